@@ -1,0 +1,294 @@
+//! k-means: groups of rows that are close to each other.
+//!
+//! ```text
+//! argmin_{c, a} Σᵢ wᵢ‖xᵢ − c_{a(i)}‖²
+//! ```
+//!
+//! Several greedy k-means++ starts, each followed by Lloyd's algorithm with Hamerly's bounds: exactly
+//! the steps of the plain algorithm, without most of its distances. Cluster sums are exact, so rows that
+//! change their group are moved from one sum to another without drift, and the result has the same bits
+//! for any number of threads.
+//!
+//! * Arthur, Vassilvitskii, *k-means++: the advantages of careful seeding*, SODA 2007; the greedy
+//!   variant tries `2 + ⌊ln k⌋` candidates for every centre, as scikit-learn does.
+//! * Hamerly, *Making k-means even faster*, SDM 2010,
+//!   [doi:10.1137/1.9781611972801.12](https://doi.org/10.1137/1.9781611972801.12).
+
+mod lloyd;
+mod sample;
+mod start;
+
+use ndarray::{Array2, ArrayView2};
+use pulp::Arch;
+use rayon::prelude::*;
+
+pub use sample::RowSample;
+
+use crate::anchors::moments;
+use crate::anchors::partition::to_label;
+use crate::data::{check_finite, check_weights, flatten, row_slices};
+use crate::{Error, Partition, Result, Seed};
+use lloyd::{Centres, Lloyd};
+
+/// Settings of k-means.
+///
+/// | Setting | Default | Range | Meaning |
+/// | :-- | :-- | :-- | :-- |
+/// | [`new`](Self::new) | `8` | `1 ..= rows` | groups asked for |
+/// | [`starts`](Self::starts) | `10` | `1, …` | independent starts; the best is kept |
+/// | [`max_iterations`](Self::max_iterations) | `300` | `1, …` | steps of one start |
+/// | [`tolerance`](Self::tolerance) | `1e-4` | `[0, ∞)` | stop when the squared shift of all centres is at most this times the mean variance of a column; 0 runs until no row changes its group |
+///
+/// ```
+/// use ndarray::array;
+/// use windlass::{KMeans, Seed};
+///
+/// let x = array![[0.0], [0.1], [5.0], [5.1], [9.0]];
+/// let fit = KMeans::new(3).fit(x.view(), None, Seed(0))?;
+/// assert!((fit.inertia() - 0.01).abs() < 1e-12);
+/// assert_eq!(fit.assign(array![[5.05]].view())?.labels()[0], fit.partition().labels()[2]);
+/// # Ok::<(), windlass::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct KMeans {
+    groups: usize,
+    starts: usize,
+    max_iterations: usize,
+    tolerance: f64,
+}
+
+impl Default for KMeans {
+    fn default() -> Self {
+        Self { groups: 8, starts: 10, max_iterations: 300, tolerance: 1e-4 }
+    }
+}
+
+impl KMeans {
+    /// k-means with this many groups.
+    #[must_use]
+    pub fn new(groups: usize) -> Self {
+        Self { groups, ..Self::default() }
+    }
+
+    /// Sets the number of groups.
+    #[must_use]
+    pub fn with_groups(mut self, groups: usize) -> Self {
+        self.groups = groups;
+        self
+    }
+
+    /// Sets the number of starts.
+    #[must_use]
+    pub fn starts(mut self, starts: usize) -> Self {
+        self.starts = starts;
+        self
+    }
+
+    /// Sets the largest number of steps of a start.
+    #[must_use]
+    pub fn max_iterations(mut self, max_iterations: usize) -> Self {
+        self.max_iterations = max_iterations;
+        self
+    }
+
+    /// Sets when the centres count as standing still.
+    #[must_use]
+    pub fn tolerance(mut self, tolerance: f64) -> Self {
+        self.tolerance = tolerance;
+        self
+    }
+
+    /// The number of groups asked for.
+    #[must_use]
+    pub fn groups(&self) -> usize {
+        self.groups
+    }
+
+    /// Refuses settings outside their range.
+    pub fn check(&self) -> Result<()> {
+        for (name, value) in [
+            ("groups", self.groups),
+            ("starts", self.starts),
+            ("max_iterations", self.max_iterations),
+        ] {
+            if value == 0 {
+                return Err(Error::OutOfRange { name, range: "[1, inf)", got: 0.0 });
+            }
+        }
+        if !(self.tolerance >= 0.0 && self.tolerance.is_finite()) {
+            let got = self.tolerance;
+            return Err(Error::OutOfRange { name: "tolerance", range: "[0, inf)", got });
+        }
+        Ok(())
+    }
+
+    /// Groups the rows of `x`, each counting as often as its weight in `[0, ∞)` says.
+    ///
+    /// More groups than rows are refused. Where there are fewer *distinct* rows than groups, each
+    /// becomes a group of its own and [`KMeansFit::missing_groups`] says how many were not filled.
+    pub fn fit(
+        &self,
+        x: ArrayView2<'_, f64>,
+        weights: Option<&[f64]>,
+        seed: Seed,
+    ) -> Result<KMeansFit> {
+        self.check()?;
+        let x = flatten(x);
+        let (n, d) = x.dim();
+        for (missing, count) in [("rows", n), ("columns", d)] {
+            if count == 0 {
+                return Err(Error::Empty { what: "x", missing });
+            }
+        }
+        if self.groups > n {
+            return Err(Error::TooManyGroups { asked: self.groups, rows: n });
+        }
+        check_finite("x", x.view())?;
+        if let Some(weights) = weights {
+            check_weights(weights, n)?;
+            if weights.iter().all(|&weight| weight == 0.0) {
+                return Err(Error::Weightless { group: 0 });
+            }
+        }
+        let points = Points::new(x.view(), weights);
+        let tolerance = self.tolerance * points.mean_variance();
+        let blocks = start::Blocks::new(&points);
+        let fits: Vec<Lloyd> = (0..self.starts as u64)
+            .into_par_iter()
+            .map(|number| {
+                let centres = start::plus_plus(&points, &blocks, self.groups, seed, number);
+                Lloyd::run(&points, centres, self.max_iterations, tolerance)
+            })
+            .collect();
+        let best = fits
+            .into_iter()
+            .reduce(|best, next| if next.inertia < best.inertia { next } else { best })
+            .expect("at least one start");
+        KMeansFit::new(best, self.groups)
+    }
+
+    /// Groups a [`RowSample`], for data that does not fit in memory; then
+    /// [`assign`](KMeansFit::assign) groups the data itself, block by block.
+    pub fn fit_sample(&self, sample: &RowSample, seed: Seed) -> Result<KMeansFit> {
+        let (rows, weights) = sample.rows();
+        self.fit(rows.view(), Some(&weights), seed)
+    }
+}
+
+/// Groups found by [`KMeans::fit`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct KMeansFit {
+    centres: Array2<f64>,
+    partition: Partition,
+    inertia: f64,
+    iterations: usize,
+    asked: usize,
+}
+
+impl KMeansFit {
+    fn new(best: Lloyd, asked: usize) -> Result<Self> {
+        let centres = best.centres.into_rows();
+        Ok(Self {
+            partition: Partition::new(best.labels, centres.nrows())?,
+            centres,
+            inertia: best.inertia,
+            iterations: best.iterations,
+            asked,
+        })
+    }
+
+    /// The centres, groups × columns.
+    #[must_use]
+    pub fn centres(&self) -> ArrayView2<'_, f64> {
+        self.centres.view()
+    }
+
+    /// The group of every fitted row.
+    #[must_use]
+    pub fn partition(&self) -> &Partition {
+        &self.partition
+    }
+
+    /// The weighted sum of squared distances of the rows to their centres.
+    #[must_use]
+    pub fn inertia(&self) -> f64 {
+        self.inertia
+    }
+
+    /// The steps that the best start took.
+    #[must_use]
+    pub fn iterations(&self) -> usize {
+        self.iterations
+    }
+
+    /// How many of the groups asked for could not be filled, for want of distinct rows.
+    #[must_use]
+    pub fn missing_groups(&self) -> usize {
+        self.asked - self.centres.nrows()
+    }
+
+    /// The group of the nearest centre for rows that need not have been fitted.
+    pub fn assign(&self, x: ArrayView2<'_, f64>) -> Result<Partition> {
+        let x = flatten(x);
+        let d = self.centres.ncols();
+        if x.ncols() != d {
+            return Err(Error::ColumnMismatch { what: "x", expected: d, got: x.ncols() });
+        }
+        check_finite("x", x.view())?;
+        let centres = Centres::new(self.centres.clone());
+        let mut labels = vec![0; x.nrows()];
+        let row = row_slices(x.view());
+        labels.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, labels)| {
+            let mut distances = centres.scratch();
+            Arch::new().dispatch(
+                #[inline(always)]
+                || {
+                    for (i, label) in (chunk * CHUNK..).zip(labels) {
+                        *label = to_label(centres.nearest(row(i), &mut distances).nearest);
+                    }
+                },
+            );
+        });
+        Partition::new(labels, self.centres.nrows())
+    }
+}
+
+/// Rows that a parallel task handles.
+const CHUNK: usize = 4096;
+
+/// The rows to group, with their weights.
+struct Points<'a> {
+    rows: ArrayView2<'a, f64>,
+    weights: Option<&'a [f64]>,
+}
+
+impl<'a> Points<'a> {
+    fn new(rows: ArrayView2<'a, f64>, weights: Option<&'a [f64]>) -> Self {
+        Self { rows, weights }
+    }
+
+    fn len(&self) -> usize {
+        self.rows.nrows()
+    }
+
+    fn width(&self) -> usize {
+        self.rows.ncols()
+    }
+
+    #[inline(always)]
+    fn row(&self, i: usize) -> &[f64] {
+        let d = self.width();
+        &self.rows.to_slice().expect("standard layout")[i * d..(i + 1) * d]
+    }
+
+    #[inline(always)]
+    fn weight(&self, i: usize) -> f64 {
+        self.weights.map_or(1.0, |weights| weights[i])
+    }
+
+    /// The weighted variance of a column, averaged over columns.
+    fn mean_variance(&self) -> f64 {
+        let (_, deviations) = moments(self.rows, self.weights);
+        deviations.iter().map(|deviation| deviation * deviation).sum::<f64>() / self.width() as f64
+    }
+}

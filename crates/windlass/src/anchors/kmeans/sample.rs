@@ -1,0 +1,115 @@
+//! A sample of rows that depends on what they are, not on where they stand.
+//!
+//! Every distinct row has a hash of its values; the sample keeps the distinct rows with the smallest
+//! hashes, and counts how often each occurs. A row that is in the sample at the end was in it since its
+//! first occurrence, so the counts are exact. Row order, blocks and partitions do not matter, and merged
+//! samples equal the sample of everything. A table smaller than the capacity is kept whole.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+use ndarray::{Array2, ArrayView2};
+use xxhash_rust::xxh3::xxh3_128_with_seed;
+
+use crate::data::{check_finite, check_weights, flatten, row_slices};
+use crate::{Error, Result, Seed, Stream};
+
+/// A bounded, mergeable sample of the distinct rows of any number of blocks.
+///
+/// ```
+/// use ndarray::array;
+/// use windlass::{RowSample, Seed};
+///
+/// let mut sample = RowSample::new(100, 1, Seed(0));
+/// sample.add(array![[1.0], [2.0], [1.0]].view(), None)?;
+/// let (rows, counts) = sample.rows();
+/// assert_eq!((rows.nrows(), counts.iter().sum::<f64>()), (2, 3.0));
+/// # Ok::<(), windlass::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct RowSample {
+    capacity: usize,
+    width: usize,
+    seed: u64,
+    kept: BTreeMap<u128, Kept>,
+}
+
+#[derive(Debug, Clone)]
+struct Kept {
+    row: Box<[f64]>,
+    weight: f64,
+    count: u64,
+}
+
+impl RowSample {
+    /// An empty sample of at most `capacity` distinct rows of `width` columns.
+    #[must_use]
+    pub fn new(capacity: usize, width: usize, seed: Seed) -> Self {
+        let seed = seed.shared(Stream::Sample, 0).bits();
+        Self { capacity, width, seed, kept: BTreeMap::new() }
+    }
+
+    /// Offers a block of rows, each with an optional weight in `[0, ∞)`.
+    pub fn add(&mut self, rows: ArrayView2<'_, f64>, weights: Option<&[f64]>) -> Result<()> {
+        let rows = flatten(rows);
+        if rows.ncols() != self.width {
+            let (expected, got) = (self.width, rows.ncols());
+            return Err(Error::ColumnMismatch { what: "the block", expected, got });
+        }
+        check_finite("x", rows.view())?;
+        if let Some(weights) = weights {
+            check_weights(weights, rows.nrows())?;
+        }
+        let row = row_slices(rows.view());
+        let mut bytes = Vec::with_capacity((self.width + 1) * 8);
+        for i in 0..rows.nrows() {
+            let weight = weights.map_or(1.0, |weights| weights[i]);
+            bytes.clear();
+            for &value in row(i).iter().chain([&weight]) {
+                // Adding 0 turns −0 into 0: equal rows have equal bytes.
+                bytes.extend_from_slice(&(value + 0.0).to_le_bytes());
+            }
+            let hash = xxh3_128_with_seed(&bytes, self.seed);
+            self.keep(hash, 1, || Kept { row: row(i).into(), weight, count: 0 });
+        }
+        Ok(())
+    }
+
+    /// Adds the sample of other blocks, made with the same capacity, width and seed.
+    pub fn merge(&mut self, other: &Self) -> Result<()> {
+        if self.width != other.width {
+            let (expected, got) = (self.width, other.width);
+            return Err(Error::ColumnMismatch { what: "the merged sample", expected, got });
+        }
+        for (&hash, kept) in &other.kept {
+            self.keep(hash, kept.count, || Kept { count: 0, ..kept.clone() });
+        }
+        Ok(())
+    }
+
+    fn keep(&mut self, hash: u128, count: u64, make: impl FnOnce() -> Kept) {
+        let full = self.kept.len() >= self.capacity;
+        if full && self.kept.last_key_value().is_none_or(|(&last, _)| hash > last) {
+            return;
+        }
+        match self.kept.entry(hash) {
+            Entry::Occupied(mut entry) => entry.get_mut().count += count,
+            Entry::Vacant(entry) => {
+                entry.insert(Kept { count, ..make() });
+                if full {
+                    self.kept.pop_last();
+                }
+            }
+        }
+    }
+
+    /// The distinct rows kept, in the order of their hashes, and how much each counts: its weight times
+    /// the number of its occurrences.
+    #[must_use]
+    pub fn rows(&self) -> (Array2<f64>, Vec<f64>) {
+        let values = self.kept.values().flat_map(|kept| kept.row.iter().copied()).collect();
+        let rows = Array2::from_shape_vec((self.kept.len(), self.width), values)
+            .expect("every kept row has the sample's width");
+        (rows, self.kept.values().map(|kept| kept.weight * kept.count as f64).collect())
+    }
+}

@@ -1,0 +1,252 @@
+//! Whole data sets: originals and any number of synthetic copies, with the origin of every row.
+//!
+//! ```
+//! use ndarray::Array2;
+//! use windlass::{Ada, Copies, Method, Plan, Samples, Seed};
+//!
+//! let x = Array2::from_shape_fn((50, 4), |(i, j)| ((i * 7 + j * 3) % 23) as f64);
+//! let y = x.sum_axis(ndarray::Axis(1));
+//! let fitted = Ada::default().clusters(5).fit(&Samples::new(x.view(), y.view())?, Seed(7))?;
+//! let plan = Plan::draw(fitted.as_ref(), Copies::new(3), Seed(7))?;
+//! let (x2, y2) = (plan.features(x.view())?, plan.targets(y.view())?);
+//! assert_eq!((x2.dim(), y2.dim()), ((200, 4), 200)); // 50 originals, then 3 × 50
+//! assert_eq!(plan.origin(57).unwrap().source, 7);
+//! # Ok::<(), windlass::Error>(())
+//! ```
+
+use ndarray::{Array, ArrayView, ArrayView2, ArrayViewMut, Dimension};
+use rayon::prelude::*;
+
+use crate::data::flatten;
+use crate::method::Side;
+use crate::mixing::{Ready, task_rows};
+use crate::{Batch, Draw, Error, Fitted, How, Origin, Real, Result, Seed};
+
+/// How many synthetic copies of every row, and whether originals come first.
+///
+/// | Setting | Default | Range |
+/// | :-- | :-- | :-- |
+/// | [`new`](Self::new) | – | `1, …` |
+/// | [`originals`](Self::originals) | `true` | |
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Copies {
+    count: usize,
+    originals: bool,
+}
+
+impl Copies {
+    /// This many synthetic copies of every row, after the originals.
+    #[must_use]
+    pub fn new(count: usize) -> Self {
+        Self { count, originals: true }
+    }
+
+    /// Sets whether the originals come first.
+    #[must_use]
+    pub fn originals(mut self, originals: bool) -> Self {
+        self.originals = originals;
+        self
+    }
+}
+
+/// Everything random about an augmented data set; [`features`](Self::features) and
+/// [`targets`](Self::targets) then make it.
+///
+/// Copies are numbered from 1 and each is the draw of that step, so the first copies of a plan do not
+/// depend on how many there are. Rows that do not count (Local-Mixup) are left out.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    training_rows: usize,
+    originals: bool,
+    draws: Vec<Draw>,
+}
+
+impl Plan {
+    /// Draws every copy.
+    pub fn draw(fitted: &dyn Fitted, copies: Copies, seed: Seed) -> Result<Self> {
+        if copies.count == 0 {
+            return Err(Error::OutOfRange { name: "copies", range: "[1, inf)", got: 0.0 });
+        }
+        let draw = |copy| {
+            fitted.draw(Batch::All, seed, copy).map(Draw::without_weightless_rows)
+        };
+        let draws = (1..=copies.count as u64).map(draw).collect::<Result<_>>()?;
+        Ok(Self { training_rows: fitted.rows(), originals: copies.originals, draws })
+    }
+
+    /// The number of rows, originals included.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.original_rows() + self.draws.iter().map(Draw::rows).sum::<usize>()
+    }
+
+    /// The number of originals that come first.
+    #[must_use]
+    pub fn original_rows(&self) -> usize {
+        if self.originals { self.training_rows } else { 0 }
+    }
+
+    /// The draw of every copy, in order.
+    #[must_use]
+    pub fn draws(&self) -> &[Draw] {
+        &self.draws
+    }
+
+    /// Where a row came from, or `None` behind the last.
+    #[must_use]
+    pub fn origin(&self, row: usize) -> Option<Origin> {
+        if row < self.original_rows() {
+            return Some(Origin { source: row, how: How::Copy });
+        }
+        let mut row = row - self.original_rows();
+        for draw in &self.draws {
+            if row < draw.rows() {
+                return Some(draw.origin(row));
+            }
+            row -= draw.rows();
+        }
+        None
+    }
+
+    /// The augmented features, from the training features.
+    pub fn features<T: Real, D: Dimension>(
+        &self,
+        training: ArrayView<'_, T, D>,
+    ) -> Result<Array<T, D>> {
+        self.make(Side::Features, training)
+    }
+
+    /// The augmented targets, from the training targets.
+    pub fn targets<T: Real, D: Dimension>(
+        &self,
+        training: ArrayView<'_, T, D>,
+    ) -> Result<Array<T, D>> {
+        self.make(Side::Targets, training)
+    }
+
+    /// [`features`](Self::features) into a buffer in standard layout.
+    pub fn features_into<T: Real, D: Dimension>(
+        &self,
+        training: ArrayView<'_, T, D>,
+        out: ArrayViewMut<'_, T, D>,
+    ) -> Result<()> {
+        self.make_into(Side::Features, training, out)
+    }
+
+    /// [`targets`](Self::targets) into a buffer in standard layout.
+    pub fn targets_into<T: Real, D: Dimension>(
+        &self,
+        training: ArrayView<'_, T, D>,
+        out: ArrayViewMut<'_, T, D>,
+    ) -> Result<()> {
+        self.make_into(Side::Targets, training, out)
+    }
+
+    fn make<T: Real, D: Dimension>(
+        &self,
+        side: Side,
+        training: ArrayView<'_, T, D>,
+    ) -> Result<Array<T, D>> {
+        let mut out = Array::zeros(self.shape(&training)?);
+        self.make_into(side, training, out.view_mut())?;
+        Ok(out)
+    }
+
+    /// The shape of the result.
+    fn shape<T, D: Dimension>(&self, training: &ArrayView<'_, T, D>) -> Result<D> {
+        let got = training.shape().first().copied().unwrap_or(0);
+        if got != self.training_rows {
+            return Err(Error::RowMismatch {
+                left: "the plan",
+                left_rows: self.training_rows,
+                right: "the data",
+                right_rows: got,
+            });
+        }
+        let mut shape = training.raw_dim();
+        shape[0] = self.rows();
+        Ok(shape)
+    }
+
+    fn make_into<T: Real, D: Dimension>(
+        &self,
+        side: Side,
+        training: ArrayView<'_, T, D>,
+        mut out: ArrayViewMut<'_, T, D>,
+    ) -> Result<()> {
+        let expected = self.shape(&training)?;
+        let got = out.shape().to_vec();
+        let all = out.as_slice_mut().filter(|_| got == expected.slice());
+        let Some(all) = all else {
+            return Err(Error::BufferShape { expected: expected.slice().to_vec(), got });
+        };
+        let training = flatten(training);
+        self.write(side, training.view(), all)
+    }
+
+    fn write<T: Real>(&self, side: Side, training: ArrayView2<'_, T>, out: &mut [T]) -> Result<()> {
+        let width = training.ncols();
+        if width == 0 {
+            return Ok(());
+        }
+        let (ready, uses) = self.prepare(side, training)?;
+        let step = task_rows(width);
+        let source = training.to_slice().expect("standard layout");
+        let mut tasks: Vec<Task<'_, T>> = Vec::with_capacity(out.len() / (step * width) + 1);
+        let (originals, mut rest) = out.split_at_mut(self.original_rows() * width);
+        tasks.extend(Task::split(None, originals, step, width));
+        for draw in 0..self.draws.len() {
+            let (copy, behind) = rest.split_at_mut(self.draws[draw].rows() * width);
+            tasks.extend(Task::split(Some(draw), copy, step, width));
+            rest = behind;
+        }
+        // All copies of a block one after the other: its rows are read from memory once.
+        tasks.sort_by_key(|task| task.first);
+        tasks.into_par_iter().for_each(|Task { draw, first, out }| match draw {
+            None => out.copy_from_slice(&source[first * width..][..out.len()]),
+            Some(draw) => {
+                let range = first..first + out.len() / width;
+                self.draws[draw].write(side, &ready[uses[draw]], training, range, out);
+            }
+        });
+        Ok(())
+    }
+
+    /// What the draws need to know of all rows, and which of it each draw uses: copies that differ only
+    /// in strength share their group means.
+    fn prepare<T: Real>(
+        &self,
+        side: Side,
+        training: ArrayView2<'_, T>,
+    ) -> Result<(Vec<Ready<T>>, Vec<usize>)> {
+        let mut ready: Vec<Ready<T>> = vec![];
+        let mut uses = Vec::with_capacity(self.draws.len());
+        for (i, draw) in self.draws.iter().enumerate() {
+            if i == 0 || !draw.shares_preparation(&self.draws[i - 1]) {
+                ready.push(draw.prepare(side, training)?);
+            }
+            uses.push(ready.len() - 1);
+        }
+        Ok((ready, uses))
+    }
+}
+
+/// Some rows of one copy, to be written at once.
+struct Task<'a, T> {
+    /// Which draw, or `None` for originals.
+    draw: Option<usize>,
+    first: usize,
+    out: &'a mut [T],
+}
+
+impl<'a, T> Task<'a, T> {
+    fn split(
+        draw: Option<usize>,
+        out: &'a mut [T],
+        step: usize,
+        width: usize,
+    ) -> impl Iterator<Item = Self> {
+        let parts = out.chunks_mut(step * width).enumerate();
+        parts.map(move |(part, out)| Self { draw, first: part * step, out })
+    }
+}

@@ -1,0 +1,168 @@
+//! The strength γ: how it is distributed, and how it is drawn.
+//!
+//! | Law | γ | Reference |
+//! | :-- | :-- | :-- |
+//! | [`Uniform`](GammaLaw::Uniform) | uniform on `[1/α, α]` | the paper's text |
+//! | [`PaperGrid`](GammaLaw::PaperGrid) | uniform on `{1/α, …, 1/β₁, 1, β₁, …, α}` | its section on linear data |
+//! | [`PublishedGrid`](GammaLaw::PublishedGrid) | uniform on the published code's list, without 1 | its code |
+//! | [`LogUniform`](GammaLaw::LogUniform) | `exp(u)`, u uniform on `[−ln α, ln α]` | as often below 1 as above |
+//! | [`Gamma`](GammaLaw::Gamma) | a gamma distribution | the paper's conclusion |
+//! | [`List`](GammaLaw::List) | the given values in turn | figure 1 |
+//!
+//! Uniform on `[1/α, α]` contracts more often than it expands: 1 is not its middle. Log-uniform does
+//! both equally.
+//!
+//! ```
+//! use windlass::{GammaLaw, Seed};
+//!
+//! let law = GammaLaw::LogUniform { alpha: 3.0 };
+//! let gamma = law.check()?.shared(Seed(7), 12); // of step 12: the same whenever it is asked for
+//! assert!((1.0 / 3.0..=3.0).contains(&gamma));
+//! # Ok::<(), windlass::Error>(())
+//! ```
+
+mod grid;
+
+pub use grid::{paper_grid, published_grid};
+
+use crate::rng::Draws;
+use crate::{Error, Result, Seed, Stream};
+
+/// How γ is distributed. See the [module](self).
+///
+/// | Setting | Default | Range |
+/// | :-- | :-- | :-- |
+/// | `alpha` | `2.0` | `(1, ∞)` |
+/// | `values` of a grid | `20` in the published code | `2, …` |
+/// | `shape`, `scale` | – | `(0, ∞)` |
+/// | a list's values | – | `(0, ∞)`, at least one |
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "the tables above explain each field")]
+pub enum GammaLaw {
+    /// Uniform on `[1/alpha, alpha]`.
+    Uniform { alpha: f64 },
+    /// Uniform on [`paper_grid`].
+    PaperGrid { alpha: f64, values: usize },
+    /// Uniform on [`published_grid`].
+    PublishedGrid { alpha: f64, values: usize },
+    /// Uniform on `[1/alpha, alpha]` in the logarithm.
+    LogUniform { alpha: f64 },
+    /// A gamma distribution with mean `shape · scale`.
+    Gamma { shape: f64, scale: f64 },
+    /// These values, one after the other: step `t` takes value `t mod length`.
+    List(Vec<f64>),
+}
+
+impl Default for GammaLaw {
+    fn default() -> Self {
+        Self::Uniform { alpha: 2.0 }
+    }
+}
+
+impl GammaLaw {
+    /// Refuses settings outside their range; what passes can be drawn from.
+    pub fn check(&self) -> Result<Gammas> {
+        let checked_alpha = |alpha: f64| check_alpha(alpha).map(|()| alpha);
+        let grid = |alpha: f64, values: usize, grid: fn(f64, usize) -> Vec<f64>| {
+            check_alpha(alpha)?;
+            if values < 2 {
+                let got = values as f64;
+                return Err(Error::OutOfRange { name: "values", range: "[2, inf)", got });
+            }
+            Ok(Rule::AnyOf(grid(alpha, values)))
+        };
+        let rule = match self {
+            Self::Uniform { alpha } => Rule::Uniform { alpha: checked_alpha(*alpha)? },
+            Self::LogUniform { alpha } => Rule::LogUniform { alpha: checked_alpha(*alpha)? },
+            Self::PaperGrid { alpha, values } => grid(*alpha, *values, paper_grid)?,
+            Self::PublishedGrid { alpha, values } => grid(*alpha, *values, published_grid)?,
+            Self::Gamma { shape, scale } => {
+                check_positive("shape", *shape)?;
+                check_positive("scale", *scale)?;
+                Rule::Gamma { shape: *shape, scale: *scale }
+            }
+            Self::List(values) if values.is_empty() => {
+                return Err(Error::Empty { what: "the list of gammas", missing: "values" });
+            }
+            Self::List(values) => {
+                values.iter().try_for_each(|&value| check_positive("gamma", value))?;
+                Rule::InTurn(values.clone())
+            }
+        };
+        Ok(Gammas { rule })
+    }
+
+    /// The same law with another range `[1/alpha, alpha]`; laws without one become uniform.
+    #[must_use]
+    pub fn with_alpha(self, alpha: f64) -> Self {
+        match self {
+            Self::PaperGrid { values, .. } => Self::PaperGrid { alpha, values },
+            Self::PublishedGrid { values, .. } => Self::PublishedGrid { alpha, values },
+            Self::LogUniform { .. } => Self::LogUniform { alpha },
+            Self::Uniform { .. } | Self::Gamma { .. } | Self::List(_) => Self::Uniform { alpha },
+        }
+    }
+}
+
+/// A [`GammaLaw`] that was checked.
+#[derive(Debug, Clone)]
+pub struct Gammas {
+    rule: Rule,
+}
+
+#[derive(Debug, Clone)]
+enum Rule {
+    Uniform { alpha: f64 },
+    LogUniform { alpha: f64 },
+    Gamma { shape: f64, scale: f64 },
+    AnyOf(Vec<f64>),
+    InTurn(Vec<f64>),
+}
+
+impl Gammas {
+    /// The γ that all rows of a step share.
+    #[must_use]
+    pub fn shared(&self, seed: Seed, step: u64) -> f64 {
+        self.draw(seed.shared(Stream::Gamma, step), step)
+    }
+
+    /// The γ of one row of a step.
+    #[must_use]
+    pub fn of_row(&self, seed: Seed, step: u64, row: u64) -> f64 {
+        self.draw(seed.at(Stream::Gamma, step, row), step.wrapping_add(row))
+    }
+
+    fn draw(&self, mut draws: Draws, turn: u64) -> f64 {
+        match &self.rule {
+            Rule::Uniform { alpha } => {
+                let low = 1.0 / alpha;
+                low + (alpha - low) * draws.uniform()
+            }
+            Rule::LogUniform { alpha } => {
+                libm::exp(libm::log(*alpha) * (2.0 * draws.uniform() - 1.0))
+            }
+            Rule::Gamma { shape, scale } => {
+                // A shape far below 1 underflows now and then; γ = 0 would be an infinite expansion.
+                (draws.gamma(*shape) * scale).clamp(f64::MIN_POSITIVE, f64::MAX)
+            }
+            Rule::AnyOf(values) => values[draws.below(values.len())],
+            Rule::InTurn(values) => values[(turn % values.len() as u64) as usize],
+        }
+    }
+}
+
+fn check_alpha(alpha: f64) -> Result<()> {
+    if alpha > 1.0 && alpha.is_finite() {
+        return Ok(());
+    }
+    Err(Error::OutOfRange { name: "alpha", range: "(1, inf)", got: alpha })
+}
+
+/// Refuses what is not in `(0, ∞)`.
+pub(crate) fn check_positive(name: &'static str, value: f64) -> Result<()> {
+    if value > 0.0 && value.is_finite() {
+        return Ok(());
+    }
+    Err(Error::OutOfRange { name, range: "(0, inf)", got: value })
+}

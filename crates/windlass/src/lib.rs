@@ -1,0 +1,79 @@
+//! Data augmentation for regression.
+//!
+//! Windlass makes more training rows out of few. Its method of choice is Anchor Data Augmentation
+//! ([`Ada`]); Gaussian [`Noise`], [`Mixup`], [`LocalMixup`] and [`CMixup`] have the same interface.
+//!
+//! ```
+//! use ndarray::Array2;
+//! use windlass::{Ada, Copies, Method, Plan, Samples, Seed};
+//!
+//! let x = Array2::from_shape_fn((50, 4), |(i, j)| ((i * 7 + j * 3) % 23) as f64);
+//! let y = x.sum_axis(ndarray::Axis(1));
+//! let samples = Samples::new(x.view(), y.view())?;
+//! let ada = Ada::default().clusters(5).alpha(2.0).fit(&samples, Seed(7))?;
+//! let plan = Plan::draw(ada.as_ref(), Copies::new(10), Seed(7))?;
+//! let (more_x, more_y) = (plan.features(x.view())?, plan.targets(y.view())?);
+//! assert_eq!(more_x.nrows(), 50 + 10 * 50);
+//! # Ok::<(), windlass::Error>(())
+//! ```
+//!
+//! | To | see |
+//! | :-- | :-- |
+//! | augment a data set | [`augment`] |
+//! | augment a minibatch, or add a method | [`method`] |
+//! | augment a hidden layer, or blocks of a large table | [`mixing`], [`mixing::group_mean`] |
+//! | say which rows belong together | [`anchors`] |
+//! | say how far rows move | [`gamma`] |
+//! | fit anchor regression or ridge | [`regress`] |
+//! | measure errors | [`metrics`] |
+//!
+//! # Promises
+//!
+//! * **One seed, same bits**, for any number of threads: randomness is a function of seed, stream, step
+//!   and row ([`rng`]), and sums over rows are exact, so their order does not matter.
+//! * **Nothing leaks**: whatever is learnt is learnt by `fit`, from the rows it is given.
+//! * **Every synthetic row can be explained**: [`Plan::origin`] and [`Draw::origin`].
+//! * **Linear cost**: no n × n matrix anywhere.
+//! * **Nothing a caller passes makes it panic**: what cannot be used is refused with an [`Error`] that
+//!   names the row, the column and the value.
+
+pub mod anchors;
+pub mod augment;
+mod data;
+mod error;
+pub mod gamma;
+pub mod method;
+pub mod metrics;
+pub mod mixing;
+mod real;
+pub mod regress;
+pub mod rng;
+mod sums;
+
+#[doc(inline)]
+pub use anchors::{
+    AnchorMatrix, Anchors, Basis, Bins, Column, KMeans, KMeansFit, On, Partition, RowSample, Scale,
+};
+#[doc(inline)]
+pub use augment::{Copies, Plan};
+pub use data::Samples;
+pub use error::{Error, Result};
+#[doc(inline)]
+pub use gamma::{GammaLaw, Gammas, paper_grid, published_grid};
+#[doc(inline)]
+pub use method::{
+    Ada, Bandwidth, Batch, CMixup, Draw, Erm, Fitted, FittedCMixup, How, LocalMixup, MeansOf, Method,
+    Mixup, Noise, Origin, Per,
+};
+#[doc(inline)]
+pub use mixing::group_mean::{GroupMeans, GroupSums};
+#[doc(inline)]
+pub use mixing::{Mixing, Strength};
+pub use real::Real;
+#[doc(inline)]
+pub use rng::{Draws, Seed, Stream};
+
+/// The README's example, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -1,0 +1,256 @@
+//! Anchor Data Augmentation: every row moves toward or away from the mean of its group.
+//!
+//! ```text
+//! x̃ᵢ = x̄ + [(xᵢ − x̄) + (√γ − 1)·Πᵢ(X − x̄)] / [1 + (√γ − 1)·Σⱼ Πᵢⱼ],    Π = A(AᵀA)†Aᵀ
+//! ```
+//!
+//! and the same for y with the same `Π` and `γ`, so that the relation between them is approximately
+//! kept. With groups as anchors this is `mean + (xᵢ − mean)/√γ`: γ > 1 pulls toward the mean, γ < 1
+//! pushes away, γ = 1 changes nothing.
+//!
+//! Schneider, Goshtasbpour, Perez-Cruz, [*Anchor Data Augmentation*](https://arxiv.org/abs/2311.06965),
+//! NeurIPS 2023, equations 8 and 9 and algorithm 1; after Rothenhäusler, Meinshausen, Bühlmann, Peters,
+//! *Anchor regression*, 2021, [doi:10.1111/rssb.12398](https://doi.org/10.1111/rssb.12398).
+
+use std::sync::Arc;
+
+use super::{Batch, Draw, Fitted, Method, Per, SetMeans};
+use crate::anchors::{Anchors, KMeans, On, Scale};
+use crate::gamma::{GammaLaw, Gammas};
+use crate::mixing::group_mean::GroupMean;
+use crate::mixing::projection::{Projection, Span};
+use crate::mixing::{Gather, Map, Strength};
+use crate::{AnchorMatrix, Mixing, Partition, Result, Samples, Seed};
+
+/// Which rows the group means of a minibatch are taken over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum MeansOf {
+    /// The batch, as in the paper's algorithm 1.
+    #[default]
+    Batch,
+    /// All training rows.
+    Set,
+}
+
+/// Anchor Data Augmentation.
+///
+/// | Setting | Default | Range | Meaning |
+/// | :-- | :-- | :-- | :-- |
+/// | [`anchors`](Self::anchors) | k-means, 8 groups on standardised `[x, y]` | | who belongs together |
+/// | [`clusters`](Self::clusters) | `8` | `1 ..= rows` | groups of k-means |
+/// | [`gamma`](Self::gamma) | uniform on `[1/2, 2]` | see [`GammaLaw`] | how γ is drawn |
+/// | [`alpha`](Self::alpha) | `2.0` | `(1, ∞)` | range `[1/α, α]` of γ |
+/// | [`per`](Self::per) | [`Per::Batch`] | | one γ a batch or copy, or one a row |
+/// | [`means_of`](Self::means_of) | [`MeansOf::Batch`] | | whose group means a minibatch uses |
+/// | [`within`](Self::within) | – | | groups never cross the levels of this partition |
+///
+/// Row weights of the [`Samples`] make weighted group means (and weighted k-means).
+///
+/// ```
+/// use ndarray::array;
+/// use windlass::{Ada, Batch, GammaLaw, How, Method, Partition, Samples, Seed};
+///
+/// let (x, y) = (array![[0.0], [4.0], [7.0]], array![1.0, 3.0, 9.0]);
+/// let ada = Ada::default()
+///     .anchors(Partition::new(vec![0, 0, 1], 2)?)
+///     .gamma(GammaLaw::List(vec![4.0]))
+///     .fit(&Samples::new(x.view(), y.view())?, Seed(0))?;
+/// let draw = ada.draw(Batch::All, Seed(0), 1)?;
+/// assert_eq!(draw.features(x.view())?, array![[1.0], [3.0], [7.0]]);
+/// assert_eq!(draw.targets(y.view())?, array![1.5, 2.5, 9.0]);
+/// assert_eq!(draw.origin(2).how, How::Group { group: 1, gamma: 4.0 });
+/// # Ok::<(), windlass::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Ada {
+    anchors: Anchors,
+    gamma: GammaLaw,
+    per: Per,
+    means_of: MeansOf,
+    within: Option<Arc<Partition>>,
+}
+
+impl Ada {
+    /// The choices of the published code: k-means on raw `[x, y]` and its 20-value grid of γ.
+    #[must_use]
+    pub fn published(clusters: usize, alpha: f64) -> Self {
+        let settings = KMeans::new(clusters);
+        Self {
+            anchors: Anchors::KMeans { settings, on: On::Xy, scale: Scale::Raw },
+            gamma: GammaLaw::PublishedGrid { alpha, values: 20 },
+            ..Self::default()
+        }
+    }
+
+    /// Sets where the anchors come from.
+    #[must_use]
+    pub fn anchors(mut self, anchors: impl Into<Anchors>) -> Self {
+        self.anchors = anchors.into();
+        self
+    }
+
+    /// Sets the number of k-means groups; other anchors become k-means.
+    #[must_use]
+    pub fn clusters(mut self, clusters: usize) -> Self {
+        match &mut self.anchors {
+            Anchors::KMeans { settings, .. } => *settings = settings.clone().with_groups(clusters),
+            other => {
+                let settings = KMeans::new(clusters);
+                *other = Anchors::KMeans { settings, on: On::default(), scale: Scale::default() };
+            }
+        }
+        self
+    }
+
+    /// Sets how γ is drawn.
+    #[must_use]
+    pub fn gamma(mut self, law: GammaLaw) -> Self {
+        self.gamma = law;
+        self
+    }
+
+    /// Sets the range `[1/alpha, alpha]` of γ; laws without a range become uniform.
+    #[must_use]
+    pub fn alpha(mut self, alpha: f64) -> Self {
+        self.gamma = self.gamma.with_alpha(alpha);
+        self
+    }
+
+    /// Sets whether a batch shares its γ.
+    #[must_use]
+    pub fn per(mut self, per: Per) -> Self {
+        self.per = per;
+        self
+    }
+
+    /// Sets whose group means a minibatch uses.
+    #[must_use]
+    pub fn means_of(mut self, means_of: MeansOf) -> Self {
+        self.means_of = means_of;
+        self
+    }
+
+    /// Keeps groups inside the levels of a partition. Real-valued anchors have no groups to keep.
+    #[must_use]
+    pub fn within(mut self, levels: Partition) -> Self {
+        self.within = Some(Arc::new(levels));
+        self
+    }
+
+    /// Refuses settings outside their range.
+    pub fn check(&self) -> Result<()> {
+        self.anchors.check()?;
+        self.gamma.check().map(|_| ())
+    }
+}
+
+#[derive(Debug)]
+struct FittedAda {
+    rows: usize,
+    anchors: FittedAnchors,
+    gammas: Gammas,
+    per: Per,
+}
+
+#[derive(Debug)]
+enum FittedAnchors {
+    Groups {
+        partition: Arc<Partition>,
+        weights: Option<Arc<[f64]>>,
+        /// Given where batches use the means of all rows.
+        centres: Option<Arc<SetMeans>>,
+    },
+    Matrix {
+        anchors: Arc<AnchorMatrix>,
+        /// The span of all rows.
+        span: Arc<Span>,
+    },
+}
+
+impl Method for Ada {
+    fn fit(&self, samples: &Samples<'_>, seed: Seed) -> Result<Box<dyn Fitted>> {
+        self.check()?;
+        let gammas = self.gamma.check()?;
+        let partition = match &self.within {
+            Some(levels) => self.anchors.partition_within(levels, samples, seed)?,
+            None => self.anchors.partition(samples, seed)?,
+        };
+        let anchors = match (&self.anchors, partition) {
+            (Anchors::Matrix(anchors), _) => FittedAnchors::Matrix {
+                anchors: Arc::clone(anchors),
+                span: Arc::new(Span::of(anchors)),
+            },
+            (_, partition) => {
+                let partition = partition.expect("anchors that are no matrix are groups");
+                let weights: Option<Arc<[f64]>> = samples.weights().map(Into::into);
+                let centres = match self.means_of {
+                    MeansOf::Batch => None,
+                    MeansOf::Set => {
+                        let all = GroupMean::new(
+                            Arc::clone(&partition),
+                            weights.clone(),
+                            Strength::Shared(1.0),
+                        )?;
+                        Some(Arc::new(SetMeans {
+                            features: all.means_of(samples.x(), Gather::default())?,
+                            targets: all.means_of(samples.y(), Gather::default())?,
+                        }))
+                    }
+                };
+                FittedAnchors::Groups { partition, weights, centres }
+            }
+        };
+        Ok(Box::new(FittedAda { rows: samples.rows(), anchors, gammas, per: self.per }))
+    }
+}
+
+impl FittedAda {
+    fn strength(&self, sources: Option<&[usize]>, seed: Seed, step: u64) -> Strength {
+        let of_row = |row: usize| self.gammas.of_row(seed, step, row as u64);
+        match (self.per, sources) {
+            (Per::Batch, _) => Strength::Shared(self.gammas.shared(seed, step)),
+            (Per::Row, None) => Strength::PerRow((0..self.rows).map(of_row).collect()),
+            (Per::Row, Some(rows)) => Strength::PerRow(rows.iter().copied().map(of_row).collect()),
+        }
+    }
+}
+
+impl Fitted for FittedAda {
+    fn rows(&self) -> usize {
+        self.rows
+    }
+
+    fn draw(&self, batch: Batch<'_>, seed: Seed, step: u64) -> Result<Draw> {
+        let sources = batch.check(self.rows)?;
+        let gamma = self.strength(sources, seed, step);
+        let mut set_means = None;
+        let map = match (&self.anchors, sources) {
+            (FittedAnchors::Groups { partition, weights, centres }, sources) => {
+                set_means.clone_from(centres);
+                let (partition, weights) = match sources {
+                    None => (Arc::clone(partition), weights.clone()),
+                    Some(rows) => {
+                        let of_batch = |all: &Arc<[f64]>| rows.iter().map(|&row| all[row]).collect();
+                        (Arc::new(partition.select(rows)?), weights.as_ref().map(of_batch))
+                    }
+                };
+                Map::GroupMean(GroupMean::new(partition, weights, gamma)?)
+            }
+            (FittedAnchors::Matrix { span, .. }, None) => {
+                Map::Projection(Projection::new(Arc::clone(span), gamma)?)
+            }
+            (FittedAnchors::Matrix { anchors, .. }, Some(rows)) => {
+                let span = Arc::new(Span::of(&anchors.select(rows)?));
+                Map::Projection(Projection::new(span, gamma)?)
+            }
+        };
+        Ok(Draw { centres: set_means, ..Draw::new(self.rows, sources, Mixing(map)) })
+    }
+
+    fn partition(&self) -> Option<&Partition> {
+        match &self.anchors {
+            FittedAnchors::Groups { partition, .. } => Some(partition),
+            FittedAnchors::Matrix { .. } => None,
+        }
+    }
+}

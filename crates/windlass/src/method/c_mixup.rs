@@ -1,0 +1,308 @@
+//! C-Mixup: mixup with a partner whose target is similar.
+//!
+//! ```text
+//! P(j | i) = exp(−‖yᵢ − yⱼ‖²/2h²) / Σₖ exp(−‖yᵢ − yₖ‖²/2h²),    i itself included
+//! ```
+//!
+//! Yao, Wang, Zhang, Zou, Finn, [*C-Mixup: improving generalization in
+//! regression*](https://arxiv.org/abs/2210.05775), 2022.
+//!
+//! The n × n matrix of these probabilities is never formed. A k-d tree over the targets (in one
+//! dimension: the sorted targets) has cells at most `0.75·h` across. To draw a partner for row i, every
+//! cell within reach gets the largest weight that a row in it could have; a cell is drawn by these
+//! bounds, then a row in it uniformly, and the row is accepted with the ratio of its true weight to the
+//! bound. That is exact, takes O(n) memory, and a time that does not grow with n once cells are full.
+//! Left out are rows that all together have a probability below 2⁻⁶⁴.
+
+use ndarray::{Array2, ArrayView2};
+
+use super::mixup::{LambdaLaw, listed};
+use super::{Batch, Draw, Fitted, Method, Mixup, Per};
+use crate::anchors::moments;
+use crate::gamma::check_positive;
+use crate::rng::Draws;
+use crate::sums::exact_sum;
+use crate::{Error, Result, Samples, Seed, Stream};
+
+/// How far apart targets may be: the width `h` of the kernel.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Bandwidth {
+    /// In the units of the targets, as published.
+    Absolute(f64),
+    /// In standard deviations of each target.
+    Deviations(f64),
+}
+
+/// C-Mixup: partners with similar targets.
+///
+/// | Setting | Default | Range | Meaning |
+/// | :-- | :-- | :-- | :-- |
+/// | [`bandwidth`](Self::bandwidth) | 0.25 standard deviations | `(0, ∞)` | width of the kernel |
+/// | [`beta`](Self::beta) | `2.0` | `(0, ∞)` | λ ~ Beta(beta, beta) |
+/// | [`per`](Self::per) | [`Per::Batch`] | | one λ a batch, as published, or one a row |
+///
+/// ```
+/// use ndarray::array;
+/// use windlass::{Bandwidth, CMixup, Samples};
+///
+/// let (x, y) = (array![[1.0], [2.0], [3.0]], array![0.0, 1.0, 100.0]);
+/// let fitted = CMixup::default()
+///     .bandwidth(Bandwidth::Absolute(1.0))
+///     .fit_targets(&Samples::new(x.view(), y.view())?)?;
+/// let probabilities = fitted.probabilities(0)?;
+/// let e = (-0.5_f64).exp();
+/// assert!((probabilities[1] - e / (1.0 + e)).abs() < 1e-15);
+/// assert_eq!(probabilities[2], 0.0);
+/// # Ok::<(), windlass::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct CMixup {
+    bandwidth: Bandwidth,
+    lambda: LambdaLaw,
+}
+
+impl Default for CMixup {
+    fn default() -> Self {
+        Self { bandwidth: Bandwidth::Deviations(0.25), lambda: Mixup::default().lambda }
+    }
+}
+
+impl CMixup {
+    /// Sets the width of the kernel.
+    #[must_use]
+    pub fn bandwidth(mut self, bandwidth: Bandwidth) -> Self {
+        self.bandwidth = bandwidth;
+        self
+    }
+
+    /// Sets the parameter of λ's Beta distribution.
+    #[must_use]
+    pub fn beta(mut self, beta: f64) -> Self {
+        self.lambda.beta = beta;
+        self
+    }
+
+    /// Sets whether a batch shares its λ.
+    #[must_use]
+    pub fn per(mut self, per: Per) -> Self {
+        self.lambda.per = per;
+        self
+    }
+
+    /// Refuses settings outside their range.
+    pub fn check(&self) -> Result<()> {
+        let (Bandwidth::Absolute(width) | Bandwidth::Deviations(width)) = self.bandwidth;
+        check_positive("bandwidth", width)?;
+        self.lambda.check()
+    }
+
+    /// [`fit`](Method::fit), giving the type that can be asked for its probabilities.
+    pub fn fit_targets(&self, samples: &Samples<'_>) -> Result<FittedCMixup> {
+        self.check()?;
+        let mut targets = samples.y().to_owned();
+        let units = match self.bandwidth {
+            Bandwidth::Absolute(width) => vec![width; targets.ncols()],
+            Bandwidth::Deviations(width) => {
+                let (_, deviations) = moments(targets.view(), samples.weights());
+                deviations.into_iter().map(|deviation| deviation * width).collect()
+            }
+        };
+        for (mut column, unit) in targets.columns_mut().into_iter().zip(units) {
+            // A constant target has deviation 0, and no distances to scale.
+            if unit > 0.0 {
+                column /= unit;
+            }
+        }
+        let (Bandwidth::Absolute(got) | Bandwidth::Deviations(got)) = self.bandwidth;
+        if targets.iter().any(|target| !target.is_finite()) {
+            let range = "a range that does not overflow target / bandwidth";
+            return Err(Error::OutOfRange { name: "bandwidth", range, got });
+        }
+        Ok(FittedCMixup { tree: Tree::new(targets.view()), targets, lambda: self.lambda })
+    }
+}
+
+impl Method for CMixup {
+    fn fit(&self, samples: &Samples<'_>, _seed: Seed) -> Result<Box<dyn Fitted>> {
+        Ok(Box::new(self.fit_targets(samples)?))
+    }
+}
+
+/// C-Mixup fitted on training targets.
+#[derive(Debug)]
+pub struct FittedCMixup {
+    /// In units of the bandwidth.
+    targets: Array2<f64>,
+    tree: Tree,
+    lambda: LambdaLaw,
+}
+
+impl FittedCMixup {
+    /// The probability of every training row to be the partner of one, O(n).
+    pub fn probabilities(&self, row: usize) -> Result<Vec<f64>> {
+        let rows = self.rows();
+        if row >= rows {
+            return Err(Error::NoSuchRow { row, rows });
+        }
+        let mut weights: Vec<f64> =
+            (0..rows).map(|other| kernel(self.squared_distance(row, other))).collect();
+        let total = exact_sum(weights.iter().copied()).unwrap_or(f64::INFINITY);
+        for weight in &mut weights {
+            *weight /= total;
+        }
+        Ok(weights)
+    }
+
+    fn squared_distance(&self, a: usize, b: usize) -> f64 {
+        let (a, b) = (self.targets.row(a), self.targets.row(b));
+        a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum()
+    }
+
+    fn partner(&self, row: usize, draws: &mut Draws, reach: &mut Vec<Reached>) -> usize {
+        self.tree.reach(self.targets.row(row).as_slice().expect("standard layout"), reach);
+        let total: f64 = reach.iter().map(|cell| cell.bound).sum();
+        loop {
+            let mut left = draws.uniform() * total;
+            // Rounding may leave a trace of `left` behind the last cell.
+            let cell = reach.iter().find(|cell| {
+                left -= cell.bound;
+                left < 0.0
+            });
+            let Some(cell) = cell.or(reach.last()) else { return row };
+            let rows = &self.tree.order[cell.start..cell.end];
+            let candidate = rows[draws.below(rows.len())];
+            let weight = kernel(self.squared_distance(row, candidate));
+            if draws.uniform() * cell.bound <= weight * rows.len() as f64 {
+                return candidate;
+            }
+        }
+    }
+}
+
+impl Fitted for FittedCMixup {
+    fn rows(&self) -> usize {
+        self.targets.nrows()
+    }
+
+    fn draw(&self, batch: Batch<'_>, seed: Seed, step: u64) -> Result<Draw> {
+        use rayon::prelude::*;
+        let sources = listed(batch, self.rows())?;
+        let partner = |reach: &mut Vec<Reached>, &row: &usize| {
+            self.partner(row, &mut seed.at(Stream::Partner, step, row as u64), reach)
+        };
+        let partners = sources.par_iter().with_min_len(256).map_init(Vec::new, partner).collect();
+        self.lambda.pairs(self.rows(), sources, partners, None, (seed, step))
+    }
+}
+
+/// `exp(−d²/2)`.
+fn kernel(squared_distance: f64) -> f64 {
+    libm::exp(-0.5 * squared_distance)
+}
+
+/// A k-d tree whose leaves are narrow, or have few rows.
+#[derive(Debug)]
+struct Tree {
+    /// Row numbers; every node owns a range of them.
+    order: Vec<usize>,
+    nodes: Vec<Node>,
+    /// Lowest and highest corner of every node's box.
+    corners: Vec<f64>,
+    dimensions: usize,
+    /// The squared distance from which on rows are left out.
+    horizon: f64,
+}
+
+#[derive(Debug)]
+struct Node {
+    start: usize,
+    end: usize,
+    /// The second child; the first comes right after the node itself. 0 for a leaf.
+    second: usize,
+}
+
+/// A leaf within reach of a row, and the largest total weight that its rows can have.
+#[derive(Debug)]
+struct Reached {
+    start: usize,
+    end: usize,
+    bound: f64,
+}
+
+/// The diameter at which a cell is narrow enough, in bandwidths.
+const CELL: f64 = 0.75;
+/// The number of rows at which a cell is small enough.
+const FEW: usize = 4;
+
+impl Tree {
+    fn new(points: ArrayView2<'_, f64>) -> Self {
+        let (n, dimensions) = points.dim();
+        // exp(−horizon/2) = 2⁻⁶⁴/n, against a total of at least 1: the row itself.
+        let horizon = 2.0 * (64.0 * std::f64::consts::LN_2 + libm::log(n as f64));
+        let order = (0..n).collect();
+        let mut tree = Self { order, nodes: vec![], corners: vec![], dimensions, horizon };
+        tree.build(points, 0, n);
+        tree
+    }
+
+    /// Adds the node of a range, and all below it.
+    fn build(&mut self, points: ArrayView2<'_, f64>, start: usize, end: usize) {
+        let rows = &self.order[start..end];
+        let mut widest = (0, 0.0);
+        let mut squared_diameter = 0.0;
+        let mut high = Vec::with_capacity(self.dimensions);
+        for j in 0..self.dimensions {
+            let values = rows.iter().map(|&row| points[(row, j)]);
+            let (lo, hi) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), value| {
+                (lo.min(value), hi.max(value))
+            });
+            self.corners.push(lo);
+            high.push(hi);
+            let width = hi - lo;
+            squared_diameter += width * width;
+            if width > widest.1 {
+                widest = (j, width);
+            }
+        }
+        self.corners.extend(high);
+        let node = self.nodes.len();
+        self.nodes.push(Node { start, end, second: 0 });
+        if squared_diameter <= CELL * CELL || end - start <= FEW {
+            return;
+        }
+        let middle = (end - start) / 2;
+        // Ties are ordered by row number, so that the tree does not depend on how rows were moved.
+        self.order[start..end].select_nth_unstable_by(middle, |&a, &b| {
+            points[(a, widest.0)].total_cmp(&points[(b, widest.0)]).then(a.cmp(&b))
+        });
+        self.build(points, start, start + middle);
+        self.nodes[node].second = self.nodes.len();
+        self.build(points, start + middle, end);
+    }
+
+    /// Finds the leaves within reach of a point.
+    fn reach(&self, point: &[f64], found: &mut Vec<Reached>) {
+        found.clear();
+        let mut open = vec![0];
+        while let Some(index) = open.pop() {
+            let distance = self.squared_distance_to_box(index, point);
+            if distance > self.horizon {
+                continue;
+            }
+            let Node { start, end, second } = self.nodes[index];
+            if second == 0 {
+                let bound = kernel(distance) * (end - start) as f64;
+                found.push(Reached { start, end, bound });
+            } else {
+                open.extend([second, index + 1]);
+            }
+        }
+    }
+
+    fn squared_distance_to_box(&self, node: usize, point: &[f64]) -> f64 {
+        let m = self.dimensions;
+        let (low, high) = self.corners[2 * m * node..2 * m * (node + 1)].split_at(m);
+        let outside = |((&lo, &hi), &x): ((&f64, &f64), &f64)| (lo - x).max(x - hi).max(0.0);
+        low.iter().zip(high).zip(point).map(outside).map(|gap| gap * gap).sum()
+    }
+}

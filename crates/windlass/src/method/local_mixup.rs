@@ -1,0 +1,112 @@
+//! Local-Mixup: mixup in which a pair that is far apart does not count.
+//!
+//! ```text
+//! x̃ᵢ, ỹᵢ as in mixup;    row weight 1 if ‖xᵢ − xⱼ‖ ≤ ε, else 0
+//! ```
+//!
+//! Baena, Drumetz, Gripon, [*Preventing manifold intrusion with locality: Local
+//! Mixup*](https://arxiv.org/abs/2201.04368), 2022. The baseline published with ADA multiplies the mean
+//! loss of the batch by the share of pairs kept instead; here each row has its own weight, as the method
+//! says. In copies of a whole data set the rows that do not count are left out.
+
+use ndarray::Array2;
+
+use super::mixup::{LambdaLaw, listed, uniform_partners};
+use super::{Batch, Draw, Fitted, Method, Mixup, Per};
+use crate::gamma::check_positive;
+use crate::{Result, Samples, Seed};
+
+/// Mixup of pairs that are close together.
+///
+/// | Setting | Default | Range | Meaning |
+/// | :-- | :-- | :-- | :-- |
+/// | [`new`](Self::new) | – | `(0, ∞)` | ε: the largest distance between features that counts |
+/// | [`beta`](Self::beta) | `2.0` | `(0, ∞)` | λ ~ Beta(beta, beta) |
+/// | [`per`](Self::per) | [`Per::Batch`] | | one λ a batch, as published, or one a row |
+///
+/// ```
+/// use ndarray::array;
+/// use windlass::{Batch, LocalMixup, Method, Samples, Seed};
+///
+/// let (x, y) = (array![[0.0], [100.0]], array![0.0, 1.0]);
+/// let local = LocalMixup::new(1.0).fit(&Samples::new(x.view(), y.view())?, Seed(0))?;
+/// let draw = local.draw(Batch::Rows(&[0; 50]), Seed(0), 0)?;
+/// for (row, &weight) in draw.row_weights().unwrap().iter().enumerate() {
+///     let far = draw.gathered().nth(50 + row) == Some(1);
+///     assert_eq!(weight, if far { 0.0 } else { 1.0 });
+/// }
+/// # Ok::<(), windlass::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct LocalMixup {
+    epsilon: f64,
+    lambda: LambdaLaw,
+}
+
+impl LocalMixup {
+    /// Mixup of pairs at most this far apart.
+    #[must_use]
+    pub fn new(epsilon: f64) -> Self {
+        Self { epsilon, lambda: Mixup::default().lambda }
+    }
+
+    /// Sets the parameter of λ's Beta distribution.
+    #[must_use]
+    pub fn beta(mut self, beta: f64) -> Self {
+        self.lambda.beta = beta;
+        self
+    }
+
+    /// Sets whether a batch shares its λ.
+    #[must_use]
+    pub fn per(mut self, per: Per) -> Self {
+        self.lambda.per = per;
+        self
+    }
+
+    /// Refuses settings outside their range.
+    pub fn check(&self) -> Result<()> {
+        check_positive("epsilon", self.epsilon)?;
+        self.lambda.check()
+    }
+}
+
+#[derive(Debug)]
+struct FittedLocalMixup {
+    features: Array2<f64>,
+    squared_epsilon: f64,
+    lambda: LambdaLaw,
+}
+
+impl Method for LocalMixup {
+    fn fit(&self, samples: &Samples<'_>, _seed: Seed) -> Result<Box<dyn Fitted>> {
+        self.check()?;
+        Ok(Box::new(FittedLocalMixup {
+            features: samples.x().to_owned(),
+            squared_epsilon: self.epsilon * self.epsilon,
+            lambda: self.lambda,
+        }))
+    }
+}
+
+impl FittedLocalMixup {
+    fn is_close(&self, a: usize, b: usize) -> bool {
+        let (a, b) = (self.features.row(a), self.features.row(b));
+        let square: f64 = a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum();
+        square <= self.squared_epsilon
+    }
+}
+
+impl Fitted for FittedLocalMixup {
+    fn rows(&self) -> usize {
+        self.features.nrows()
+    }
+
+    fn draw(&self, batch: Batch<'_>, seed: Seed, step: u64) -> Result<Draw> {
+        let sources = listed(batch, self.rows())?;
+        let partners = uniform_partners(&sources, self.rows(), seed, step);
+        let pairs = sources.iter().zip(&partners);
+        let weights = pairs.map(|(&a, &b)| f64::from(u8::from(self.is_close(a, b)))).collect();
+        self.lambda.pairs(self.rows(), sources, partners, Some(weights), (seed, step))
+    }
+}

@@ -1,0 +1,145 @@
+//! Mixup: every row is mixed with a partner drawn uniformly from all training rows.
+//!
+//! ```text
+//! x̃ᵢ = λxᵢ + (1 − λ)xⱼ,    ỹᵢ = λyᵢ + (1 − λ)yⱼ,    j uniform,    λ ~ Beta(a, a)
+//! ```
+//!
+//! Zhang, Cisse, Dauphin, Lopez-Paz, [*mixup: beyond empirical risk
+//! minimization*](https://arxiv.org/abs/1710.09412), 2018. Manifold Mixup is the same draw with its
+//! [mixing](crate::Draw::mixing) applied to a hidden layer.
+
+use super::{Batch, Draw, Fitted, Method, Per};
+use crate::gamma::check_positive;
+use crate::mixing::pairs::Pairs;
+use crate::mixing::{Map, Strength};
+use crate::{Mixing, Result, Samples, Seed, Stream};
+
+/// Mixup with partners drawn uniformly.
+///
+/// | Setting | Default | Range | Meaning |
+/// | :-- | :-- | :-- | :-- |
+/// | [`beta`](Self::beta) | `2.0` | `(0, ∞)` | λ ~ Beta(beta, beta) |
+/// | [`per`](Self::per) | [`Per::Batch`] | | one λ a batch, as published, or one a row |
+///
+/// ```
+/// use ndarray::array;
+/// use windlass::{Batch, How, Method, Mixup, Samples, Seed};
+///
+/// let (x, y) = (array![[1.0], [2.0], [5.0]], array![10.0, 20.0, 50.0]);
+/// let mixup = Mixup::default().fit(&Samples::new(x.view(), y.view())?, Seed(0))?;
+/// let draw = mixup.draw(Batch::Rows(&[2]), Seed(0), 0)?;
+/// let How::Pair { partner, lambda } = draw.origin(0).how else { unreachable!() };
+/// assert_eq!(draw.targets(y.view())?[0], lambda * 50.0 + (1.0 - lambda) * y[partner]);
+/// # Ok::<(), windlass::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mixup {
+    pub(super) lambda: LambdaLaw,
+}
+
+impl Default for Mixup {
+    fn default() -> Self {
+        Self { lambda: LambdaLaw { beta: 2.0, per: Per::Batch } }
+    }
+}
+
+impl Mixup {
+    /// Sets the parameter of λ's Beta distribution.
+    #[must_use]
+    pub fn beta(mut self, beta: f64) -> Self {
+        self.lambda.beta = beta;
+        self
+    }
+
+    /// Sets whether a batch shares its λ.
+    #[must_use]
+    pub fn per(mut self, per: Per) -> Self {
+        self.lambda.per = per;
+        self
+    }
+
+    /// Refuses settings outside their range.
+    pub fn check(&self) -> Result<()> {
+        self.lambda.check()
+    }
+}
+
+/// How the weight λ of a pair is drawn, for all of the mixup family.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct LambdaLaw {
+    pub(super) beta: f64,
+    pub(super) per: Per,
+}
+
+impl LambdaLaw {
+    pub(super) fn check(&self) -> Result<()> {
+        check_positive("beta", self.beta)
+    }
+
+    fn draw(&self, sources: &[usize], seed: Seed, step: u64) -> Strength {
+        match self.per {
+            Per::Batch => {
+                Strength::Shared(seed.shared(Stream::Lambda, step).symmetric_beta(self.beta))
+            }
+            Per::Row => {
+                let one = |&row: &usize| {
+                    seed.at(Stream::Lambda, step, row as u64).symmetric_beta(self.beta)
+                };
+                Strength::PerRow(sources.iter().map(one).collect())
+            }
+        }
+    }
+
+    /// The draw of a method that has chosen a partner, and optionally a weight, for every source.
+    pub(super) fn pairs(
+        &self,
+        training_rows: usize,
+        sources: Vec<usize>,
+        partners: Vec<usize>,
+        row_weights: Option<Vec<f64>>,
+        (seed, step): (Seed, u64),
+    ) -> Result<Draw> {
+        let lambda = self.draw(&sources, seed, step);
+        let pairs = Pairs::new(sources.len(), lambda, row_weights)?;
+        Ok(Draw {
+            sources: Some(sources),
+            partners: Some(partners),
+            ..Draw::new(training_rows, None, Mixing(Map::Pairs(pairs)))
+        })
+    }
+}
+
+/// The rows of a batch, written out.
+pub(super) fn listed(batch: Batch<'_>, rows: usize) -> Result<Vec<usize>> {
+    Ok(batch.check(rows)?.map_or_else(|| (0..rows).collect(), <[usize]>::to_vec))
+}
+
+/// A partner drawn uniformly for every source.
+pub(super) fn uniform_partners(sources: &[usize], rows: usize, seed: Seed, step: u64) -> Vec<usize> {
+    sources.iter().map(|&row| seed.at(Stream::Partner, step, row as u64).below(rows)).collect()
+}
+
+#[derive(Debug)]
+struct FittedMixup {
+    rows: usize,
+    lambda: LambdaLaw,
+}
+
+impl Method for Mixup {
+    fn fit(&self, samples: &Samples<'_>, _seed: Seed) -> Result<Box<dyn Fitted>> {
+        self.check()?;
+        Ok(Box::new(FittedMixup { rows: samples.rows(), lambda: self.lambda }))
+    }
+}
+
+impl Fitted for FittedMixup {
+    fn rows(&self) -> usize {
+        self.rows
+    }
+
+    fn draw(&self, batch: Batch<'_>, seed: Seed, step: u64) -> Result<Draw> {
+        let sources = listed(batch, self.rows)?;
+        let partners = uniform_partners(&sources, self.rows, seed, step);
+        self.lambda.pairs(self.rows, sources, partners, None, (seed, step))
+    }
+}

@@ -1,0 +1,423 @@
+//! The anchor transform on groups: every row moves along the line through its group's mean.
+//!
+//! With one-hot anchors `Π` is "mean of my group" and the normaliser of ADA's equation is `√γ`, so
+//!
+//! ```text
+//! x̃ᵢ = m + (xᵢ − m)/√γ,    m = Σ_{j ∈ group of i} wⱼxⱼ / Σ wⱼ
+//! ```
+//!
+//! O(nd) time and O(qd) memory: neither `A` nor `Π` is formed. `γ = 1` returns the rows to the bit.
+//!
+//! # Blocks of rows
+//!
+//! For tables that do not fit in memory, or in one machine, the same transform comes in four steps,
+//! and any split of the rows, merged in any order, gives the same bits:
+//!
+//! ```
+//! use ndarray::array;
+//! use windlass::{GroupSums, Strength};
+//!
+//! let blocks = [array![[1.0], [3.0]], array![[10.0], [5.0]]];
+//! let labels = [vec![0, 0], vec![1, 0]];
+//! let mut sums = GroupSums::new(2, 1);
+//! for (block, labels) in blocks.iter().zip(&labels) {
+//!     let mut partial = GroupSums::new(2, 1);
+//!     partial.add(block.view(), labels, None)?;
+//!     sums.merge(&partial)?;
+//! }
+//! let means = sums.finish()?;
+//! assert_eq!(means.means(), array![[3.0], [10.0]]);
+//! let moved = means.apply(blocks[1].view(), &labels[1], &Strength::Shared(4.0))?;
+//! assert_eq!(moved, array![[10.0], [4.0]]);
+//! # Ok::<(), windlass::Error>(())
+//! ```
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use ndarray::{Array2, ArrayView2};
+use pulp::Arch;
+use rayon::prelude::*;
+
+use super::{Gather, Ready, Strength, collect_rows};
+use crate::data::{check_finite, check_weights, flatten, row_slices};
+use crate::sums::ExactSums;
+use crate::{Error, Partition, Real, Result};
+
+/// Exact sums of the rows of every group.
+#[derive(Debug, Clone)]
+pub struct GroupSums {
+    width: usize,
+    counts: Vec<u64>,
+    sums: ExactSums,
+    /// Sums of the row weights; the counts where there are none.
+    weights: Option<ExactSums>,
+}
+
+impl GroupSums {
+    /// Empty sums of `groups` groups over `width` columns.
+    #[must_use]
+    pub fn new(groups: usize, width: usize) -> Self {
+        Self {
+            width,
+            counts: vec![0; groups],
+            sums: ExactSums::new(groups, width),
+            weights: None,
+        }
+    }
+
+    /// Adds a block of rows, with the group of each and, optionally, its weight in `[0, ∞)`.
+    ///
+    /// After a refusal the sums are incomplete and must be thrown away.
+    pub fn add<T: Real>(
+        &mut self,
+        rows: ArrayView2<'_, T>,
+        labels: &[u32],
+        weights: Option<&[f64]>,
+    ) -> Result<()> {
+        let rows = flatten(rows);
+        check_block(rows.view(), labels, self.width, self.counts.len())?;
+        if let Some(weights) = weights {
+            check_weights(weights, labels.len())?;
+        }
+        for &label in labels {
+            self.counts[label as usize] += 1;
+        }
+        self.add_values(row_slices(rows.view()), 0..labels.len(), labels, weights);
+        self.check_sums(rows.view())
+    }
+
+    /// Adds `row(i)` for every `i` in the range, with label and weight of `i`, but does not count it.
+    fn add_values<'a, T: Real>(
+        &mut self,
+        row: impl Fn(usize) -> &'a [T],
+        range: Range<usize>,
+        labels: &[u32],
+        weights: Option<&[f64]>,
+    ) {
+        if let Some(weights) = weights {
+            let sums = self.weights.get_or_insert_with(|| ExactSums::new(self.counts.len(), 1));
+            sums.add_rows(range.clone().map(|i| (labels[i] as usize, 1.0, &weights[i..=i])));
+            self.sums.add_rows(range.map(|i| (labels[i] as usize, weights[i], row(i))));
+        } else {
+            self.sums.add_rows(range.map(|i| (labels[i] as usize, 1.0, row(i))));
+        }
+    }
+
+    /// Refuses a value that could not be summed, found in the rows just added.
+    fn check_sums<T: Real>(&self, rows: ArrayView2<'_, T>) -> Result<()> {
+        if !self.sums.refused() {
+            return Ok(());
+        }
+        check_finite("x", rows)?;
+        // Every value is fine: a product with its weight was too large.
+        Err(Error::OutOfRange { name: "weight times value", range: "(-2^970, 2^970)", got: f64::INFINITY })
+    }
+
+    /// Adds the sums of other blocks.
+    pub fn merge(&mut self, other: &Self) -> Result<()> {
+        if self.width != other.width {
+            return Err(Error::ColumnMismatch {
+                what: "merged sums",
+                expected: self.width,
+                got: other.width,
+            });
+        }
+        if self.counts.len() != other.counts.len() {
+            return Err(Error::RowMismatch {
+                left: "the sums",
+                left_rows: self.counts.len(),
+                right: "the merged sums",
+                right_rows: other.counts.len(),
+            });
+        }
+        self.sums.merge(&other.sums);
+        for (count, more) in self.counts.iter_mut().zip(&other.counts) {
+            *count += more;
+        }
+        if let Some(more) = &other.weights {
+            let groups = self.counts.len();
+            self.weights.get_or_insert_with(|| ExactSums::new(groups, 1)).merge(more);
+        }
+        Ok(())
+    }
+
+    /// The group means. An empty group has mean 0; one whose weights add up to 0 is refused.
+    pub fn finish(&self) -> Result<GroupMeans> {
+        let divisors: Vec<f64> = match &self.weights {
+            Some(weights) => weights.totals(),
+            None => self.counts.iter().map(|&count| count as f64).collect(),
+        };
+        let weightless = |group: &usize| self.counts[*group] > 0 && divisors[*group] == 0.0;
+        if let Some(group) = (0..divisors.len()).find(weightless) {
+            return Err(Error::Weightless { group });
+        }
+        let mut means = Array2::from_shape_vec((self.counts.len(), self.width), self.sums.totals())
+            .expect("a total for every group and column");
+        for (mut mean, &divisor) in means.rows_mut().into_iter().zip(&divisors) {
+            if divisor > 0.0 {
+                mean.mapv_inplace(|total| total / divisor);
+            }
+        }
+        Ok(GroupMeans { means, divisors })
+    }
+}
+
+/// The mean of every group, made by [`GroupSums::finish`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct GroupMeans {
+    means: Array2<f64>,
+    divisors: Vec<f64>,
+}
+
+impl GroupMeans {
+    /// The means, groups × width.
+    #[must_use]
+    pub fn means(&self) -> ArrayView2<'_, f64> {
+        self.means.view()
+    }
+
+    /// What each group's sum was divided by: its size, or the sum of its weights.
+    #[must_use]
+    pub fn divisors(&self) -> &[f64] {
+        &self.divisors
+    }
+
+    /// Moves a block of rows toward (γ > 1) or away from (γ < 1) these means.
+    pub fn apply<T: Real>(
+        &self,
+        rows: ArrayView2<'_, T>,
+        labels: &[u32],
+        gamma: &Strength,
+    ) -> Result<Array2<T>> {
+        let rows = flatten(rows);
+        check_block(rows.view(), labels, self.means.ncols(), self.means.nrows())?;
+        gamma.check_gamma(labels.len())?;
+        check_finite("x", rows.view())?;
+        let Ready::Means(means) = Ready::means(self) else { unreachable!("means give means") };
+        Ok(collect_rows(labels.len(), rows.ncols(), |range, out| {
+            move_rows(&means, labels, gamma, rows.view(), Gather::default(), range, out);
+        }))
+    }
+}
+
+fn check_block<T: Real>(
+    rows: ArrayView2<'_, T>,
+    labels: &[u32],
+    width: usize,
+    groups: usize,
+) -> Result<()> {
+    if rows.ncols() != width {
+        return Err(Error::ColumnMismatch { what: "the block", expected: width, got: rows.ncols() });
+    }
+    if rows.nrows() != labels.len() {
+        return Err(Error::RowMismatch {
+            left: "the block",
+            left_rows: rows.nrows(),
+            right: "the labels",
+            right_rows: labels.len(),
+        });
+    }
+    match labels.iter().position(|&label| label as usize >= groups) {
+        Some(row) => Err(Error::NoSuchGroup { row, label: labels[row], groups }),
+        None => Ok(()),
+    }
+}
+
+/// Writes rows `range`, each moved along the line through its group's mean.
+fn move_rows<T: Real>(
+    means: &[T],
+    labels: &[u32],
+    gamma: &Strength,
+    rows: ArrayView2<'_, T>,
+    gather: Gather<'_>,
+    range: Range<usize>,
+    out: &mut [T],
+) {
+    let d = rows.ncols();
+    let labels = &labels[range.clone()];
+    Arch::new().dispatch(
+        #[inline(always)]
+        || match (gamma, gather.sources) {
+            (Strength::Shared(gamma), None) => {
+                let shrink = shrink(*gamma);
+                let rows = &rows.to_slice().expect("standard layout")[range.start * d..];
+                match d {
+                    // Loops of a constant length are worth twice the speed for narrow rows.
+                    1 => move_narrow::<1, T>(means, labels, shrink, rows, out),
+                    2 => move_narrow::<2, T>(means, labels, shrink, rows, out),
+                    4 => move_narrow::<4, T>(means, labels, shrink, rows, out),
+                    8 => move_narrow::<8, T>(means, labels, shrink, rows, out),
+                    _ => {
+                        let out = out.chunks_exact_mut(d).zip(labels);
+                        for (x, (out, &label)) in rows.chunks_exact(d).zip(out) {
+                            move_row(x, &means[label as usize * d..][..d], shrink, out);
+                        }
+                    }
+                }
+            }
+            _ => {
+                let source = row_slices(rows);
+                for (row, (out, &label)) in range.zip(out.chunks_exact_mut(d).zip(labels)) {
+                    let mean = &means[label as usize * d..][..d];
+                    move_row(source(gather.source(row)), mean, shrink(gamma.at(row)), out);
+                }
+            }
+        },
+    );
+}
+
+#[inline(always)]
+fn move_narrow<const N: usize, T: Real>(
+    means: &[T],
+    labels: &[u32],
+    shrink: T,
+    rows: &[T],
+    out: &mut [T],
+) {
+    let means = means.as_chunks::<N>().0;
+    let out = out.as_chunks_mut::<N>().0.iter_mut();
+    for ((x, out), &label) in rows.as_chunks::<N>().0.iter().zip(out).zip(labels) {
+        move_row(x, &means[label as usize], shrink, out);
+    }
+}
+
+#[inline(always)]
+fn move_row<T: Real>(x: &[T], mean: &[T], shrink: T, out: &mut [T]) {
+    for ((out, &x), &mean) in out.iter_mut().zip(x).zip(mean) {
+        // A strength of 1 returns the row to the bit.
+        *out = if shrink == T::one() { x } else { mean + (x - mean) * shrink };
+    }
+}
+
+/// What is left of a distance to the mean: `1/√γ`.
+#[inline(always)]
+fn shrink<T: Real>(gamma: f64) -> T {
+    T::narrow(1.0 / gamma.sqrt())
+}
+
+/// The map itself: groups, weights and strength.
+#[derive(Debug, Clone)]
+pub(crate) struct GroupMean {
+    partition: Arc<Partition>,
+    weights: Option<Arc<[f64]>>,
+    gamma: Strength,
+}
+
+impl GroupMean {
+    pub(crate) fn new(
+        partition: Arc<Partition>,
+        weights: Option<Arc<[f64]>>,
+        gamma: Strength,
+    ) -> Result<Self> {
+        gamma.check_gamma(partition.rows())?;
+        if let Some(weights) = &weights {
+            check_weights(weights, partition.rows())?;
+        }
+        Ok(Self { partition, weights, gamma })
+    }
+
+    pub(crate) fn rows(&self) -> usize {
+        self.partition.rows()
+    }
+
+    pub(crate) fn group(&self, row: usize) -> u32 {
+        self.partition.labels()[row]
+    }
+
+    pub(crate) fn gamma(&self, row: usize) -> f64 {
+        self.gamma.at(row)
+    }
+
+    pub(crate) fn shares_means(&self, other: &Self) -> bool {
+        let same_weights = match (&self.weights, &other.weights) {
+            (None, None) => true,
+            (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+            _ => false,
+        };
+        same_weights && Arc::ptr_eq(&self.partition, &other.partition)
+    }
+
+    pub(crate) fn means_of<T: Real>(
+        &self,
+        rows: ArrayView2<'_, T>,
+        gather: Gather<'_>,
+    ) -> Result<GroupMeans> {
+        let (labels, weights) = (self.partition.labels(), self.weights.as_deref());
+        let source = row_slices(rows);
+        let sum = |range: Range<usize>| {
+            let mut sums = GroupSums::new(self.partition.groups(), rows.ncols());
+            sums.add_values(|i| source(gather.source(i)), range, labels, weights);
+            sums
+        };
+        let parts = parts_of(labels.len(), rows.ncols());
+        let mut sums = if parts.len() == 1 {
+            sum(0..labels.len())
+        } else {
+            parts
+                .into_par_iter()
+                .map(sum)
+                .reduce_with(|mut a, b| {
+                    a.merge(&b).expect("sums of the same shape");
+                    a
+                })
+                .expect("at least two parts")
+        };
+        sums.check_sums(rows)?;
+        sums.counts = self.partition.sizes().iter().map(|&size| size as u64).collect();
+        sums.finish()
+    }
+
+    pub(crate) fn write<T: Real>(
+        &self,
+        means: &[T],
+        rows: ArrayView2<'_, T>,
+        gather: Gather<'_>,
+        range: Range<usize>,
+        out: &mut [T],
+    ) {
+        move_rows(means, self.partition.labels(), &self.gamma, rows, gather, range, out);
+    }
+
+    /// `∂/∂xⱼ = sⱼgⱼ + (wⱼ/W) Σᵢ (1 − sᵢ)gᵢ` over the rows `i` of the same group, `s = 1/√γ`.
+    pub(crate) fn apply_transposed<T: Real>(
+        &self,
+        gradient: ArrayView2<'_, T>,
+    ) -> Result<Array2<T>> {
+        let labels = self.partition.labels();
+        let groups = self.partition.groups();
+        let d = gradient.ncols();
+        let shrink_of = |row: usize| shrink::<f64>(self.gamma.at(row));
+        let rows = row_slices(gradient);
+        let mut pulled = ExactSums::new(groups, d);
+        pulled.add_rows(
+            (0..labels.len()).map(|i| (labels[i] as usize, 1.0 - shrink_of(i), rows(i))),
+        );
+        let pulled = pulled.totals();
+        let divisors: Vec<f64> = match &self.weights {
+            None => self.partition.sizes().iter().map(|&size| size as f64).collect(),
+            Some(weights) => {
+                let mut sums = ExactSums::new(groups, 1);
+                let one = |i: usize| &weights[i..=i];
+                sums.add_rows((0..labels.len()).map(|i| (labels[i] as usize, 1.0, one(i))));
+                sums.totals()
+            }
+        };
+        if let Some(row) = (0..labels.len()).find(|&i| divisors[labels[i] as usize] == 0.0) {
+            return Err(Error::Weightless { group: labels[row] as usize });
+        }
+        Ok(Array2::from_shape_fn((labels.len(), d), |(i, j)| {
+            let group = labels[i] as usize;
+            let weight = self.weights.as_ref().map_or(1.0, |weights| weights[i]);
+            let own = shrink_of(i) * gradient[(i, j)].widen();
+            T::narrow(own + weight / divisors[group] * pulled[group * d + j])
+        }))
+    }
+}
+
+/// Splits rows into one part per thread, or leaves them whole when they are few.
+pub(crate) fn parts_of(rows: usize, width: usize) -> Vec<Range<usize>> {
+    const WORTH_A_THREAD: usize = 1 << 15;
+    let parts = (rows * width / WORTH_A_THREAD).clamp(1, rayon::current_num_threads());
+    (0..parts).map(|part| rows * part / parts..rows * (part + 1) / parts).collect()
+}

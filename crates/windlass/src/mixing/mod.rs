@@ -1,0 +1,350 @@
+//! A mixing: the linear map on the rows of a batch that every method draws and everyone else applies.
+//!
+//! | Mixing | rows | maps |
+//! | :-- | :-- | :-- |
+//! | [`Identity`](Mixing::identity) | L → L | `xᵢ` |
+//! | [`GroupMean`](Mixing::group_mean) | L → L | `mean + (xᵢ − mean)/√γ`, mean of the row's group |
+//! | [`Projection`](Mixing::projection) | L → L | ADA's equation for any anchors, see [`projection`] |
+//! | [`Pairs`](Mixing::pairs) | 2L → L | `λ·xᵢ + (1 − λ)·x_{L+i}` |
+//!
+//! A map applies to features, targets and hidden layers alike, whatever their width and number of
+//! dimensions. [`apply_transposed`](Mixing::apply_transposed) carries a gradient back through it, which
+//! is all that a hidden layer needs.
+//!
+//! ```
+//! use ndarray::array;
+//! use windlass::{Mixing, Partition, Strength};
+//!
+//! let pairs_of_rows = Partition::new(vec![0, 0, 1, 1], 2)?;
+//! let mixing = Mixing::group_mean(pairs_of_rows, Strength::Shared(4.0))?;
+//! let x = array![[0.0], [4.0], [10.0], [30.0]];
+//! // γ = 4 halves every distance to the group's mean: 2 and 20.
+//! assert_eq!(mixing.apply(x.view())?, array![[1.0], [3.0], [15.0], [25.0]]);
+//! # Ok::<(), windlass::Error>(())
+//! ```
+
+pub mod group_mean;
+pub mod pairs;
+pub mod projection;
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use ndarray::{Array, Array2, ArrayView, ArrayView2, Dimension};
+use rayon::prelude::*;
+
+use crate::data::{check_finite, flatten};
+use crate::{AnchorMatrix, Error, Partition, Real, Result};
+use group_mean::{GroupMean, GroupMeans};
+use pairs::Pairs;
+use projection::{Projected, Projection, Span};
+
+/// A number for every row: the γ of an anchor transform, the λ of a mixup.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Strength {
+    /// One for all rows.
+    Shared(f64),
+    /// One for each.
+    PerRow(Vec<f64>),
+}
+
+impl Strength {
+    /// The strength of a row.
+    #[inline]
+    #[must_use]
+    pub fn at(&self, row: usize) -> f64 {
+        match self {
+            Self::Shared(value) => *value,
+            Self::PerRow(values) => values[row],
+        }
+    }
+
+    fn check(
+        &self,
+        name: &'static str,
+        range: &'static str,
+        rows: usize,
+        inside: impl Fn(f64) -> bool,
+    ) -> Result<()> {
+        let values = match self {
+            Self::Shared(value) => std::slice::from_ref(value),
+            Self::PerRow(values) => values,
+        };
+        if let (Self::PerRow(_), true) = (self, values.len() != rows) {
+            return Err(Error::RowMismatch {
+                left: name,
+                left_rows: values.len(),
+                right: "the batch",
+                right_rows: rows,
+            });
+        }
+        match values.iter().find(|&&value| !inside(value)) {
+            Some(&got) => Err(Error::OutOfRange { name, range, got }),
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses a γ that is not in `(0, ∞)`.
+    fn check_gamma(&self, rows: usize) -> Result<()> {
+        self.check("gamma", "(0, inf)", rows, |gamma| gamma > 0.0 && gamma.is_finite())
+    }
+}
+
+/// A linear map on the rows of a batch. See the [module](self).
+#[derive(Debug, Clone)]
+pub struct Mixing(pub(crate) Map);
+
+#[derive(Debug, Clone)]
+pub(crate) enum Map {
+    Identity { rows: usize },
+    GroupMean(GroupMean),
+    Projection(Projection),
+    Pairs(Pairs),
+}
+
+impl Mixing {
+    /// Leaves `rows` rows alone.
+    #[must_use]
+    pub fn identity(rows: usize) -> Self {
+        Self(Map::Identity { rows })
+    }
+
+    /// Moves every row along the line through itself and its group's mean, by γ in `(0, ∞)`.
+    pub fn group_mean(partition: impl Into<Arc<Partition>>, gamma: Strength) -> Result<Self> {
+        GroupMean::new(partition.into(), None, gamma).map(|map| Self(Map::GroupMean(map)))
+    }
+
+    /// [`group_mean`](Self::group_mean) with means weighted by `[0, ∞)` per row.
+    ///
+    /// This is *not* what one-hot anchors scaled by √w give: their projection has entries √wᵢ√wⱼ, so
+    /// it mixes weighted with unweighted quantities. Pass such anchors to
+    /// [`projection`](Self::projection) if that is what you want.
+    pub fn weighted_group_mean(
+        partition: impl Into<Arc<Partition>>,
+        weights: impl Into<Arc<[f64]>>,
+        gamma: Strength,
+    ) -> Result<Self> {
+        let map = GroupMean::new(partition.into(), Some(weights.into()), gamma)?;
+        Ok(Self(Map::GroupMean(map)))
+    }
+
+    /// The anchor transform for anchors of any kind, by γ in `(0, ∞)`.
+    ///
+    /// Refused where the normaliser of a row vanishes.
+    pub fn projection(anchors: &AnchorMatrix, gamma: Strength) -> Result<Self> {
+        let map = Projection::new(Arc::new(Span::of(anchors)), gamma)?;
+        Ok(Self(Map::Projection(map)))
+    }
+
+    /// Mixes row `i` with row `rows + i` by λ in `[0, 1]`.
+    pub fn pairs(rows: usize, lambda: Strength) -> Result<Self> {
+        Pairs::new(rows, lambda, None).map(|map| Self(Map::Pairs(map)))
+    }
+
+    /// The number of rows it makes.
+    #[must_use]
+    pub fn rows_out(&self) -> usize {
+        match &self.0 {
+            Map::Identity { rows } => *rows,
+            Map::GroupMean(map) => map.rows(),
+            Map::Projection(map) => map.rows(),
+            Map::Pairs(map) => map.rows(),
+        }
+    }
+
+    /// The number of rows it takes.
+    #[must_use]
+    pub fn rows_in(&self) -> usize {
+        match &self.0 {
+            Map::Pairs(map) => 2 * map.rows(),
+            _ => self.rows_out(),
+        }
+    }
+
+    /// How much each row it makes should count, if not all count the same.
+    #[must_use]
+    pub fn row_weights(&self) -> Option<&[f64]> {
+        match &self.0 {
+            Map::Pairs(map) => map.row_weights(),
+            _ => None,
+        }
+    }
+
+    /// Applies the map to rows of any width and number of dimensions.
+    pub fn apply<T: Real, D: Dimension>(&self, rows: ArrayView<'_, T, D>) -> Result<Array<T, D>> {
+        self.check_rows(rows.shape(), self.rows_in())?;
+        let mut shape = rows.raw_dim();
+        shape[0] = self.rows_out();
+        let rows = flatten(rows);
+        let ready = self.prepare(rows.view(), Gather::default())?;
+        let out = collect_rows(self.rows_out(), rows.ncols(), |range, out| {
+            self.write(&ready, rows.view(), Gather::default(), range, out);
+        });
+        Ok(reshape(out, shape))
+    }
+
+    /// Applies the transposed map: the gradient of what [`apply`](Self::apply) was given, from the
+    /// gradient of what it returned.
+    pub fn apply_transposed<T: Real, D: Dimension>(
+        &self,
+        gradient: ArrayView<'_, T, D>,
+    ) -> Result<Array<T, D>> {
+        self.check_rows(gradient.shape(), self.rows_out())?;
+        let mut shape = gradient.raw_dim();
+        shape[0] = self.rows_in();
+        let gradient = flatten(gradient);
+        check_finite("the gradient", gradient.view())?;
+        let out = match &self.0 {
+            Map::Identity { .. } => gradient.into_owned(),
+            Map::GroupMean(map) => map.apply_transposed(gradient.view())?,
+            Map::Projection(map) => map.apply_transposed(gradient.view())?,
+            Map::Pairs(map) => map.apply_transposed(gradient.view()),
+        };
+        Ok(reshape(out, shape))
+    }
+
+    fn check_rows(&self, shape: &[usize], expected: usize) -> Result<()> {
+        let got = shape.first().copied().unwrap_or(0);
+        if got == expected {
+            return Ok(());
+        }
+        Err(Error::RowMismatch {
+            left: "the mixing",
+            left_rows: expected,
+            right: "the batch",
+            right_rows: got,
+        })
+    }
+
+    /// What the map needs to know of all rows before it can write any: group means, projections, or
+    /// just that every value is finite.
+    pub(crate) fn prepare<T: Real>(
+        &self,
+        rows: ArrayView2<'_, T>,
+        gather: Gather<'_>,
+    ) -> Result<Ready<T>> {
+        Ok(match &self.0 {
+            Map::GroupMean(map) => Ready::means(&map.means_of(rows, gather)?),
+            Map::Projection(map) => Ready::Projected(map.project(rows, gather)?),
+            Map::Identity { .. } | Map::Pairs(_) => {
+                check_finite("x", rows)?;
+                Ready::Nothing
+            }
+        })
+    }
+
+    /// Whether what [`prepare`](Self::prepare) finds serves another map too.
+    pub(crate) fn shares_preparation(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (Map::GroupMean(a), Map::GroupMean(b)) => a.shares_means(b),
+            (Map::Projection(a), Map::Projection(b)) => a.shares_span(b),
+            (a, b) => {
+                let plain = |map: &Map| matches!(map, Map::Identity { .. } | Map::Pairs(_));
+                plain(a) && plain(b)
+            }
+        }
+    }
+
+    /// Writes the rows `range` of the result into `out`, row-major.
+    pub(crate) fn write<T: Real>(
+        &self,
+        ready: &Ready<T>,
+        rows: ArrayView2<'_, T>,
+        gather: Gather<'_>,
+        range: Range<usize>,
+        out: &mut [T],
+    ) {
+        match (&self.0, ready) {
+            (Map::GroupMean(map), Ready::Means(means)) => {
+                map.write(means, rows, gather, range, out);
+            }
+            (Map::Projection(map), Ready::Projected(projected)) => {
+                map.write(projected, rows, gather, range, out);
+            }
+            (Map::Pairs(map), _) => map.write(rows, gather, range, out),
+            (_, _) => copy_rows(rows, gather, range, out),
+        }
+    }
+}
+
+/// What a map found out about all rows. See [`Mixing::prepare`].
+pub(crate) enum Ready<T> {
+    Nothing,
+    /// Group means, groups × width.
+    Means(Vec<T>),
+    Projected(Projected),
+}
+
+impl<T: Real> Ready<T> {
+    pub(crate) fn means(means: &GroupMeans) -> Self {
+        Self::Means(means.means().iter().map(|&mean| T::narrow(mean)).collect())
+    }
+}
+
+/// Which rows of the data stand where in a batch; by default, every row where it is.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Gather<'a> {
+    pub(crate) sources: Option<&'a [usize]>,
+    pub(crate) partners: Option<&'a [usize]>,
+}
+
+impl Gather<'_> {
+    #[inline(always)]
+    pub(crate) fn source(&self, row: usize) -> usize {
+        self.sources.map_or(row, |sources| sources[row])
+    }
+
+    /// The partner of a row, in a batch of `rows` pairs.
+    #[inline(always)]
+    pub(crate) fn partner(&self, row: usize, rows: usize) -> usize {
+        self.partners.map_or(rows + row, |partners| partners[row])
+    }
+}
+
+fn copy_rows<T: Real>(
+    rows: ArrayView2<'_, T>,
+    gather: Gather<'_>,
+    range: Range<usize>,
+    out: &mut [T],
+) {
+    let source = crate::data::row_slices(rows);
+    for (row, out) in range.zip(out.chunks_exact_mut(rows.ncols())) {
+        out.copy_from_slice(source(gather.source(row)));
+    }
+}
+
+/// How many values a task writes: small enough for a cache, large enough to be worth a task.
+const TASK: usize = 1 << 13;
+/// How many values are worth waking other threads for.
+const PARALLEL: usize = 1 << 18;
+
+/// The number of rows that a task writes.
+pub(crate) fn task_rows(width: usize) -> usize {
+    (TASK / width.max(1)).max(1)
+}
+
+/// Makes a matrix by calling `write` for ranges of its rows, in parallel where it is large.
+fn collect_rows<T: Real>(
+    rows: usize,
+    width: usize,
+    write: impl Fn(Range<usize>, &mut [T]) + Sync,
+) -> Array2<T> {
+    let mut out = Array2::zeros((rows, width));
+    let all = out.as_slice_mut().expect("a fresh array is in standard layout");
+    if all.len() <= PARALLEL {
+        if !all.is_empty() {
+            write(0..rows, all);
+        }
+        return out;
+    }
+    let step = task_rows(width);
+    all.par_chunks_mut(step * width).enumerate().for_each(|(task, out)| {
+        let first = task * step;
+        write(first..first + out.len() / width, out);
+    });
+    out
+}
+
+fn reshape<T: Real, D: Dimension>(rows: Array2<T>, shape: D) -> Array<T, D> {
+    rows.into_shape_with_order(shape).expect("the same number of values, in standard layout")
+}

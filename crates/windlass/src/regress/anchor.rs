@@ -1,0 +1,243 @@
+//! Anchor regression: least squares that is robust to shifts along the anchors.
+//!
+//! ```text
+//! argmin_B ‖(I − Π)(Y − XB)‖² + γ‖Π(Y − XB)‖² + λ‖B‖²,    Π the projection onto the anchors      (1)
+//! ```
+//!
+//! with X, Y and the anchors centred. `γ = 0` partials the anchors out, `γ = 1` is ordinary least
+//! squares, `γ → ∞` two-stage least squares. (1) is least squares on `X + (√γ − 1)ΠX`, and with an
+//! orthonormal basis `Q` of the anchors and a factorisation `(I − Π)X = PR` it is
+//!
+//! ```text
+//! ‖Pᵀ(I − Π)Y − RB‖² + γ‖QᵀY − QᵀXB‖² + λ‖B‖² + constant                                       (2)
+//! ```
+//!
+//! with as many rows as features and anchors together, so a path of γ costs little more than one fit.
+//!
+//! Rothenhäusler, Meinshausen, Bühlmann, Peters, *Anchor regression: heterogeneous data meet
+//! causality*, 2021, [doi:10.1111/rssb.12398](https://doi.org/10.1111/rssb.12398). By its theorem 1 the
+//! [worst risk](PathPoint::worst_risk) over all shifts along the anchors up to strength γ is the
+//! objective (1) divided by n.
+
+use faer::{Mat, Scale, concat};
+
+use super::least_squares::{condense, least_squares};
+use super::{
+    Centred, LinearModel, check_not_negative, check_penalty, check_some_weight, root_weight,
+};
+use crate::mixing::Gather;
+use crate::mixing::Strength;
+use crate::mixing::group_mean::GroupMean;
+use crate::sums::exact_sum;
+use crate::{AnchorMatrix, Error, Partition, Result, Samples};
+
+/// The anchors of a regression: variables that come from outside the system.
+#[derive(Debug, Clone, Copy)]
+pub enum Exogenous<'a> {
+    /// A group for every row.
+    Groups(&'a Partition),
+    /// Real-valued anchors for every row.
+    Matrix(&'a AnchorMatrix),
+}
+
+impl<'a> From<&'a Partition> for Exogenous<'a> {
+    fn from(partition: &'a Partition) -> Self {
+        Self::Groups(partition)
+    }
+}
+
+impl<'a> From<&'a AnchorMatrix> for Exogenous<'a> {
+    fn from(matrix: &'a AnchorMatrix) -> Self {
+        Self::Matrix(matrix)
+    }
+}
+
+/// Anchor regression.
+///
+/// | Setting | Default | Range | Meaning |
+/// | :-- | :-- | :-- | :-- |
+/// | [`new`](Self::new) | – | `[0, ∞)` | γ: how strong shifts are expected to be; 1 is least squares |
+/// | [`penalty`](Self::penalty) | `0.0` | `[0, ∞)` | ridge penalty λ |
+///
+/// ```
+/// use ndarray::array;
+/// use windlass::{Partition, Samples, regress::AnchorRegression};
+///
+/// let (x, y) = (array![[0.0], [1.0], [5.0], [7.0]], array![0.0, 1.0, 9.0, 11.0]);
+/// let samples = Samples::new(x.view(), y.view())?;
+/// let sites = Partition::new(vec![0, 0, 1, 1], 2)?;
+/// let robust = AnchorRegression::new(10.0).fit(&samples, &sites)?;
+/// let path = AnchorRegression::new(1.0).path(&samples, &sites, &[0.0, 1.0, 10.0])?;
+/// assert_eq!(path[2].model, robust);
+/// assert!(path[2].between < path[1].between);
+/// # Ok::<(), windlass::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct AnchorRegression {
+    gamma: f64,
+    penalty: f64,
+}
+
+/// One point of a γ path.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PathPoint {
+    /// The strength.
+    pub gamma: f64,
+    /// The model fitted with it.
+    pub model: LinearModel,
+    /// `‖(I − Π)(Y − XB)‖²/n`: the error that the anchors do not explain.
+    pub within: f64,
+    /// `‖Π(Y − XB)‖²/n`: the error along the anchors.
+    pub between: f64,
+}
+
+impl PathPoint {
+    /// The largest mean squared error under shifts along the anchors up to a strength.
+    #[must_use]
+    pub fn worst_risk(&self, strength: f64) -> f64 {
+        self.within + strength * self.between
+    }
+}
+
+impl AnchorRegression {
+    /// Anchor regression of this strength.
+    #[must_use]
+    pub fn new(gamma: f64) -> Self {
+        Self { gamma, penalty: 0.0 }
+    }
+
+    /// Sets the ridge penalty.
+    #[must_use]
+    pub fn penalty(mut self, penalty: f64) -> Self {
+        self.penalty = penalty;
+        self
+    }
+
+    /// Fits the model; row weights count.
+    pub fn fit<'a>(
+        &self,
+        samples: &Samples<'_>,
+        anchors: impl Into<Exogenous<'a>>,
+    ) -> Result<LinearModel> {
+        let mut path = self.path(samples, anchors, &[self.gamma])?;
+        Ok(path.remove(0).model)
+    }
+
+    /// Fits the model for each of several strengths (and not for its own).
+    pub fn path<'a>(
+        &self,
+        samples: &Samples<'_>,
+        anchors: impl Into<Exogenous<'a>>,
+        gammas: &[f64],
+    ) -> Result<Vec<PathPoint>> {
+        check_penalty(self.penalty)?;
+        gammas.iter().try_for_each(|&gamma| check_not_negative("gamma", gamma))?;
+        check_some_weight(samples)?;
+        let parts = Parts::new(samples, anchors.into())?;
+        gammas.iter().map(|&gamma| parts.fit(gamma, self.penalty)).collect()
+    }
+}
+
+/// Features and targets, split into what anchors explain and what they do not.
+struct Parts {
+    x: Side,
+    y: Side,
+    /// The condensed `(I − Π)X` and `(I − Π)Y` of (2).
+    condensed: (Mat<f64>, Mat<f64>),
+    total_weight: f64,
+}
+
+struct Side {
+    mean: Vec<f64>,
+    /// `(I − Π)X`, n rows.
+    within: Mat<f64>,
+    /// `QᵀX`, a row for every anchor direction.
+    between: Mat<f64>,
+}
+
+impl Parts {
+    fn new(samples: &Samples<'_>, anchors: Exogenous<'_>) -> Result<Self> {
+        let anchor_rows = match anchors {
+            Exogenous::Groups(partition) => partition.rows(),
+            Exogenous::Matrix(matrix) => matrix.rows(),
+        };
+        if anchor_rows != samples.rows() {
+            return Err(Error::RowMismatch {
+                left: "the anchors",
+                left_rows: anchor_rows,
+                right: "x",
+                right_rows: samples.rows(),
+            });
+        }
+        let sides = [samples.x(), samples.y()];
+        let [x, y] = match anchors {
+            Exogenous::Groups(partition) => {
+                let weights = samples.weights().map(Into::into);
+                let groups =
+                    GroupMean::new(partition.clone().into(), weights, Strength::Shared(1.0))?;
+                let split = |rows| split_by_groups(rows, partition, &groups, samples);
+                let [x, y] = sides.map(split);
+                [x?, y?]
+            }
+            Exogenous::Matrix(matrix) => {
+                let scaled = Centred::new(matrix.view(), samples).rows;
+                let (n, q) = (scaled.nrows(), scaled.ncols());
+                let scaled = ndarray::Array2::from_shape_fn((n, q), |(i, j)| scaled[(i, j)]);
+                let basis = AnchorMatrix::new(scaled)?.basis();
+                let basis =
+                    Mat::from_fn(basis.rows(), basis.rank(), |i, k| basis.view()[(i, k)]);
+                sides.map(|rows| {
+                    let Centred { mean, rows } = Centred::new(rows, samples);
+                    let between = basis.transpose() * &rows;
+                    let within = rows - &basis * &between;
+                    Side { mean, within, between }
+                })
+            }
+        };
+        let total_weight = match samples.weights() {
+            Some(weights) => exact_sum(weights.iter().copied()).unwrap_or(f64::INFINITY),
+            None => samples.rows() as f64,
+        };
+        let condensed = condense(x.within.clone(), y.within.clone());
+        Ok(Self { x, y, condensed, total_weight })
+    }
+
+    fn fit(&self, gamma: f64, penalty: f64) -> Result<PathPoint> {
+        let root = Scale(gamma.sqrt());
+        let (design, response) = &self.condensed;
+        let design = concat![[design], [root * &self.x.between]];
+        let response = concat![[response], [root * &self.y.between]];
+        let coefficients = least_squares(&design, &response, penalty)?;
+        let error = |x: &Mat<f64>, y: &Mat<f64>| {
+            (y - x * &coefficients).squared_norm_l2() / self.total_weight
+        };
+        Ok(PathPoint {
+            gamma,
+            within: error(&self.x.within, &self.y.within),
+            between: error(&self.x.between, &self.y.between),
+            model: LinearModel::uncentred(&coefficients, &self.x.mean, &self.y.mean),
+        })
+    }
+}
+
+/// For groups, `ΠX` holds group means and `QᵀX` their distances to the mean, times the root of the
+/// group's weight: no anchor matrix is formed.
+fn split_by_groups(
+    rows: ndarray::ArrayView2<'_, f64>,
+    partition: &Partition,
+    groups: &GroupMean,
+    samples: &Samples<'_>,
+) -> Result<Side> {
+    let means = groups.means_of(rows, Gather::default())?;
+    let (mean, _) = crate::anchors::moments(rows, samples.weights());
+    let (n, d) = rows.dim();
+    let within = Mat::from_fn(n, d, |i, j| {
+        let group = partition.labels()[i] as usize;
+        root_weight(samples, i) * (rows[(i, j)] - means.means()[(group, j)])
+    });
+    let between = Mat::from_fn(partition.groups(), d, |g, j| {
+        let weight = means.divisors()[g];
+        if weight > 0.0 { weight.sqrt() * (means.means()[(g, j)] - mean[j]) } else { 0.0 }
+    });
+    Ok(Side { mean, within, between })
+}

@@ -1,0 +1,96 @@
+//! Linear models in closed form: ridge, and anchor regression.
+
+mod anchor;
+mod least_squares;
+mod ridge;
+
+pub use anchor::{AnchorRegression, Exogenous, PathPoint};
+pub use ridge::Ridge;
+
+use faer::Mat;
+use ndarray::{Array1, Array2, ArrayView, ArrayView1, ArrayView2, Dimension};
+
+use crate::anchors::moments;
+use crate::data::{check_finite, flatten};
+use crate::{Error, Result, Samples};
+
+/// A linear model `p = xB + c`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LinearModel {
+    coefficients: Array2<f64>,
+    intercept: Array1<f64>,
+}
+
+impl LinearModel {
+    /// `B`: a row for every feature, a column for every target.
+    #[must_use]
+    pub fn coefficients(&self) -> ArrayView2<'_, f64> {
+        self.coefficients.view()
+    }
+
+    /// `c`: one for every target.
+    #[must_use]
+    pub fn intercept(&self) -> ArrayView1<'_, f64> {
+        self.intercept.view()
+    }
+
+    /// The predictions for some rows, a column for every target.
+    pub fn predict<D: Dimension>(&self, x: ArrayView<'_, f64, D>) -> Result<Array2<f64>> {
+        let x = flatten(x);
+        let expected = self.coefficients.nrows();
+        if x.ncols() != expected {
+            return Err(Error::ColumnMismatch { what: "x", expected, got: x.ncols() });
+        }
+        check_finite("x", x.view())?;
+        Ok(x.dot(&self.coefficients) + &self.intercept)
+    }
+
+    /// A model of centred rows, moved back to where they came from.
+    fn uncentred(coefficients: &Mat<f64>, x_mean: &[f64], y_mean: &[f64]) -> Self {
+        let shape = (coefficients.nrows(), coefficients.ncols());
+        let coefficients = Array2::from_shape_fn(shape, |(j, k)| coefficients[(j, k)]);
+        let x_mean = ArrayView1::from(x_mean);
+        let intercept = ArrayView1::from(y_mean).to_owned() - x_mean.dot(&coefficients);
+        Self { coefficients, intercept }
+    }
+}
+
+/// Rows with their weighted mean taken off, each multiplied by the root of its weight.
+struct Centred {
+    mean: Vec<f64>,
+    rows: Mat<f64>,
+}
+
+impl Centred {
+    fn new(rows: ArrayView2<'_, f64>, samples: &Samples<'_>) -> Self {
+        let (mean, _) = moments(rows, samples.weights());
+        let centred = Mat::from_fn(rows.nrows(), rows.ncols(), |i, j| {
+            root_weight(samples, i) * (rows[(i, j)] - mean[j])
+        });
+        Self { mean, rows: centred }
+    }
+}
+
+fn root_weight(samples: &Samples<'_>, row: usize) -> f64 {
+    samples.weights().map_or(1.0, |weights| weights[row].sqrt())
+}
+
+/// Refuses rows that all weigh nothing.
+fn check_some_weight(samples: &Samples<'_>) -> Result<()> {
+    if samples.weights().is_some_and(|weights| weights.iter().all(|&weight| weight == 0.0)) {
+        return Err(Error::Weightless { group: 0 });
+    }
+    Ok(())
+}
+
+/// Refuses a penalty that is not in `[0, ∞)`.
+fn check_penalty(penalty: f64) -> Result<()> {
+    check_not_negative("penalty", penalty)
+}
+
+fn check_not_negative(name: &'static str, got: f64) -> Result<()> {
+    if got >= 0.0 && got.is_finite() {
+        return Ok(());
+    }
+    Err(Error::OutOfRange { name, range: "[0, inf)", got })
+}

@@ -1,0 +1,365 @@
+//! Numbers of the published implementation and of scikit-learn. `golden/README.md` says where each
+//! file came from.
+
+use std::path::{Path, PathBuf};
+
+use ndarray::{Array2, ArrayD, ArrayViewD, Axis, IxDyn};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use windlass::metrics::Metric;
+use windlass::regress::{AnchorRegression, Exogenous, Ridge};
+use windlass::{
+    AnchorMatrix, Bandwidth, CMixup, KMeans, Mixing, Partition, Samples, Seed, Strength,
+    published_grid,
+};
+
+#[derive(Deserialize)]
+struct Cases<C> {
+    cases: Vec<C>,
+}
+
+#[derive(Deserialize, Clone)]
+struct Golden {
+    shape: Vec<usize>,
+    data: Vec<f64>,
+}
+
+impl Golden {
+    fn array(&self) -> ArrayD<f64> {
+        ArrayD::from_shape_vec(IxDyn(&self.shape), self.data.clone()).unwrap()
+    }
+
+    /// Two dimensions; a single one becomes a column.
+    fn matrix(&self) -> Array2<f64> {
+        let columns = self.shape[1..].iter().product();
+        Array2::from_shape_vec((self.shape[0], columns), self.data.clone()).unwrap()
+    }
+}
+
+fn cases<C: DeserializeOwned>(file: &str) -> Vec<C> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(file);
+    let text = std::fs::read_to_string(path).unwrap();
+    serde_json::from_str::<Cases<C>>(&text).unwrap().cases
+}
+
+/// The largest difference, relative to the largest value.
+#[track_caller]
+fn assert_close(got: ArrayViewD<'_, f64>, want: ArrayViewD<'_, f64>, tolerance: f64, what: &str) {
+    assert_eq!(got.shape(), want.shape(), "{what}");
+    let size = want.iter().fold(1.0_f64, |size, value| size.max(value.abs()));
+    for (got, want) in got.iter().zip(want) {
+        assert!((got - want).abs() <= tolerance * size, "{what}: {got} against {want}");
+    }
+}
+
+#[derive(Deserialize)]
+struct AdaCase {
+    name: String,
+    anchor_kind: String,
+    #[serde(rename = "X")]
+    x: Golden,
+    y: Golden,
+    #[serde(rename = "A")]
+    a: Golden,
+    labels: Option<Vec<u32>>,
+    outputs: Vec<AdaOutput>,
+}
+
+#[derive(Deserialize)]
+struct AdaOutput {
+    gamma: f64,
+    #[serde(rename = "X_til")]
+    x_til: Golden,
+    y_til: Golden,
+    y_til_column_mean: Option<Golden>,
+    y_til_column_mean_f32: Option<Golden>,
+}
+
+#[test]
+fn ada_equals_the_published_implementation() {
+    let mut compared = 0;
+    for case in cases::<AdaCase>("ada_transform.json") {
+        let (x, y) = (case.x.array(), case.y.matrix());
+        for output in &case.outputs {
+            let gamma = || Strength::Shared(output.gamma);
+            let anchors = AnchorMatrix::new(case.a.matrix()).unwrap();
+            let mut mixings = vec![Mixing::projection(&anchors, gamma()).unwrap()];
+            if case.anchor_kind == "one_hot" {
+                let labels = case.labels.clone().unwrap();
+                let partition = Partition::new(labels, case.a.shape[1]).unwrap();
+                mixings.push(Mixing::group_mean(partition, gamma()).unwrap());
+            }
+            for mixing in mixings {
+                let what = format!("{} at gamma {}", case.name, output.gamma);
+                let got = mixing.apply(x.view()).unwrap();
+                assert_close(got.view(), output.x_til.array().view(), 1e-9, &what);
+                let got = mixing.apply(y.view()).unwrap().into_dyn();
+                let want = output.y_til_column_mean.as_ref().unwrap_or(&output.y_til);
+                assert_close(got.view(), want.matrix().into_dyn().view(), 1e-9, &what);
+                if let Some(want) = &output.y_til_column_mean_f32 {
+                    let got = mixing.apply(y.mapv(|v| v as f32).view()).unwrap();
+                    let got = got.mapv(f64::from).into_dyn();
+                    assert_close(got.view(), want.matrix().into_dyn().view(), 1e-5, &what);
+                }
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared > 80, "only {compared} transforms were compared");
+}
+
+#[derive(Deserialize)]
+struct GammaCase {
+    a: f64,
+    n: usize,
+    gammas: Vec<f64>,
+}
+
+#[test]
+fn gamma_grid_equals_the_published_one() {
+    for case in cases::<GammaCase>("gammas.json") {
+        assert_eq!(published_grid(case.a, case.n), case.gammas, "a = {}, n = {}", case.a, case.n);
+    }
+}
+
+#[derive(Deserialize)]
+struct RegressionCase {
+    name: String,
+    anchor_kind: String,
+    #[serde(rename = "X")]
+    x: Golden,
+    y: Golden,
+    #[serde(rename = "A")]
+    a: Golden,
+    outputs: Vec<RegressionOutput>,
+}
+
+#[derive(Deserialize)]
+struct RegressionOutput {
+    gamma: f64,
+    coef_centred_anchor: Golden,
+    intercept_centred_anchor: f64,
+    objective_centred_anchor: f64,
+    coef_ivmodels: Option<Golden>,
+}
+
+#[test]
+fn anchor_regression_equals_least_squares_on_modified_data_and_ivmodels() {
+    for case in cases::<RegressionCase>("anchor_regression.json") {
+        let (x, y, a) = (case.x.matrix(), case.y.matrix(), case.a.matrix());
+        let samples = Samples::new(x.view(), y.view()).unwrap();
+        let matrix = AnchorMatrix::new(a.clone()).unwrap();
+        let labels = a.rows().into_iter().map(|row| row.iter().position(|&v| v == 1.0).unwrap_or(0));
+        let groups = Partition::new(labels.map(|l| l as u32).collect(), a.ncols()).unwrap();
+        let mut anchors = vec![Exogenous::Matrix(&matrix)];
+        if case.anchor_kind == "one_hot" {
+            anchors.push(Exogenous::Groups(&groups));
+        }
+        let gammas: Vec<f64> = case.outputs.iter().map(|output| output.gamma).collect();
+        for anchors in anchors {
+            let path = AnchorRegression::new(1.0).path(&samples, anchors, &gammas).unwrap();
+            for (point, want) in path.iter().zip(&case.outputs) {
+                let what = format!("{} at gamma {}", case.name, want.gamma);
+                let got = point.model.coefficients().to_owned().into_dyn();
+                let coef = want.coef_centred_anchor.matrix().into_dyn();
+                assert_close(got.view(), coef.view(), 1e-9, &what);
+                let intercept = point.model.intercept()[0];
+                assert!((intercept - want.intercept_centred_anchor).abs() < 1e-9, "{what}");
+                let objective = point.worst_risk(point.gamma);
+                assert!((objective - want.objective_centred_anchor).abs() < 1e-9, "{what}");
+                if let Some(coef) = &want.coef_ivmodels {
+                    assert_close(got.view(), coef.matrix().into_dyn().view(), 1e-9, &what);
+                }
+            }
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct RateCase {
+    name: String,
+    bandwidth: f64,
+    y: Golden,
+    rates: Golden,
+}
+
+#[test]
+fn c_mixup_probabilities_equal_the_published_rates() {
+    for case in cases::<RateCase>("cmixup_rates.json") {
+        let y = case.y.matrix();
+        let samples = Samples::new(y.view(), y.view()).unwrap();
+        let settings = CMixup::default().bandwidth(Bandwidth::Absolute(case.bandwidth));
+        let fitted = settings.fit_targets(&samples).unwrap();
+        for (row, want) in case.rates.matrix().rows().into_iter().enumerate() {
+            let got = fitted.probabilities(row).unwrap();
+            for (got, want) in got.iter().zip(want) {
+                assert!((got - want).abs() < 1e-9, "{} row {row}: {got} against {want}", case.name);
+            }
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct RidgeCase {
+    name: String,
+    #[serde(rename = "X")]
+    x: Golden,
+    y: Golden,
+    outputs: Vec<RidgeOutput>,
+}
+
+#[derive(Deserialize)]
+struct RidgeOutput {
+    alpha: f64,
+    coef: Golden,
+    intercept: Golden,
+    coef_no_intercept: Golden,
+}
+
+#[test]
+fn ridge_equals_scikit_learn() {
+    for case in cases::<RidgeCase>("ridge.json") {
+        let (x, y) = (case.x.matrix(), case.y.matrix());
+        let samples = Samples::new(x.view(), y.view()).unwrap();
+        for output in &case.outputs {
+            let what = format!("{} at alpha {}", case.name, output.alpha);
+            // scikit-learn gives outputs × features.
+            let features_first = |golden: &Golden| {
+                Array2::from_shape_vec((y.ncols(), x.ncols()), golden.data.clone())
+                    .unwrap()
+                    .reversed_axes()
+                    .into_dyn()
+            };
+            let model = Ridge::new(output.alpha).fit(&samples).unwrap();
+            let got = model.coefficients().to_owned().into_dyn();
+            assert_close(got.view(), features_first(&output.coef).view(), 1e-9, &what);
+            let intercept = model.intercept().to_owned().into_dyn();
+            assert_close(intercept.view(), output.intercept.array().view(), 1e-9, &what);
+            let model = Ridge::new(output.alpha).intercept(false).fit(&samples).unwrap();
+            let got = model.coefficients().to_owned().into_dyn();
+            assert_close(got.view(), features_first(&output.coef_no_intercept).view(), 1e-9, &what);
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct MetricCase {
+    name: String,
+    y: Golden,
+    pred: Golden,
+    mse: f64,
+    rmse: f64,
+    mape: f64,
+    r: f64,
+    r2: f64,
+}
+
+#[test]
+fn metrics_equal_the_published_ones() {
+    for case in cases::<MetricCase>("metrics.json") {
+        let (y, pred) = (case.y.array(), case.pred.array());
+        for (metric, want) in [
+            (Metric::Mse, case.mse),
+            (Metric::Rmse, case.rmse),
+            (Metric::Mape, case.mape),
+            (Metric::R, case.r),
+            (Metric::RSquared, case.r2),
+        ] {
+            let got = metric.of(y.view(), pred.view()).unwrap();
+            assert!((got - want).abs() < 1e-9 * want.abs().max(1.0), "{} {metric:?}: {got} against {want}", case.name);
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct KMeansCase {
+    name: String,
+    k: usize,
+    #[serde(rename = "X")]
+    x: Golden,
+    labels: Vec<u32>,
+    centroids: Golden,
+    inertia: f64,
+}
+
+#[test]
+fn k_means_finds_the_optimum() {
+    for case in cases::<KMeansCase>("kmeans.json") {
+        let x = case.x.matrix();
+        for weights in [None, Some(vec![1.0; x.nrows()])] {
+            let fit = KMeans::new(case.k).fit(x.view(), weights.as_deref(), Seed(0)).unwrap();
+            assert!((fit.inertia() - case.inertia).abs() < 1e-9, "{}: {}", case.name, fit.inertia());
+            let centroids = case.centroids.matrix();
+            for (row, &label) in case.labels.iter().enumerate() {
+                let got = fit.centres().row(fit.partition().labels()[row] as usize).to_owned();
+                let want = centroids.row(label as usize).to_owned().into_dyn();
+                assert_close(got.into_dyn().view(), want.view(), 1e-9, &case.name);
+            }
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct RealCase {
+    name: String,
+    #[serde(rename = "X")]
+    x: Option<Golden>,
+    file: Option<PathBuf>,
+    rows: Option<usize>,
+    fits: Vec<RealFit>,
+}
+
+#[derive(Deserialize)]
+struct RealFit {
+    scale: String,
+    k: usize,
+    inertia: f64,
+}
+
+/// Where the paper's data sets are: `WINDLASS_DATA`, or `shared/data` beside the repository.
+fn data_folder() -> Option<PathBuf> {
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    let folder = std::env::var_os("WINDLASS_DATA").map_or(beside, PathBuf::from);
+    folder.is_dir().then_some(folder)
+}
+
+/// The rows of a file that are all numbers, separated by commas or blanks.
+fn numbers(path: &Path) -> Array2<f64> {
+    let text = std::fs::read_to_string(path).unwrap();
+    let separators = [',', ' ', '\t', '\r'];
+    let rows: Vec<Vec<f64>> = text
+        .lines()
+        .filter_map(|line| {
+            line.split(separators).filter(|f| !f.is_empty()).map(|f| f.parse().ok()).collect()
+        })
+        .filter(|row: &Vec<f64>| !row.is_empty())
+        .collect();
+    let shape = (rows.len(), rows[0].len());
+    Array2::from_shape_vec(shape, rows.into_iter().flatten().collect()).unwrap()
+}
+
+#[test]
+fn k_means_is_as_good_as_scikit_learn_on_real_data() {
+    for case in cases::<RealCase>("kmeans_real.json") {
+        let x = match (&case.x, &case.file, data_folder()) {
+            (Some(x), _, _) => x.matrix(),
+            (None, Some(file), Some(folder)) => numbers(&folder.join(file)),
+            _ => {
+                println!("skipped: data set `{}` is absent; set WINDLASS_DATA to its folder", case.name);
+                continue;
+            }
+        };
+        if let Some(rows) = case.rows {
+            assert_eq!(x.nrows(), rows, "{}", case.name);
+        }
+        let deviations = x.std_axis(Axis(0), 0.0);
+        let standardised = (&x - &x.mean_axis(Axis(0)).unwrap()) / &deviations;
+        for want in &case.fits {
+            let rows = if want.scale == "raw" { &x } else { &standardised };
+            let fit = KMeans::new(want.k).fit(rows.view(), None, Seed(0)).unwrap();
+            let ratio = fit.inertia() / want.inertia;
+            println!("{} {} k={}: inertia ratio {ratio:.4}", case.name, want.scale, want.k);
+            assert!(ratio < 1.01, "{} {} k={}: {ratio}", case.name, want.scale, want.k);
+        }
+    }
+}
