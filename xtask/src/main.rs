@@ -1,1 +1,30 @@
-fn main(){}
+//! Every check and every benchmark of the workspace.
+//!
+//! ```text
+//! cargo xtask test     format, clippy, tests, doc tests, docs, benches in test mode: what CI runs
+//! cargo xtask bench    the benchmarks beside their peers, written to docs/results/
+//! ```
+
+mod bench;
+mod test;
+
+use std::process::ExitCode;
+
+const USAGE: &str = "usage: cargo xtask test | bench";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let result = match words[..] {
+        ["test"] => test::run(),
+        ["bench"] => bench::run(),
+        _ => Err(anyhow::anyhow!("{USAGE}")),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -36,8 +36,15 @@ fn main() {
 }
 
 const WORKS: [&str; 9] = [
-    "ada_kernel", "ada_batch", "kmeans_8", "kmeans_32", "kmeans_airfoil", "c_mixup", "c_mixup_large",
-    "growth_ada", "growth_kmeans",
+    "ada_kernel",
+    "ada_batch",
+    "kmeans_8",
+    "kmeans_32",
+    "kmeans_airfoil",
+    "c_mixup",
+    "c_mixup_large",
+    "growth_ada",
+    "growth_kmeans",
 ];
 
 /// How large each work is.
@@ -121,6 +128,11 @@ fn time<R>(repeats: usize, mut work: impl FnMut() -> R) -> (Duration, Duration) 
     (best(|t| t.0).unwrap_or_default(), best(|t| t.1).unwrap_or_default())
 }
 
+/// How often to repeat a work on `n` rows, so that together they are about `total`.
+fn repeats_of(n: usize, total: usize) -> u32 {
+    u32::try_from(total / n).unwrap_or(u32::MAX).max(1)
+}
+
 fn report(work: &str, (wall, cpu): (Duration, Duration), more: &str) {
     let (wall, cpu) = (wall.as_secs_f64(), cpu.as_secs_f64());
     println!(r#"{{"work":"{work}","wall":{wall:e},"cpu":{cpu:e}{more}}}"#);
@@ -155,8 +167,9 @@ fn read(file: &Path, width: usize) -> Array2<f64> {
 fn plan(x: &Array2<f64>, copies: usize) -> Plan {
     let y = Array1::<f64>::zeros(x.nrows());
     let samples = Samples::new(x.view(), y.view()).expect("good data");
-    let labels = (0..x.nrows()).map(|i| Seed(1).at(Stream::Sample, 4, i as u64).below(10) as u32);
-    let groups = Partition::new(labels.collect(), 10).expect("good labels");
+    let labels: Vec<usize> =
+        (0..x.nrows()).map(|i| Seed(1).at(Stream::Sample, 4, i as u64).below(10)).collect();
+    let groups = Partition::of_categories(&labels).expect("good labels");
     let fitted = Ada::default().anchors(groups).fit(&samples, Seed(7)).expect("good settings");
     Plan::draw(fitted.as_ref(), Copies::new(copies).originals(false), Seed(7)).expect("a plan")
 }
@@ -165,7 +178,9 @@ fn ada_kernel(sizes: &Sizes) {
     let x = rows(sizes.kernel, 16);
     let plan = plan(&x, 4);
     let mut out = Array2::<f64>::zeros((4 * x.nrows(), 16));
-    let times = time(sizes.repeats, || plan.features_into(x.view(), out.view_mut()).expect("room"));
+    let times = time(sizes.repeats, || {
+        plan.features_into(x.view(), out.view_mut()).expect("room");
+    });
     report("ada_kernel", times, "");
     let mut copy = Array2::<f64>::zeros(out.raw_dim());
     let target = copy.as_slice_mut().expect("standard layout");
@@ -188,8 +203,8 @@ fn ada_batch(sizes: &Sizes) {
     for &n in &sizes.batches {
         let x = rows(n, 8);
         let y = Array2::from_shape_fn((n, 1), |(i, _)| x[(i, 0)]);
-        let labels: Vec<u32> = (0..n).map(|i| (i % 10) as u32).collect();
-        let inner = 1 + 20_000 / n;
+        let labels: Vec<u32> = (0..10).cycle().take(n).collect();
+        let inner = repeats_of(n, 20_000);
         let (wall, cpu) = time(sizes.repeats, || {
             for _ in 0..inner {
                 let groups = Partition::new(labels.clone(), 10).expect("good labels");
@@ -198,7 +213,7 @@ fn ada_batch(sizes: &Sizes) {
                 black_box(mixing.apply(y.view()).expect("good data"));
             }
         });
-        let each = (wall / inner as u32, cpu / inner as u32);
+        let each = (wall / inner, cpu / inner);
         report(&format!("ada_batch_{n}"), each, "");
     }
 }
@@ -238,17 +253,19 @@ fn growth_ada(n: usize) {
     let x = rows(n, 16);
     let plan = plan(&x, 1);
     let mut out = Array2::<f64>::zeros((n, 16));
-    let inner = (10_000_000 / n).clamp(1, 100);
+    let inner = repeats_of(n, 1_000_000);
     let (wall, cpu) = time(3, || {
         for _ in 0..inner {
             plan.features_into(x.view(), out.view_mut()).expect("room");
         }
     });
-    report(&format!("growth_ada_{n}"), (wall / inner as u32, cpu / inner as u32), "");
+    report(&format!("growth_ada_{n}"), (wall / inner, cpu / inner), "");
     let source = x.as_slice().expect("standard layout");
     let target = out.as_slice_mut().expect("standard layout");
-    let (wall, cpu) = time(3, || (0..inner).for_each(|_| target.copy_from_slice(source)));
-    report(&format!("growth_memcpy_{n}"), (wall / inner as u32, cpu / inner as u32), "");
+    let (wall, cpu) = time(3, || {
+        (0..inner).for_each(|_| target.copy_from_slice(source));
+    });
+    report(&format!("growth_memcpy_{n}"), (wall / inner, cpu / inner), "");
 }
 
 /// The time of ten steps beyond the first, which pays for the start.

@@ -19,7 +19,7 @@ use rayon::prelude::*;
 
 use crate::data::flatten;
 use crate::method::Side;
-use crate::mixing::{Ready, task_rows};
+use crate::mixing::{Ready, buffer, task_rows, with_rows};
 use crate::{Batch, Draw, Error, Fitted, How, Origin, Real, Result, Seed};
 
 /// How many synthetic copies of every row, and whether originals come first.
@@ -67,9 +67,7 @@ impl Plan {
         if copies.count == 0 {
             return Err(Error::OutOfRange { name: "copies", range: "[1, inf)", got: 0.0 });
         }
-        let draw = |copy| {
-            fitted.draw(Batch::All, seed, copy).map(Draw::without_weightless_rows)
-        };
+        let draw = |copy| fitted.draw(Batch::All, seed, copy).map(Draw::without_weightless_rows);
         let draws = (1..=copies.count as u64).map(draw).collect::<Result<_>>()?;
         Ok(Self { training_rows: fitted.rows(), originals: copies.originals, draws })
     }
@@ -101,7 +99,7 @@ impl Plan {
         let mut row = row - self.original_rows();
         for draw in &self.draws {
             if row < draw.rows() {
-                return Some(draw.origin(row));
+                return draw.origin(row);
             }
             row -= draw.rows();
         }
@@ -163,25 +161,18 @@ impl Plan {
                 right_rows: got,
             });
         }
-        let mut shape = training.raw_dim();
-        shape[0] = self.rows();
-        Ok(shape)
+        Ok(with_rows(training, self.rows()))
     }
 
     fn make_into<T: Real, D: Dimension>(
         &self,
         side: Side,
         training: ArrayView<'_, T, D>,
-        mut out: ArrayViewMut<'_, T, D>,
+        out: ArrayViewMut<'_, T, D>,
     ) -> Result<()> {
-        let expected = self.shape(&training)?;
-        let got = out.shape().to_vec();
-        let all = out.as_slice_mut().filter(|_| got == expected.slice());
-        let Some(all) = all else {
-            return Err(Error::BufferShape { expected: expected.slice().to_vec(), got });
-        };
+        let out = buffer(out, &self.shape(&training)?)?;
         let training = flatten(training);
-        self.write(side, training.view(), all)
+        self.write(side, training.view(), out)
     }
 
     fn write<T: Real>(&self, side: Side, training: ArrayView2<'_, T>, out: &mut [T]) -> Result<()> {

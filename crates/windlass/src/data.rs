@@ -5,11 +5,11 @@ use std::borrow::Cow;
 use ndarray::{ArrayView, ArrayView2, CowArray, Dimension, Ix2};
 use rayon::prelude::*;
 
-use crate::sums::LIMIT;
+use crate::sums::LARGEST_WEIGHT;
 use crate::{Error, Real, Result};
 
 /// Features, targets and optional row weights of the same rows, checked: not empty, equally long, all
-/// values finite and below 2⁹⁷⁰ in size.
+/// values finite and below [`Real::LIMIT`] in size.
 ///
 /// Features and targets may have any number of dimensions; the first is the row. Rows of `f32` are
 /// copied to `f64`, rows of `f64` in standard layout are borrowed.
@@ -63,7 +63,7 @@ impl<'a> Samples<'a> {
         Ok(Self { x: T::widen_rows(x), y: T::widen_rows(y), weights: None })
     }
 
-    /// Adds a weight for every row, `[0, ∞)`.
+    /// Adds a weight for every row, `[0, 2⁵⁰]`.
     pub fn with_weights(mut self, weights: &'a [f64]) -> Result<Self> {
         check_weights(weights, self.rows())?;
         self.weights = Some(Cow::Borrowed(weights));
@@ -143,13 +143,20 @@ const BLOCK: usize = 1 << 14;
 /// Refuses the first value that is NaN, infinite or too large to be summed exactly.
 pub(crate) fn check_finite<T: Real>(what: &'static str, rows: ArrayView2<'_, T>) -> Result<()> {
     let all = rows.to_slice().expect("standard layout");
-    let fits = |value: &T| value.widen().abs() < LIMIT;
+    let fits = |value: &T| value.widen().abs() < T::LIMIT;
     let bad = |block: &[T]| !block.iter().fold(true, |ok, value| ok & fits(value));
-    let Some(block) = all.par_chunks(BLOCK).position_first(bad) else { return Ok(()) };
+    let Some(block) = all.par_chunks(BLOCK).position_first(bad) else {
+        return Ok(());
+    };
     let first = block * BLOCK;
     let index = first + all[first..].iter().position(|value| !fits(value)).unwrap_or(0);
     let (row, column) = (index / rows.ncols(), index % rows.ncols());
-    Err(Error::NotFinite { what, row, column, value: all[index].widen() })
+    let value = all[index].widen();
+    Err(if value.is_finite() {
+        Error::TooLarge { what, row, column, value, limit: T::LIMIT }
+    } else {
+        Error::NotFinite { what, row, column, value }
+    })
 }
 
 /// [`check_finite`] for one column.
@@ -158,7 +165,7 @@ pub(crate) fn check_finite_values(what: &'static str, values: &[f64]) -> Result<
     check_finite(what, column)
 }
 
-/// Refuses weights that are negative, not finite or not one per row.
+/// Refuses weights that are negative, very large, not finite or not one per row.
 pub(crate) fn check_weights(weights: &[f64], rows: usize) -> Result<()> {
     if weights.len() != rows {
         return Err(Error::RowMismatch {
@@ -169,8 +176,8 @@ pub(crate) fn check_weights(weights: &[f64], rows: usize) -> Result<()> {
         });
     }
     check_finite_values("the weights", weights)?;
-    match weights.iter().find(|&&weight| weight < 0.0) {
-        Some(&got) => Err(Error::OutOfRange { name: "a row weight", range: "[0, inf)", got }),
+    match weights.iter().find(|&weight| !(0.0..=LARGEST_WEIGHT).contains(weight)) {
+        Some(&got) => Err(Error::OutOfRange { name: "a row weight", range: "[0, 2^50]", got }),
         None => Ok(()),
     }
 }

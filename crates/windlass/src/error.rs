@@ -11,8 +11,8 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// use windlass::{Ada, Error, Method};
 ///
 /// let refused = Ada::default().alpha(1.0).check().unwrap_err();
-/// assert_eq!(refused, Error::OutOfRange { name: "alpha", range: "(1, inf)", got: 1.0 });
-/// assert_eq!(refused.to_string(), "alpha must be in (1, inf), got 1");
+/// assert_eq!(refused, Error::OutOfRange { name: "alpha", range: "(1, 1e16]", got: 1.0 });
+/// assert_eq!(refused.to_string(), "alpha must be in (1, 1e16], got 1");
 /// ```
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -31,10 +31,15 @@ pub enum Error {
     #[error("{what} must have {expected} columns, got {got}")]
     ColumnMismatch { what: &'static str, expected: usize, got: usize },
     /// An output buffer has another shape than what is written into it.
-    #[error("the output buffer must have shape {expected:?}, got {got:?}")]
+    #[error("the output buffer must have shape {expected:?} in standard layout, got {got:?}")]
     BufferShape { expected: Vec<usize>, got: Vec<usize> },
-    /// A value is NaN, infinite, or so large (2⁹⁷⁰ and more) that a sum could overflow.
-    #[error("{what} must be finite and below 2^970 in size, got {value} in row {row}, column {column}")]
+    /// A value is so large that a sum of such values could overflow.
+    #[error(
+        "{what} must be below {limit:.1e} in size, got {value:e} in row {row}, column {column}"
+    )]
+    TooLarge { what: &'static str, row: usize, column: usize, value: f64, limit: f64 },
+    /// A value is NaN or infinite.
+    #[error("{what} must be finite, got {value} in row {row}, column {column}")]
     NotFinite { what: &'static str, row: usize, column: usize, value: f64 },
     /// A row number points behind the last row.
     #[error("row {row} does not exist: there are {rows} rows")]
@@ -58,7 +63,9 @@ pub enum Error {
     )]
     VanishingNormaliser { row: usize, value: f64, gamma: f64 },
     /// A hidden layer was to be augmented by a method that is not a linear map of its rows.
-    #[error("noise and group means of the whole set act on features and targets, not on a hidden layer")]
+    #[error(
+        "noise and group means of the whole set act on features and targets, not on a hidden layer"
+    )]
     NotLinear,
     /// A matrix could not be factorised.
     #[error("the singular value decomposition of a {rows} x {columns} matrix did not converge")]

@@ -45,9 +45,11 @@ pub mod gamma;
 pub mod method;
 pub mod metrics;
 pub mod mixing;
+mod moments;
 mod real;
 pub mod regress;
 pub mod rng;
+mod simd;
 mod sums;
 
 #[doc(inline)]
@@ -62,8 +64,8 @@ pub use error::{Error, Result};
 pub use gamma::{GammaLaw, Gammas, paper_grid, published_grid};
 #[doc(inline)]
 pub use method::{
-    Ada, Bandwidth, Batch, CMixup, Draw, Erm, Fitted, FittedCMixup, How, LocalMixup, MeansOf, Method,
-    Mixup, Noise, Origin, Per,
+    Ada, Bandwidth, Batch, CMixup, Draw, Erm, Fitted, FittedCMixup, How, LocalMixup, MeansOf,
+    Method, Mixup, Noise, Origin, Per,
 };
 #[doc(inline)]
 pub use mixing::group_mean::{GroupMeans, GroupSums};

@@ -12,15 +12,25 @@ mod sealed {
 ///
 /// Sums, means and strengths are always computed in `f64`; only rows are stored in `Self`.
 pub trait Real: NdFloat + sealed::Sealed {
+    /// Values from here on, in size, are refused: no sum of smaller ones, and no augmented row made of
+    /// them, can overflow. 2⁹²⁰ for `f64`, 2⁹⁶ for `f32`.
+    const LIMIT: f64;
     /// The same value as an `f64`.
     fn widen(self) -> f64;
     /// The nearest value of this type.
     fn narrow(value: f64) -> Self;
     #[doc(hidden)]
+    fn narrow_all(values: Vec<f64>) -> Vec<Self>;
+    #[doc(hidden)]
     fn widen_rows(rows: CowArray<'_, Self, Ix2>) -> CowArray<'_, f64, Ix2>;
 }
 
+const fn power_of_two(exponent: u64) -> f64 {
+    f64::from_bits((1023 + exponent) << 52)
+}
+
 impl Real for f64 {
+    const LIMIT: f64 = power_of_two(920);
     #[inline(always)]
     fn widen(self) -> f64 {
         self
@@ -29,12 +39,16 @@ impl Real for f64 {
     fn narrow(value: f64) -> Self {
         value
     }
+    fn narrow_all(values: Vec<f64>) -> Vec<Self> {
+        values
+    }
     fn widen_rows(rows: CowArray<'_, Self, Ix2>) -> CowArray<'_, f64, Ix2> {
         rows
     }
 }
 
 impl Real for f32 {
+    const LIMIT: f64 = power_of_two(96);
     #[inline(always)]
     fn widen(self) -> f64 {
         f64::from(self)
@@ -43,6 +57,9 @@ impl Real for f32 {
     #[inline(always)]
     fn narrow(value: f64) -> Self {
         value as f32
+    }
+    fn narrow_all(values: Vec<f64>) -> Vec<Self> {
+        values.into_iter().map(Self::narrow).collect()
     }
     fn widen_rows(rows: CowArray<'_, Self, Ix2>) -> CowArray<'_, f64, Ix2> {
         CowArray::from(rows.mapv(f64::from))

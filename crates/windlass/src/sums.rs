@@ -19,12 +19,12 @@
 
 use std::collections::BTreeMap;
 
-use pulp::Arch;
+use crate::simd::vectorised;
 
 use crate::Real;
 
-/// Values from here on are refused: a sum of 2⁵³ smaller ones cannot overflow.
-pub(crate) const LIMIT: f64 = f64::from_bits((1023 + 970) << 52); // 2^970
+/// With 2⁵³ rows below [`Real::LIMIT`], sums of products with weights up to this cannot overflow.
+pub(crate) const LARGEST_WEIGHT: f64 = (1_u64 << 50) as f64;
 
 /// A table of exact accumulators, `slots` × `width`.
 #[derive(Debug, Clone)]
@@ -32,6 +32,7 @@ pub(crate) struct ExactSums {
     width: usize,
     hi: Vec<f64>,
     mid: Vec<f64>,
+    /// Empty until it is needed.
     lo: Vec<f64>,
     rest: BTreeMap<usize, Vec<f64>>,
     refused: bool,
@@ -39,32 +40,28 @@ pub(crate) struct ExactSums {
 
 impl ExactSums {
     pub(crate) fn new(slots: usize, width: usize) -> Self {
-        let zeros = vec![0.0; slots * width];
-        Self {
-            width,
-            hi: zeros.clone(),
-            mid: zeros.clone(),
-            lo: zeros,
-            rest: BTreeMap::new(),
-            refused: false,
-        }
+        let zeros = || vec![0.0; slots * width];
+        let (hi, mid) = (zeros(), zeros());
+        Self { width, hi, mid, lo: vec![], rest: BTreeMap::new(), refused: false }
     }
 
-    /// Adds `weight · row` to the accumulators of `slot`, for every `(slot, weight, row)`.
+    /// Adds `weight · row` to the accumulators of `slot`, for every `(slot, weight, row)`; weights are at
+    /// most [`LARGEST_WEIGHT`] in size.
     pub(crate) fn add_rows<'a, T: Real>(
         &mut self,
         rows: impl Iterator<Item = (usize, f64, &'a [T])>,
     ) {
-        Arch::new().dispatch(
+        vectorised(
+            (self, rows),
             #[inline(always)]
-            || match self.width {
+            |(sums, rows)| match sums.width {
                 // Loops of a constant length are worth twice the speed for narrow rows.
-                1 => self.add_narrow::<1, T>(rows),
-                2 => self.add_narrow::<2, T>(rows),
-                4 => self.add_narrow::<4, T>(rows),
-                8 => self.add_narrow::<8, T>(rows),
-                16 => self.add_narrow::<16, T>(rows),
-                _ => self.add_wide(rows),
+                1 => sums.add_narrow::<1, T>(rows),
+                2 => sums.add_narrow::<2, T>(rows),
+                4 => sums.add_narrow::<4, T>(rows),
+                8 => sums.add_narrow::<8, T>(rows),
+                16 => sums.add_narrow::<16, T>(rows),
+                _ => sums.add_wide(rows),
             },
         );
     }
@@ -74,10 +71,15 @@ impl ExactSums {
         &mut self,
         rows: impl Iterator<Item = (usize, f64, &'a [T])>,
     ) {
+        let Self { hi, mid, lo, rest, .. } = self;
+        let (hi, mid) = (hi.as_chunks_mut::<N>().0, mid.as_chunks_mut::<N>().0);
         let mut too_large = [0.0; N];
         for (slot, weight, row) in rows {
             let Some(row) = row.first_chunk() else { continue };
-            self.add_chunk::<N, T>(slot * N, weight, row, &mut too_large);
+            let left = add_chunk(&mut hi[slot], &mut mid[slot], weight, row, &mut too_large);
+            if any_left(&left) {
+                add_left_over((lo, rest), hi.len() * N, slot * N, left);
+            }
         }
         self.refused |= too_large != [0.0; N];
     }
@@ -86,63 +88,37 @@ impl ExactSums {
     fn add_wide<'a, T: Real>(&mut self, rows: impl Iterator<Item = (usize, f64, &'a [T])>) {
         let mut too_large = [0.0; 8];
         for (slot, weight, row) in rows {
-            let at = slot * self.width;
-            let (chunks, rest) = row.as_chunks::<8>();
-            for (i, chunk) in chunks.iter().enumerate() {
-                self.add_chunk(at + 8 * i, weight, chunk, &mut too_large);
+            let mut at = slot * self.width;
+            let mut row = row;
+            while let Some((chunk, behind)) = row.split_first_chunk::<8>() {
+                self.add_at(at, weight, chunk, &mut too_large);
+                (at, row) = (at + 8, behind);
             }
-            let mut at = at + 8 * chunks.len();
-            let mut rest = rest;
-            if let Some((chunk, behind)) = rest.split_first_chunk::<4>() {
-                let lanes = too_large.first_chunk_mut().expect("four of eight");
-                self.add_chunk::<4, T>(at, weight, chunk, lanes);
-                (at, rest) = (at + 4, behind);
+            if let Some((chunk, behind)) = row.split_first_chunk::<4>() {
+                self.add_at(at, weight, chunk, first_lanes::<4>(&mut too_large));
+                (at, row) = (at + 4, behind);
             }
-            for (i, value) in rest.iter().enumerate() {
-                let lane = too_large.first_chunk_mut().expect("one of eight");
-                self.add_chunk::<1, T>(at + i, weight, std::array::from_ref(value), lane);
+            for (at, value) in (at..).zip(row) {
+                let value = std::array::from_ref(value);
+                self.add_at(at, weight, value, first_lanes::<1>(&mut too_large));
             }
         }
         self.refused |= too_large != [0.0; 8];
     }
 
-    /// Adds `N` values; a lane of `too_large` stops being 0 when a value of it cannot be summed (what
-    /// the accumulators then hold is of no use).
     #[inline(always)]
-    fn add_chunk<const N: usize, T: Real>(
+    fn add_at<const N: usize, T: Real>(
         &mut self,
         at: usize,
         weight: f64,
         chunk: &[T; N],
         too_large: &mut [f64; N],
     ) {
-        let hi: &mut [f64; N] = self.hi[at..].first_chunk_mut().expect("room for a row");
-        let mid: &mut [f64; N] = self.mid[at..].first_chunk_mut().expect("room for a row");
-        // All in local arrays, which the compiler keeps in vector registers; it would not know that
-        // `hi` and `mid` do not overlap.
-        let (mut sums, mut middles, mut left) = (*hi, *mid, *too_large);
-        for j in 0..N {
-            let value = chunk[j].widen() * weight;
-            too_large[j] = if value.abs() < LIMIT { left[j] } else { 1.0 };
-            let (sum, error) = two_sum(sums[j], value);
-            sums[j] = sum;
-            (middles[j], left[j]) = two_sum(middles[j], error);
-        }
-        (*hi, *mid) = (sums, middles);
-        if left.iter().fold(false, |any, &left| any | (left != 0.0)) {
-            self.add_left_over(at, &left);
-        }
-    }
-
-    #[cold]
-    fn add_left_over(&mut self, at: usize, left: &[f64]) {
-        for (index, &value) in (at..).zip(left) {
-            let (sum, error) = two_sum(self.lo[index], value);
-            self.lo[index] = sum;
-            // Not a number: a value that cannot be summed, which `refused` tells of.
-            if error != 0.0 && error.is_finite() {
-                grow(self.rest.entry(index).or_default(), error);
-            }
+        let hi = self.hi[at..].first_chunk_mut().expect("room for a row");
+        let mid = self.mid[at..].first_chunk_mut().expect("room for a row");
+        let left = add_chunk(hi, mid, weight, chunk, too_large);
+        if any_left(&left) {
+            add_left_over((&mut self.lo, &mut self.rest), self.hi.len(), at, left);
         }
     }
 
@@ -150,9 +126,19 @@ impl ExactSums {
     pub(crate) fn merge(&mut self, other: &Self) {
         debug_assert_eq!((self.width, self.hi.len()), (other.width, other.hi.len()));
         self.refused |= other.refused;
-        for part in [&other.hi, &other.mid, &other.lo] {
-            let width = self.width.max(1);
-            self.add_rows(part.chunks(width).enumerate().map(|(slot, row)| (slot, 1.0, row)));
+        for index in 0..self.hi.len() {
+            for part in [other.hi[index], other.mid[index], other.lo_at(index)] {
+                if part != 0.0 {
+                    let (sum, error) = two_sum(self.hi[index], part);
+                    self.hi[index] = sum;
+                    let (sum, left) = two_sum(self.mid[index], error);
+                    self.mid[index] = sum;
+                    if left != 0.0 {
+                        let rest = (&mut self.lo, &mut self.rest);
+                        add_left_over(rest, self.hi.len(), index, [left]);
+                    }
+                }
+            }
         }
         for (&index, parts) in &other.rest {
             let rest = self.rest.entry(index).or_default();
@@ -162,15 +148,19 @@ impl ExactSums {
         }
     }
 
-    /// Whether a value that was added is NaN, infinite or not below [`LIMIT`].
+    /// Whether a value that was added is NaN, infinite or not below [`Real::LIMIT`].
     pub(crate) fn refused(&self) -> bool {
         self.refused
+    }
+
+    fn lo_at(&self, index: usize) -> f64 {
+        self.lo.get(index).copied().unwrap_or(0.0)
     }
 
     /// The correctly rounded sums, `slots` × `width`.
     pub(crate) fn totals(&self) -> Vec<f64> {
         let total = |index: usize| {
-            let (hi, mid, lo) = (self.hi[index], self.mid[index], self.lo[index]);
+            let (hi, mid, lo) = (self.hi[index], self.mid[index], self.lo_at(index));
             let rest = if self.rest.is_empty() { None } else { self.rest.get(&index) };
             if lo == 0.0 && rest.is_none() {
                 return hi + mid;
@@ -190,9 +180,62 @@ pub(crate) fn exact_sum(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     let mut sums = ExactSums::new(1, 1);
     let mut too_large = [0.0];
     for value in values {
-        sums.add_chunk(0, 1.0, &[value], &mut too_large);
+        sums.add_at(0, 1.0, &[value], &mut too_large);
     }
     (too_large == [0.0]).then(|| sums.totals()[0])
+}
+
+/// Adds `N` values and returns what is left for the third number. A lane of `too_large` stops being 0 when
+/// a value of it cannot be summed; what the accumulators then hold is of no use.
+#[inline(always)]
+fn add_chunk<const N: usize, T: Real>(
+    hi: &mut [f64; N],
+    mid: &mut [f64; N],
+    weight: f64,
+    chunk: &[T; N],
+    too_large: &mut [f64; N],
+) -> [f64; N] {
+    // All in local arrays, which the compiler keeps in vector registers; it would not know that `hi` and
+    // `mid` do not overlap.
+    let (mut sums, mut middles, mut left) = (*hi, *mid, *too_large);
+    for j in 0..N {
+        let x = chunk[j].widen();
+        too_large[j] = if x.abs() < T::LIMIT { left[j] } else { 1.0 };
+        let (sum, error) = two_sum(sums[j], x * weight);
+        sums[j] = sum;
+        (middles[j], left[j]) = two_sum(middles[j], error);
+    }
+    (*hi, *mid) = (sums, middles);
+    left
+}
+
+/// Whether a value is not 0; one test for all of them, where comparing arrays would branch for each.
+#[inline(always)]
+fn any_left<const N: usize>(left: &[f64; N]) -> bool {
+    left.iter().fold(0, |bits, left| bits | left.to_bits() << 1) != 0
+}
+
+#[cold]
+fn add_left_over<const N: usize>(
+    (lo, rest): (&mut Vec<f64>, &mut BTreeMap<usize, Vec<f64>>),
+    len: usize,
+    at: usize,
+    left: [f64; N],
+) {
+    lo.resize(len, 0.0);
+    for (index, value) in (at..).zip(left) {
+        let (sum, error) = two_sum(lo[index], value);
+        lo[index] = sum;
+        // Not a number: a value that cannot be summed, which `refused` tells of.
+        if error != 0.0 && error.is_finite() {
+            grow(rest.entry(index).or_default(), error);
+        }
+    }
+}
+
+#[inline(always)]
+fn first_lanes<const N: usize>(lanes: &mut [f64; 8]) -> &mut [f64; N] {
+    lanes.first_chunk_mut().expect("at most eight")
 }
 
 /// `a + b` as the rounded sum and its exact error.
@@ -225,7 +268,9 @@ fn grow(parts: &mut Vec<f64>, value: f64) {
 /// The value of an expansion, rounded to the nearest number, ties to even.
 fn rounded(parts: &[f64]) -> f64 {
     let mut rest = parts.iter().rev();
-    let Some(&largest) = rest.next() else { return 0.0 };
+    let Some(&largest) = rest.next() else {
+        return 0.0;
+    };
     let mut total = largest;
     let mut error = 0.0;
     for &part in rest.by_ref() {
@@ -248,10 +293,13 @@ fn rounded(parts: &[f64]) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
     use num_bigint::BigInt;
+    use proptest::prelude::*;
 
-    use super::{ExactSums, LIMIT, exact_sum};
+    use super::{ExactSums, exact_sum};
+    use crate::Real;
+
+    const LIMIT: f64 = f64::LIMIT;
 
     /// A finite number as a multiple of 2⁻¹⁰⁷⁴, the smallest one there is.
     fn integer(value: f64) -> BigInt {

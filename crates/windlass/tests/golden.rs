@@ -1,6 +1,9 @@
 //! Numbers of the published implementation and of scikit-learn. `golden/README.md` says where each
 //! file came from.
 
+#![expect(clippy::cast_possible_truncation, reason = "small numbers")]
+#![expect(clippy::print_stdout, reason = "says what was skipped")]
+
 use std::path::{Path, PathBuf};
 
 use ndarray::{Array2, ArrayD, ArrayViewD, Axis, IxDyn};
@@ -149,7 +152,8 @@ fn anchor_regression_equals_least_squares_on_modified_data_and_ivmodels() {
         let (x, y, a) = (case.x.matrix(), case.y.matrix(), case.a.matrix());
         let samples = Samples::new(x.view(), y.view()).unwrap();
         let matrix = AnchorMatrix::new(a.clone()).unwrap();
-        let labels = a.rows().into_iter().map(|row| row.iter().position(|&v| v == 1.0).unwrap_or(0));
+        let labels =
+            a.rows().into_iter().map(|row| row.iter().position(|&v| v == 1.0).unwrap_or(0));
         let groups = Partition::new(labels.map(|l| l as u32).collect(), a.ncols()).unwrap();
         let mut anchors = vec![Exogenous::Matrix(&matrix)];
         if case.anchor_kind == "one_hot" {
@@ -266,7 +270,11 @@ fn metrics_equal_the_published_ones() {
             (Metric::RSquared, case.r2),
         ] {
             let got = metric.of(y.view(), pred.view()).unwrap();
-            assert!((got - want).abs() < 1e-9 * want.abs().max(1.0), "{} {metric:?}: {got} against {want}", case.name);
+            assert!(
+                (got - want).abs() < 1e-9 * want.abs().max(1.0),
+                "{} {metric:?}: {got} against {want}",
+                case.name
+            );
         }
     }
 }
@@ -288,7 +296,12 @@ fn k_means_finds_the_optimum() {
         let x = case.x.matrix();
         for weights in [None, Some(vec![1.0; x.nrows()])] {
             let fit = KMeans::new(case.k).fit(x.view(), weights.as_deref(), Seed(0)).unwrap();
-            assert!((fit.inertia() - case.inertia).abs() < 1e-9, "{}: {}", case.name, fit.inertia());
+            assert!(
+                (fit.inertia() - case.inertia).abs() < 1e-9,
+                "{}: {}",
+                case.name,
+                fit.inertia()
+            );
             let centroids = case.centroids.matrix();
             for (row, &label) in case.labels.iter().enumerate() {
                 let got = fit.centres().row(fit.partition().labels()[row] as usize).to_owned();
@@ -345,7 +358,10 @@ fn k_means_is_as_good_as_scikit_learn_on_real_data() {
             (Some(x), _, _) => x.matrix(),
             (None, Some(file), Some(folder)) => numbers(&folder.join(file)),
             _ => {
-                println!("skipped: data set `{}` is absent; set WINDLASS_DATA to its folder", case.name);
+                println!(
+                    "skipped: data set `{}` is absent; set WINDLASS_DATA to its folder",
+                    case.name
+                );
                 continue;
             }
         };

@@ -97,14 +97,13 @@ fn check_bins(values: &[f64], bins: usize) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::Bins;
-    use crate::sums::LIMIT;
+    use crate::Real;
 
     #[test]
     fn a_constant_gives_one_bin() {
-        for bins in [
-            Bins::equal_width(&[3.0; 9], 4).unwrap(),
-            Bins::equal_size(&[3.0; 9], 4).unwrap(),
-        ] {
+        for bins in
+            [Bins::equal_width(&[3.0; 9], 4).unwrap(), Bins::equal_size(&[3.0; 9], 4).unwrap()]
+        {
             assert_eq!(bins.bins(), 1);
         }
     }
@@ -123,8 +122,11 @@ mod tests {
 
     #[test]
     fn the_largest_values_can_be_binned() {
-        let largest = LIMIT * 0.99;
+        let largest = f64::LIMIT * 0.99;
         let values = [-largest, 0.0, largest];
-        assert_eq!(Bins::equal_width(&values, 3).unwrap().assign(&values).unwrap().labels(), [0, 1, 2]);
+        assert_eq!(
+            Bins::equal_width(&values, 3).unwrap().assign(&values).unwrap().labels(),
+            [0, 1, 2]
+        );
     }
 }

@@ -10,14 +10,14 @@ pub(crate) mod partition;
 
 use std::sync::Arc;
 
-use ndarray::{Array2, ArrayView1, ArrayView2, Axis, concatenate};
+use ndarray::{Array2, ArrayView1, Axis, concatenate};
 
 pub use bins::Bins;
 pub use kmeans::{KMeans, KMeansFit, RowSample};
 pub use matrix::{AnchorMatrix, Basis};
 pub use partition::Partition;
 
-use crate::sums::{ExactSums, exact_sum};
+use crate::moments::moments;
 use crate::{Error, Result, Samples, Seed};
 
 /// What the groups are found in.
@@ -94,11 +94,7 @@ pub enum Anchors {
 
 impl Default for Anchors {
     fn default() -> Self {
-        Self::KMeans {
-            settings: KMeans::default(),
-            on: On::default(),
-            scale: Scale::default(),
-        }
+        Self::KMeans { settings: KMeans::default(), on: On::default(), scale: Scale::default() }
     }
 }
 
@@ -237,29 +233,4 @@ fn clustered_rows(samples: &Samples<'_>, on: On, scale: Scale) -> Array2<f64> {
         }
     }
     rows
-}
-
-/// The weighted mean and standard deviation of every column (divisor n), from exact sums.
-///
-/// A column whose squares overflow has an infinite deviation and is then scaled to 0, like a constant.
-pub(crate) fn moments(rows: ArrayView2<'_, f64>, weights: Option<&[f64]>) -> (Vec<f64>, Vec<f64>) {
-    let (n, d) = rows.dim();
-    let weight = |i: usize| weights.map_or(1.0, |weights| weights[i]);
-    let total = exact_sum((0..n).map(weight)).unwrap_or(f64::INFINITY);
-    let mut sums = ExactSums::new(1, d);
-    let mut buffer = vec![0.0; d];
-    let mut averages = |shift: &[f64], square: bool| {
-        sums = ExactSums::new(1, d);
-        for (i, row) in rows.rows().into_iter().enumerate() {
-            for ((out, &x), &shift) in buffer.iter_mut().zip(row).zip(shift) {
-                let centred = x - shift;
-                *out = if square { centred * centred } else { centred };
-            }
-            sums.add_rows(std::iter::once((0, weight(i), buffer.as_slice())));
-        }
-        sums.totals().into_iter().map(|sum| sum / total).collect::<Vec<f64>>()
-    };
-    let means = averages(&vec![0.0; d], false);
-    let deviations = averages(&means, true).into_iter().map(f64::sqrt).collect();
-    (means, deviations)
 }

@@ -25,17 +25,25 @@ mod grid;
 
 pub use grid::{paper_grid, published_grid};
 
+use std::ops::RangeInclusive;
+
 use crate::rng::Draws;
 use crate::{Error, Result, Seed, Stream};
+
+/// The strengths in use: beyond them a row would be moved by a factor of more than 10⁸.
+pub(crate) const GAMMA: RangeInclusive<f64> = 1e-16..=1e16;
+pub(crate) const GAMMA_RANGE: &str = "[1e-16, 1e16]";
 
 /// How γ is distributed. See the [module](self).
 ///
 /// | Setting | Default | Range |
 /// | :-- | :-- | :-- |
-/// | `alpha` | `2.0` | `(1, ∞)` |
+/// | `alpha` | `2.0` | `(1, 1e16]` |
 /// | `values` of a grid | `20` in the published code | `2, …` |
 /// | `shape`, `scale` | – | `(0, ∞)` |
-/// | a list's values | – | `(0, ∞)`, at least one |
+/// | a list's values | – | `[1e-16, 1e16]`, at least one |
+///
+/// Draws of the gamma distribution are kept in `[1e-16, 1e16]` too.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the tables above explain each field")]
@@ -86,7 +94,9 @@ impl GammaLaw {
                 return Err(Error::Empty { what: "the list of gammas", missing: "values" });
             }
             Self::List(values) => {
-                values.iter().try_for_each(|&value| check_positive("gamma", value))?;
+                if let Some(&got) = values.iter().find(|value| !GAMMA.contains(value)) {
+                    return Err(Error::OutOfRange { name: "gamma", range: GAMMA_RANGE, got });
+                }
                 Rule::InTurn(values.clone())
             }
         };
@@ -143,20 +153,22 @@ impl Gammas {
                 libm::exp(libm::log(*alpha) * (2.0 * draws.uniform() - 1.0))
             }
             Rule::Gamma { shape, scale } => {
-                // A shape far below 1 underflows now and then; γ = 0 would be an infinite expansion.
-                (draws.gamma(*shape) * scale).clamp(f64::MIN_POSITIVE, f64::MAX)
+                (draws.gamma(*shape) * scale).clamp(*GAMMA.start(), *GAMMA.end())
             }
             Rule::AnyOf(values) => values[draws.below(values.len())],
-            Rule::InTurn(values) => values[(turn % values.len() as u64) as usize],
+            Rule::InTurn(values) => {
+                let place = turn % values.len() as u64;
+                values[usize::try_from(place).unwrap_or(0)]
+            }
         }
     }
 }
 
 fn check_alpha(alpha: f64) -> Result<()> {
-    if alpha > 1.0 && alpha.is_finite() {
+    if alpha > 1.0 && GAMMA.contains(&alpha) {
         return Ok(());
     }
-    Err(Error::OutOfRange { name: "alpha", range: "(1, inf)", got: alpha })
+    Err(Error::OutOfRange { name: "alpha", range: "(1, 1e16]", got: alpha })
 }
 
 /// Refuses what is not in `(0, ∞)`.

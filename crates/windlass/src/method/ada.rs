@@ -39,7 +39,7 @@ pub enum MeansOf {
 /// | [`anchors`](Self::anchors) | k-means, 8 groups on standardised `[x, y]` | | who belongs together |
 /// | [`clusters`](Self::clusters) | `8` | `1 ..= rows` | groups of k-means |
 /// | [`gamma`](Self::gamma) | uniform on `[1/2, 2]` | see [`GammaLaw`] | how γ is drawn |
-/// | [`alpha`](Self::alpha) | `2.0` | `(1, ∞)` | range `[1/α, α]` of γ |
+/// | [`alpha`](Self::alpha) | `2.0` | `(1, 1e16]` | range `[1/α, α]` of γ |
 /// | [`per`](Self::per) | [`Per::Batch`] | | one γ a batch or copy, or one a row |
 /// | [`means_of`](Self::means_of) | [`MeansOf::Batch`] | | whose group means a minibatch uses |
 /// | [`within`](Self::within) | – | | groups never cross the levels of this partition |
@@ -58,7 +58,7 @@ pub enum MeansOf {
 /// let draw = ada.draw(Batch::All, Seed(0), 1)?;
 /// assert_eq!(draw.features(x.view())?, array![[1.0], [3.0], [7.0]]);
 /// assert_eq!(draw.targets(y.view())?, array![1.5, 2.5, 9.0]);
-/// assert_eq!(draw.origin(2).how, How::Group { group: 1, gamma: 4.0 });
+/// assert_eq!(draw.origin(2).unwrap().how, How::Group { group: 1, gamma: 4.0 });
 /// # Ok::<(), windlass::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -230,7 +230,8 @@ impl Fitted for FittedAda {
                 let (partition, weights) = match sources {
                     None => (Arc::clone(partition), weights.clone()),
                     Some(rows) => {
-                        let of_batch = |all: &Arc<[f64]>| rows.iter().map(|&row| all[row]).collect();
+                        let of_batch =
+                            |all: &Arc<[f64]>| rows.iter().map(|&row| all[row]).collect();
                         (Arc::new(partition.select(rows)?), weights.as_ref().map(of_batch))
                     }
                 };

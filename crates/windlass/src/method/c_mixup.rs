@@ -18,8 +18,8 @@ use ndarray::{Array2, ArrayView2};
 
 use super::mixup::{LambdaLaw, listed};
 use super::{Batch, Draw, Fitted, Method, Mixup, Per};
-use crate::anchors::moments;
 use crate::gamma::check_positive;
+use crate::moments::moments;
 use crate::rng::Draws;
 use crate::sums::exact_sum;
 use crate::{Error, Result, Samples, Seed, Stream};
@@ -168,7 +168,9 @@ impl FittedCMixup {
                 left -= cell.bound;
                 left < 0.0
             });
-            let Some(cell) = cell.or(reach.last()) else { return row };
+            let Some(cell) = cell.or(reach.last()) else {
+                return row;
+            };
             let rows = &self.tree.order[cell.start..cell.end];
             let candidate = rows[draws.below(rows.len())];
             let weight = kernel(self.squared_distance(row, candidate));

@@ -28,7 +28,7 @@ use crate::{Mixing, Result, Samples, Seed, Stream};
 /// let (x, y) = (array![[1.0], [2.0], [5.0]], array![10.0, 20.0, 50.0]);
 /// let mixup = Mixup::default().fit(&Samples::new(x.view(), y.view())?, Seed(0))?;
 /// let draw = mixup.draw(Batch::Rows(&[2]), Seed(0), 0)?;
-/// let How::Pair { partner, lambda } = draw.origin(0).how else { unreachable!() };
+/// let How::Pair { partner, lambda } = draw.origin(0).unwrap().how else { unreachable!() };
 /// assert_eq!(draw.targets(y.view())?[0], lambda * 50.0 + (1.0 - lambda) * y[partner]);
 /// # Ok::<(), windlass::Error>(())
 /// ```
@@ -115,7 +115,12 @@ pub(super) fn listed(batch: Batch<'_>, rows: usize) -> Result<Vec<usize>> {
 }
 
 /// A partner drawn uniformly for every source.
-pub(super) fn uniform_partners(sources: &[usize], rows: usize, seed: Seed, step: u64) -> Vec<usize> {
+pub(super) fn uniform_partners(
+    sources: &[usize],
+    rows: usize,
+    seed: Seed,
+    step: u64,
+) -> Vec<usize> {
     sources.iter().map(|&row| seed.at(Stream::Partner, step, row as u64).below(rows)).collect()
 }
 

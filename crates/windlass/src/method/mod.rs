@@ -40,7 +40,7 @@ mod noise;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use ndarray::{Array, Array2, ArrayView, ArrayView2, Axis, Dimension};
+use ndarray::{Array, ArrayView, ArrayView2, ArrayViewMut, Axis, Dimension};
 
 pub use ada::{Ada, MeansOf};
 pub use c_mixup::{Bandwidth, CMixup, FittedCMixup};
@@ -51,7 +51,7 @@ pub use noise::Noise;
 
 use crate::data::{check_finite, flatten};
 use crate::mixing::group_mean::GroupMeans;
-use crate::mixing::{Gather, Map, Ready};
+use crate::mixing::{Gather, Map, Ready, buffer, with_rows, write_rows};
 use crate::{Error, Mixing, Partition, Real, Result, Samples, Seed};
 use noise::AddedNoise;
 
@@ -90,7 +90,9 @@ pub enum Batch<'a> {
 impl<'a> Batch<'a> {
     /// The row numbers, or `None` for all; refuses numbers behind the last of `rows` training rows.
     fn check(self, rows: usize) -> Result<Option<&'a [usize]>> {
-        let Self::Rows(listed) = self else { return Ok(None) };
+        let Self::Rows(listed) = self else {
+            return Ok(None);
+        };
         if listed.is_empty() {
             return Err(Error::Empty { what: "the batch", missing: "rows" });
         }
@@ -167,8 +169,7 @@ impl Draw {
     ) -> Result<Array<T, D>> {
         self.check_rows(training.shape())?;
         let rows: Vec<usize> = self.gathered().collect();
-        let mut shape = training.raw_dim();
-        shape[0] = rows.len();
+        let shape = with_rows(&training, rows.len());
         let flat = flatten(training).select(Axis(0), &rows);
         Ok(flat.into_shape_with_order(shape).expect("the same number of values"))
     }
@@ -196,21 +197,49 @@ impl Draw {
         self.make(Side::Targets, training)
     }
 
+    /// [`features`](Self::features) into a buffer in standard layout.
+    pub fn features_into<T: Real, D: Dimension>(
+        &self,
+        training: ArrayView<'_, T, D>,
+        out: ArrayViewMut<'_, T, D>,
+    ) -> Result<()> {
+        self.make_into(Side::Features, training, out)
+    }
+
+    /// [`targets`](Self::targets) into a buffer in standard layout.
+    pub fn targets_into<T: Real, D: Dimension>(
+        &self,
+        training: ArrayView<'_, T, D>,
+        out: ArrayViewMut<'_, T, D>,
+    ) -> Result<()> {
+        self.make_into(Side::Targets, training, out)
+    }
+
     fn make<T: Real, D: Dimension>(
         &self,
         side: Side,
         training: ArrayView<'_, T, D>,
     ) -> Result<Array<T, D>> {
-        let mut shape = training.raw_dim();
-        if shape.ndim() > 0 {
-            shape[0] = self.rows();
-        }
+        self.check_rows(training.shape())?;
+        let mut out = Array::zeros(with_rows(&training, self.rows()));
+        self.make_into(side, training, out.view_mut())?;
+        Ok(out)
+    }
+
+    fn make_into<T: Real, D: Dimension>(
+        &self,
+        side: Side,
+        training: ArrayView<'_, T, D>,
+        out: ArrayViewMut<'_, T, D>,
+    ) -> Result<()> {
+        self.check_rows(training.shape())?;
+        let out = buffer(out, &with_rows(&training, self.rows()))?;
         let training = flatten(training);
         let ready = self.prepare(side, training.view())?;
-        let mut out = Array2::zeros((self.rows(), training.ncols()));
-        let all = out.as_slice_mut().expect("a fresh array is in standard layout");
-        self.write(side, &ready, training.view(), 0..self.rows(), all);
-        Ok(out.into_shape_with_order(shape).expect("the same number of values"))
+        write_rows(out, training.ncols(), |range, out| {
+            self.write(side, &ready, training.view(), range, out);
+        });
+        Ok(())
     }
 
     /// How much each synthetic row should count, if not all count the same.
@@ -219,13 +248,12 @@ impl Draw {
         self.mixing.row_weights()
     }
 
-    /// Where a synthetic row came from.
-    ///
-    /// # Panics
-    /// If there is no such row.
+    /// Where a synthetic row came from, or `None` behind the last.
     #[must_use]
-    pub fn origin(&self, row: usize) -> Origin {
-        assert!(row < self.rows(), "row {row} of {}", self.rows());
+    pub fn origin(&self, row: usize) -> Option<Origin> {
+        if row >= self.rows() {
+            return None;
+        }
         let source = self.gather_map().source(row);
         let how = match &self.mixing.0 {
             Map::Identity { .. } if self.noise.is_some() => How::Noise,
@@ -237,13 +265,17 @@ impl Draw {
                 How::Pair { partner, lambda: map.lambda(row) }
             }
         };
-        Origin { source, how }
+        Some(Origin { source, how })
     }
 
     /// The same draw without the rows that do not count.
     pub(crate) fn without_weightless_rows(self) -> Self {
-        let Map::Pairs(pairs) = &self.mixing.0 else { return self };
-        let Some(weights) = pairs.row_weights() else { return self };
+        let Map::Pairs(pairs) = &self.mixing.0 else {
+            return self;
+        };
+        let Some(weights) = pairs.row_weights() else {
+            return self;
+        };
         let kept: Vec<usize> = (0..self.rows()).filter(|&row| weights[row] > 0.0).collect();
         let gather = self.gather_map();
         let pick = |of: &dyn Fn(usize) -> usize| Some(kept.iter().map(|&row| of(row)).collect());
@@ -278,7 +310,6 @@ impl Draw {
         side: Side,
         training: ArrayView2<'_, T>,
     ) -> Result<Ready<T>> {
-        self.check_rows(training.shape())?;
         let means = self.centres.as_ref().map(|centres| match side {
             Side::Features => &centres.features,
             Side::Targets => &centres.targets,
@@ -289,9 +320,11 @@ impl Draw {
             let got = training.ncols();
             return Err(Error::ColumnMismatch { what: "the data", expected, got });
         }
-        let Some(means) = means else { return self.mixing.prepare(training, self.gather_map()) };
+        let Some(means) = means else {
+            return self.mixing.prepare(training, self.gather_map());
+        };
         check_finite("the data", training)?;
-        Ok(Ready::means(means))
+        Ok(Ready::means(means.clone()))
     }
 
     /// See [`Mixing::shares_preparation`].
@@ -315,9 +348,6 @@ impl Draw {
         range: std::ops::Range<usize>,
         out: &mut [T],
     ) {
-        if out.is_empty() {
-            return;
-        }
         let gather = self.gather_map();
         self.mixing.write(ready, training, gather, range.clone(), out);
         if let Some(noise) = &self.noise {

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use super::{Batch, Draw, Fitted, Method, Side};
-use crate::anchors::moments;
+use crate::moments::moments;
 use crate::rng::Draws;
 use crate::{Error, Mixing, Real, Result, Samples, Seed, Stream};
 
@@ -106,6 +106,13 @@ impl Method for Noise {
             features: scaled(samples.x(), self.features),
             targets: scaled(samples.y(), self.targets),
         });
+        let all = deviations.features.iter().chain(&deviations.targets);
+        if let Some(&got) =
+            all.clone().find(|&&deviation| deviation.is_nan() || deviation >= f64::LIMIT)
+        {
+            let range = "a range that cannot overflow";
+            return Err(Error::OutOfRange { name: "the deviation of the noise", range, got });
+        }
         Ok(Box::new(FittedNoise { rows: samples.rows(), deviations }))
     }
 }
@@ -119,10 +126,7 @@ impl Fitted for FittedNoise {
         let sources = batch.check(self.rows)?;
         let rows = sources.map_or(self.rows, <[usize]>::len);
         let noise = AddedNoise { deviations: Arc::clone(&self.deviations), seed, step };
-        Ok(Draw {
-            noise: Some(noise),
-            ..Draw::new(self.rows, sources, Mixing::identity(rows))
-        })
+        Ok(Draw { noise: Some(noise), ..Draw::new(self.rows, sources, Mixing::identity(rows)) })
     }
 }
 

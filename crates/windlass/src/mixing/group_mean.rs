@@ -6,7 +6,8 @@
 //! x̃ᵢ = m + (xᵢ − m)/√γ,    m = Σ_{j ∈ group of i} wⱼxⱼ / Σ wⱼ
 //! ```
 //!
-//! O(nd) time and O(qd) memory: neither `A` nor `Π` is formed. `γ = 1` returns the rows to the bit.
+//! O(nd) time and O(qd) memory: neither `A` nor `Π` is formed. `γ = 1` returns the rows to the bit. Both
+//! ends of γ's range, `[10⁻¹⁶, 10¹⁶]`, are far beyond use: they move a row by a factor of 10⁸.
 //!
 //! # Blocks of rows
 //!
@@ -35,11 +36,11 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::simd::vectorised;
 use ndarray::{Array2, ArrayView2};
-use pulp::Arch;
 use rayon::prelude::*;
 
-use super::{Gather, Ready, Strength, collect_rows};
+use super::{Gather, Strength, write_rows};
 use crate::data::{check_finite, check_weights, flatten, row_slices};
 use crate::sums::ExactSums;
 use crate::{Error, Partition, Real, Result};
@@ -58,12 +59,12 @@ impl GroupSums {
     /// Empty sums of `groups` groups over `width` columns.
     #[must_use]
     pub fn new(groups: usize, width: usize) -> Self {
-        Self {
-            width,
-            counts: vec![0; groups],
-            sums: ExactSums::new(groups, width),
-            weights: None,
-        }
+        Self::with_counts(vec![0; groups], width)
+    }
+
+    fn with_counts(counts: Vec<u64>, width: usize) -> Self {
+        let sums = ExactSums::new(counts.len(), width);
+        Self { width, counts, sums, weights: None }
     }
 
     /// Adds a block of rows, with the group of each and, optionally, its weight in `[0, ∞)`.
@@ -83,24 +84,27 @@ impl GroupSums {
         for &label in labels {
             self.counts[label as usize] += 1;
         }
-        self.add_values(row_slices(rows.view()), 0..labels.len(), labels, weights);
+        let all = rows.as_slice().expect("standard layout");
+        self.add_values(all.chunks_exact(self.width.max(1)), labels, weights);
         self.check_sums(rows.view())
     }
 
-    /// Adds `row(i)` for every `i` in the range, with label and weight of `i`, but does not count it.
+    /// Adds rows with their labels and weights, but does not count them.
     fn add_values<'a, T: Real>(
         &mut self,
-        row: impl Fn(usize) -> &'a [T],
-        range: Range<usize>,
+        rows: impl Iterator<Item = &'a [T]>,
         labels: &[u32],
         weights: Option<&[f64]>,
     ) {
+        let slots = labels.iter().map(|&label| label as usize);
         if let Some(weights) = weights {
             let sums = self.weights.get_or_insert_with(|| ExactSums::new(self.counts.len(), 1));
-            sums.add_rows(range.clone().map(|i| (labels[i] as usize, 1.0, &weights[i..=i])));
-            self.sums.add_rows(range.map(|i| (labels[i] as usize, weights[i], row(i))));
+            let each = weights.chunks_exact(1);
+            sums.add_rows(slots.clone().zip(each).map(|(slot, weight)| (slot, 1.0, weight)));
+            let weighted = slots.zip(weights).zip(rows);
+            self.sums.add_rows(weighted.map(|((slot, &weight), row)| (slot, weight, row)));
         } else {
-            self.sums.add_rows(range.map(|i| (labels[i] as usize, 1.0, row(i))));
+            self.sums.add_rows(slots.zip(rows).map(|(slot, row)| (slot, 1.0, row)));
         }
     }
 
@@ -109,9 +113,7 @@ impl GroupSums {
         if !self.sums.refused() {
             return Ok(());
         }
-        check_finite("x", rows)?;
-        // Every value is fine: a product with its weight was too large.
-        Err(Error::OutOfRange { name: "weight times value", range: "(-2^970, 2^970)", got: f64::INFINITY })
+        check_finite("x", rows)
     }
 
     /// Adds the sums of other blocks.
@@ -152,21 +154,24 @@ impl GroupSums {
         if let Some(group) = (0..divisors.len()).find(weightless) {
             return Err(Error::Weightless { group });
         }
-        let mut means = Array2::from_shape_vec((self.counts.len(), self.width), self.sums.totals())
-            .expect("a total for every group and column");
-        for (mut mean, &divisor) in means.rows_mut().into_iter().zip(&divisors) {
+        let mut values = self.sums.totals();
+        for (mean, &divisor) in values.chunks_exact_mut(self.width.max(1)).zip(&divisors) {
             if divisor > 0.0 {
-                mean.mapv_inplace(|total| total / divisor);
+                for total in mean {
+                    *total /= divisor;
+                }
             }
         }
-        Ok(GroupMeans { means, divisors })
+        Ok(GroupMeans { width: self.width, values, divisors })
     }
 }
 
 /// The mean of every group, made by [`GroupSums::finish`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct GroupMeans {
-    means: Array2<f64>,
+    width: usize,
+    /// Groups × width.
+    values: Vec<f64>,
     divisors: Vec<f64>,
 }
 
@@ -174,7 +179,12 @@ impl GroupMeans {
     /// The means, groups × width.
     #[must_use]
     pub fn means(&self) -> ArrayView2<'_, f64> {
-        self.means.view()
+        let shape = (self.divisors.len(), self.width);
+        ArrayView2::from_shape(shape, &self.values).expect("a value for every group and column")
+    }
+
+    pub(crate) fn into_values(self) -> Vec<f64> {
+        self.values
     }
 
     /// What each group's sum was divided by: its size, or the sum of its weights.
@@ -191,13 +201,16 @@ impl GroupMeans {
         gamma: &Strength,
     ) -> Result<Array2<T>> {
         let rows = flatten(rows);
-        check_block(rows.view(), labels, self.means.ncols(), self.means.nrows())?;
+        check_block(rows.view(), labels, self.width, self.divisors.len())?;
         gamma.check_gamma(labels.len())?;
         check_finite("x", rows.view())?;
-        let Ready::Means(means) = Ready::means(self) else { unreachable!("means give means") };
-        Ok(collect_rows(labels.len(), rows.ncols(), |range, out| {
+        let means = T::narrow_all(self.clone().into_values());
+        let mut out = Array2::zeros(rows.raw_dim());
+        let all = out.as_slice_mut().expect("a fresh array is in standard layout");
+        write_rows(all, rows.ncols(), |range, out| {
             move_rows(&means, labels, gamma, rows.view(), Gather::default(), range, out);
-        }))
+        });
+        Ok(out)
     }
 }
 
@@ -208,7 +221,11 @@ fn check_block<T: Real>(
     groups: usize,
 ) -> Result<()> {
     if rows.ncols() != width {
-        return Err(Error::ColumnMismatch { what: "the block", expected: width, got: rows.ncols() });
+        return Err(Error::ColumnMismatch {
+            what: "the block",
+            expected: width,
+            got: rows.ncols(),
+        });
     }
     if rows.nrows() != labels.len() {
         return Err(Error::RowMismatch {
@@ -236,31 +253,32 @@ fn move_rows<T: Real>(
 ) {
     let d = rows.ncols();
     let labels = &labels[range.clone()];
-    Arch::new().dispatch(
+    vectorised(
+        out,
         #[inline(always)]
-        || match (gamma, gather.sources) {
-            (Strength::Shared(gamma), None) => {
-                let shrink = shrink(*gamma);
-                let rows = &rows.to_slice().expect("standard layout")[range.start * d..];
-                match d {
-                    // Loops of a constant length are worth twice the speed for narrow rows.
-                    1 => move_narrow::<1, T>(means, labels, shrink, rows, out),
-                    2 => move_narrow::<2, T>(means, labels, shrink, rows, out),
-                    4 => move_narrow::<4, T>(means, labels, shrink, rows, out),
-                    8 => move_narrow::<8, T>(means, labels, shrink, rows, out),
-                    _ => {
-                        let out = out.chunks_exact_mut(d).zip(labels);
-                        for (x, (out, &label)) in rows.chunks_exact(d).zip(out) {
-                            move_row(x, &means[label as usize * d..][..d], shrink, out);
-                        }
-                    }
-                }
-            }
-            _ => {
+        |out| {
+            let (Strength::Shared(gamma), None) = (gamma, gather.sources) else {
                 let source = row_slices(rows);
-                for (row, (out, &label)) in range.zip(out.chunks_exact_mut(d).zip(labels)) {
+                let out = out.chunks_exact_mut(d).zip(labels);
+                for (row, (out, &label)) in range.clone().zip(out) {
                     let mean = &means[label as usize * d..][..d];
                     move_row(source(gather.source(row)), mean, shrink(gamma.at(row)), out);
+                }
+                return;
+            };
+            let shrink = shrink(*gamma);
+            let rows = &rows.to_slice().expect("standard layout")[range.start * d..];
+            match d {
+                // Loops of a constant length are worth twice the speed for narrow rows.
+                1 => move_narrow::<1, T>(means, labels, shrink, rows, out),
+                2 => move_narrow::<2, T>(means, labels, shrink, rows, out),
+                4 => move_narrow::<4, T>(means, labels, shrink, rows, out),
+                8 => move_narrow::<8, T>(means, labels, shrink, rows, out),
+                _ => {
+                    let out = out.chunks_exact_mut(d).zip(labels);
+                    for (x, (out, &label)) in rows.chunks_exact(d).zip(out) {
+                        move_row(x, &means[label as usize * d..][..d], shrink, out);
+                    }
                 }
             }
         },
@@ -278,7 +296,10 @@ fn move_narrow<const N: usize, T: Real>(
     let means = means.as_chunks::<N>().0;
     let out = out.as_chunks_mut::<N>().0.iter_mut();
     for ((x, out), &label) in rows.as_chunks::<N>().0.iter().zip(out).zip(labels) {
-        move_row(x, &means[label as usize], shrink, out);
+        // In a local array: the compiler would not know that `out` overlaps with nothing.
+        let mut moved = *x;
+        move_row(x, &means[label as usize], shrink, &mut moved);
+        *out = moved;
     }
 }
 
@@ -344,14 +365,29 @@ impl GroupMean {
         gather: Gather<'_>,
     ) -> Result<GroupMeans> {
         let (labels, weights) = (self.partition.labels(), self.weights.as_deref());
-        let source = row_slices(rows);
         let sum = |range: Range<usize>| {
-            let mut sums = GroupSums::new(self.partition.groups(), rows.ncols());
-            sums.add_values(|i| source(gather.source(i)), range, labels, weights);
+            let width = rows.ncols();
+            // The first part carries the counts of all.
+            let sizes = self.partition.sizes().iter();
+            let counts = sizes.map(|&size| if range.start == 0 { size as u64 } else { 0 });
+            let mut sums = GroupSums::with_counts(counts.collect(), width);
+            let labels = &labels[range.clone()];
+            let weights = weights.map(|weights| &weights[range.clone()]);
+            let all = rows.to_slice().expect("standard layout");
+            match gather.sources {
+                None => {
+                    let rows = all[range.start * width..].chunks_exact(width.max(1));
+                    sums.add_values(rows, labels, weights);
+                }
+                Some(sources) => {
+                    let rows = sources[range].iter().map(|&row| &all[row * width..][..width]);
+                    sums.add_values(rows, labels, weights);
+                }
+            }
             sums
         };
         let parts = parts_of(labels.len(), rows.ncols());
-        let mut sums = if parts.len() == 1 {
+        let sums = if parts.len() == 1 {
             sum(0..labels.len())
         } else {
             parts
@@ -364,7 +400,6 @@ impl GroupMean {
                 .expect("at least two parts")
         };
         sums.check_sums(rows)?;
-        sums.counts = self.partition.sizes().iter().map(|&size| size as u64).collect();
         sums.finish()
     }
 
@@ -390,9 +425,8 @@ impl GroupMean {
         let shrink_of = |row: usize| shrink::<f64>(self.gamma.at(row));
         let rows = row_slices(gradient);
         let mut pulled = ExactSums::new(groups, d);
-        pulled.add_rows(
-            (0..labels.len()).map(|i| (labels[i] as usize, 1.0 - shrink_of(i), rows(i))),
-        );
+        pulled
+            .add_rows((0..labels.len()).map(|i| (labels[i] as usize, 1.0 - shrink_of(i), rows(i))));
         let pulled = pulled.totals();
         let divisors: Vec<f64> = match &self.weights {
             None => self.partition.sizes().iter().map(|&size| size as f64).collect(),

@@ -30,10 +30,11 @@ pub mod projection;
 use std::ops::Range;
 use std::sync::Arc;
 
-use ndarray::{Array, Array2, ArrayView, ArrayView2, Dimension};
+use ndarray::{Array, ArrayView, ArrayView2, ArrayViewMut, Dimension};
 use rayon::prelude::*;
 
 use crate::data::{check_finite, flatten};
+use crate::gamma::{GAMMA, GAMMA_RANGE};
 use crate::{AnchorMatrix, Error, Partition, Real, Result};
 use group_mean::{GroupMean, GroupMeans};
 use pairs::Pairs;
@@ -51,8 +52,7 @@ pub enum Strength {
 impl Strength {
     /// The strength of a row.
     #[inline]
-    #[must_use]
-    pub fn at(&self, row: usize) -> f64 {
+    pub(crate) fn at(&self, row: usize) -> f64 {
         match self {
             Self::Shared(value) => *value,
             Self::PerRow(values) => values[row],
@@ -84,9 +84,9 @@ impl Strength {
         }
     }
 
-    /// Refuses a γ that is not in `(0, ∞)`.
+    /// Refuses a γ outside [`GAMMA`].
     fn check_gamma(&self, rows: usize) -> Result<()> {
-        self.check("gamma", "(0, inf)", rows, |gamma| gamma > 0.0 && gamma.is_finite())
+        self.check("gamma", GAMMA_RANGE, rows, |gamma| GAMMA.contains(&gamma))
     }
 }
 
@@ -109,12 +109,12 @@ impl Mixing {
         Self(Map::Identity { rows })
     }
 
-    /// Moves every row along the line through itself and its group's mean, by γ in `(0, ∞)`.
+    /// Moves every row along the line through itself and its group's mean, by γ in `[1e-16, 1e16]`.
     pub fn group_mean(partition: impl Into<Arc<Partition>>, gamma: Strength) -> Result<Self> {
         GroupMean::new(partition.into(), None, gamma).map(|map| Self(Map::GroupMean(map)))
     }
 
-    /// [`group_mean`](Self::group_mean) with means weighted by `[0, ∞)` per row.
+    /// [`group_mean`](Self::group_mean) with means weighted by `[0, 2⁵⁰]` per row.
     ///
     /// This is *not* what one-hot anchors scaled by √w give: their projection has entries √wᵢ√wⱼ, so
     /// it mixes weighted with unweighted quantities. Pass such anchors to
@@ -128,7 +128,7 @@ impl Mixing {
         Ok(Self(Map::GroupMean(map)))
     }
 
-    /// The anchor transform for anchors of any kind, by γ in `(0, ∞)`.
+    /// The anchor transform for anchors of any kind, by γ in `[1e-16, 1e16]`.
     ///
     /// Refused where the normaliser of a row vanishes.
     pub fn projection(anchors: &AnchorMatrix, gamma: Strength) -> Result<Self> {
@@ -172,15 +172,26 @@ impl Mixing {
 
     /// Applies the map to rows of any width and number of dimensions.
     pub fn apply<T: Real, D: Dimension>(&self, rows: ArrayView<'_, T, D>) -> Result<Array<T, D>> {
-        self.check_rows(rows.shape(), self.rows_in())?;
-        let mut shape = rows.raw_dim();
-        shape[0] = self.rows_out();
+        check_rows(rows.shape(), self.rows_in())?;
+        let mut out = Array::zeros(with_rows(&rows, self.rows_out()));
+        self.apply_into(rows, out.view_mut())?;
+        Ok(out)
+    }
+
+    /// [`apply`](Self::apply) into a buffer in standard layout.
+    pub fn apply_into<T: Real, D: Dimension>(
+        &self,
+        rows: ArrayView<'_, T, D>,
+        out: ArrayViewMut<'_, T, D>,
+    ) -> Result<()> {
+        check_rows(rows.shape(), self.rows_in())?;
+        let out = buffer(out, &with_rows(&rows, self.rows_out()))?;
         let rows = flatten(rows);
         let ready = self.prepare(rows.view(), Gather::default())?;
-        let out = collect_rows(self.rows_out(), rows.ncols(), |range, out| {
+        write_rows(out, rows.ncols(), |range, out| {
             self.write(&ready, rows.view(), Gather::default(), range, out);
         });
-        Ok(reshape(out, shape))
+        Ok(())
     }
 
     /// Applies the transposed map: the gradient of what [`apply`](Self::apply) was given, from the
@@ -189,9 +200,8 @@ impl Mixing {
         &self,
         gradient: ArrayView<'_, T, D>,
     ) -> Result<Array<T, D>> {
-        self.check_rows(gradient.shape(), self.rows_out())?;
-        let mut shape = gradient.raw_dim();
-        shape[0] = self.rows_in();
+        check_rows(gradient.shape(), self.rows_out())?;
+        let shape = with_rows(&gradient, self.rows_in());
         let gradient = flatten(gradient);
         check_finite("the gradient", gradient.view())?;
         let out = match &self.0 {
@@ -200,20 +210,7 @@ impl Mixing {
             Map::Projection(map) => map.apply_transposed(gradient.view())?,
             Map::Pairs(map) => map.apply_transposed(gradient.view()),
         };
-        Ok(reshape(out, shape))
-    }
-
-    fn check_rows(&self, shape: &[usize], expected: usize) -> Result<()> {
-        let got = shape.first().copied().unwrap_or(0);
-        if got == expected {
-            return Ok(());
-        }
-        Err(Error::RowMismatch {
-            left: "the mixing",
-            left_rows: expected,
-            right: "the batch",
-            right_rows: got,
-        })
+        Ok(out.into_shape_with_order(shape).expect("the same number of values"))
     }
 
     /// What the map needs to know of all rows before it can write any: group means, projections, or
@@ -224,7 +221,7 @@ impl Mixing {
         gather: Gather<'_>,
     ) -> Result<Ready<T>> {
         Ok(match &self.0 {
-            Map::GroupMean(map) => Ready::means(&map.means_of(rows, gather)?),
+            Map::GroupMean(map) => Ready::means(map.means_of(rows, gather)?),
             Map::Projection(map) => Ready::Projected(map.project(rows, gather)?),
             Map::Identity { .. } | Map::Pairs(_) => {
                 check_finite("x", rows)?;
@@ -276,8 +273,8 @@ pub(crate) enum Ready<T> {
 }
 
 impl<T: Real> Ready<T> {
-    pub(crate) fn means(means: &GroupMeans) -> Self {
-        Self::Means(means.means().iter().map(|&mean| T::narrow(mean)).collect())
+    pub(crate) fn means(means: GroupMeans) -> Self {
+        Self::Means(T::narrow_all(means.into_values()))
     }
 }
 
@@ -299,6 +296,19 @@ impl Gather<'_> {
     pub(crate) fn partner(&self, row: usize, rows: usize) -> usize {
         self.partners.map_or(rows + row, |partners| partners[row])
     }
+}
+
+fn check_rows(shape: &[usize], expected: usize) -> Result<()> {
+    let got = shape.first().copied().unwrap_or(0);
+    if got == expected {
+        return Ok(());
+    }
+    Err(Error::RowMismatch {
+        left: "the mixing",
+        left_rows: expected,
+        right: "the batch",
+        right_rows: got,
+    })
 }
 
 fn copy_rows<T: Real>(
@@ -323,28 +333,40 @@ pub(crate) fn task_rows(width: usize) -> usize {
     (TASK / width.max(1)).max(1)
 }
 
-/// Makes a matrix by calling `write` for ranges of its rows, in parallel where it is large.
-fn collect_rows<T: Real>(
-    rows: usize,
+/// Fills a row-major matrix by calling `write` for ranges of its rows, in parallel where it is large.
+pub(crate) fn write_rows<T: Real>(
+    out: &mut [T],
     width: usize,
     write: impl Fn(Range<usize>, &mut [T]) + Sync,
-) -> Array2<T> {
-    let mut out = Array2::zeros((rows, width));
-    let all = out.as_slice_mut().expect("a fresh array is in standard layout");
-    if all.len() <= PARALLEL {
-        if !all.is_empty() {
-            write(0..rows, all);
-        }
-        return out;
+) {
+    if out.is_empty() {
+        return;
+    }
+    if out.len() <= PARALLEL {
+        return write(0..out.len() / width, out);
     }
     let step = task_rows(width);
-    all.par_chunks_mut(step * width).enumerate().for_each(|(task, out)| {
+    out.par_chunks_mut(step * width).enumerate().for_each(|(task, out)| {
         let first = task * step;
         write(first..first + out.len() / width, out);
     });
-    out
 }
 
-fn reshape<T: Real, D: Dimension>(rows: Array2<T>, shape: D) -> Array<T, D> {
-    rows.into_shape_with_order(shape).expect("the same number of values, in standard layout")
+/// The shape of some rows if there were another number of them. There is at least one dimension.
+pub(crate) fn with_rows<T, D: Dimension>(rows: &ArrayView<'_, T, D>, count: usize) -> D {
+    let mut shape = rows.raw_dim();
+    shape[0] = count;
+    shape
+}
+
+/// The values of a buffer that has the right shape and is in standard layout.
+pub(crate) fn buffer<'a, T: Real, D: Dimension>(
+    out: ArrayViewMut<'a, T, D>,
+    expected: &D,
+) -> Result<&'a mut [T]> {
+    let got = out.shape().to_vec();
+    if got == expected.slice() && out.is_standard_layout() {
+        return Ok(out.into_slice().expect("standard layout"));
+    }
+    Err(Error::BufferShape { expected: expected.slice().to_vec(), got })
 }

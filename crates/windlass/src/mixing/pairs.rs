@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
+use crate::simd::vectorised;
 use ndarray::{Array2, ArrayView2};
-use pulp::Arch;
 
 use super::{Gather, Strength};
 use crate::data::row_slices;
@@ -57,10 +57,11 @@ impl Pairs {
         out: &mut [T],
     ) {
         let source = row_slices(rows);
-        Arch::new().dispatch(
+        vectorised(
+            out,
             #[inline(always)]
-            || {
-                for (row, out) in range.zip(out.chunks_exact_mut(rows.ncols())) {
+            |out| {
+                for (row, out) in range.clone().zip(out.chunks_exact_mut(rows.ncols())) {
                     let lambda = T::narrow(self.lambda.at(row));
                     let first = source(gather.source(row));
                     let second = source(gather.partner(row, self.rows));

@@ -9,7 +9,7 @@
 //!
 //! O(nqd) after an O(nq²) factorisation. Sums over rows are exact, so their order does not matter.
 //! The normaliser of a row can vanish, or be negative, when no constant lies in the span: a row where
-//! it is below 10⁻⁸ is refused.
+//! it is below 10⁻⁹ is refused.
 //!
 //! Schneider, Goshtasbpour, Perez-Cruz, [*Anchor Data Augmentation*](https://arxiv.org/abs/2311.06965),
 //! 2023, equations 8 and 9. The published code centres all targets by one mean over all outputs; here
@@ -27,8 +27,8 @@ use crate::mixing::group_mean::parts_of;
 use crate::sums::ExactSums;
 use crate::{AnchorMatrix, Basis, Error, Real, Result};
 
-/// Normalisers smaller than this blow a row up by more than 10⁸.
-const SMALLEST_NORMALISER: f64 = 1e-8;
+/// Smaller than the √γ of any strength in use: such a normaliser vanishes.
+const SMALLEST_NORMALISER: f64 = 1e-9;
 
 /// The map itself: a basis of the anchors' span, and the strength.
 #[derive(Debug, Clone)]
@@ -75,8 +75,7 @@ impl Projection {
         let map = Self { span, gamma };
         for row in 0..map.rows() {
             let value = map.normaliser(row);
-            // Asked as "is it large enough?", so that NaN is refused too.
-            if !(value.abs() >= SMALLEST_NORMALISER) {
+            if value.abs() < SMALLEST_NORMALISER {
                 return Err(Error::VanishingNormaliser { row, value, gamma: map.gamma(row) });
             }
         }
@@ -147,7 +146,9 @@ impl Projection {
             }
             self.project_back(row, &projected.coefficients, &mut moved);
             let normaliser = self.normaliser(row);
-            for (((out, &x), &mean), &moved) in out.iter_mut().zip(x).zip(&projected.mean).zip(&moved) {
+            for (((out, &x), &mean), &moved) in
+                out.iter_mut().zip(x).zip(&projected.mean).zip(&moved)
+            {
                 let centred: f64 = x.widen() - mean;
                 *out = T::narrow(mean + (centred + excess * moved) / normaliser);
             }
@@ -207,9 +208,9 @@ fn weighted_sums<'a, T: Real>(
     let sum = |range: Range<usize>| {
         let mut sums = ExactSums::new(rank, width);
         let (weight, row) = (&weight, &row);
-        sums.add_rows(range.flat_map(|i| {
-            (0..rank).map(move |k| (k, basis[(i, k)] * weight(i), row(i)))
-        }));
+        sums.add_rows(
+            range.flat_map(|i| (0..rank).map(move |k| (k, basis[(i, k)] * weight(i), row(i)))),
+        );
         sums
     };
     let parts = parts_of(n, width * rank.max(1));

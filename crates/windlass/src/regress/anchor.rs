@@ -28,6 +28,7 @@ use super::{
 use crate::mixing::Gather;
 use crate::mixing::Strength;
 use crate::mixing::group_mean::GroupMean;
+use crate::moments::moments;
 use crate::sums::exact_sum;
 use crate::{AnchorMatrix, Error, Partition, Result, Samples};
 
@@ -184,8 +185,7 @@ impl Parts {
                 let (n, q) = (scaled.nrows(), scaled.ncols());
                 let scaled = ndarray::Array2::from_shape_fn((n, q), |(i, j)| scaled[(i, j)]);
                 let basis = AnchorMatrix::new(scaled)?.basis();
-                let basis =
-                    Mat::from_fn(basis.rows(), basis.rank(), |i, k| basis.view()[(i, k)]);
+                let basis = Mat::from_fn(basis.rows(), basis.rank(), |i, k| basis.view()[(i, k)]);
                 sides.map(|rows| {
                     let Centred { mean, rows } = Centred::new(rows, samples);
                     let between = basis.transpose() * &rows;
@@ -229,7 +229,7 @@ fn split_by_groups(
     samples: &Samples<'_>,
 ) -> Result<Side> {
     let means = groups.means_of(rows, Gather::default())?;
-    let (mean, _) = crate::anchors::moments(rows, samples.weights());
+    let (mean, _) = moments(rows, samples.weights());
     let (n, d) = rows.dim();
     let within = Mat::from_fn(n, d, |i, j| {
         let group = partition.labels()[i] as usize;

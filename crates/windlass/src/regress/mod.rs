@@ -10,8 +10,8 @@ pub use ridge::Ridge;
 use faer::Mat;
 use ndarray::{Array1, Array2, ArrayView, ArrayView1, ArrayView2, Dimension};
 
-use crate::anchors::moments;
 use crate::data::{check_finite, flatten};
+use crate::moments::moments;
 use crate::{Error, Result, Samples};
 
 /// A linear model `p = xB + c`.

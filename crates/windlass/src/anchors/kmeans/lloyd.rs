@@ -8,102 +8,21 @@
 //! Bounds are widened by more than the rounding of the distances, so that a row is skipped only where
 //! the plain algorithm, with its own rounding, would have come to the same group.
 
-use ndarray::Array2;
-use pulp::Arch;
+use crate::simd::vectorised;
 use rayon::prelude::*;
 
+use super::centres::{Assigned, Centres, squared_distance};
 use super::{CHUNK, Points};
 use crate::anchors::partition::to_label;
 use crate::sums::{ExactSums, exact_sum};
 
-/// Centres, row-major for one distance and column-major for all of them.
-#[derive(Debug, Clone)]
-pub(super) struct Centres {
-    rows: Array2<f64>,
-    /// Columns × `padded`, filled up with infinity, which is never nearest.
-    columns: Vec<f64>,
-    padded: usize,
-}
-
-/// Centres whose distances are computed together.
-const LANES: usize = 8;
-
-/// The two centres nearest to a row, by squared distance.
+/// When a run ends, if not because no row changes its group.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Nearest {
-    pub(super) nearest: usize,
-    square: f64,
-    second: f64,
-}
-
-impl Centres {
-    pub(super) fn new(rows: Array2<f64>) -> Self {
-        let (k, d) = rows.dim();
-        let padded = k.next_multiple_of(LANES);
-        let mut columns = vec![f64::INFINITY; d * padded];
-        for ((c, j), &value) in rows.indexed_iter() {
-            columns[j * padded + c] = value;
-        }
-        Self { rows, columns, padded }
-    }
-
-    pub(super) fn into_rows(self) -> Array2<f64> {
-        self.rows
-    }
-
-    fn len(&self) -> usize {
-        self.rows.nrows()
-    }
-
-    fn row(&self, centre: usize) -> &[f64] {
-        let d = self.rows.ncols();
-        &self.rows.as_slice().expect("standard layout")[centre * d..(centre + 1) * d]
-    }
-
-    /// A buffer for [`nearest`](Self::nearest).
-    pub(super) fn scratch(&self) -> Vec<f64> {
-        vec![0.0; self.padded]
-    }
-
-    /// The nearest centre, the first of them in a tie, and the second nearest.
-    #[inline(always)]
-    pub(super) fn nearest(&self, x: &[f64], distances: &mut [f64]) -> Nearest {
-        for (first, out) in distances.chunks_exact_mut(LANES).enumerate() {
-            let mut sums = [0.0; LANES];
-            for (column, &x) in self.columns.chunks_exact(self.padded).zip(x) {
-                let column = &column[first * LANES..(first + 1) * LANES];
-                for lane in 0..LANES {
-                    let difference = x - column[lane];
-                    sums[lane] += difference * difference;
-                }
-            }
-            out.copy_from_slice(&sums);
-        }
-        let mut found = Nearest { nearest: 0, square: f64::INFINITY, second: f64::INFINITY };
-        for (centre, &square) in distances[..self.len()].iter().enumerate() {
-            if square < found.square {
-                found = Nearest { nearest: centre, square, second: found.square };
-            } else if square < found.second {
-                found.second = square;
-            }
-        }
-        found
-    }
-}
-
-#[inline(always)]
-fn squared_distance(a: &[f64], b: &[f64]) -> f64 {
-    const LANES: usize = 4;
-    let mut sums = [0.0; LANES];
-    let (a_chunks, b_chunks) = (a.chunks_exact(LANES), b.chunks_exact(LANES));
-    let tail = a_chunks.remainder().iter().zip(b_chunks.remainder());
-    let tail: f64 = tail.map(|(a, b)| (a - b) * (a - b)).sum();
-    for (a, b) in a_chunks.zip(b_chunks) {
-        for lane in 0..LANES {
-            sums[lane] += (a[lane] - b[lane]) * (a[lane] - b[lane]);
-        }
-    }
-    (sums[0] + sums[1]) + (sums[2] + sums[3]) + tail
+pub(super) struct Stop {
+    /// After so many steps.
+    pub(super) iterations: usize,
+    /// When the squared shift of all centres is at most this.
+    pub(super) shift: f64,
 }
 
 /// A finished run.
@@ -116,20 +35,15 @@ pub(super) struct Lloyd {
 }
 
 impl Lloyd {
-    pub(super) fn run(
-        points: &Points<'_>,
-        start: Centres,
-        max_iterations: usize,
-        tolerance: f64,
-    ) -> Self {
+    pub(super) fn run(points: &Points<'_>, start: Centres, stop: Stop) -> Self {
         let mut state = State::new(points, start);
         let mut iterations = 0;
         let mut changed = true;
-        while changed && iterations < max_iterations {
+        while changed && iterations < stop.iterations {
             iterations += 1;
             let shifted = state.move_centres();
             changed = state.assign();
-            if shifted <= tolerance {
+            if shifted <= stop.shift {
                 break;
             }
         }
@@ -144,8 +58,8 @@ struct State<'a, 'p> {
     labels: Vec<u32>,
     upper: Vec<f64>,
     lower: Vec<f64>,
-    sums: ExactSums,
-    weights: ExactSums,
+    /// The sum of every group's rows, and of their weights.
+    members: Moves,
     /// How far each centre moved in the last step.
     shifts: Vec<f64>,
     /// Relative widening of a distance: more than its rounding.
@@ -153,21 +67,30 @@ struct State<'a, 'p> {
 }
 
 impl<'a, 'p> State<'a, 'p> {
-    fn new(points: &'a Points<'p>, centres: Centres) -> Self {
-        let (n, d, k) = (points.len(), points.width(), centres.len());
-        let mut state = Self {
-            points,
-            labels: vec![u32::MAX; n],
-            upper: vec![f64::INFINITY; n],
-            lower: vec![0.0; n],
-            sums: ExactSums::new(k, d),
-            weights: ExactSums::new(k, 1),
+    fn new(points: &'a Points<'p>, start: Centres) -> Self {
+        let Assigned { centres, found } = Assigned::new(points, start);
+        let (d, k) = (points.width(), centres.len());
+        let slack = (d as f64 + 8.0) * f64::EPSILON;
+        let labels: Vec<u32> = found.iter().map(|found| to_label(found.first)).collect();
+        let every: Vec<usize> = (0..points.len()).collect();
+        let joining = every
+            .par_chunks(CHUNK)
+            .map(|rows| {
+                let mut moves = Moves::new(k, d);
+                moves.add(points, rows.iter().map(|&i| (i, labels[i], 1.0)));
+                moves
+            })
+            .reduce(|| Moves::new(k, d), Moves::merged);
+        Self {
+            upper: found.iter().map(|found| found.square.sqrt() * (1.0 + slack)).collect(),
+            lower: found.iter().map(|found| found.second_square.sqrt() * (1.0 - slack)).collect(),
+            labels,
+            members: joining,
             shifts: vec![0.0; k],
-            slack: (d as f64 + 8.0) * f64::EPSILON,
+            points,
             centres,
-        };
-        state.assign();
-        state
+            slack,
+        }
     }
 
     /// Puts every row into the group of its nearest centre; whether any changed.
@@ -177,58 +100,57 @@ impl<'a, 'p> State<'a, 'p> {
         let farthest = farthest_shifts(&self.shifts);
         let (points, centres, shifts, slack) =
             (self.points, &self.centres, &self.shifts, self.slack);
-        let width = points.width();
-        let moves: Vec<Option<Moves>> = self
+        let moves: Vec<Moves> = self
             .labels
             .par_chunks_mut(CHUNK)
             .zip(self.upper.par_chunks_mut(CHUNK))
             .zip(self.lower.par_chunks_mut(CHUNK))
             .enumerate()
-            .map(|(chunk, ((labels, upper), lower))| {
+            .filter_map(|(chunk, ((labels, upper), lower))| {
+                let first = chunk * CHUNK;
                 let mut changes: Vec<(usize, u32)> = vec![];
                 let mut distances = centres.scratch();
-                Arch::new().dispatch(
+                vectorised(
+                    (&mut *labels, upper, lower),
                     #[inline(always)]
-                    || {
-                        let rows = labels.iter_mut().zip(upper).zip(lower).enumerate();
-                        for (offset, ((label, upper), lower)) in rows {
-                            let i = chunk * CHUNK + offset;
-                            if *label != u32::MAX {
-                                let own = *label as usize;
-                                *upper = (*upper + shifts[own]) * (1.0 + slack);
-                                *lower -= farthest.other_than(own) + slack * *lower;
-                                let safe = lower.max(half_gaps[own]);
-                                if *upper < safe {
-                                    continue;
-                                }
-                                let square = squared_distance(points.row(i), centres.row(own));
-                                *upper = square.sqrt() * (1.0 + slack);
-                                if *upper < safe {
-                                    continue;
-                                }
+                    |(labels, upper, lower)| {
+                        let rows = labels.iter_mut().zip(upper.iter_mut().zip(lower)).enumerate();
+                        for (offset, (label, (upper, lower))) in rows {
+                            let own = *label as usize;
+                            *upper = (*upper + shifts[own]) * (1.0 + slack);
+                            *lower -= farthest.other_than(own) + slack * *lower;
+                            let safe = lower.max(half_gaps[own]);
+                            if *upper < safe {
+                                continue;
                             }
-                            let found = centres.nearest(points.row(i), &mut distances);
+                            let x = points.row(first + offset);
+                            *upper = squared_distance(x, centres.row(own)).sqrt() * (1.0 + slack);
+                            if *upper < safe {
+                                continue;
+                            }
+                            let found = centres.nearest(x, &mut distances);
                             *upper = found.square.sqrt() * (1.0 + slack);
-                            *lower = found.second.sqrt() * (1.0 - slack);
-                            let nearest = to_label(found.nearest);
+                            *lower = found.second_square.sqrt() * (1.0 - slack);
+                            let nearest = to_label(found.first);
                             if nearest != *label {
-                                changes.push((i, std::mem::replace(label, nearest)));
+                                changes.push((offset, std::mem::replace(label, nearest)));
                             }
                         }
                     },
                 );
-                (!changes.is_empty()).then(|| Moves::new(points, k, width, &changes, |i| {
-                    labels[i - chunk * CHUNK]
-                }))
+                if changes.is_empty() {
+                    return None;
+                }
+                let mut moves = Moves::new(k, points.width());
+                moves.add(points, changes.iter().map(|&(i, left)| (first + i, left, -1.0)));
+                moves.add(points, changes.iter().map(|&(i, _)| (first + i, labels[i], 1.0)));
+                Some(moves)
             })
             .collect();
-        let mut changed = false;
-        for moves in moves.into_iter().flatten() {
-            self.sums.merge(&moves.sums);
-            self.weights.merge(&moves.weights);
-            changed = true;
+        for moves in &moves {
+            self.members.merge(moves);
         }
-        changed
+        !moves.is_empty()
     }
 
     /// Half the distance from each centre to the nearest other, from below.
@@ -249,7 +171,7 @@ impl<'a, 'p> State<'a, 'p> {
     fn move_centres(&mut self) -> f64 {
         self.fill_empty_groups();
         let (k, d) = self.centres.rows.dim();
-        let (totals, weights) = (self.sums.totals(), self.weights.totals());
+        let (totals, weights) = (self.members.sums.totals(), self.members.weights.totals());
         let mut rows = self.centres.rows.clone();
         for ((c, j), value) in rows.indexed_iter_mut() {
             // A group stays empty only if every row already sits on its centre.
@@ -268,8 +190,10 @@ impl<'a, 'p> State<'a, 'p> {
     /// Gives every empty group the row that is farthest from its own centre.
     fn fill_empty_groups(&mut self) {
         loop {
-            let weights = self.weights.totals();
-            let Some(empty) = weights.iter().position(|&weight| weight <= 0.0) else { return };
+            let weights = self.members.weights.totals();
+            let Some(empty) = weights.iter().position(|&weight| weight <= 0.0) else {
+                return;
+            };
             let distance = |i: usize| {
                 let own = self.centres.row(self.labels[i] as usize);
                 squared_distance(self.points.row(i), own)
@@ -278,22 +202,17 @@ impl<'a, 'p> State<'a, 'p> {
                 .filter(|&i| self.points.weight(i) > 0.0)
                 .map(|i| (i, distance(i)))
                 .reduce(|best, next| if next.1 > best.1 { next } else { best });
-            let Some((row, square)) = farthest else { return };
+            let Some((row, square)) = farthest else {
+                return;
+            };
             // Rows alone in their group, or on their centre, stay: moving them would empty another.
             let alone = weights[self.labels[row] as usize] <= self.points.weight(row);
             if square <= 0.0 || alone {
                 return;
             }
-            let from = std::mem::replace(&mut self.labels[row], to_label(empty));
-            let moves = Moves::new(
-                self.points,
-                weights.len(),
-                self.points.width(),
-                &[(row, from)],
-                |_| to_label(empty),
-            );
-            self.sums.merge(&moves.sums);
-            self.weights.merge(&moves.weights);
+            let left = std::mem::replace(&mut self.labels[row], to_label(empty));
+            self.members
+                .add(self.points, [(row, left, -1.0), (row, to_label(empty), 1.0)].into_iter());
             self.upper[row] = f64::INFINITY;
             self.lower[row] = 0.0;
         }
@@ -304,43 +223,42 @@ impl<'a, 'p> State<'a, 'p> {
             let own = self.centres.row(self.labels[i] as usize);
             self.points.weight(i) * squared_distance(self.points.row(i), own)
         };
-        let terms: Vec<f64> = (0..self.points.len()).into_par_iter().with_min_len(CHUNK).map(term).collect();
+        let terms: Vec<f64> =
+            (0..self.points.len()).into_par_iter().with_min_len(CHUNK).map(term).collect();
         exact_sum(terms).unwrap_or(f64::INFINITY)
     }
 }
 
-/// What some rows that changed their group change in the groups' sums.
+/// What some rows add to their groups' sums, or take from them.
+#[derive(Debug, Clone)]
 struct Moves {
     sums: ExactSums,
     weights: ExactSums,
 }
 
 impl Moves {
-    /// `changes` are rows with the group that each left (`u32::MAX`: none).
-    fn new(
-        points: &Points<'_>,
-        groups: usize,
-        width: usize,
-        changes: &[(usize, u32)],
-        now: impl Fn(usize) -> u32,
-    ) -> Self {
-        let mut moves =
-            Self { sums: ExactSums::new(groups, width), weights: ExactSums::new(groups, 1) };
-        let leaving = changes.iter().filter(|&&(_, from)| from != u32::MAX);
-        let signed = leaving
-            .map(|&(i, from)| (i, from, -1.0))
-            .chain(changes.iter().map(|&(i, _)| (i, now(i), 1.0)));
-        moves.sums.add_rows(
-            signed.clone().map(|(i, group, sign)| (group as usize, sign * points.weight(i), points.row(i))),
-        );
-        moves.weights.add_rows(
-            signed.map(|(i, group, sign)| (group as usize, sign * points.weight(i), ONE)),
-        );
-        moves
+    fn new(groups: usize, width: usize) -> Self {
+        Self { sums: ExactSums::new(groups, width), weights: ExactSums::new(groups, 1) }
+    }
+
+    /// Adds rows, given as number, group and sign: 1 for one that joins, −1 for one that leaves.
+    fn add(&mut self, points: &Points<'_>, rows: impl Iterator<Item = (usize, u32, f64)> + Clone) {
+        const ONE: &[f64] = &[1.0];
+        let weighted = rows.map(|(i, group, sign)| (i, group as usize, sign * points.weight(i)));
+        self.weights.add_rows(weighted.clone().map(|(_, group, weight)| (group, weight, ONE)));
+        self.sums.add_rows(weighted.map(|(i, group, weight)| (group, weight, points.row(i))));
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.sums.merge(&other.sums);
+        self.weights.merge(&other.weights);
+    }
+
+    fn merged(mut self, other: Self) -> Self {
+        self.merge(&other);
+        self
     }
 }
-
-const ONE: &[f64] = &[1.0];
 
 /// The largest shift of a centre, and the largest without it.
 struct FarthestShifts {
@@ -366,4 +284,80 @@ fn farthest_shifts(shifts: &[f64]) -> FarthestShifts {
         }
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use ndarray::{Array2, Axis};
+    use proptest::prelude::*;
+
+    use super::{Centres, Lloyd, State, Stop};
+    use crate::anchors::kmeans::Points;
+    use crate::sums::ExactSums;
+
+    /// Lloyd's algorithm as the textbook has it: every distance, every sum, every time.
+    fn plain(x: &Array2<f64>, mut centres: Array2<f64>, steps: usize) -> (Vec<usize>, Array2<f64>) {
+        let d = x.ncols();
+        let nearest = |centres: &Array2<f64>| -> Vec<usize> {
+            let square = |row: usize, c: usize| -> f64 {
+                (0..d).map(|j| (x[(row, j)] - centres[(c, j)]).powi(2)).sum()
+            };
+            let best = |row: usize| {
+                (0..centres.nrows())
+                    .fold(0, |best, c| if square(row, c) < square(row, best) { c } else { best })
+            };
+            (0..x.nrows()).map(best).collect()
+        };
+        let mut labels = nearest(&centres);
+        for _ in 0..steps {
+            for (c, mut centre) in centres.rows_mut().into_iter().enumerate() {
+                let members: Vec<usize> = (0..x.nrows()).filter(|&i| labels[i] == c).collect();
+                let rows = x.select(Axis(0), &members);
+                let mut sums = ExactSums::new(1, d);
+                sums.add_rows(rows.rows().into_iter().map(|row| (0, 1.0, row.to_slice().unwrap())));
+                for (value, total) in centre.iter_mut().zip(sums.totals()) {
+                    *value = total / members.len() as f64;
+                }
+            }
+            labels = nearest(&centres);
+        }
+        (labels, centres)
+    }
+
+    proptest! {
+        /// Values on a coarse grid make many ties, which the bounds must not break otherwise.
+        #[test]
+        fn bounds_change_nothing(
+            n in 8..80_usize, d in 1..4_usize, k in 1..6_usize, steps in 0..12_usize, coarse in any::<bool>(), seed in any::<u64>(),
+        ) {
+            let value = |(i, j): (usize, usize)| {
+                let mut draws = crate::Seed(seed).at(crate::Stream::Sample, j as u64, i as u64);
+                if coarse { draws.below(5) as f64 } else { draws.normal() }
+            };
+            let x = Array2::from_shape_fn((n, d), value);
+            let start = x.select(Axis(0), &(0..k).collect::<Vec<_>>());
+            let (labels, centres) = plain(&x, start.clone(), steps);
+            // A group that runs empty is repaired, which the plain algorithm does not do.
+            prop_assume!(centres.iter().all(|v| v.is_finite()));
+            let points = Points::new(x.view(), None);
+            let mut state = State::new(&points, Centres::new(start));
+            for _ in 0..steps {
+                state.move_centres();
+                state.assign();
+            }
+            prop_assert_eq!(state.centres.rows, centres);
+            prop_assert_eq!(state.labels.iter().map(|&l| l as usize).collect::<Vec<_>>(), labels);
+        }
+    }
+
+    #[test]
+    fn an_empty_group_gets_the_farthest_row() {
+        let x = ndarray::array![[0.0], [0.1], [0.2], [9.0]];
+        let start = ndarray::array![[0.0], [1e6]];
+        let points = Points::new(x.view(), None);
+        let run = Lloyd::run(&points, Centres::new(start), Stop { iterations: 20, shift: 0.0 });
+        assert_eq!(run.labels, [0, 0, 0, 1]);
+        assert_eq!(run.centres.into_rows()[(1, 0)], 9.0);
+        assert!((run.inertia - 0.02).abs() < 1e-12);
+    }
 }

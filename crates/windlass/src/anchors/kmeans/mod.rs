@@ -10,25 +10,28 @@
 //! for any number of threads.
 //!
 //! * Arthur, Vassilvitskii, *k-means++: the advantages of careful seeding*, SODA 2007; the greedy
-//!   variant tries `2 + ⌊ln k⌋` candidates for every centre, as scikit-learn does.
+//!   variant tries `2 + ⌊ln k⌋` candidates for every centre, as scikit-learn does, and exchanges some
+//!   centres afterwards, which scikit-learn does not.
 //! * Hamerly, *Making k-means even faster*, SDM 2010,
 //!   [doi:10.1137/1.9781611972801.12](https://doi.org/10.1137/1.9781611972801.12).
 
+mod centres;
 mod lloyd;
 mod sample;
 mod start;
 
+use crate::simd::vectorised;
 use ndarray::{Array2, ArrayView2};
-use pulp::Arch;
 use rayon::prelude::*;
 
 pub use sample::RowSample;
 
-use crate::anchors::moments;
 use crate::anchors::partition::to_label;
 use crate::data::{check_finite, check_weights, flatten, row_slices};
+use crate::moments::moments;
 use crate::{Error, Partition, Result, Seed};
-use lloyd::{Centres, Lloyd};
+use centres::Centres;
+use lloyd::{Lloyd, Stop};
 
 /// Settings of k-means.
 ///
@@ -151,19 +154,20 @@ impl KMeans {
             }
         }
         let points = Points::new(x.view(), weights);
-        let tolerance = self.tolerance * points.mean_variance();
-        let blocks = start::Blocks::new(&points);
+        let shift = self.tolerance * points.mean_variance();
+        let stop = Stop { iterations: self.max_iterations, shift };
         let fits: Vec<Lloyd> = (0..self.starts as u64)
             .into_par_iter()
             .map(|number| {
-                let centres = start::plus_plus(&points, &blocks, self.groups, seed, number);
-                Lloyd::run(&points, centres, self.max_iterations, tolerance)
+                let centres = start::centres(&points, self.groups, stop, seed, number);
+                Lloyd::run(&points, centres, stop)
             })
             .collect();
         let best = fits
             .into_iter()
             .reduce(|best, next| if next.inertia < best.inertia { next } else { best })
             .expect("at least one start");
+        let best = if self.starts > 1 { start::refined(&points, best, stop, seed) } else { best };
         KMeansFit::new(best, self.groups)
     }
 
@@ -240,11 +244,12 @@ impl KMeansFit {
         let row = row_slices(x.view());
         labels.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, labels)| {
             let mut distances = centres.scratch();
-            Arch::new().dispatch(
+            vectorised(
+                labels,
                 #[inline(always)]
-                || {
+                |labels| {
                     for (i, label) in (chunk * CHUNK..).zip(labels) {
-                        *label = to_label(centres.nearest(row(i), &mut distances).nearest);
+                        *label = to_label(centres.nearest(row(i), &mut distances).first);
                     }
                 },
             );

@@ -1,25 +1,34 @@
 //! Greedy k-means++: the next centre is the best of a few rows drawn with probability ∝ wᵢDᵢ², where
 //! Dᵢ is the distance to the nearest centre so far; best is the one that leaves the smallest Σ wᵢDᵢ².
+//! Then exchanges are tried, a few more than there are centres: a row drawn in the same way takes the
+//! place of the centre that is missed least, if that makes Σ wᵢDᵢ² smaller (Lattanzi, Sohler, *A better
+//! k-means++ algorithm via local search*, ICML 2019).
+//!
+//! Of many rows, each start sees a sample of its own, and its centres settle there first: most of the
+//! way is walked on rows that fit in a cache.
 //!
 //! Distances are computed on blocks of rows stored column by column, which vectorises over rows. Sums
 //! are taken per block and then over blocks, in the same order whatever the number of threads.
 
-use ndarray::Array2;
-use pulp::Arch;
+use crate::simd::vectorised;
+use ndarray::{Array2, Axis};
 use rayon::prelude::*;
 
 use super::Points;
-use super::lloyd::Centres;
+use super::centres::{Assigned, Centres};
+use super::lloyd::{Lloyd, Stop};
 use crate::rng::Draws;
 use crate::{Seed, Stream};
 
 /// Rows in a block.
-const BLOCK: usize = 256;
+const BLOCK: usize = 128;
+/// Rows whose distances are computed together, in registers.
+const LANES: usize = 16;
 /// Blocks that are worth a task.
-const TASK: usize = 16;
+const TASK: usize = 32;
 
 /// The rows, block by block, each block column by column; the last is filled up with zeros.
-pub(super) struct Blocks {
+struct Blocks {
     width: usize,
     rows: usize,
     values: Vec<f64>,
@@ -27,7 +36,7 @@ pub(super) struct Blocks {
 }
 
 impl Blocks {
-    pub(super) fn new(points: &Points<'_>) -> Self {
+    fn new(points: &Points<'_>) -> Self {
         let (rows, width) = (points.len(), points.width());
         let blocks = rows.div_ceil(BLOCK);
         let mut values = vec![0.0; blocks * BLOCK * width];
@@ -49,48 +58,208 @@ impl Blocks {
         &self.values[block * size..(block + 1) * size]
     }
 
+    fn weights_of(&self, block: usize) -> &[f64] {
+        &self.weights[block * BLOCK..(block + 1) * BLOCK]
+    }
+
     fn len(&self) -> usize {
         self.rows.div_ceil(BLOCK)
     }
 }
 
-/// Starting centres; fewer than `groups` where there are not so many distinct rows.
-pub(super) fn plus_plus(
+/// Exchanges that are tried, beside one for every group.
+const EXCHANGES: usize = 16;
+/// Rows that a start looks at, at least.
+const SAMPLE: usize = 1 << 14;
+/// Rows that a start looks at for every group, at least.
+const SAMPLE_PER_GROUP: usize = 64;
+
+/// Starting centres; fewer than `groups` only where there are not so many distinct rows.
+pub(super) fn centres(
     points: &Points<'_>,
-    blocks: &Blocks,
     groups: usize,
+    stop: Stop,
     seed: Seed,
     start: u64,
 ) -> Centres {
-    let draws = |centre: usize| seed.at(Stream::KMeansStart, start, centre as u64);
-    let candidates = 2 + libm::log(groups as f64) as usize;
-    // wᵢDᵢ² of every row; before there is a centre, the weights alone.
-    let mut nearest = Nearest { squares: vec![f64::INFINITY; blocks.weights.len()], potential: vec![] };
-    nearest.potential = block_sums(&blocks.weights);
-    let first = pick(&mut draws(0), &nearest.potential, &blocks.weights, blocks.rows);
-    let mut chosen = vec![first];
-    nearest.update(blocks, points.row(first));
-    let mut weighted = vec![0.0; blocks.weights.len()];
-    while chosen.len() < groups && nearest.potential.iter().sum::<f64>() > 0.0 {
-        for ((out, &square), &weight) in
-            weighted.iter_mut().zip(&nearest.squares).zip(&blocks.weights)
-        {
-            *out = square * weight;
+    let size = SAMPLE.max(SAMPLE_PER_GROUP * groups);
+    if points.len() > 2 * size {
+        let mut draws = seed.at(Stream::KMeansStart, start, u64::MAX);
+        let rows: Vec<usize> = (0..size).map(|_| draws.below(points.len())).collect();
+        let values = points.rows.select(Axis(0), &rows);
+        let weights: Vec<f64> = rows.iter().map(|&row| points.weight(row)).collect();
+        let sample = Points::new(values.view(), Some(&weights));
+        let found = plus_plus(&sample, groups, seed, start);
+        if found.len() == groups {
+            return Lloyd::run(&sample, found, stop).centres;
         }
+    }
+    plus_plus(points, groups, seed, start)
+}
+
+fn plus_plus(points: &Points<'_>, groups: usize, seed: Seed, start: u64) -> Centres {
+    let blocks = Blocks::new(points);
+    let draws = |centre: usize| seed.at(Stream::KMeansStart, start, centre as u64);
+    let candidates = 2 + groups.ilog2() as usize * 7 / 10; // about ln k, since ln 2 is about 0.7
+    // Before there is a centre, rows are drawn by their weights alone.
+    let weight_sums = block_sums(&blocks.weights);
+    let first = pick(&mut draws(0), &weight_sums, &blocks.weights, blocks.rows);
+    let mut nearest = Nearest::new(&blocks, points.row(first));
+    let mut chosen = vec![first];
+    while chosen.len() < groups && nearest.potential.iter().sum::<f64>() > 0.0 {
+        let weighted: Vec<f64> = nearest
+            .squares
+            .iter()
+            .zip(&blocks.weights)
+            .map(|(square, weight)| square * weight)
+            .collect();
         let mut draws = draws(chosen.len());
         let tried: Vec<usize> = (0..candidates)
             .map(|_| pick(&mut draws, &nearest.potential, &weighted, blocks.rows))
             .collect();
-        let left: Vec<f64> =
-            nearest.potentials_with(blocks, &tried.iter().map(|&i| points.row(i)).collect::<Vec<_>>());
-        let best = (0..tried.len())
-            .reduce(|best, next| if left[next] < left[best] { next } else { best })
-            .map_or(tried[0], |best| tried[best]);
+        let rows: Vec<&[f64]> = tried.iter().map(|&row| points.row(row)).collect();
+        let left = nearest.potentials_with(&blocks, &rows);
+        let best = smallest(&left).map_or(first, |best| tried[best]);
         chosen.push(best);
-        nearest.update(blocks, points.row(best));
+        nearest.update(&blocks, points.row(best));
     }
-    let d = points.width();
-    Centres::new(Array2::from_shape_fn((chosen.len(), d), |(c, j)| points.row(chosen[c])[j]))
+    let shape = (chosen.len(), points.width());
+    let rows = Array2::from_shape_fn(shape, |(c, j)| points.row(chosen[c])[j]);
+    let mut assigned = Assigned::new(points, Centres::new(rows));
+    if start == 0 {
+        for attempt in 0..EXCHANGES + groups {
+            let Some(exchange) = assigned.exchange(points, &blocks, &mut draws(groups + attempt))
+            else {
+                break;
+            };
+            if exchange.gain > 0.0 {
+                assigned.apply(points, &exchange);
+            }
+        }
+    }
+    assigned.centres
+}
+
+/// Tries to make a finished run better: exchanges a centre, runs on, and keeps what is better.
+pub(super) fn refined(points: &Points<'_>, best: Lloyd, stop: Stop, seed: Seed) -> Lloyd {
+    if points.len() > 2 * SAMPLE {
+        return best;
+    }
+    let blocks = Blocks::new(points);
+    let mut best = best;
+    for attempt in 0..(EXCHANGES + best.centres.len()) as u64 {
+        let mut draws = seed.at(Stream::KMeansStart, u64::MAX, attempt);
+        let mut assigned = Assigned::new(points, best.centres.clone());
+        let Some(exchange) = assigned.exchange(points, &blocks, &mut draws) else {
+            break;
+        };
+        assigned.centres = assigned.centres.with_row(exchange.gone, points.row(exchange.row));
+        let next = Lloyd::run(points, assigned.centres, stop);
+        if next.inertia < best.inertia {
+            best = Lloyd { iterations: best.iterations + next.iterations, ..next };
+        }
+    }
+    best
+}
+
+/// The first of the smallest values.
+fn smallest(values: &[f64]) -> Option<usize> {
+    (0..values.len()).reduce(|best, next| if values[next] < values[best] { next } else { best })
+}
+
+/// A row that may take the place of a centre.
+struct Exchange {
+    row: usize,
+    gone: usize,
+    /// By how much Σ wᵢDᵢ² becomes smaller.
+    gain: f64,
+    /// The squared distance of every row to the new centre.
+    distances: Vec<[f64; BLOCK]>,
+}
+
+impl Assigned {
+    /// A row drawn with probability ∝ wᵢDᵢ², and the centre that it had best replace; `None` if every
+    /// row sits on a centre.
+    fn exchange(
+        &self,
+        points: &Points<'_>,
+        blocks: &Blocks,
+        draws: &mut Draws,
+    ) -> Option<Exchange> {
+        let k = self.centres.len();
+        let mut weighted = vec![0.0; blocks.weights.len()];
+        for ((out, found), &weight) in weighted.iter_mut().zip(&self.found).zip(&blocks.weights) {
+            *out = found.square * weight;
+        }
+        let sums = block_sums(&weighted);
+        let now: f64 = sums.iter().sum();
+        if now <= 0.0 {
+            return None;
+        }
+        let row = pick(draws, &sums, &weighted, blocks.rows);
+        let candidate = points.row(row);
+        // Σ wᵢ·min(Dᵢ², dᵢ²), and for every centre what its rows lose if it goes.
+        let (costs, distances): (Vec<Vec<f64>>, Vec<[f64; BLOCK]>) = self
+            .found
+            .par_chunks(BLOCK)
+            .enumerate()
+            .with_min_len(TASK)
+            .map(|(block, found)| {
+                let mut distances = [0.0; BLOCK];
+                let mut costs = vec![0.0; k + 1];
+                let (values, weights) = (blocks.block(block), blocks.weights_of(block));
+                vectorised(
+                    (&mut costs, &mut distances),
+                    #[inline(always)]
+                    |(costs, distances)| {
+                        let groups = distances.as_chunks_mut::<LANES>().0.iter_mut();
+                        for (group, out) in groups.enumerate() {
+                            *out = squared_distances(values, group * LANES, candidate);
+                        }
+                        let mut kept_sum = 0.0;
+                        for ((found, &distance), weight) in
+                            found.iter().zip(&*distances).zip(weights)
+                        {
+                            let kept = smaller(found.square, distance);
+                            let fallback = smaller(found.second_square, distance);
+                            kept_sum += weight * kept;
+                            costs[found.first] += weight * (fallback - kept);
+                        }
+                        costs[k] = kept_sum;
+                    },
+                );
+                (costs, distances)
+            })
+            .unzip();
+        let total = |of: usize| costs.iter().map(|costs| costs[of]).sum::<f64>();
+        let losses: Vec<f64> = (0..k).map(total).collect();
+        let gone = smallest(&losses)?;
+        Some(Exchange { row, gone, gain: now - (total(k) + losses[gone]), distances })
+    }
+
+    fn apply(&mut self, points: &Points<'_>, exchange: &Exchange) {
+        let gone = exchange.gone;
+        self.centres = self.centres.with_row(gone, points.row(exchange.row));
+        let centres = &self.centres;
+        let blocks = self.found.par_chunks_mut(BLOCK).zip(&exchange.distances).enumerate();
+        blocks.with_min_len(TASK).for_each(|(block, (found, distances))| {
+            let mut scratch = centres.scratch();
+            vectorised(
+                found,
+                #[inline(always)]
+                |found| {
+                    for (lane, (found, &distance)) in found.iter_mut().zip(distances).enumerate() {
+                        if found.first == gone || found.second == gone {
+                            let row = points.row(block * BLOCK + lane);
+                            *found = centres.nearest(row, &mut scratch);
+                        } else {
+                            found.offer(gone, distance);
+                        }
+                    }
+                },
+            );
+        });
+    }
 }
 
 /// The squared distance of every row to the nearest centre, and the weighted sum of each block.
@@ -100,6 +269,13 @@ struct Nearest {
 }
 
 impl Nearest {
+    fn new(blocks: &Blocks, centre: &[f64]) -> Self {
+        let squares = vec![f64::INFINITY; blocks.weights.len()];
+        let mut nearest = Self { squares, potential: vec![] };
+        nearest.update(blocks, centre);
+        nearest
+    }
+
     fn update(&mut self, blocks: &Blocks, centre: &[f64]) {
         self.potential = self
             .squares
@@ -107,16 +283,21 @@ impl Nearest {
             .enumerate()
             .with_min_len(TASK)
             .map(|(block, squares)| {
-                let lanes: &mut [f64; BLOCK] = squares.try_into().expect("a whole block");
-                let mut distances = [0.0; BLOCK];
-                Arch::new().dispatch(
+                let (values, weights) = (blocks.block(block), blocks.weights_of(block));
+                vectorised(
+                    squares,
                     #[inline(always)]
-                    || {
-                        squared_distances(blocks.block(block), centre, &mut distances);
-                        for (nearest, distance) in lanes.iter_mut().zip(&distances) {
-                            *nearest = nearest.min(*distance);
+                    |squares| {
+                        let mut sums = [0.0; LANES];
+                        for first in (0..BLOCK).step_by(LANES) {
+                            let distances = squared_distances(values, first, centre);
+                            for lane in 0..LANES {
+                                let square = &mut squares[first + lane];
+                                *square = smaller(*square, distances[lane]);
+                                sums[lane] += *square * weights[first + lane];
+                            }
                         }
-                        weighted_sum(lanes, &blocks.weights[block * BLOCK..(block + 1) * BLOCK])
+                        sums.iter().sum()
                     },
                 )
             })
@@ -129,51 +310,51 @@ impl Nearest {
             .into_par_iter()
             .with_min_len(TASK)
             .map(|block| {
-                let range = block * BLOCK..(block + 1) * BLOCK;
-                let (squares, weights) = (&self.squares[range.clone()], &blocks.weights[range]);
-                let mut distances = [0.0; BLOCK];
-                Arch::new().dispatch(
+                let (values, weights) = (blocks.block(block), blocks.weights_of(block));
+                let squares = &self.squares[block * BLOCK..(block + 1) * BLOCK];
+                let mut totals = vec![0.0; candidates.len()];
+                vectorised(
+                    &mut totals,
                     #[inline(always)]
-                    || {
-                        candidates
-                            .iter()
-                            .map(|candidate| {
-                                squared_distances(blocks.block(block), candidate, &mut distances);
-                                for (distance, &nearest) in distances.iter_mut().zip(squares) {
-                                    *distance = distance.min(nearest);
+                    |totals| {
+                        for (total, candidate) in totals.iter_mut().zip(candidates) {
+                            let mut sums = [0.0; LANES];
+                            for first in (0..BLOCK).step_by(LANES) {
+                                let distances = squared_distances(values, first, candidate);
+                                for lane in 0..LANES {
+                                    let square = smaller(squares[first + lane], distances[lane]);
+                                    sums[lane] += square * weights[first + lane];
                                 }
-                                weighted_sum(&distances, weights)
-                            })
-                            .collect()
+                            }
+                            *total = sums.iter().sum();
+                        }
                     },
-                )
+                );
+                totals
             })
             .collect();
         (0..candidates.len()).map(|c| parts.iter().map(|part| part[c]).sum()).collect()
     }
 }
 
+/// The squared distances of the rows `first .. first + LANES` of a block to a point.
 #[inline(always)]
-fn squared_distances(block: &[f64], point: &[f64], out: &mut [f64; BLOCK]) {
-    out.fill(0.0);
-    for (column, &x) in block.chunks_exact(BLOCK).zip(point) {
-        for (out, &value) in out.iter_mut().zip(column) {
-            let difference = value - x;
-            *out += difference * difference;
+fn squared_distances(block: &[f64], first: usize, point: &[f64]) -> [f64; LANES] {
+    let mut sums = [0.0; LANES];
+    for (column, &x) in block.as_chunks::<BLOCK>().0.iter().zip(point) {
+        let values: &[f64; LANES] = column[first..].first_chunk().expect("whole groups of lanes");
+        for lane in 0..LANES {
+            let difference = values[lane] - x;
+            sums[lane] += difference * difference;
         }
     }
+    sums
 }
 
+/// `min(a, b)`, for numbers that are not NaN: one instruction.
 #[inline(always)]
-fn weighted_sum(values: &[f64; BLOCK], weights: &[f64]) -> f64 {
-    const LANES: usize = 8;
-    let mut sums = [0.0; LANES];
-    for (values, weights) in values.chunks_exact(LANES).zip(weights.chunks_exact(LANES)) {
-        for lane in 0..LANES {
-            sums[lane] += values[lane] * weights[lane];
-        }
-    }
-    sums.iter().sum()
+fn smaller(a: f64, b: f64) -> f64 {
+    if a < b { a } else { b }
 }
 
 fn block_sums(values: &[f64]) -> Vec<f64> {

@@ -1,0 +1,264 @@
+//! What is refused, and with which words.
+
+#![expect(clippy::cast_possible_truncation, reason = "small numbers")]
+
+use ndarray::{Array1, Array2, array};
+use windlass::metrics::Metric;
+use windlass::regress::{AnchorRegression, Ridge};
+use windlass::{
+    Ada, AnchorMatrix, Anchors, Bandwidth, Batch, Bins, CMixup, Column, Copies, Erm, Error, Fitted,
+    GammaLaw, GroupSums, KMeans, LocalMixup, MeansOf, Method, Mixing, Mixup, Noise, Partition,
+    Plan, Result, RowSample, Samples, Seed, Strength,
+};
+
+#[track_caller]
+fn refused<T>(result: Result<T>, message: &str) {
+    match result {
+        Ok(_) => panic!("accepted; expected: {message}"),
+        Err(error) => assert_eq!(error.to_string(), message),
+    }
+}
+
+fn data() -> (Array2<f64>, Array1<f64>) {
+    let x = Array2::from_shape_fn((6, 2), |(i, j)| (i * (j + 1)) as f64);
+    (x, Array1::from_shape_fn(6, |i| i as f64))
+}
+
+fn fit(method: &dyn Method) -> Result<Box<dyn Fitted>> {
+    let (x, y) = data();
+    method.fit(&Samples::new(x.view(), y.view()).unwrap(), Seed(0))
+}
+
+#[test]
+fn data_that_cannot_be_used() {
+    let (x, y) = data();
+    let mut nan = x.clone();
+    nan[(3, 1)] = f64::NAN;
+    let finite = "must be finite, got";
+    refused(Samples::new(nan.view(), y.view()), &format!("x {finite} NaN in row 3, column 1"));
+    let mut infinite = y.clone();
+    infinite[5] = f64::NEG_INFINITY;
+    refused(
+        Samples::new(x.view(), infinite.view()),
+        &format!("y {finite} -inf in row 5, column 0"),
+    );
+    let mut huge = x.clone();
+    huge[(0, 0)] = 1e300;
+    let message = "x must be below 8.9e276 in size, got 1e300 in row 0, column 0";
+    refused(Samples::new(huge.view(), y.view()), message);
+    let huge = x.mapv(|v| v as f32 * 1e30);
+    let message = "x must be below 7.9e28 in size, got 1.0000000150474662e30 in row 1, column 0";
+    refused(Samples::new(huge.view(), huge.view()), message);
+    let none = Array2::<f64>::zeros((0, 2));
+    let no_y = Array1::<f64>::zeros(0);
+    refused(Samples::new(none.view(), no_y.view()), "x has no rows");
+    refused(Samples::new(Array2::<f64>::zeros((6, 0)).view(), y.view()), "x has no columns");
+    refused(Samples::new(x.view(), no_y.view()), "x and y must have the same rows, got 6 and 0");
+    let samples = || Samples::new(x.view(), y.view()).unwrap();
+    refused(
+        samples().with_weights(&[1.0]),
+        "the weights and x must have the same rows, got 1 and 6",
+    );
+    refused(
+        samples().with_weights(&[1.0, 1.0, -1.0, 1.0, 1.0, 1.0]),
+        "a row weight must be in [0, 2^50], got -1",
+    );
+
+    // The same where no `Samples` is involved.
+    let groups = || Partition::new(vec![0; 6], 1).unwrap();
+    let mixing = Mixing::group_mean(groups(), Strength::Shared(2.0)).unwrap();
+    refused(mixing.apply(nan.view()), &format!("x {finite} NaN in row 3, column 1"));
+    refused(
+        Mixing::pairs(3, Strength::Shared(0.5)).unwrap().apply(nan.view()),
+        &format!("x {finite} NaN in row 3, column 1"),
+    );
+    let anchors = AnchorMatrix::new(Array2::ones((6, 1))).unwrap();
+    let projection = Mixing::projection(&anchors, Strength::Shared(2.0)).unwrap();
+    refused(projection.apply(nan.view()), &format!("x {finite} NaN in row 3, column 1"));
+    refused(
+        projection.apply_transposed(nan.view()),
+        &format!("the gradient {finite} NaN in row 3, column 1"),
+    );
+    refused(
+        mixing.apply(x.slice(ndarray::s![..4, ..])),
+        "the mixing and the batch must have the same rows, got 6 and 4",
+    );
+    let mut sums = GroupSums::new(1, 2);
+    refused(sums.add(nan.view(), &[0; 6], None), &format!("x {finite} NaN in row 3, column 1"));
+    let plan = Plan::draw(
+        fit(&Ada::default().anchors(groups())).unwrap().as_ref(),
+        Copies::new(1),
+        Seed(0),
+    )
+    .unwrap();
+    refused(plan.features(nan.view()), &format!("x {finite} NaN in row 3, column 1"));
+    refused(
+        plan.targets(array![1.0].view()),
+        "the plan and the data must have the same rows, got 6 and 1",
+    );
+}
+
+#[test]
+fn settings_outside_their_range() {
+    for (alpha, shown) in [(1.0, "1"), (0.5, "0.5"), (f64::NAN, "NaN"), (f64::INFINITY, "inf")] {
+        refused(
+            fit(&Ada::default().alpha(alpha)),
+            &format!("alpha must be in (1, 1e16], got {shown}"),
+        );
+    }
+    refused(fit(&Ada::default().clusters(0)), "groups must be in [1, inf), got 0");
+    refused(fit(&Ada::default().clusters(7)), "7 groups were asked for, but there are only 6 rows");
+    let gamma = |law| fit(&Ada::default().clusters(2).gamma(law));
+    refused(gamma(GammaLaw::List(vec![1.0, -2.0])), "gamma must be in [1e-16, 1e16], got -2");
+    refused(gamma(GammaLaw::List(vec![])), "the list of gammas has no values");
+    refused(
+        gamma(GammaLaw::PaperGrid { alpha: 2.0, values: 1 }),
+        "values must be in [2, inf), got 1",
+    );
+    refused(gamma(GammaLaw::Gamma { shape: 0.0, scale: 1.0 }), "shape must be in (0, inf), got 0");
+    refused(fit(&Mixup::default().beta(0.0)), "beta must be in (0, inf), got 0");
+    refused(fit(&LocalMixup::new(-1.0)), "epsilon must be in (0, inf), got -1");
+    refused(
+        fit(&CMixup::default().bandwidth(Bandwidth::Absolute(0.0))),
+        "bandwidth must be in (0, inf), got 0",
+    );
+    refused(
+        fit(&CMixup::default().bandwidth(Bandwidth::Absolute(1e-320))),
+        &format!(
+            "bandwidth must be in a range that does not overflow target / bandwidth, got {}",
+            1e-320
+        ),
+    );
+    refused(fit(&Noise::default().targets(-0.1)), "targets must be in [0, inf), got -0.1");
+    let kmeans = |settings: KMeans| settings.fit(data().0.view(), None, Seed(0));
+    refused(kmeans(KMeans::new(2).starts(0)), "starts must be in [1, inf), got 0");
+    refused(kmeans(KMeans::new(2).max_iterations(0)), "max_iterations must be in [1, inf), got 0");
+    refused(kmeans(KMeans::new(2).tolerance(-1.0)), "tolerance must be in [0, inf), got -1");
+    refused(
+        KMeans::new(2).fit(data().0.view(), Some(&[0.0; 6]), Seed(0)),
+        "the row weights of group 0 add up to 0",
+    );
+    let erm = fit(&Erm).unwrap();
+    refused(Plan::draw(erm.as_ref(), Copies::new(0), Seed(0)), "copies must be in [1, inf), got 0");
+    refused(Bins::equal_width(&[1.0], 0), "bins must be in [1, inf), got 0");
+    refused(Bins::equal_size(&[], 1), "the values to bin has no rows");
+    for gamma in [0.0, -1.0, f64::NAN] {
+        assert!(matches!(
+            Mixing::group_mean(Partition::new(vec![0], 1).unwrap(), Strength::Shared(gamma)),
+            Err(Error::OutOfRange { name: "gamma", .. })
+        ));
+    }
+    refused(Mixing::pairs(2, Strength::Shared(1.5)), "lambda must be in [0, 1], got 1.5");
+    refused(
+        Mixing::pairs(2, Strength::PerRow(vec![0.5])),
+        "lambda and the batch must have the same rows, got 1 and 2",
+    );
+}
+
+#[test]
+fn groups_and_anchors_that_do_not_fit() {
+    refused(Partition::new(vec![0, 2], 2), "row 1 has group 2, but there are 2 groups");
+    refused(Partition::new(vec![], 2), "the partition has no rows");
+    refused(Partition::new(vec![0], 0), "the partition has no groups");
+    let groups = || Partition::new(vec![0, 1], 2).unwrap();
+    refused(
+        fit(&Ada::default().anchors(groups())),
+        "the groups and x must have the same rows, got 2 and 6",
+    );
+    refused(
+        fit(&Ada::default().clusters(2).within(groups())),
+        "the levels and x must have the same rows, got 2 and 6",
+    );
+    refused(groups().select(&[5]), "row 5 does not exist: there are 2 rows");
+    refused(AnchorMatrix::new(Array2::zeros((3, 0))), "the anchor matrix has no columns");
+    let column = Anchors::EqualSize { of: Column::X(2), bins: 2 };
+    refused(fit(&Ada::default().anchors(column)), "column 2 does not exist: x has 2 columns");
+    // Anchors whose normaliser vanishes: one row, Π = 1/2 everywhere, √γ − 1 = −2 is out of reach, but
+    // with opposite signs the sum of a row of Π is 0 and with unequal ones it can exceed 1.
+    let anchors = AnchorMatrix::new(array![[3.0], [1.0]]).unwrap();
+    let sum = 3.0 * 4.0 / 10.0; // Σⱼ Π₀ⱼ
+    let gamma = (1.0_f64 - 1.0 / sum).powi(2);
+    let result = Mixing::projection(&anchors, Strength::Shared(gamma));
+    assert!(matches!(result, Err(Error::VanishingNormaliser { row: 0, .. })), "{result:?}");
+    let weights: Vec<f64> = vec![0.0, 1.0];
+    let mixing = Mixing::weighted_group_mean(groups(), weights, Strength::Shared(2.0)).unwrap();
+    refused(mixing.apply(array![[1.0], [2.0]].view()), "the row weights of group 0 add up to 0");
+    refused(
+        mixing.apply_transposed(array![[1.0], [2.0]].view()),
+        "the row weights of group 0 add up to 0",
+    );
+    let mut sums = GroupSums::new(2, 1);
+    refused(
+        sums.add(array![[1.0]].view(), &[2], None),
+        "row 0 has group 2, but there are 2 groups",
+    );
+    refused(
+        sums.add(array![[1.0, 2.0]].view(), &[0], None),
+        "the block must have 1 columns, got 2",
+    );
+    refused(sums.merge(&GroupSums::new(2, 3)), "merged sums must have 1 columns, got 3");
+    refused(
+        RowSample::new(4, 1, Seed(0)).add(array![[1.0, 2.0]].view(), None),
+        "the block must have 1 columns, got 2",
+    );
+}
+
+#[test]
+fn batches_and_buffers_that_do_not_fit() {
+    let erm = fit(&Erm).unwrap();
+    refused(erm.draw(Batch::Rows(&[1, 6]), Seed(0), 0), "row 6 does not exist: there are 6 rows");
+    refused(erm.draw(Batch::Rows(&[]), Seed(0), 0), "the batch has no rows");
+    let (x, _) = data();
+    let plan = Plan::draw(erm.as_ref(), Copies::new(1), Seed(0)).unwrap();
+    let mut small = Array2::zeros((3, 2));
+    refused(
+        plan.features_into(x.view(), small.view_mut()),
+        "the output buffer must have shape [12, 2] in standard layout, got [3, 2]",
+    );
+    let hidden =
+        "noise and group means of the whole set act on features and targets, not on a hidden layer";
+    let noise = fit(&Noise::default()).unwrap();
+    let draw = noise.draw(Batch::All, Seed(0), 0).unwrap();
+    refused(draw.mixing(), hidden);
+    refused(
+        draw.features(array![[1.0, 2.0, 3.0]].view()),
+        "the fitted rows and the data must have the same rows, got 6 and 1",
+    );
+    refused(
+        draw.features(Array2::<f64>::zeros((6, 3)).view()),
+        "the data must have 2 columns, got 3",
+    );
+    let set = fit(&Ada::default().clusters(2).means_of(MeansOf::Set)).unwrap();
+    refused(set.draw(Batch::All, Seed(0), 0).unwrap().mixing(), hidden);
+}
+
+#[test]
+fn models_and_metrics_that_do_not_fit() {
+    let (x, y) = data();
+    let samples = Samples::new(x.view(), y.view()).unwrap();
+    let groups = Partition::new(vec![0, 0, 0, 1, 1, 1], 2).unwrap();
+    refused(Ridge::new(-1.0).fit(&samples), "penalty must be in [0, inf), got -1");
+    refused(
+        AnchorRegression::new(-1.0).fit(&samples, &groups),
+        "gamma must be in [0, inf), got -1",
+    );
+    refused(
+        AnchorRegression::new(f64::NAN).fit(&samples, &groups),
+        "gamma must be in [0, inf), got NaN",
+    );
+    let short = Partition::new(vec![0], 1).unwrap();
+    refused(
+        AnchorRegression::new(1.0).fit(&samples, &short),
+        "the anchors and x must have the same rows, got 1 and 6",
+    );
+    let model = Ridge::new(1.0).fit(&samples).unwrap();
+    refused(model.predict(array![[1.0]].view()), "x must have 2 columns, got 1");
+    let zeros = Array1::<f64>::zeros(6);
+    refused(Metric::Mape.of(zeros.view(), y.view()), "the metric has no targets to average over");
+    refused(Metric::R.of(zeros.view(), y.view()), "the metric has no targets to average over");
+    refused(Metric::Mse.of(y.view(), x.view()), "the predictions must have 1 columns, got 2");
+    refused(
+        Metric::Mse.worst_domain(y.view(), y.view(), &short),
+        "the domains and y must have the same rows, got 1 and 6",
+    );
+}

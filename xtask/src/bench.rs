@@ -1,0 +1,320 @@
+//! `cargo xtask bench`: our works and their peers, on the same data, in turns, in one run.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::Value;
+
+const ROUNDS: usize = 3;
+const RESULTS: &str = "docs/results/bench-core.md";
+const BENCHES: &str = "crates/windlass/benches";
+
+/// The works, in the order of the table, and whether a peer does them too.
+const WORKS: [(&str, bool); 9] = [
+    ("ada_kernel", false),
+    ("ada_batch", true),
+    ("kmeans_8", true),
+    ("kmeans_32", true),
+    ("kmeans_airfoil", true),
+    ("c_mixup", true),
+    ("c_mixup_large", false),
+    ("growth_ada", false),
+    ("growth_kmeans", false),
+];
+
+pub(crate) fn run() -> Result<()> {
+    let target = target_folder()?;
+    let python = virtual_environment(&target.join("bench-venv"))?;
+    let ours = build()?;
+    let data = target.join("bench-data");
+    fs::create_dir_all(&data)?;
+    run_command(Command::new(&ours).arg("data").arg(&data))?;
+    write_airfoil(&data)?;
+
+    let mut measured = Measured::default();
+    for round in 0..ROUNDS {
+        for (work, has_peer) in WORKS {
+            // Works that take minutes, or have no peer to take turns with, are done once.
+            let once = work == "c_mixup" || work.starts_with("growth") || work.ends_with("large");
+            if once && round > 0 {
+                continue;
+            }
+            eprintln!("round {} of {ROUNDS}: {work}", round + 1);
+            if has_peer {
+                let script = Path::new(BENCHES).join("peers.py");
+                let lines = run_command(Command::new(&python).arg(script).arg(work).arg(&data))?;
+                measured.add("peer", &lines)?;
+            }
+            let lines = run_command(Command::new(&ours).arg("run").arg(work).arg(&data))?;
+            measured.add("ours", &lines)?;
+        }
+    }
+    let page = page(&measured, &python)?;
+    fs::write(RESULTS, &page).with_context(|| format!("cannot write {RESULTS}"))?;
+    eprintln!("wrote {RESULTS}");
+    Ok(())
+}
+
+/// Runs a command and returns what it printed.
+fn run_command(command: &mut Command) -> Result<String> {
+    let output = command.output().with_context(|| format!("cannot start {command:?}"))?;
+    let errors = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "{command:?} failed:\n{errors}");
+    Ok(String::from_utf8(output.stdout)?)
+}
+
+fn cargo() -> Command {
+    Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+}
+
+fn target_folder() -> Result<PathBuf> {
+    let text = run_command(cargo().args(["metadata", "--format-version", "1", "--no-deps"]))?;
+    let metadata: Value = serde_json::from_str(&text)?;
+    let folder = metadata["target_directory"].as_str().context("cargo names no target folder")?;
+    Ok(PathBuf::from(folder))
+}
+
+/// Makes the peers' environment, once for every list of requirements, and returns its Python.
+fn virtual_environment(folder: &Path) -> Result<PathBuf> {
+    let requirements = Path::new(BENCHES).join("requirements.txt");
+    let wanted = fs::read_to_string(&requirements)?;
+    let python = folder.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
+    let marker = folder.join("requirements.txt");
+    if fs::read_to_string(&marker).is_ok_and(|installed| installed == wanted) {
+        return Ok(python);
+    }
+    eprintln!("making a virtual environment for the peers");
+    let python3 = if cfg!(windows) { "python" } else { "python3" };
+    run_command(Command::new(python3).args(["-m", "venv", "--clear"]).arg(folder))?;
+    let mut pip = Command::new(&python);
+    run_command(pip.args(["-m", "pip", "install", "--quiet", "--requirement"]).arg(requirements))?;
+    fs::write(marker, wanted)?;
+    Ok(python)
+}
+
+/// Builds our half and returns its path.
+fn build() -> Result<PathBuf> {
+    let mut command = cargo();
+    command.args(["build", "--release", "--locked", "--package", "windlass"]);
+    let text = run_command(command.args(["--bench", "side_by_side", "--message-format", "json"]))?;
+    let built = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let executable = built
+        .filter(|message| message["target"]["name"] == "side_by_side")
+        .find_map(|message| message["executable"].as_str().map(PathBuf::from));
+    executable.context("cargo built no `side_by_side`")
+}
+
+/// Writes airfoil's rows, features and target, if the data set is there.
+fn write_airfoil(data: &Path) -> Result<()> {
+    let folder = std::env::var_os("WINDLASS_DATA").map_or("../shared/data".into(), PathBuf::from);
+    let Ok(text) = fs::read_to_string(folder.join("airfoil/airfoil_self_noise.dat")) else {
+        eprintln!("skipped: data set `airfoil` is absent; set WINDLASS_DATA to its folder");
+        return Ok(());
+    };
+    let values = text.split_whitespace().map(str::parse::<f64>);
+    let values = values.collect::<Result<Vec<f64>, _>>().context("airfoil is not all numbers")?;
+    let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+    fs::write(data.join("airfoil.f64"), bytes)?;
+    Ok(())
+}
+
+/// All measurements, by side and work.
+#[derive(Default)]
+struct Measured(BTreeMap<(&'static str, String), Vec<Value>>);
+
+impl Measured {
+    fn add(&mut self, side: &'static str, lines: &str) -> Result<()> {
+        for line in lines.lines() {
+            let value: Value = serde_json::from_str(line)?;
+            let Some(work) = value["work"].as_str() else { bail!("no work in {line}") };
+            self.0.entry((side, work.to_owned())).or_default().push(value);
+        }
+        Ok(())
+    }
+
+    /// The median of a field over rounds (and, for k-means, seeds).
+    fn median(&self, side: &'static str, work: &str, field: &str) -> Option<f64> {
+        let values = self.0.get(&(side, work.to_owned()))?;
+        let mut values: Vec<f64> =
+            values.iter().filter_map(|value| value[field].as_f64()).collect();
+        values.sort_by(f64::total_cmp);
+        let middle = values.len().checked_sub(1)? / 2;
+        values.get(middle).copied()
+    }
+
+    /// The mean of a field over rounds and seeds.
+    fn mean(&self, side: &'static str, work: &str, field: &str) -> Option<f64> {
+        let values = self.0.get(&(side, work.to_owned()))?;
+        let values: Vec<f64> = values.iter().filter_map(|value| value[field].as_f64()).collect();
+        (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+    }
+}
+
+fn seconds(seconds: f64) -> String {
+    match seconds {
+        s if s < 1e-3 => format!("{:.2} µs", s * 1e6),
+        s if s < 1.0 => format!("{:.2} ms", s * 1e3),
+        s => format!("{s:.2} s"),
+    }
+}
+
+fn page(measured: &Measured, python: &Path) -> Result<String> {
+    let mut page = String::new();
+    let versions = run_command(Command::new(python).args([
+        "-c",
+        "import platform, numpy, sklearn; \
+         print(f'Python {platform.python_version()}, numpy {numpy.__version__}, scikit-learn {sklearn.__version__}')",
+    ]))?;
+    let rustc = run_command(Command::new("rustc").arg("--version"))?;
+    let threads = std::thread::available_parallelism()?;
+    writeln!(
+        page,
+        "# Core library: benchmarks beside their peers
+
+Made by `cargo xtask bench`; seeds are fixed in `{BENCHES}`.
+windlass {}, {}, {}, {threads} threads{}.
+
+Ours and the peer take turns in {ROUNDS} rounds. A round gives the best of some repeats; the table shows
+the median over rounds, as wall time and, in brackets, CPU time. Ratios are peer over ours: above 1 we
+are faster.
+
+| work | peer | ours | peer's | ratio of wall (CPU) | reach |
+| :-- | :-- | --: | --: | --: | --: |",
+        env!("CARGO_PKG_VERSION"),
+        rustc.trim(),
+        versions.trim(),
+        processor().map_or_else(String::new, |name| format!(", {name}")),
+    )?;
+    let kernel = "ADA kernel, 1e6×16 f64, q=10, 4 copies";
+    let memcpy = "memcpy of the output";
+    row(&mut page, measured, kernel, "ada_kernel", (memcpy, "ours", "memcpy"), "≥ 0.7")?;
+    let parallel = "the same, all threads";
+    row(&mut page, measured, kernel, "ada_kernel", (parallel, "ours", "memcpy_parallel"), "")?;
+    let one = "ADA kernel, one thread";
+    row(&mut page, measured, one, "ada_kernel_one_thread", (memcpy, "ours", "memcpy"), "")?;
+    for (n, reach) in [(64, "≥ 30"), (256, "≥ 100"), (1024, "≥ 300"), (4096, "≥ 1000")] {
+        let work = format!("ada_batch_{n}");
+        let name = format!("ADA on a batch, q=10, d=8, n={n}");
+        row(&mut page, measured, &name, &work, ("dense numpy formula", "peer", &work), reach)?;
+    }
+    for (work, name) in [
+        ("kmeans_8", "k-means 1e5×16, k=8, one start"),
+        ("kmeans_32", "k-means 1e5×16, k=32, one start"),
+        ("kmeans_airfoil", "k-means airfoil [x, y], k=8, ten starts"),
+    ] {
+        row(&mut page, measured, name, work, ("scikit-learn", "peer", work), "≥ 2")?;
+    }
+    let name = "C-Mixup, n=1e4, preparation and 1e5 draws";
+    row(&mut page, measured, name, "c_mixup", ("KDE a row", "peer", "c_mixup"), "≥ 100")?;
+    inertias(&mut page, measured)?;
+    large(&mut page, measured)?;
+    growth(&mut page, measured)?;
+    writeln!(
+        page,
+        "
+The kernel reads its rows twice (group sums, then all copies of a block while it is in cache) and writes
+each value once. It is bound by memory: with one thread it stays behind `memcpy`, which writes past the
+cache where ordinary stores first read what they overwrite; with two threads both wait for memory."
+    )?;
+    Ok(page)
+}
+
+/// One row of the table: ours against a peer's `(name, side, work)`.
+fn row(
+    page: &mut String,
+    measured: &Measured,
+    name: &str,
+    work: &str,
+    (peer, side, peer_work): (&str, &'static str, &str),
+    reach: &str,
+) -> Result<()> {
+    let of = |side, work, field| measured.median(side, work, field);
+    let ours = (of("ours", work, "wall"), of("ours", work, "cpu"));
+    let theirs = (of(side, peer_work, "wall"), of(side, peer_work, "cpu"));
+    let ((Some(wall), Some(cpu)), (Some(peer_wall), Some(peer_cpu))) = (ours, theirs) else {
+        writeln!(
+            page,
+            "| {name} | {peer} | – | – | not measured: its data set was absent | {reach} |"
+        )?;
+        return Ok(());
+    };
+    writeln!(
+        page,
+        "| {name} | {peer} | {} ({}) | {} ({}) | **{:.2}** ({:.2}) | {reach} |",
+        seconds(wall),
+        seconds(cpu),
+        seconds(peer_wall),
+        seconds(peer_cpu),
+        peer_wall / wall,
+        peer_cpu / cpu,
+    )?;
+    Ok(())
+}
+
+fn inertias(page: &mut String, measured: &Measured) -> Result<()> {
+    writeln!(
+        page,
+        "
+k-means, inertia: mean over five seeds, ours over scikit-learn's (below 1 ours is better; reach ≤ 1.01).
+
+| work | ours | scikit-learn | ratio |
+| :-- | --: | --: | --: |"
+    )?;
+    for work in ["kmeans_8", "kmeans_32", "kmeans_airfoil"] {
+        let inertia = |side| measured.mean(side, work, "inertia");
+        if let (Some(ours), Some(peer)) = (inertia("ours"), inertia("peer")) {
+            writeln!(page, "| {work} | {ours:.0} | {peer:.0} | {:.4} |", ours / peer)?;
+        }
+    }
+    Ok(())
+}
+
+fn large(page: &mut String, measured: &Measured) -> Result<()> {
+    let of = |field| measured.median("ours", "c_mixup_large", field);
+    if let (Some(wall), Some(peak)) = (of("wall"), of("peak_mib")) {
+        writeln!(
+            page,
+            "
+C-Mixup with n = 1e6, preparation and a partner for every row: {} at a peak of {peak:.0} MiB in the whole
+process (the n × n matrix would take 7.3 TiB).",
+            seconds(wall)
+        )?;
+    }
+    Ok(())
+}
+
+fn growth(page: &mut String, measured: &Measured) -> Result<()> {
+    writeln!(
+        page,
+        "
+Growth: CPU time a row, 16 columns, relative to n = 1e6 (reach: within 20 %). Below a million rows the
+data fit in the cache, and a kernel that is bound by memory is faster there, as `memcpy` is.
+
+| n | ADA, one copy | memcpy | k-means, a step, k=10 |
+| --: | --: | --: | --: |"
+    )?;
+    for n in [10_000_u32, 100_000, 1_000_000, 10_000_000] {
+        let cell = |work: &str| -> Option<String> {
+            let a_row = |n: u32| {
+                let cpu = measured.median("ours", &format!("growth_{work}_{n}"), "cpu")?;
+                Some(cpu / f64::from(n))
+            };
+            let (here, base) = (a_row(n)?, a_row(1_000_000)?);
+            Some(format!("{:.2} ns (×{:.2})", here * 1e9, here / base))
+        };
+        let cells = ["ada", "memcpy", "kmeans"].map(|work| cell(work).unwrap_or_default());
+        writeln!(page, "| {n} | {} |", cells.join(" | "))?;
+    }
+    Ok(())
+}
+
+/// The processor's name, where the system says it.
+fn processor() -> Option<String> {
+    let text = fs::read_to_string("/proc/cpuinfo").ok()?;
+    let line = text.lines().find(|line| line.starts_with("model name"))?;
+    Some(line.split_once(':')?.1.trim().to_owned())
+}

@@ -1,0 +1,139 @@
+//! `cargo xtask test`: everything that must hold before a change lands.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+
+/// A check: its name, the arguments of cargo, and variables to set.
+struct Check {
+    name: &'static str,
+    arguments: &'static [&'static str],
+    variables: &'static [(&'static str, &'static str)],
+}
+
+const CHECKS: [Check; 5] = [
+    Check { name: "format", arguments: &["fmt", "--all", "--check"], variables: &[] },
+    Check {
+        name: "clippy",
+        arguments: &[
+            "clippy",
+            "--workspace",
+            "--all-targets",
+            "--locked",
+            "--",
+            "--deny",
+            "warnings",
+        ],
+        variables: &[],
+    },
+    Check {
+        // All targets: unit tests, integration tests, and benches, which then run once on small data.
+        name: "tests and benches",
+        arguments: &[
+            "test",
+            "--workspace",
+            "--all-targets",
+            "--locked",
+            "--no-fail-fast",
+            "--",
+            "--show-output",
+        ],
+        variables: &[],
+    },
+    Check {
+        name: "doc tests",
+        arguments: &["test", "--workspace", "--doc", "--locked"],
+        variables: &[],
+    },
+    Check {
+        name: "docs",
+        arguments: &["doc", "--workspace", "--no-deps", "--locked"],
+        variables: &[("RUSTDOCFLAGS", "--deny warnings")],
+    },
+];
+
+/// What the tests said, added up.
+#[derive(Default)]
+struct Tally {
+    passed: usize,
+    failed: usize,
+    skipped: Vec<String>,
+}
+
+pub(crate) fn run() -> Result<()> {
+    let mut tally = Tally::default();
+    let mut failures = vec![];
+    for check in &CHECKS {
+        eprintln!("==> {}", check.name);
+        if !check.run(&mut tally)? {
+            failures.push(check.name);
+        }
+    }
+    for skipped in &tally.skipped {
+        eprintln!("{skipped}");
+    }
+    let mut out = std::io::stdout();
+    let (passed, failed, skipped) = (tally.passed, tally.failed, tally.skipped.len());
+    writeln!(out, "{passed} passed, {failed} failed, {skipped} skipped")?;
+    if !failures.is_empty() {
+        bail!("failed: {}", failures.join(", "));
+    }
+    Ok(())
+}
+
+impl Check {
+    /// Runs the check, showing what it prints and counting its tests; whether it passed.
+    fn run(&self, tally: &mut Tally) -> Result<bool> {
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let mut child = Command::new(cargo)
+            .args(self.arguments)
+            .envs(self.variables.iter().copied())
+            .stdout(Stdio::piped())
+            .spawn()
+            .context("cannot start cargo")?;
+        let output = child.stdout.take().context("cargo has no output")?;
+        let mut out = std::io::stdout();
+        for line in BufReader::new(output).lines() {
+            let line = line?;
+            tally.read(&line);
+            writeln!(out, "{line}")?;
+        }
+        Ok(child.wait()?.success())
+    }
+}
+
+impl Tally {
+    /// Reads lines such as `test result: ok. 10 passed; 0 failed; 0 ignored; …` and `skipped: …`.
+    fn read(&mut self, line: &str) {
+        if line.starts_with("skipped: ") {
+            self.skipped.push(line.to_owned());
+        }
+        let Some(result) = line.strip_prefix("test result: ") else {
+            return;
+        };
+        let count = |what: &str| {
+            let words: Vec<&str> = result.split([' ', ';', '.']).collect();
+            let at = words.iter().position(|&word| word == what)?;
+            words.get(at.checked_sub(1)?)?.parse::<usize>().ok()
+        };
+        self.passed += count("passed").unwrap_or(0);
+        self.failed += count("failed").unwrap_or(0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Tally;
+
+    #[test]
+    fn results_are_added_up() {
+        let mut tally = Tally::default();
+        tally.read("test result: ok. 10 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out");
+        tally
+            .read("test result: FAILED. 3 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out");
+        tally.read("skipped: data set `no2` is absent");
+        tally.read("running 3 tests");
+        assert_eq!((tally.passed, tally.failed, tally.skipped.len()), (13, 2, 1));
+    }
+}
