@@ -150,8 +150,10 @@ fn run(work: &str, sizes: &Sizes, data: Option<&Path>) {
         },
         "c_mixup" => c_mixup("c_mixup", sizes.c_mixup.0, sizes.c_mixup.1),
         "c_mixup_large" => c_mixup("c_mixup_large", sizes.c_mixup_large, sizes.c_mixup_large),
-        "growth_ada" => sizes.growth.iter().for_each(|&n| growth_ada(n)),
-        "growth_kmeans" => sizes.growth.iter().for_each(|&n| growth_kmeans(n)),
+        "growth_ada" => one_thread().install(|| sizes.growth.iter().for_each(|&n| growth_ada(n))),
+        "growth_kmeans" => {
+            one_thread().install(|| sizes.growth.iter().for_each(|&n| growth_kmeans(n)));
+        }
         other => eprintln!("no work is called `{other}`"),
     }
 }
@@ -192,7 +194,7 @@ fn ada_kernel(sizes: &Sizes) {
         parts.for_each(|(target, source)| target.copy_from_slice(source));
     });
     report("memcpy_parallel", parallel, "");
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a pool");
+    let pool = one_thread();
     let times = time(sizes.repeats, || {
         pool.install(|| plan.features_into(x.view(), out.view_mut()).expect("room"));
     });
@@ -268,14 +270,29 @@ fn growth_ada(n: usize) {
     report(&format!("growth_memcpy_{n}"), (wall / inner, cpu / inner), "");
 }
 
-/// The time of ten steps beyond the first, which pays for the start.
+/// The time of a step, as the difference between a longer and a shorter run.
+///
+/// One round cloud, where k-means takes many steps.
 fn growth_kmeans(n: usize) {
-    let x = rows(n, 16);
+    let mut x = Array2::zeros((n, 16));
+    for (i, mut row) in x.rows_mut().into_iter().enumerate() {
+        let mut draws = Seed(2311).at(Stream::Sample, 5, i as u64);
+        row.mapv_inplace(|_: f64| draws.normal());
+    }
     let steps = |steps: usize| {
         let settings = KMeans::new(10).starts(1).tolerance(0.0).max_iterations(steps);
-        time(2, || settings.fit(x.view(), None, Seed(3)).expect("good data"))
+        let fit = || settings.fit(x.view(), None, Seed(3)).expect("good data");
+        (fit().iterations(), time(3, fit))
     };
-    let (short, long) = (steps(1), steps(11));
-    let each = |long: Duration, short: Duration| long.saturating_sub(short) / 10;
-    report(&format!("growth_kmeans_{n}"), (each(long.0, short.0), each(long.1, short.1)), "");
+    let (short, long) = (steps(10), steps(30));
+    let each = |long_time: Duration, short_time: Duration| {
+        let steps = u32::try_from(long.0 - short.0).unwrap_or(u32::MAX).max(1);
+        long_time.saturating_sub(short_time) / steps
+    };
+    let (wall, cpu) = (each(long.1.0, short.1.0), each(long.1.1, short.1.1));
+    report(&format!("growth_kmeans_{n}"), (wall, cpu), "");
+}
+
+fn one_thread() -> rayon::ThreadPool {
+    rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a pool")
 }

@@ -39,7 +39,7 @@ use lloyd::{Lloyd, Stop};
 /// | :-- | :-- | :-- | :-- |
 /// | [`new`](Self::new) | `8` | `1 ..= rows` | groups asked for |
 /// | [`starts`](Self::starts) | `10` | `1, …` | independent starts; the best is kept |
-/// | [`max_iterations`](Self::max_iterations) | `300` | `1, …` | steps of one start |
+/// | [`max_iterations`](Self::max_iterations) | `300` | `1, …` | steps of one start over all rows |
 /// | [`tolerance`](Self::tolerance) | `1e-4` | `[0, ∞)` | stop when the squared shift of all centres is at most this times the mean variance of a column; 0 runs until no row changes its group |
 ///
 /// ```

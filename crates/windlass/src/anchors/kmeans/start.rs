@@ -71,6 +71,8 @@ impl Blocks {
 const EXCHANGES: usize = 16;
 /// Rows that a start looks at, at least.
 const SAMPLE: usize = 1 << 14;
+/// Steps that centres may take on a sample.
+const SAMPLE_STEPS: usize = 100;
 /// Rows that a start looks at for every group, at least.
 const SAMPLE_PER_GROUP: usize = 64;
 
@@ -91,6 +93,7 @@ pub(super) fn centres(
         let sample = Points::new(values.view(), Some(&weights));
         let found = plus_plus(&sample, groups, seed, start);
         if found.len() == groups {
+            let stop = Stop { iterations: SAMPLE_STEPS, ..stop };
             return Lloyd::run(&sample, found, stop).centres;
         }
     }
