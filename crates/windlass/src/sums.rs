@@ -34,6 +34,7 @@ pub(crate) struct ExactSums {
     mid: Vec<f64>,
     /// Empty until it is needed.
     lo: Vec<f64>,
+    /// What does not fit in `lo`; empty as long as that is.
     rest: BTreeMap<usize, Vec<f64>>,
     refused: bool,
 }
@@ -140,6 +141,9 @@ impl ExactSums {
                 }
             }
         }
+        if !other.rest.is_empty() {
+            self.lo.resize(self.hi.len(), 0.0);
+        }
         for (&index, parts) in &other.rest {
             let rest = self.rest.entry(index).or_default();
             for &part in parts {
@@ -159,14 +163,20 @@ impl ExactSums {
 
     /// The correctly rounded sums, `slots` × `width`.
     pub(crate) fn totals(&self) -> Vec<f64> {
-        let total = |index: usize| {
-            let (hi, mid, lo) = (self.hi[index], self.mid[index], self.lo_at(index));
-            let rest = if self.rest.is_empty() { None } else { self.rest.get(&index) };
-            if lo == 0.0 && rest.is_none() {
-                return hi + mid;
+        self.clone().into_totals()
+    }
+
+    /// [`totals`](Self::totals) in place.
+    pub(crate) fn into_totals(mut self) -> Vec<f64> {
+        if self.lo.is_empty() {
+            for (hi, mid) in self.hi.iter_mut().zip(&self.mid) {
+                *hi += mid;
             }
-            let mut parts = rest.cloned().unwrap_or_default();
-            for part in [lo, mid, hi] {
+            return self.hi;
+        }
+        let total = |index: usize| {
+            let mut parts = self.rest.get(&index).cloned().unwrap_or_default();
+            for part in [self.lo[index], self.mid[index], self.hi[index]] {
                 grow(&mut parts, part);
             }
             rounded(&parts)

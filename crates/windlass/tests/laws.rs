@@ -219,6 +219,27 @@ proptest! {
         let want = long.apply(x.select(Axis(0), &repeated).view()).unwrap();
         let got = mixing.apply(x.view()).unwrap().select(Axis(0), &repeated);
         assert_close(&got, &want, 1e-13);
+
+        // Blocks without weights count 1 a row, whichever block comes first.
+        let weights: Vec<f64> = (0..n).map(|i| if i < n / 2 { 1.0 } else { 3.0 }).collect();
+        let labels = groups.labels();
+        let (plain, weighted) = x.view().split_at(Axis(0), n / 2);
+        let mut first = GroupSums::new(groups.groups(), x.ncols());
+        first.add(plain, &labels[..n / 2], None).unwrap();
+        let mut second = first.clone();
+        second.add(weighted, &labels[n / 2..], Some(&weights[n / 2..])).unwrap();
+        let mut third = GroupSums::new(groups.groups(), x.ncols());
+        third.add(weighted, &labels[n / 2..], Some(&weights[n / 2..])).unwrap();
+        let mut fourth = third.clone();
+        third.merge(&first).unwrap();
+        first.merge(&fourth).unwrap();
+        fourth.add(plain, &labels[..n / 2], None).unwrap();
+        let mut whole = GroupSums::new(groups.groups(), x.ncols());
+        whole.add(x.view(), labels, Some(&weights)).unwrap();
+        let want = whole.finish().unwrap();
+        for sums in [first, second, third, fourth] {
+            prop_assert_eq!(&sums.finish().unwrap(), &want);
+        }
     }
 
     /// Blocks of any size, merged in any order, then applied block by block: the bits of one call.

@@ -49,9 +49,10 @@ use crate::{Error, Partition, Real, Result};
 #[derive(Debug, Clone)]
 pub struct GroupSums {
     width: usize,
-    counts: Vec<u64>,
+    /// The rows of every group: whole numbers, as divisors.
+    counts: Vec<f64>,
     sums: ExactSums,
-    /// Sums of the row weights; the counts where there are none.
+    /// Sums of the row weights; `None` while every row weighs 1.
     weights: Option<ExactSums>,
 }
 
@@ -59,10 +60,10 @@ impl GroupSums {
     /// Empty sums of `groups` groups over `width` columns.
     #[must_use]
     pub fn new(groups: usize, width: usize) -> Self {
-        Self::with_counts(vec![0; groups], width)
+        Self::with_counts(vec![0.0; groups], width)
     }
 
-    fn with_counts(counts: Vec<u64>, width: usize) -> Self {
+    fn with_counts(counts: Vec<f64>, width: usize) -> Self {
         let sums = ExactSums::new(counts.len(), width);
         Self { width, counts, sums, weights: None }
     }
@@ -80,13 +81,24 @@ impl GroupSums {
         check_block(rows.view(), labels, self.width, self.counts.len())?;
         if let Some(weights) = weights {
             check_weights(weights, labels.len())?;
+            self.weigh();
         }
         for &label in labels {
-            self.counts[label as usize] += 1;
+            self.counts[label as usize] += 1.0;
         }
         let all = rows.as_slice().expect("standard layout");
         self.add_values(all.chunks_exact(self.width.max(1)), labels, weights);
         self.check_sums(rows.view())
+    }
+
+    /// From here on rows have weights; those so far weigh 1.
+    fn weigh(&mut self) -> &mut ExactSums {
+        let counts = &self.counts;
+        self.weights.get_or_insert_with(|| {
+            let mut sums = ExactSums::new(counts.len(), 1);
+            sums.add_rows(counts.chunks_exact(1).enumerate().map(|(slot, row)| (slot, 1.0, row)));
+            sums
+        })
     }
 
     /// Adds rows with their labels and weights, but does not count them.
@@ -96,16 +108,20 @@ impl GroupSums {
         labels: &[u32],
         weights: Option<&[f64]>,
     ) {
+        const ONE: &[f64] = &[1.0];
         let slots = labels.iter().map(|&label| label as usize);
-        if let Some(weights) = weights {
-            let sums = self.weights.get_or_insert_with(|| ExactSums::new(self.counts.len(), 1));
-            let each = weights.chunks_exact(1);
-            sums.add_rows(slots.clone().zip(each).map(|(slot, weight)| (slot, 1.0, weight)));
-            let weighted = slots.zip(weights).zip(rows);
-            self.sums.add_rows(weighted.map(|((slot, &weight), row)| (slot, weight, row)));
-        } else {
-            self.sums.add_rows(slots.zip(rows).map(|(slot, row)| (slot, 1.0, row)));
+        match (weights, &mut self.weights) {
+            (None, None) => {}
+            (None, Some(sums)) => sums.add_rows(slots.clone().map(|slot| (slot, 1.0, ONE))),
+            (Some(weights), _) => {
+                let each = slots.clone().zip(weights.chunks_exact(1));
+                self.weigh().add_rows(each.map(|(slot, weight)| (slot, 1.0, weight)));
+                let weighted = slots.zip(weights).zip(rows);
+                self.sums.add_rows(weighted.map(|((slot, &weight), row)| (slot, weight, row)));
+                return;
+            }
         }
+        self.sums.add_rows(slots.zip(rows).map(|(slot, row)| (slot, 1.0, row)));
     }
 
     /// Refuses a value that could not be summed, found in the rows just added.
@@ -134,27 +150,34 @@ impl GroupSums {
             });
         }
         self.sums.merge(&other.sums);
+        match &other.weights {
+            Some(weights) => self.weigh().merge(weights),
+            None if self.weights.is_some() => {
+                let counts = other.counts.chunks_exact(1).enumerate();
+                self.weigh().add_rows(counts.map(|(slot, row)| (slot, 1.0, row)));
+            }
+            None => {}
+        }
         for (count, more) in self.counts.iter_mut().zip(&other.counts) {
             *count += more;
-        }
-        if let Some(more) = &other.weights {
-            let groups = self.counts.len();
-            self.weights.get_or_insert_with(|| ExactSums::new(groups, 1)).merge(more);
         }
         Ok(())
     }
 
     /// The group means. An empty group has mean 0; one whose weights add up to 0 is refused.
-    pub fn finish(&self) -> Result<GroupMeans> {
-        let divisors: Vec<f64> = match &self.weights {
-            Some(weights) => weights.totals(),
-            None => self.counts.iter().map(|&count| count as f64).collect(),
+    pub fn finish(self) -> Result<GroupMeans> {
+        let divisors = match self.weights {
+            None => self.counts,
+            Some(weights) => {
+                let totals = weights.totals();
+                let weightless = |group: &usize| self.counts[*group] > 0.0 && totals[*group] == 0.0;
+                if let Some(group) = (0..totals.len()).find(weightless) {
+                    return Err(Error::Weightless { group });
+                }
+                totals
+            }
         };
-        let weightless = |group: &usize| self.counts[*group] > 0 && divisors[*group] == 0.0;
-        if let Some(group) = (0..divisors.len()).find(weightless) {
-            return Err(Error::Weightless { group });
-        }
-        let mut values = self.sums.totals();
+        let mut values = self.sums.into_totals();
         for (mean, &divisor) in values.chunks_exact_mut(self.width.max(1)).zip(&divisors) {
             if divisor > 0.0 {
                 for total in mean {
@@ -369,7 +392,7 @@ impl GroupMean {
             let width = rows.ncols();
             // The first part carries the counts of all.
             let sizes = self.partition.sizes().iter();
-            let counts = sizes.map(|&size| if range.start == 0 { size as u64 } else { 0 });
+            let counts = sizes.map(|&size| if range.start == 0 { size as f64 } else { 0.0 });
             let mut sums = GroupSums::with_counts(counts.collect(), width);
             let labels = &labels[range.clone()];
             let weights = weights.map(|weights| &weights[range.clone()]);
