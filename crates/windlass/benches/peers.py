@@ -40,7 +40,7 @@ def dense_ada(x, y, a, gamma):
     def transform(rows):
         mean = rows.mean(axis=0)
         centred = rows - mean
-        return mean + (centred + excess * projection @ centred) / normaliser
+        return mean + (centred + excess * (projection @ centred)) / normaliser
 
     return transform(x), transform(y)
 

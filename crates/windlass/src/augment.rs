@@ -52,8 +52,8 @@ impl Copies {
 /// Everything random about an augmented data set; [`features`](Self::features) and
 /// [`targets`](Self::targets) then make it.
 ///
-/// Copies are numbered from 1 and each is the draw of that step, so the first copies of a plan do not
-/// depend on how many there are. Rows that do not count (Local-Mixup) are left out.
+/// Copy `c`, counted from 1, is the draw of step `c − 1`, so the first copies of a plan do not depend on how
+/// many there are. Rows that do not count (Local-Mixup) are left out.
 #[derive(Debug, Clone)]
 pub struct Plan {
     training_rows: usize,
@@ -68,7 +68,7 @@ impl Plan {
             return Err(Error::OutOfRange { name: "copies", range: "[1, inf)", got: 0.0 });
         }
         let draw = |copy| fitted.draw(Batch::All, seed, copy).map(Draw::without_weightless_rows);
-        let draws = (1..=copies.count as u64).map(draw).collect::<Result<_>>()?;
+        let draws = (0..copies.count as u64).map(draw).collect::<Result<_>>()?;
         Ok(Self { training_rows: fitted.rows(), originals: copies.originals, draws })
     }
 
@@ -88,6 +88,22 @@ impl Plan {
     #[must_use]
     pub fn draws(&self) -> &[Draw] {
         &self.draws
+    }
+
+    /// The copy that a row belongs to, 0 for originals, or `None` behind the last row.
+    #[must_use]
+    pub fn copy(&self, row: usize) -> Option<usize> {
+        let mut end = self.original_rows();
+        if row < end {
+            return Some(0);
+        }
+        self.draws
+            .iter()
+            .position(|draw| {
+                end += draw.rows();
+                row < end
+            })
+            .map(|draw| draw + 1)
     }
 
     /// Where a row came from, or `None` behind the last.

@@ -63,9 +63,13 @@ impl<'a> Samples<'a> {
         Ok(Self { x: T::widen_rows(x), y: T::widen_rows(y), weights: None })
     }
 
-    /// Adds a weight for every row, `[0, 2⁵⁰]`.
+    /// Adds a weight for every row, `[0, 2⁵⁰]`, not all 0.
+    ///
+    /// Weights count in means and deviations, in k-means and in regressions. Partners in a mixup are drawn
+    /// without them.
     pub fn with_weights(mut self, weights: &'a [f64]) -> Result<Self> {
         check_weights(weights, self.rows())?;
+        check_some_weight(weights)?;
         self.weights = Some(Cow::Borrowed(weights));
         Ok(self)
     }
@@ -142,8 +146,32 @@ const BLOCK: usize = 1 << 14;
 
 /// Refuses the first value that is NaN, infinite or too large to be summed exactly.
 pub(crate) fn check_finite<T: Real>(what: &'static str, rows: ArrayView2<'_, T>) -> Result<()> {
+    check_below(what, rows, T::LIMIT)
+}
+
+/// [`check_finite`] of some of the rows.
+pub(crate) fn check_finite_rows<T: Real>(
+    what: &'static str,
+    rows: ArrayView2<'_, T>,
+    listed: impl Iterator<Item = usize>,
+) -> Result<()> {
+    let row = row_slices(rows);
+    for i in listed {
+        if !row(i).iter().all(|value| value.widen().abs() < T::LIMIT) {
+            return check_finite(what, rows);
+        }
+    }
+    Ok(())
+}
+
+/// Refuses the first value that is NaN, infinite or not below a limit in size.
+pub(crate) fn check_below<T: Real>(
+    what: &'static str,
+    rows: ArrayView2<'_, T>,
+    limit: f64,
+) -> Result<()> {
     let all = rows.to_slice().expect("standard layout");
-    let fits = |value: &T| value.widen().abs() < T::LIMIT;
+    let fits = |value: &T| value.widen().abs() < limit;
     let bad = |block: &[T]| !block.iter().fold(true, |ok, value| ok & fits(value));
     let Some(block) = all.par_chunks(BLOCK).position_first(bad) else {
         return Ok(());
@@ -153,7 +181,7 @@ pub(crate) fn check_finite<T: Real>(what: &'static str, rows: ArrayView2<'_, T>)
     let (row, column) = (index / rows.ncols(), index % rows.ncols());
     let value = all[index].widen();
     Err(if value.is_finite() {
-        Error::TooLarge { what, row, column, value, limit: T::LIMIT }
+        Error::TooLarge { what, row, column, value, limit }
     } else {
         Error::NotFinite { what, row, column, value }
     })
@@ -163,6 +191,11 @@ pub(crate) fn check_finite<T: Real>(what: &'static str, rows: ArrayView2<'_, T>)
 pub(crate) fn check_finite_values(what: &'static str, values: &[f64]) -> Result<()> {
     let column = ArrayView2::from_shape((values.len(), 1), values).expect("one column");
     check_finite(what, column)
+}
+
+/// Refuses weights that are all 0.
+pub(crate) fn check_some_weight(weights: &[f64]) -> Result<()> {
+    if weights.iter().all(|&weight| weight == 0.0) { Err(Error::NoWeight) } else { Ok(()) }
 }
 
 /// Refuses weights that are negative, very large, not finite or not one per row.
@@ -175,9 +208,8 @@ pub(crate) fn check_weights(weights: &[f64], rows: usize) -> Result<()> {
             right_rows: rows,
         });
     }
-    check_finite_values("the weights", weights)?;
-    match weights.iter().find(|&weight| !(0.0..=LARGEST_WEIGHT).contains(weight)) {
-        Some(&got) => Err(Error::OutOfRange { name: "a row weight", range: "[0, 2^50]", got }),
+    match weights.iter().position(|weight| !(0.0..=LARGEST_WEIGHT).contains(weight)) {
+        Some(row) => Err(Error::BadWeight { row, got: weights[row] }),
         None => Ok(()),
     }
 }

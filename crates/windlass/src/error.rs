@@ -50,9 +50,21 @@ pub enum Error {
     /// A group label is not below the number of groups.
     #[error("row {row} has group {label}, but there are {groups} groups")]
     NoSuchGroup { row: usize, label: u32, groups: usize },
-    /// More groups were asked for than there are rows.
-    #[error("{asked} groups were asked for, but there are only {rows} rows")]
-    TooManyGroups { asked: usize, rows: usize },
+    /// A row belongs to a group that had no rows when the means were taken.
+    #[error("row {row} belongs to group {group}, which had no rows when the means were taken")]
+    EmptyGroup { row: usize, group: usize },
+    /// A row weight lies outside its range.
+    #[error("the weight of row {row} must be in [0, 2^50], got {got}")]
+    BadWeight { row: usize, got: f64 },
+    /// All row weights are 0.
+    #[error("all row weights are 0")]
+    NoWeight,
+    /// Real-valued anchors were asked for what only groups have.
+    #[error("{what} needs groups: real-valued anchors have none")]
+    NeedsGroups { what: &'static str },
+    /// Two samples of rows were not made alike.
+    #[error("samples must have the same capacity, width and seed to be merged")]
+    OtherSample,
     /// The weights of a group add up to nothing, so it has no weighted mean.
     #[error("the row weights of group {group} add up to 0")]
     Weightless { group: usize },

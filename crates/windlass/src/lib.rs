@@ -54,7 +54,8 @@ mod sums;
 
 #[doc(inline)]
 pub use anchors::{
-    AnchorMatrix, Anchors, Basis, Bins, Column, KMeans, KMeansFit, On, Partition, RowSample, Scale,
+    AnchorMatrix, Anchors, Basis, Bins, Clustering, Clusters, Column, KMeans, KMeansFit, On,
+    Partition, RowSample, Scale,
 };
 #[doc(inline)]
 pub use augment::{Copies, Plan};

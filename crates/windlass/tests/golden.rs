@@ -329,11 +329,17 @@ struct RealFit {
     inertia: f64,
 }
 
-/// Where the paper's data sets are: `WINDLASS_DATA`, or `shared/data` beside the repository.
-fn data_folder() -> Option<PathBuf> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let folder = std::env::var_os("WINDLASS_DATA").map_or(beside, PathBuf::from);
-    folder.is_dir().then_some(folder)
+/// A file of the paper's data sets: in `WINDLASS_DATA`, in `shared/data` beside the repository, or in the
+/// user's cache.
+fn data_file(file: &Path) -> Option<PathBuf> {
+    let variable = |name: &str| std::env::var_os(name).map(PathBuf::from);
+    let cache = variable("XDG_CACHE_HOME").or(variable("HOME").map(|home| home.join(".cache")));
+    let folders = [
+        variable("WINDLASS_DATA"),
+        Some(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data")),
+        cache.map(|cache| cache.join("windlass/data")),
+    ];
+    folders.into_iter().flatten().map(|folder| folder.join(file)).find(|path| path.is_file())
 }
 
 /// The rows of a file that are all numbers, separated by commas or blanks.
@@ -354,10 +360,10 @@ fn numbers(path: &Path) -> Array2<f64> {
 #[test]
 fn k_means_is_as_good_as_scikit_learn_on_real_data() {
     for case in cases::<RealCase>("kmeans_real.json") {
-        let x = match (&case.x, &case.file, data_folder()) {
-            (Some(x), _, _) => x.matrix(),
-            (None, Some(file), Some(folder)) => numbers(&folder.join(file)),
-            _ => {
+        let x = match (&case.x, case.file.as_deref().and_then(data_file)) {
+            (Some(x), _) => x.matrix(),
+            (None, Some(file)) => numbers(&file),
+            (None, None) => {
                 println!(
                     "skipped: data set `{}` is absent; set WINDLASS_DATA to its folder",
                     case.name

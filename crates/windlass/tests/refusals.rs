@@ -6,9 +6,9 @@ use ndarray::{Array1, Array2, array};
 use windlass::metrics::Metric;
 use windlass::regress::{AnchorRegression, Ridge};
 use windlass::{
-    Ada, AnchorMatrix, Anchors, Bandwidth, Batch, Bins, CMixup, Column, Copies, Erm, Error, Fitted,
-    GammaLaw, GroupSums, KMeans, LocalMixup, MeansOf, Method, Mixing, Mixup, Noise, Partition,
-    Plan, Result, RowSample, Samples, Seed, Strength,
+    Ada, AnchorMatrix, Anchors, Bandwidth, Batch, Bins, CMixup, Column, Copies, Draw, Erm, Error,
+    Fitted, GammaLaw, GroupSums, KMeans, LocalMixup, MeansOf, Method, Mixing, Mixup, Noise,
+    Partition, Plan, Result, RowSample, Samples, Seed, Strength,
 };
 
 #[track_caller]
@@ -61,20 +61,20 @@ fn data_that_cannot_be_used() {
     );
     refused(
         samples().with_weights(&[1.0, 1.0, -1.0, 1.0, 1.0, 1.0]),
-        "a row weight must be in [0, 2^50], got -1",
+        "the weight of row 2 must be in [0, 2^50], got -1",
     );
 
     // The same where no `Samples` is involved.
     let groups = || Partition::new(vec![0; 6], 1).unwrap();
     let mixing = Mixing::group_mean(groups(), Strength::Shared(2.0)).unwrap();
-    refused(mixing.apply(nan.view()), &format!("x {finite} NaN in row 3, column 1"));
+    refused(mixing.apply(nan.view()), &format!("the batch {finite} NaN in row 3, column 1"));
     refused(
         Mixing::pairs(3, Strength::Shared(0.5)).unwrap().apply(nan.view()),
-        &format!("x {finite} NaN in row 3, column 1"),
+        &format!("the batch {finite} NaN in row 3, column 1"),
     );
     let anchors = AnchorMatrix::new(Array2::ones((6, 1))).unwrap();
     let projection = Mixing::projection(&anchors, Strength::Shared(2.0)).unwrap();
-    refused(projection.apply(nan.view()), &format!("x {finite} NaN in row 3, column 1"));
+    refused(projection.apply(nan.view()), &format!("the batch {finite} NaN in row 3, column 1"));
     refused(
         projection.apply_transposed(nan.view()),
         &format!("the gradient {finite} NaN in row 3, column 1"),
@@ -107,7 +107,11 @@ fn settings_outside_their_range() {
         );
     }
     refused(fit(&Ada::default().clusters(0)), "groups must be in [1, inf), got 0");
-    refused(fit(&Ada::default().clusters(7)), "7 groups were asked for, but there are only 6 rows");
+    // More groups than rows are no mistake: every distinct row gets its own, and no more.
+    assert_eq!(fit(&Ada::default().clusters(7)).unwrap().partition().unwrap().groups(), 6);
+    let grid = GammaLaw::PublishedGrid { alpha: 1e5, values: 2 };
+    let message = "alpha must be in a range whose reciprocal does not round to 0, got 100000";
+    refused(fit(&Ada::default().gamma(grid)), message);
     let gamma = |law| fit(&Ada::default().clusters(2).gamma(law));
     refused(gamma(GammaLaw::List(vec![1.0, -2.0])), "gamma must be in [1e-16, 1e16], got -2");
     refused(gamma(GammaLaw::List(vec![])), "the list of gammas has no values");
@@ -130,14 +134,16 @@ fn settings_outside_their_range() {
         ),
     );
     refused(fit(&Noise::default().targets(-0.1)), "targets must be in [0, inf), got -0.1");
+    let far = array![[1e151], [0.0]];
+    refused(
+        KMeans::new(1).fit(far.view(), None, Seed(0)),
+        "x must be below 1.0e150 in size, got 1e151 in row 0, column 0",
+    );
     let kmeans = |settings: KMeans| settings.fit(data().0.view(), None, Seed(0));
     refused(kmeans(KMeans::new(2).starts(0)), "starts must be in [1, inf), got 0");
     refused(kmeans(KMeans::new(2).max_iterations(0)), "max_iterations must be in [1, inf), got 0");
     refused(kmeans(KMeans::new(2).tolerance(-1.0)), "tolerance must be in [0, inf), got -1");
-    refused(
-        KMeans::new(2).fit(data().0.view(), Some(&[0.0; 6]), Seed(0)),
-        "the row weights of group 0 add up to 0",
-    );
+    refused(KMeans::new(2).fit(data().0.view(), Some(&[0.0; 6]), Seed(0)), "all row weights are 0");
     let erm = fit(&Erm).unwrap();
     refused(Plan::draw(erm.as_ref(), Copies::new(0), Seed(0)), "copies must be in [1, inf), got 0");
     refused(Bins::equal_width(&[1.0], 0), "bins must be in [1, inf), got 0");
@@ -173,6 +179,28 @@ fn groups_and_anchors_that_do_not_fit() {
     refused(AnchorMatrix::new(Array2::zeros((3, 0))), "the anchor matrix has no columns");
     let column = Anchors::EqualSize { of: Column::X(2), bins: 2 };
     refused(fit(&Ada::default().anchors(column)), "column 2 does not exist: x has 2 columns");
+    let (x, y) = data();
+    let weights = [1.0; 6];
+    let weighted = Samples::new(x.view(), y.view()).unwrap().with_weights(&weights).unwrap();
+    let matrix = || Ada::default().anchors(AnchorMatrix::new(Array2::ones((6, 1))).unwrap());
+    let needs_groups = "needs groups: real-valued anchors have none";
+    refused(matrix().fit(&weighted, Seed(0)), &format!("a row weight {needs_groups}"));
+    refused(fit(&matrix().means_of(MeansOf::Set)), &format!("a mean of the set {needs_groups}"));
+    let levels = Partition::new(vec![0; 6], 1).unwrap();
+    refused(fit(&matrix().within(levels)), &format!("within {needs_groups}"));
+    let zeros = [0.0; 6];
+    refused(
+        Samples::new(x.view(), y.view()).unwrap().with_weights(&zeros),
+        "all row weights are 0",
+    );
+    // A group that weighs nothing is refused when it is fitted, not later.
+    let half = [0.0, 0.0, 0.0, 1.0, 1.0, 1.0];
+    let weighted = Samples::new(x.view(), y.view()).unwrap().with_weights(&half).unwrap();
+    let groups_of_three = Partition::new(vec![0, 0, 0, 1, 1, 1], 2).unwrap();
+    refused(
+        Ada::default().anchors(groups_of_three).fit(&weighted, Seed(0)),
+        "the row weights of group 0 add up to 0",
+    );
     // Anchors whose normaliser vanishes: one row, Π = 1/2 everywhere, √γ − 1 = −2 is out of reach, but
     // with opposite signs the sum of a row of Π is 0 and with unequal ones it can exceed 1.
     let anchors = AnchorMatrix::new(array![[3.0], [1.0]]).unwrap();
@@ -196,6 +224,21 @@ fn groups_and_anchors_that_do_not_fit() {
         sums.add(array![[1.0, 2.0]].view(), &[0], None),
         "the block must have 1 columns, got 2",
     );
+    sums.add(array![[1.0]].view(), &[0], None).unwrap();
+    let means = sums.clone().finish().unwrap();
+    refused(
+        means.apply(array![[1.0]].view(), &[1], &Strength::Shared(2.0)),
+        "row 0 belongs to group 1, which had no rows when the means were taken",
+    );
+    let mut spoilt = sums.clone();
+    let message = "x must be finite, got NaN in row 0, column 0";
+    refused(spoilt.add(array![[f64::NAN]].view(), &[0], None), message);
+    refused(spoilt.finish(), message);
+    let other = RowSample::new(4, 1, Seed(1));
+    refused(
+        RowSample::new(4, 1, Seed(0)).merge(&other),
+        "samples must have the same capacity, width and seed to be merged",
+    );
     refused(sums.merge(&GroupSums::new(2, 3)), "merged sums must have 1 columns, got 3");
     refused(
         RowSample::new(4, 1, Seed(0)).add(array![[1.0, 2.0]].view(), None),
@@ -215,6 +258,15 @@ fn batches_and_buffers_that_do_not_fit() {
         plan.features_into(x.view(), small.view_mut()),
         "the output buffer must have shape [12, 2] in standard layout, got [3, 2]",
     );
+    let pairs = || Mixing::pairs(1, Strength::Shared(0.5)).unwrap();
+    refused(Draw::new(3, vec![0], vec![3], pairs()), "row 3 does not exist: there are 3 rows");
+    refused(
+        Draw::new(3, vec![0], vec![], pairs()),
+        "the mixing and sources and partners must have the same rows, got 2 and 1",
+    );
+    let none = ndarray::arr0(1.0);
+    let message = "the mixing and the batch must have the same rows, got 0 and 0";
+    refused(Mixing::identity(0).apply(none.view()), message);
     let hidden =
         "noise and group means of the whole set act on features and targets, not on a hidden layer";
     let noise = fit(&Noise::default()).unwrap();
@@ -256,6 +308,16 @@ fn models_and_metrics_that_do_not_fit() {
     let zeros = Array1::<f64>::zeros(6);
     refused(Metric::Mape.of(zeros.view(), y.view()), "the metric has no targets to average over");
     refused(Metric::R.of(zeros.view(), y.view()), "the metric has no targets to average over");
+    let mut nan = y.clone();
+    nan[2] = f64::NAN;
+    refused(
+        Metric::Mse.of(nan.view(), y.view()),
+        "the targets must be finite, got NaN in row 2, column 0",
+    );
+    refused(
+        Metric::Mse.of(y.view(), nan.view()),
+        "the predictions must be finite, got NaN in row 2, column 0",
+    );
     refused(Metric::Mse.of(y.view(), x.view()), "the predictions must have 1 columns, got 2");
     refused(
         Metric::Mse.worst_domain(y.view(), y.view(), &short),

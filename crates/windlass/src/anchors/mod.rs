@@ -4,43 +4,22 @@
 //! every row) or stays an [`AnchorMatrix`] (real-valued, of any rank).
 
 mod bins;
+mod clustering;
 pub(crate) mod kmeans;
 mod matrix;
 pub(crate) mod partition;
 
 use std::sync::Arc;
 
-use ndarray::{Array2, ArrayView1, Axis, concatenate};
+use ndarray::ArrayView1;
 
 pub use bins::Bins;
+pub use clustering::{Clustering, Clusters, On, Scale};
 pub use kmeans::{KMeans, KMeansFit, RowSample};
 pub use matrix::{AnchorMatrix, Basis};
 pub use partition::Partition;
 
-use crate::moments::moments;
 use crate::{Error, Result, Samples, Seed};
-
-/// What the groups are found in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum On {
-    /// The features.
-    X,
-    /// The targets.
-    Y,
-    /// Features and targets side by side.
-    #[default]
-    Xy,
-}
-
-/// Whether columns are brought to the same scale before distances are taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Scale {
-    /// Each column has mean 0 and variance 1 (a constant column stays 0).
-    #[default]
-    Standardised,
-    /// As they are. The published code does this, so a target on a large scale dominates.
-    Raw,
-}
 
 /// One column of the features or the targets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,7 +33,7 @@ pub enum Column {
 ///
 /// | Anchors | Groups | Default |
 /// | :-- | :-- | :-- |
-/// | [`KMeans`](Anchors::KMeans) | rows that are close to each other | 8 groups, on `[x, y]`, standardised |
+/// | [`KMeans`](Anchors::KMeans) | rows that are close to each other, see [`Clustering`] | 8 groups, on `[x, y]`, standardised |
 /// | [`EqualWidth`](Anchors::EqualWidth), [`EqualSize`](Anchors::EqualSize) | bins of one column | – |
 /// | [`Groups`](Anchors::Groups) | given: a site, a season, a domain | – |
 /// | [`Matrix`](Anchors::Matrix) | none: real-valued anchors | – |
@@ -64,14 +43,7 @@ pub enum Column {
 #[non_exhaustive]
 pub enum Anchors {
     /// k-means clusters.
-    KMeans {
-        /// How many groups, and how hard to look for them.
-        settings: KMeans,
-        /// What they are found in.
-        on: On,
-        /// Whether columns are standardised.
-        scale: Scale,
-    },
+    KMeans(Clustering),
     /// Equally wide bins of a column.
     EqualWidth {
         /// The column.
@@ -94,7 +66,7 @@ pub enum Anchors {
 
 impl Default for Anchors {
     fn default() -> Self {
-        Self::KMeans { settings: KMeans::default(), on: On::default(), scale: Scale::default() }
+        Self::KMeans(Clustering::default())
     }
 }
 
@@ -114,7 +86,7 @@ impl Anchors {
     /// Refuses settings outside their range.
     pub fn check(&self) -> Result<()> {
         match self {
-            Self::KMeans { settings, .. } => settings.check(),
+            Self::KMeans(clustering) => clustering.kmeans.check(),
             Self::EqualWidth { bins: 0, .. } | Self::EqualSize { bins: 0, .. } => {
                 Err(Error::OutOfRange { name: "bins", range: "[1, inf)", got: 0.0 })
             }
@@ -137,17 +109,16 @@ impl Anchors {
     pub fn partition(&self, samples: &Samples<'_>, seed: Seed) -> Result<Option<Arc<Partition>>> {
         self.check()?;
         Ok(Some(match self {
-            Self::KMeans { settings, on, scale } => {
-                let rows = clustered_rows(samples, *on, *scale);
-                Arc::new(settings.fit(rows.view(), samples.weights(), seed)?.partition().clone())
+            Self::KMeans(clustering) => {
+                Arc::new(clustering.fit(samples, seed)?.kmeans().partition().clone())
             }
             Self::EqualWidth { of, bins } => {
                 let values = of.values(samples)?.to_vec();
-                Arc::new(Bins::equal_width(&values, *bins)?.assign(&values)?)
+                Arc::new(partition_by(&Bins::equal_width(&values, *bins)?, &values)?)
             }
             Self::EqualSize { of, bins } => {
                 let values = of.values(samples)?.to_vec();
-                Arc::new(Bins::equal_size(&values, *bins)?.assign(&values)?)
+                Arc::new(partition_by(&Bins::equal_size(&values, *bins)?, &values)?)
             }
             Self::Groups(partition) => {
                 check_rows("the groups", partition.rows(), samples)?;
@@ -161,8 +132,6 @@ impl Anchors {
     }
 
     /// [`partition`](Self::partition) inside every level of another partition.
-    ///
-    /// A level with fewer rows than groups asked for gets a group for every row.
     pub fn partition_within(
         &self,
         levels: &Partition,
@@ -171,30 +140,22 @@ impl Anchors {
     ) -> Result<Option<Arc<Partition>>> {
         check_rows("the levels", levels.rows(), samples)?;
         if matches!(self, Self::Matrix(_)) {
-            return Ok(None);
+            return Err(Error::NeedsGroups { what: "within" });
         }
         let split = |rows: &[usize]| {
-            let inner = self.restricted_to(rows)?.partition(&samples.select(rows), seed)?;
+            let anchors = match self {
+                Self::Groups(partition) => Self::Groups(Arc::new(partition.select(rows)?)),
+                other => other.clone(),
+            };
+            let inner = anchors.partition(&samples.select(rows), seed)?;
             Ok(inner.expect("groups stay groups").as_ref().clone())
         };
         levels.within(split).map(|partition| Some(Arc::new(partition)))
     }
+}
 
-    /// These anchors for some of the rows.
-    fn restricted_to(&self, rows: &[usize]) -> Result<Self> {
-        let mut inner = self.clone();
-        match &mut inner {
-            Self::KMeans { settings, .. } => {
-                *settings = settings.clone().with_groups(settings.groups().min(rows.len()));
-            }
-            Self::EqualWidth { bins, .. } | Self::EqualSize { bins, .. } => {
-                *bins = (*bins).min(rows.len());
-            }
-            Self::Groups(partition) => *partition = Arc::new(partition.select(rows)?),
-            Self::Matrix(matrix) => *matrix = Arc::new(matrix.select(rows)?),
-        }
-        Ok(inner)
-    }
+fn partition_by(bins: &Bins, values: &[f64]) -> Result<Partition> {
+    Partition::new(bins.assign(values)?, bins.bins())
 }
 
 impl Column {
@@ -215,22 +176,4 @@ fn check_rows(left: &'static str, left_rows: usize, samples: &Samples<'_>) -> Re
         return Ok(());
     }
     Err(Error::RowMismatch { left, left_rows, right: "x", right_rows: samples.rows() })
-}
-
-/// The rows that k-means sees.
-fn clustered_rows(samples: &Samples<'_>, on: On, scale: Scale) -> Array2<f64> {
-    let mut rows = match on {
-        On::X => samples.x().to_owned(),
-        On::Y => samples.y().to_owned(),
-        On::Xy => concatenate(Axis(1), &[samples.x(), samples.y()]).expect("the same rows"),
-    };
-    if scale == Scale::Standardised {
-        let (means, deviations) = moments(rows.view(), samples.weights());
-        for mut row in rows.rows_mut() {
-            for ((value, mean), deviation) in row.iter_mut().zip(&means).zip(&deviations) {
-                *value = if *deviation > 0.0 { (*value - mean) / deviation } else { 0.0 };
-            }
-        }
-    }
-    rows
 }

@@ -23,7 +23,7 @@ pub struct Partition {
 }
 
 impl Partition {
-    /// Labels that are already numbers below `groups`.
+    /// Labels that are already numbers below `groups`; some groups may be empty.
     pub fn new(labels: Vec<u32>, groups: usize) -> Result<Self> {
         if groups == 0 || labels.is_empty() {
             let missing = if labels.is_empty() { "rows" } else { "groups" };
@@ -58,7 +58,8 @@ impl Partition {
     /// let length = [30.0, 70.0, 90.0, 40.0, 41.0];
     /// let groups = species.within(|rows| {
     ///     let lengths: Vec<f64> = rows.iter().map(|&row| length[row]).collect();
-    ///     Bins::equal_width(&lengths, 2)?.assign(&lengths)
+    ///     let bins = Bins::equal_width(&lengths, 2)?;
+    ///     Partition::new(bins.assign(&lengths)?, bins.bins())
     /// })?;
     /// assert_eq!(groups.labels(), [0, 3, 1, 2, 2]);
     /// # Ok::<(), windlass::Error>(())
@@ -76,10 +77,15 @@ impl Partition {
                     right_rows: rows.len(),
                 });
             }
-            for (&row, &label) in rows.iter().zip(&inner.labels) {
-                labels[row] = to_label(groups) + label;
+            // Only groups that have rows get a number, so there are never more groups than rows.
+            let mut numbers = vec![0; inner.groups()];
+            for (number, _) in numbers.iter_mut().zip(&inner.sizes).filter(|(_, size)| **size > 0) {
+                *number = to_label(groups);
+                groups += 1;
             }
-            groups += inner.groups();
+            for (&row, &label) in rows.iter().zip(&inner.labels) {
+                labels[row] = numbers[label as usize];
+            }
         }
         Self::new(labels, groups)
     }
@@ -130,8 +136,8 @@ impl Partition {
     }
 }
 
-/// A group number as it is stored. There are never more groups than rows, and 2³² rows of labels
-/// alone would take 16 GiB; the last label then absorbs the rest rather than wrapping round.
+/// A group number as it is stored. 2³² groups would need as many rows; the last label then absorbs the
+/// rest rather than wrapping round.
 pub(crate) fn to_label(group: usize) -> u32 {
     u32::try_from(group).unwrap_or(u32::MAX)
 }

@@ -39,7 +39,7 @@ pub(crate) const GAMMA_RANGE: &str = "[1e-16, 1e16]";
 /// | Setting | Default | Range |
 /// | :-- | :-- | :-- |
 /// | `alpha` | `2.0` | `(1, 1e16]` |
-/// | `values` of a grid | `20` in the published code | `2, …` |
+/// | `values` of a grid: its `k` | `20` in the published code | `2, …` |
 /// | `shape`, `scale` | – | `(0, ∞)` |
 /// | a list's values | – | `[1e-16, 1e16]`, at least one |
 ///
@@ -78,7 +78,13 @@ impl GammaLaw {
                 let got = values as f64;
                 return Err(Error::OutOfRange { name: "values", range: "[2, inf)", got });
             }
-            Ok(Rule::AnyOf(grid(alpha, values)))
+            let values = grid(alpha, values);
+            // Rounding to 4 decimals takes the reciprocal of a large alpha to 0.
+            if !values.iter().all(|value| GAMMA.contains(value)) {
+                let range = "a range whose reciprocal does not round to 0";
+                return Err(Error::OutOfRange { name: "alpha", range, got: alpha });
+            }
+            Ok(Rule::AnyOf(values))
         };
         let rule = match self {
             Self::Uniform { alpha } => Rule::Uniform { alpha: checked_alpha(*alpha)? },

@@ -15,12 +15,12 @@
 use std::sync::Arc;
 
 use super::{Batch, Draw, Fitted, Method, Per, SetMeans};
-use crate::anchors::{Anchors, KMeans, On, Scale};
+use crate::anchors::{Anchors, Clustering, KMeans, On, Scale};
 use crate::gamma::{GammaLaw, Gammas};
 use crate::mixing::group_mean::GroupMean;
 use crate::mixing::projection::{Projection, Span};
 use crate::mixing::{Gather, Map, Strength};
-use crate::{AnchorMatrix, Mixing, Partition, Result, Samples, Seed};
+use crate::{AnchorMatrix, Error, Mixing, Partition, Result, Samples, Seed};
 
 /// Which rows the group means of a minibatch are taken over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -37,14 +37,15 @@ pub enum MeansOf {
 /// | Setting | Default | Range | Meaning |
 /// | :-- | :-- | :-- | :-- |
 /// | [`anchors`](Self::anchors) | k-means, 8 groups on standardised `[x, y]` | | who belongs together |
-/// | [`clusters`](Self::clusters) | `8` | `1 ..= rows` | groups of k-means |
+/// | [`clusters`](Self::clusters) | `8` | `1, …` | groups of k-means |
 /// | [`gamma`](Self::gamma) | uniform on `[1/2, 2]` | see [`GammaLaw`] | how γ is drawn |
 /// | [`alpha`](Self::alpha) | `2.0` | `(1, 1e16]` | range `[1/α, α]` of γ |
 /// | [`per`](Self::per) | [`Per::Batch`] | | one γ a batch or copy, or one a row |
 /// | [`means_of`](Self::means_of) | [`MeansOf::Batch`] | | whose group means a minibatch uses |
 /// | [`within`](Self::within) | – | | groups never cross the levels of this partition |
 ///
-/// Row weights of the [`Samples`] make weighted group means (and weighted k-means).
+/// Row weights of the [`Samples`] make weighted group means (and weighted k-means). Real-valued anchors
+/// take neither weights nor means of the set.
 ///
 /// ```
 /// use ndarray::array;
@@ -74,9 +75,9 @@ impl Ada {
     /// The choices of the published code: k-means on raw `[x, y]` and its 20-value grid of γ.
     #[must_use]
     pub fn published(clusters: usize, alpha: f64) -> Self {
-        let settings = KMeans::new(clusters);
+        let kmeans = KMeans::new(clusters);
         Self {
-            anchors: Anchors::KMeans { settings, on: On::Xy, scale: Scale::Raw },
+            anchors: Anchors::KMeans(Clustering { kmeans, on: On::Xy, scale: Scale::Raw }),
             gamma: GammaLaw::PublishedGrid { alpha, values: 20 },
             ..Self::default()
         }
@@ -92,13 +93,12 @@ impl Ada {
     /// Sets the number of k-means groups; other anchors become k-means.
     #[must_use]
     pub fn clusters(mut self, clusters: usize) -> Self {
-        match &mut self.anchors {
-            Anchors::KMeans { settings, .. } => *settings = settings.clone().with_groups(clusters),
-            other => {
-                let settings = KMeans::new(clusters);
-                *other = Anchors::KMeans { settings, on: On::default(), scale: Scale::default() };
-            }
-        }
+        let mut clustering = match self.anchors {
+            Anchors::KMeans(clustering) => clustering,
+            _ => Clustering::default(),
+        };
+        clustering.kmeans = clustering.kmeans.with_groups(clusters);
+        self.anchors = Anchors::KMeans(clustering);
         self
     }
 
@@ -130,7 +130,7 @@ impl Ada {
         self
     }
 
-    /// Keeps groups inside the levels of a partition. Real-valued anchors have no groups to keep.
+    /// Keeps groups inside the levels of a partition. Refused for real-valued anchors, which have none.
     #[must_use]
     pub fn within(mut self, levels: Partition) -> Self {
         self.within = Some(Arc::new(levels));
@@ -176,31 +176,42 @@ impl Method for Ada {
             None => self.anchors.partition(samples, seed)?,
         };
         let anchors = match (&self.anchors, partition) {
-            (Anchors::Matrix(anchors), _) => FittedAnchors::Matrix {
-                anchors: Arc::clone(anchors),
-                span: Arc::new(Span::of(anchors)),
-            },
-            (_, partition) => {
-                let partition = partition.expect("anchors that are no matrix are groups");
-                let weights: Option<Arc<[f64]>> = samples.weights().map(Into::into);
-                let centres = match self.means_of {
-                    MeansOf::Batch => None,
-                    MeansOf::Set => {
-                        let all = GroupMean::new(
-                            Arc::clone(&partition),
-                            weights.clone(),
-                            Strength::Shared(1.0),
-                        )?;
-                        Some(Arc::new(SetMeans {
-                            features: all.means_of(samples.x(), Gather::default())?,
-                            targets: all.means_of(samples.y(), Gather::default())?,
-                        }))
-                    }
-                };
-                FittedAnchors::Groups { partition, weights, centres }
+            (_, Some(partition)) => self.fit_groups(samples, partition)?,
+            (Anchors::Matrix(anchors), None) => {
+                if samples.weights().is_some() {
+                    return Err(Error::NeedsGroups { what: "a row weight" });
+                }
+                if self.means_of == MeansOf::Set {
+                    return Err(Error::NeedsGroups { what: "a mean of the set" });
+                }
+                let span = Arc::new(Span::of(anchors));
+                FittedAnchors::Matrix { anchors: Arc::clone(anchors), span }
             }
+            (_, None) => unreachable!("anchors that are no matrix are groups"),
         };
         Ok(Box::new(FittedAda { rows: samples.rows(), anchors, gammas, per: self.per }))
+    }
+}
+
+impl Ada {
+    fn fit_groups(
+        &self,
+        samples: &Samples<'_>,
+        partition: Arc<Partition>,
+    ) -> Result<FittedAnchors> {
+        let weights: Option<Arc<[f64]>> = samples.weights().map(Into::into);
+        let mut centres = None;
+        // With weights the means are taken even if they are not used: a group may weigh nothing.
+        if self.means_of == MeansOf::Set || weights.is_some() {
+            let shared = Strength::Shared(1.0);
+            let all = GroupMean::new(Arc::clone(&partition), weights.clone(), shared)?;
+            let means = SetMeans {
+                features: all.means_of("x", samples.x(), Gather::default())?,
+                targets: all.means_of("y", samples.y(), Gather::default())?,
+            };
+            centres = (self.means_of == MeansOf::Set).then(|| Arc::new(means));
+        }
+        Ok(FittedAnchors::Groups { partition, weights, centres })
     }
 }
 
@@ -245,7 +256,7 @@ impl Fitted for FittedAda {
                 Map::Projection(Projection::new(span, gamma)?)
             }
         };
-        Ok(Draw { centres: set_means, ..Draw::new(self.rows, sources, Mixing(map)) })
+        Ok(Draw { centres: set_means, ..Draw::of(self.rows, sources, Mixing(map)) })
     }
 
     fn partition(&self) -> Option<&Partition> {

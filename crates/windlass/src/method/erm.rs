@@ -36,6 +36,6 @@ impl Fitted for FittedErm {
     fn draw(&self, batch: Batch<'_>, _seed: Seed, _step: u64) -> Result<Draw> {
         let sources = batch.check(self.rows)?;
         let rows = sources.map_or(self.rows, <[usize]>::len);
-        Ok(Draw::new(self.rows, sources, Mixing::identity(rows)))
+        Ok(Draw::of(self.rows, sources, Mixing::identity(rows)))
     }
 }

@@ -104,7 +104,7 @@ impl LambdaLaw {
         Ok(Draw {
             sources: Some(sources),
             partners: Some(partners),
-            ..Draw::new(training_rows, None, Mixing(Map::Pairs(pairs)))
+            ..Draw::of(training_rows, None, Mixing(Map::Pairs(pairs)))
         })
     }
 }

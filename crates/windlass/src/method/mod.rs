@@ -49,7 +49,7 @@ pub use local_mixup::LocalMixup;
 pub use mixup::Mixup;
 pub use noise::Noise;
 
-use crate::data::{check_finite, flatten};
+use crate::data::flatten;
 use crate::mixing::group_mean::GroupMeans;
 use crate::mixing::{Gather, Map, Ready, buffer, with_rows, write_rows};
 use crate::{Error, Mixing, Partition, Real, Result, Samples, Seed};
@@ -69,7 +69,8 @@ pub trait Fitted: Debug + Send + Sync {
     /// Draws one synthetic row for every row of a batch.
     ///
     /// `step` tells apart batches (a training step, a copy of the data set): the same seed and step
-    /// give the same draw.
+    /// give the same draw. What is drawn for a row depends on the row and not on its place, so a row that
+    /// occurs twice in a batch gets the same partner, noise and strength twice.
     fn draw(&self, batch: Batch<'_>, seed: Seed, step: u64) -> Result<Draw>;
 
     /// The groups of the training rows, if the method has any.
@@ -140,7 +141,42 @@ pub(crate) enum Side {
 }
 
 impl Draw {
-    fn new(training_rows: usize, sources: Option<&[usize]>, mixing: Mixing) -> Self {
+    /// A draw of a method of your own: `mixing` takes training rows `sources`, then `partners`.
+    ///
+    /// ```
+    /// use ndarray::array;
+    /// use windlass::{Draw, Mixing, Strength};
+    ///
+    /// let middle = Mixing::pairs(1, Strength::Shared(0.5))?;
+    /// let draw = Draw::new(3, vec![0], vec![2], middle)?; // of 3 training rows, the first and the last
+    /// assert_eq!(draw.targets(array![1.0, 7.0, 5.0].view())?, array![3.0]);
+    /// # Ok::<(), windlass::Error>(())
+    /// ```
+    pub fn new(
+        training_rows: usize,
+        sources: Vec<usize>,
+        partners: Vec<usize>,
+        mixing: Mixing,
+    ) -> Result<Self> {
+        let (rows_in, rows_out) = (mixing.rows_in(), mixing.rows_out());
+        if (sources.len(), sources.len() + partners.len()) != (rows_out, rows_in) {
+            return Err(Error::RowMismatch {
+                left: "the mixing",
+                left_rows: rows_in,
+                right: "sources and partners",
+                right_rows: sources.len() + partners.len(),
+            });
+        }
+        let mut listed = sources.iter().chain(&partners);
+        if let Some(&row) = listed.find(|&&row| row >= training_rows) {
+            return Err(Error::NoSuchRow { row, rows: training_rows });
+        }
+        let partners = (rows_in > rows_out).then_some(partners);
+        Ok(Self { partners, ..Self::of(training_rows, Some(&sources), mixing) })
+    }
+
+    /// A draw without partners of rows that are known to exist.
+    fn of(training_rows: usize, sources: Option<&[usize]>, mixing: Mixing) -> Self {
         let sources = sources.map(<[usize]>::to_vec);
         Self { training_rows, sources, partners: None, mixing, centres: None, noise: None }
     }
@@ -320,10 +356,14 @@ impl Draw {
             let got = training.ncols();
             return Err(Error::ColumnMismatch { what: "the data", expected, got });
         }
-        let Some(means) = means else {
-            return self.mixing.prepare(training, self.gather_map());
+        let what = match side {
+            Side::Features => "x",
+            Side::Targets => "y",
         };
-        check_finite("the data", training)?;
+        let Some(means) = means else {
+            return self.mixing.prepare(what, training, self.gather_map());
+        };
+        self.gather_map().check_finite(what, training)?;
         Ok(Ready::means(means.clone()))
     }
 

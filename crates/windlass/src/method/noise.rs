@@ -126,7 +126,7 @@ impl Fitted for FittedNoise {
         let sources = batch.check(self.rows)?;
         let rows = sources.map_or(self.rows, <[usize]>::len);
         let noise = AddedNoise { deviations: Arc::clone(&self.deviations), seed, step };
-        Ok(Draw { noise: Some(noise), ..Draw::new(self.rows, sources, Mixing::identity(rows)) })
+        Ok(Draw { noise: Some(noise), ..Draw::of(self.rows, sources, Mixing::identity(rows)) })
     }
 }
 

@@ -15,9 +15,9 @@
 
 use ndarray::{ArrayView, ArrayView1, ArrayView2, Axis, Dimension};
 
-use crate::data::flatten;
+use crate::data::{check_finite, flatten};
 use crate::sums::exact_sum;
-use crate::{Error, Partition, Result, Samples};
+use crate::{Error, Partition, Result};
 
 /// A measure of error or agreement. See the [module](self).
 ///
@@ -120,7 +120,19 @@ impl Metric {
 }
 
 fn check(y: ArrayView2<'_, f64>, p: ArrayView2<'_, f64>) -> Result<()> {
-    Samples::new(y, p)?;
+    if y.nrows() != p.nrows() {
+        return Err(Error::RowMismatch {
+            left: "the targets",
+            left_rows: y.nrows(),
+            right: "the predictions",
+            right_rows: p.nrows(),
+        });
+    }
+    if y.is_empty() {
+        return Err(Error::Empty { what: "the metric", missing: "targets to average over" });
+    }
+    check_finite("the targets", y)?;
+    check_finite("the predictions", p)?;
     if y.ncols() != p.ncols() {
         let (expected, got) = (y.ncols(), p.ncols());
         return Err(Error::ColumnMismatch { what: "the predictions", expected, got });

@@ -54,6 +54,8 @@ pub struct GroupSums {
     sums: ExactSums,
     /// Sums of the row weights; `None` while every row weighs 1.
     weights: Option<ExactSums>,
+    /// Why a block was refused: the sums are then of no use.
+    refusal: Option<Error>,
 }
 
 impl GroupSums {
@@ -65,12 +67,12 @@ impl GroupSums {
 
     fn with_counts(counts: Vec<f64>, width: usize) -> Self {
         let sums = ExactSums::new(counts.len(), width);
-        Self { width, counts, sums, weights: None }
+        Self { width, counts, sums, weights: None, refusal: None }
     }
 
-    /// Adds a block of rows, with the group of each and, optionally, its weight in `[0, ∞)`.
+    /// Adds a block of rows, with the group of each and, optionally, its weight in `[0, 2⁵⁰]`.
     ///
-    /// After a refusal the sums are incomplete and must be thrown away.
+    /// After a value was refused so is [`finish`](Self::finish): the sums are of no use.
     pub fn add<T: Real>(
         &mut self,
         rows: ArrayView2<'_, T>,
@@ -88,7 +90,9 @@ impl GroupSums {
         }
         let all = rows.as_slice().expect("standard layout");
         self.add_values(all.chunks_exact(self.width.max(1)), labels, weights);
-        self.check_sums(rows.view())
+        let checked = self.check_sums("x", rows.view());
+        self.refusal = self.refusal.take().or(checked.clone().err());
+        checked
     }
 
     /// From here on rows have weights; those so far weigh 1.
@@ -125,11 +129,8 @@ impl GroupSums {
     }
 
     /// Refuses a value that could not be summed, found in the rows just added.
-    fn check_sums<T: Real>(&self, rows: ArrayView2<'_, T>) -> Result<()> {
-        if !self.sums.refused() {
-            return Ok(());
-        }
-        check_finite("x", rows)
+    fn check_sums<T: Real>(&self, what: &'static str, rows: ArrayView2<'_, T>) -> Result<()> {
+        if self.sums.refused() { check_finite(what, rows) } else { Ok(()) }
     }
 
     /// Adds the sums of other blocks.
@@ -149,6 +150,7 @@ impl GroupSums {
                 right_rows: other.counts.len(),
             });
         }
+        self.refusal = self.refusal.take().or_else(|| other.refusal.clone());
         self.sums.merge(&other.sums);
         match &other.weights {
             Some(weights) => self.weigh().merge(weights),
@@ -166,6 +168,9 @@ impl GroupSums {
 
     /// The group means. An empty group has mean 0; one whose weights add up to 0 is refused.
     pub fn finish(self) -> Result<GroupMeans> {
+        if let Some(refusal) = self.refusal {
+            return Err(refusal);
+        }
         let divisors = match self.weights {
             None => self.counts,
             Some(weights) => {
@@ -225,6 +230,10 @@ impl GroupMeans {
     ) -> Result<Array2<T>> {
         let rows = flatten(rows);
         check_block(rows.view(), labels, self.width, self.divisors.len())?;
+        let empty = |&label: &u32| self.divisors[label as usize] == 0.0;
+        if let Some(row) = labels.iter().position(empty) {
+            return Err(Error::EmptyGroup { row, group: labels[row] as usize });
+        }
         gamma.check_gamma(labels.len())?;
         check_finite("x", rows.view())?;
         let means = T::narrow_all(self.clone().into_values());
@@ -384,6 +393,7 @@ impl GroupMean {
 
     pub(crate) fn means_of<T: Real>(
         &self,
+        what: &'static str,
         rows: ArrayView2<'_, T>,
         gather: Gather<'_>,
     ) -> Result<GroupMeans> {
@@ -394,6 +404,9 @@ impl GroupMean {
             let sizes = self.partition.sizes().iter();
             let counts = sizes.map(|&size| if range.start == 0 { size as f64 } else { 0.0 });
             let mut sums = GroupSums::with_counts(counts.collect(), width);
+            if weights.is_some() {
+                sums.weights = Some(ExactSums::new(self.partition.groups(), 1));
+            }
             let labels = &labels[range.clone()];
             let weights = weights.map(|weights| &weights[range.clone()]);
             let all = rows.to_slice().expect("standard layout");
@@ -422,7 +435,7 @@ impl GroupMean {
                 })
                 .expect("at least two parts")
         };
-        sums.check_sums(rows)?;
+        sums.check_sums(what, rows)?;
         sums.finish()
     }
 
@@ -472,9 +485,10 @@ impl GroupMean {
     }
 }
 
-/// Splits rows into one part per thread, or leaves them whole when they are few.
+/// Splits rows into one part per thread, none of them empty, or leaves them whole when they are few.
 pub(crate) fn parts_of(rows: usize, width: usize) -> Vec<Range<usize>> {
     const WORTH_A_THREAD: usize = 1 << 15;
-    let parts = (rows * width / WORTH_A_THREAD).clamp(1, rayon::current_num_threads());
+    let most = rayon::current_num_threads().min(rows).max(1);
+    let parts = (rows.saturating_mul(width) / WORTH_A_THREAD).clamp(1, most);
     (0..parts).map(|part| rows * part / parts..rows * (part + 1) / parts).collect()
 }

@@ -33,7 +33,7 @@ use std::sync::Arc;
 use ndarray::{Array, ArrayView, ArrayView2, ArrayViewMut, Dimension};
 use rayon::prelude::*;
 
-use crate::data::{check_finite, flatten};
+use crate::data::{check_finite, check_finite_rows, flatten};
 use crate::gamma::{GAMMA, GAMMA_RANGE};
 use crate::{AnchorMatrix, Error, Partition, Real, Result};
 use group_mean::{GroupMean, GroupMeans};
@@ -156,7 +156,7 @@ impl Mixing {
     #[must_use]
     pub fn rows_in(&self) -> usize {
         match &self.0 {
-            Map::Pairs(map) => 2 * map.rows(),
+            Map::Pairs(map) => map.rows().saturating_mul(2),
             _ => self.rows_out(),
         }
     }
@@ -187,7 +187,7 @@ impl Mixing {
         check_rows(rows.shape(), self.rows_in())?;
         let out = buffer(out, &with_rows(&rows, self.rows_out()))?;
         let rows = flatten(rows);
-        let ready = self.prepare(rows.view(), Gather::default())?;
+        let ready = self.prepare("the batch", rows.view(), Gather::default())?;
         write_rows(out, rows.ncols(), |range, out| {
             self.write(&ready, rows.view(), Gather::default(), range, out);
         });
@@ -217,14 +217,15 @@ impl Mixing {
     /// just that every value is finite.
     pub(crate) fn prepare<T: Real>(
         &self,
+        what: &'static str,
         rows: ArrayView2<'_, T>,
         gather: Gather<'_>,
     ) -> Result<Ready<T>> {
         Ok(match &self.0 {
-            Map::GroupMean(map) => Ready::means(map.means_of(rows, gather)?),
-            Map::Projection(map) => Ready::Projected(map.project(rows, gather)?),
+            Map::GroupMean(map) => Ready::means(map.means_of(what, rows, gather)?),
+            Map::Projection(map) => Ready::Projected(map.project(what, rows, gather)?),
             Map::Identity { .. } | Map::Pairs(_) => {
-                check_finite("x", rows)?;
+                gather.check_finite(what, rows)?;
                 Ready::Nothing
             }
         })
@@ -286,6 +287,17 @@ pub(crate) struct Gather<'a> {
 }
 
 impl Gather<'_> {
+    /// Refuses a value that is not finite in the rows it names.
+    pub(crate) fn check_finite<T: Real>(
+        &self,
+        what: &'static str,
+        rows: ArrayView2<'_, T>,
+    ) -> Result<()> {
+        let Some(sources) = self.sources else { return check_finite(what, rows) };
+        let partners = self.partners.unwrap_or(&[]);
+        check_finite_rows(what, rows, sources.iter().chain(partners).copied())
+    }
+
     #[inline(always)]
     pub(crate) fn source(&self, row: usize) -> usize {
         self.sources.map_or(row, |sources| sources[row])
@@ -299,15 +311,14 @@ impl Gather<'_> {
 }
 
 fn check_rows(shape: &[usize], expected: usize) -> Result<()> {
-    let got = shape.first().copied().unwrap_or(0);
-    if got == expected {
+    if shape.first() == Some(&expected) {
         return Ok(());
     }
     Err(Error::RowMismatch {
         left: "the mixing",
         left_rows: expected,
         right: "the batch",
-        right_rows: got,
+        right_rows: shape.first().copied().unwrap_or(0),
     })
 }
 

@@ -105,6 +105,7 @@ impl Projection {
 
     pub(crate) fn project<T: Real>(
         &self,
+        what: &'static str,
         rows: ArrayView2<'_, T>,
         gather: Gather<'_>,
     ) -> Result<Projected> {
@@ -114,7 +115,7 @@ impl Projection {
         let mut plain = ExactSums::new(1, d);
         plain.add_rows((0..n).map(|i| (0, 1.0, source(gather.source(i)))));
         if sums.refused() || plain.refused() {
-            check_finite("x", rows)?;
+            check_finite(what, rows)?;
         }
         let mean: Vec<f64> = plain.totals().into_iter().map(|total| total / n as f64).collect();
         let mut coefficients =

@@ -22,9 +22,7 @@
 use faer::{Mat, Scale, concat};
 
 use super::least_squares::{condense, least_squares};
-use super::{
-    Centred, LinearModel, check_not_negative, check_penalty, check_some_weight, root_weight,
-};
+use super::{Centred, LinearModel, check_not_negative, check_penalty, root_weight};
 use crate::mixing::Gather;
 use crate::mixing::Strength;
 use crate::mixing::group_mean::GroupMean;
@@ -133,7 +131,6 @@ impl AnchorRegression {
     ) -> Result<Vec<PathPoint>> {
         check_penalty(self.penalty)?;
         gammas.iter().try_for_each(|&gamma| check_not_negative("gamma", gamma))?;
-        check_some_weight(samples)?;
         let parts = Parts::new(samples, anchors.into())?;
         gammas.iter().map(|&gamma| parts.fit(gamma, self.penalty)).collect()
     }
@@ -145,6 +142,8 @@ struct Parts {
     y: Side,
     /// The condensed `(I − Π)X` and `(I − Π)Y` of (2).
     condensed: (Mat<f64>, Mat<f64>),
+    /// The size of the centred features: what rounding is measured by.
+    size: f64,
     total_weight: f64,
 }
 
@@ -199,7 +198,8 @@ impl Parts {
             None => samples.rows() as f64,
         };
         let condensed = condense(x.within.clone(), y.within.clone());
-        Ok(Self { x, y, condensed, total_weight })
+        let size = x.within.norm_l2().hypot(x.between.norm_l2());
+        Ok(Self { x, y, condensed, size, total_weight })
     }
 
     fn fit(&self, gamma: f64, penalty: f64) -> Result<PathPoint> {
@@ -207,7 +207,7 @@ impl Parts {
         let (design, response) = &self.condensed;
         let design = concat![[design], [root * &self.x.between]];
         let response = concat![[response], [root * &self.y.between]];
-        let coefficients = least_squares(&design, &response, penalty)?;
+        let coefficients = least_squares(&design, &response, penalty, self.size)?;
         let error = |x: &Mat<f64>, y: &Mat<f64>| {
             (y - x * &coefficients).squared_norm_l2() / self.total_weight
         };
@@ -228,7 +228,7 @@ fn split_by_groups(
     groups: &GroupMean,
     samples: &Samples<'_>,
 ) -> Result<Side> {
-    let means = groups.means_of(rows, Gather::default())?;
+    let means = groups.means_of("x", rows, Gather::default())?;
     let (mean, _) = moments(rows, samples.weights());
     let (n, d) = rows.dim();
     let within = Mat::from_fn(n, d, |i, j| {

@@ -4,15 +4,21 @@
 //! argmin_B ‖Y − XB‖² + λ‖B‖² = V diag(s/(s² + λ)) UᵀY,    X = U diag(s) Vᵀ
 //! ```
 //!
-//! With `λ = 0` singular values below the rounding of the largest are left out, which gives the
+//! With `λ = 0` singular values that are mere rounding are left out, which gives the
 //! solution of least norm where there is more than one.
 
 use faer::Mat;
 
 use crate::{Error, Result};
 
-/// The coefficients, columns of `x` × columns of `y`.
-pub(super) fn least_squares(x: &Mat<f64>, y: &Mat<f64>, penalty: f64) -> Result<Mat<f64>> {
+/// The coefficients, columns of `x` × columns of `y`. `size` is the norm of what `x` was computed from: a
+/// part of `x` that is mere rounding of that is left out.
+pub(super) fn least_squares(
+    x: &Mat<f64>,
+    y: &Mat<f64>,
+    penalty: f64,
+    size: f64,
+) -> Result<Mat<f64>> {
     let (rows, columns) = (x.nrows(), x.ncols());
     if rows == 0 {
         return Ok(Mat::zeros(columns, y.ncols()));
@@ -20,7 +26,7 @@ pub(super) fn least_squares(x: &Mat<f64>, y: &Mat<f64>, penalty: f64) -> Result<
     let svd = x.thin_svd().map_err(|_| Error::NoConvergence { rows, columns })?;
     let singular = svd.S().column_vector();
     let largest = singular.iter().copied().fold(0.0, f64::max);
-    let tolerance = largest * f64::EPSILON * rows.max(columns) as f64;
+    let tolerance = largest.max(size) * f64::EPSILON * rows.max(columns) as f64;
     let mut projected = svd.U().transpose() * y;
     for (k, &s) in singular.iter().enumerate() {
         let kept = if penalty > 0.0 { s > 0.0 } else { s > tolerance };

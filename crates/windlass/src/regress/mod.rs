@@ -75,14 +75,6 @@ fn root_weight(samples: &Samples<'_>, row: usize) -> f64 {
     samples.weights().map_or(1.0, |weights| weights[row].sqrt())
 }
 
-/// Refuses rows that all weigh nothing.
-fn check_some_weight(samples: &Samples<'_>) -> Result<()> {
-    if samples.weights().is_some_and(|weights| weights.iter().all(|&weight| weight == 0.0)) {
-        return Err(Error::Weightless { group: 0 });
-    }
-    Ok(())
-}
-
 /// Refuses a penalty that is not in `[0, ∞)`.
 fn check_penalty(penalty: f64) -> Result<()> {
     check_not_negative("penalty", penalty)

@@ -8,7 +8,7 @@ use faer::Mat;
 use ndarray::ArrayView2;
 
 use super::least_squares::{condense, least_squares};
-use super::{Centred, LinearModel, check_penalty, check_some_weight, root_weight};
+use super::{Centred, LinearModel, check_penalty, root_weight};
 use crate::{Result, Samples};
 
 /// Ridge regression.
@@ -50,7 +50,6 @@ impl Ridge {
     /// Fits the model; row weights count.
     pub fn fit(&self, samples: &Samples<'_>) -> Result<LinearModel> {
         check_penalty(self.penalty)?;
-        check_some_weight(samples)?;
         let prepare = |rows: ArrayView2<'_, f64>| {
             if self.intercept {
                 return Centred::new(rows, samples);
@@ -61,7 +60,8 @@ impl Ridge {
         };
         let (x, y) = (prepare(samples.x()), prepare(samples.y()));
         let (design, response) = condense(x.rows, y.rows);
-        let coefficients = least_squares(&design, &response, self.penalty)?;
+        let size = design.norm_l2();
+        let coefficients = least_squares(&design, &response, self.penalty, size)?;
         Ok(LinearModel::uncentred(&coefficients, &x.mean, &y.mean))
     }
 }

@@ -198,18 +198,18 @@ impl<'a, 'p> State<'a, 'p> {
                 let own = self.centres.row(self.labels[i] as usize);
                 squared_distance(self.points.row(i), own)
             };
+            // A row that is alone in its group stays: moving it would empty another.
+            let movable = |&i: &usize| {
+                let weight = self.points.weight(i);
+                weight > 0.0 && weights[self.labels[i] as usize] > weight
+            };
             let farthest = (0..self.points.len())
-                .filter(|&i| self.points.weight(i) > 0.0)
+                .filter(movable)
                 .map(|i| (i, distance(i)))
                 .reduce(|best, next| if next.1 > best.1 { next } else { best });
-            let Some((row, square)) = farthest else {
+            let Some((row, _)) = farthest.filter(|&(_, square)| square > 0.0) else {
                 return;
             };
-            // Rows alone in their group, or on their centre, stay: moving them would empty another.
-            let alone = weights[self.labels[row] as usize] <= self.points.weight(row);
-            if square <= 0.0 || alone {
-                return;
-            }
             let left = std::mem::replace(&mut self.labels[row], to_label(empty));
             self.members
                 .add(self.points, [(row, left, -1.0), (row, to_label(empty), 1.0)].into_iter());

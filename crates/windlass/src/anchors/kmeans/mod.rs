@@ -21,13 +21,13 @@ mod sample;
 mod start;
 
 use crate::simd::vectorised;
-use ndarray::{Array2, ArrayView2};
+use ndarray::{Array2, ArrayView2, Axis};
 use rayon::prelude::*;
 
 pub use sample::RowSample;
 
 use crate::anchors::partition::to_label;
-use crate::data::{check_finite, check_weights, flatten, row_slices};
+use crate::data::{check_below, check_some_weight, check_weights, flatten, row_slices};
 use crate::moments::moments;
 use crate::{Error, Partition, Result, Seed};
 use centres::Centres;
@@ -37,7 +37,7 @@ use lloyd::{Lloyd, Stop};
 ///
 /// | Setting | Default | Range | Meaning |
 /// | :-- | :-- | :-- | :-- |
-/// | [`new`](Self::new) | `8` | `1 ..= rows` | groups asked for |
+/// | [`new`](Self::new) | `8` | `1, …` | groups asked for |
 /// | [`starts`](Self::starts) | `10` | `1, …` | independent starts; the best is kept |
 /// | [`max_iterations`](Self::max_iterations) | `300` | `1, …` | steps of one start over all rows |
 /// | [`tolerance`](Self::tolerance) | `1e-4` | `[0, ∞)` | stop when the squared shift of all centres is at most this times the mean variance of a column; 0 runs until no row changes its group |
@@ -49,7 +49,7 @@ use lloyd::{Lloyd, Stop};
 /// let x = array![[0.0], [0.1], [5.0], [5.1], [9.0]];
 /// let fit = KMeans::new(3).fit(x.view(), None, Seed(0))?;
 /// assert!((fit.inertia() - 0.01).abs() < 1e-12);
-/// assert_eq!(fit.assign(array![[5.05]].view())?.labels()[0], fit.partition().labels()[2]);
+/// assert_eq!(fit.assign(array![[5.05]].view())?[0], fit.partition().labels()[2]);
 /// # Ok::<(), windlass::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
@@ -125,10 +125,11 @@ impl KMeans {
         Ok(())
     }
 
-    /// Groups the rows of `x`, each counting as often as its weight in `[0, ∞)` says.
+    /// Groups the rows of `x`, all below 10¹⁵⁰ in size, each counting as often as its weight in `[0, 2⁵⁰]`
+    /// says.
     ///
-    /// More groups than rows are refused. Where there are fewer *distinct* rows than groups, each
-    /// becomes a group of its own and [`KMeansFit::missing_groups`] says how many were not filled.
+    /// Where there are fewer distinct rows than groups, each becomes a group of its own and
+    /// [`KMeansFit::missing_groups`] says how many were not filled.
     pub fn fit(
         &self,
         x: ArrayView2<'_, f64>,
@@ -143,15 +144,11 @@ impl KMeans {
                 return Err(Error::Empty { what: "x", missing });
             }
         }
-        if self.groups > n {
-            return Err(Error::TooManyGroups { asked: self.groups, rows: n });
-        }
-        check_finite("x", x.view())?;
+        // Distances are squared, and squares summed.
+        check_below("x", x.view(), 1e150)?;
         if let Some(weights) = weights {
             check_weights(weights, n)?;
-            if weights.iter().all(|&weight| weight == 0.0) {
-                return Err(Error::Weightless { group: 0 });
-            }
+            check_some_weight(weights)?;
         }
         let points = Points::new(x.view(), weights);
         let shift = self.tolerance * points.mean_variance();
@@ -159,7 +156,7 @@ impl KMeans {
         let fits: Vec<Lloyd> = (0..self.starts as u64)
             .into_par_iter()
             .map(|number| {
-                let centres = start::centres(&points, self.groups, stop, seed, number);
+                let centres = start::centres(&points, self.groups.min(n), stop, seed, number);
                 Lloyd::run(&points, centres, stop)
             })
             .collect();
@@ -192,9 +189,13 @@ pub struct KMeansFit {
 impl KMeansFit {
     fn new(best: Lloyd, asked: usize) -> Result<Self> {
         let centres = best.centres.into_rows();
+        // A group may have lost its last row in the last step.
+        let found = Partition::new(best.labels, centres.nrows())?;
+        let partition = Partition::new(vec![0; found.rows()], 1)?.within(|_| Ok(found.clone()))?;
+        let kept: Vec<usize> = (0..found.groups()).filter(|&g| found.sizes()[g] > 0).collect();
         Ok(Self {
-            partition: Partition::new(best.labels, centres.nrows())?,
-            centres,
+            partition,
+            centres: centres.select(Axis(0), &kept),
             inertia: best.inertia,
             iterations: best.iterations,
             asked,
@@ -219,26 +220,26 @@ impl KMeansFit {
         self.inertia
     }
 
-    /// The steps that the best start took.
+    /// The steps that led to these groups: of the best start, and of what made it better.
     #[must_use]
     pub fn iterations(&self) -> usize {
         self.iterations
     }
 
-    /// How many of the groups asked for could not be filled, for want of distinct rows.
+    /// How many of the groups asked for could not be filled, mostly for want of distinct rows.
     #[must_use]
     pub fn missing_groups(&self) -> usize {
         self.asked - self.centres.nrows()
     }
 
     /// The group of the nearest centre for rows that need not have been fitted.
-    pub fn assign(&self, x: ArrayView2<'_, f64>) -> Result<Partition> {
+    pub fn assign(&self, x: ArrayView2<'_, f64>) -> Result<Vec<u32>> {
         let x = flatten(x);
         let d = self.centres.ncols();
         if x.ncols() != d {
             return Err(Error::ColumnMismatch { what: "x", expected: d, got: x.ncols() });
         }
-        check_finite("x", x.view())?;
+        check_below("x", x.view(), 1e150)?;
         let centres = Centres::new(self.centres.clone());
         let mut labels = vec![0; x.nrows()];
         let row = row_slices(x.view());
@@ -254,7 +255,7 @@ impl KMeansFit {
                 },
             );
         });
-        Partition::new(labels, self.centres.nrows())
+        Ok(labels)
     }
 }
 

@@ -49,7 +49,7 @@ impl RowSample {
         Self { capacity, width, seed, kept: BTreeMap::new() }
     }
 
-    /// Offers a block of rows, each with an optional weight in `[0, ∞)`.
+    /// Offers a block of rows, each with an optional weight in `[0, 2⁵⁰]`.
     pub fn add(&mut self, rows: ArrayView2<'_, f64>, weights: Option<&[f64]>) -> Result<()> {
         let rows = flatten(rows);
         if rows.ncols() != self.width {
@@ -77,9 +77,9 @@ impl RowSample {
 
     /// Adds the sample of other blocks, made with the same capacity, width and seed.
     pub fn merge(&mut self, other: &Self) -> Result<()> {
-        if self.width != other.width {
-            let (expected, got) = (self.width, other.width);
-            return Err(Error::ColumnMismatch { what: "the merged sample", expected, got });
+        let made = |sample: &Self| (sample.capacity, sample.width, sample.seed);
+        if made(self) != made(other) {
+            return Err(Error::OtherSample);
         }
         for (&hash, kept) in &other.kept {
             self.keep(hash, kept.count, || Kept { count: 0, ..kept.clone() });

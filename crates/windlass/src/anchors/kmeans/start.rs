@@ -1,8 +1,10 @@
 //! Greedy k-means++: the next centre is the best of a few rows drawn with probability ∝ wᵢDᵢ², where
 //! Dᵢ is the distance to the nearest centre so far; best is the one that leaves the smallest Σ wᵢDᵢ².
-//! Then exchanges are tried, a few more than there are centres: a row drawn in the same way takes the
-//! place of the centre that is missed least, if that makes Σ wᵢDᵢ² smaller (Lattanzi, Sohler, *A better
-//! k-means++ algorithm via local search*, ICML 2019).
+//!
+//! The first start also tries exchanges, a few more than there are centres: a row drawn in the same way
+//! takes the place of the centre that is missed least, if that makes Σ wᵢDᵢ² smaller (Lattanzi, Sohler,
+//! *A better k-means++ algorithm via local search*, ICML 2019). The others do without, to be different.
+//! The best of several finished runs is refined in the same way, if rows are not too many.
 //!
 //! Of many rows, each start sees a sample of its own, and its centres settle there first: most of the
 //! way is walked on rows that fit in a cache.
@@ -103,7 +105,8 @@ pub(super) fn centres(
 fn plus_plus(points: &Points<'_>, groups: usize, seed: Seed, start: u64) -> Centres {
     let blocks = Blocks::new(points);
     let draws = |centre: usize| seed.at(Stream::KMeansStart, start, centre as u64);
-    let candidates = 2 + groups.ilog2() as usize * 7 / 10; // about ln k, since ln 2 is about 0.7
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 44")]
+    let candidates = 2 + libm::log(groups as f64) as usize;
     // Before there is a centre, rows are drawn by their weights alone.
     let weight_sums = block_sums(&blocks.weights);
     let first = pick(&mut draws(0), &weight_sums, &blocks.weights, blocks.rows);
