@@ -213,14 +213,44 @@ are faster.
     inertias(&mut page, measured)?;
     large(&mut page, measured)?;
     growth(&mut page, measured)?;
+    limits(&mut page, measured)?;
+    Ok(page)
+}
+
+/// What holds the works back.
+fn limits(page: &mut String, measured: &Measured) -> Result<()> {
     writeln!(
         page,
         "
+## Limits
+
 The kernel reads its rows twice (group sums, then all copies of a block while it is in cache) and writes
 each value once. It is bound by memory: with one thread it stays behind `memcpy`, which writes past the
-cache where ordinary stores first read what they overwrite; with two threads both wait for memory."
+cache where ordinary stores first read what they overwrite; with two threads both wait for memory.
+
+A small batch is bound by additions. Group sums are exact, so that results do not depend on the order of
+rows: two error-free additions, twelve plain ones, for every value, and a core does two vectors of four a
+cycle. The share of the sums, with their allocations:
+
+| n | whole batch | exact sums |
+| --: | --: | --: |"
     )?;
-    Ok(page)
+    for n in [64, 256, 1024, 4096] {
+        let of = |work: &str| measured.median("ours", &format!("{work}_{n}"), "wall");
+        if let (Some(whole), Some(sums)) = (of("ada_batch"), of("ada_sums")) {
+            let share = 100.0 * sums / whole;
+            writeln!(page, "| {n} | {} | {} ({share:.0} %) |", seconds(whole), seconds(sums))?;
+        }
+    }
+    writeln!(
+        page,
+        "
+Plain sums would take a twelfth of the additions, and would make a batch's bits depend on its order.
+
+k-means takes its steps with bounds: what a step costs depends on how far the centres still move, so
+steps at different n are alike only on average. Its start sees a sample of fixed size above 32,768 rows."
+    )?;
+    Ok(())
 }
 
 /// One row of the table: ours against a peer's `(name, side, work)`.

@@ -17,8 +17,8 @@ use std::time::{Duration, Instant};
 use cpu_time::ProcessTime;
 use ndarray::{Array1, Array2};
 use windlass::{
-    Ada, Bandwidth, Batch, CMixup, Copies, Fitted, KMeans, Method, Mixing, Partition, Per, Plan,
-    Samples, Seed, Stream, Strength,
+    Ada, Bandwidth, Batch, CMixup, Copies, Fitted, GroupSums, KMeans, Method, Mixing, Partition,
+    Per, Plan, Samples, Seed, Stream, Strength,
 };
 
 fn main() {
@@ -217,6 +217,17 @@ fn ada_batch(sizes: &Sizes) {
         });
         let each = (wall / inner, cpu / inner);
         report(&format!("ada_batch_{n}"), each, "");
+        // The part of it that the exact group sums take.
+        let (wall, cpu) = time(sizes.repeats, || {
+            for _ in 0..inner {
+                for rows in [x.view(), y.view()] {
+                    let mut sums = GroupSums::new(10, rows.ncols());
+                    sums.add(rows, &labels, None).expect("good data");
+                    black_box(sums.finish().expect("good data"));
+                }
+            }
+        });
+        report(&format!("ada_sums_{n}"), (wall / inner, cpu / inner), "");
     }
 }
 
@@ -282,7 +293,8 @@ fn growth_kmeans(n: usize) {
     let steps = |steps: usize| {
         let settings = KMeans::new(10).starts(1).tolerance(0.0).max_iterations(steps);
         let fit = || settings.fit(x.view(), None, Seed(3)).expect("good data");
-        (fit().iterations(), time(3, fit))
+        let repeats = (3_000_000 / n).clamp(3, 30);
+        (fit().iterations(), time(repeats, fit))
     };
     let (short, long) = (steps(10), steps(30));
     let each = |long_time: Duration, short_time: Duration| {
