@@ -18,6 +18,7 @@ use ndarray::{Array, ArrayView, ArrayView2, ArrayViewMut, Dimension};
 use rayon::prelude::*;
 
 use crate::data::flatten;
+use crate::error::same_rows;
 use crate::method::Side;
 use crate::mixing::{Ready, buffer, task_rows, with_rows};
 use crate::{Batch, Draw, Error, Fitted, How, Origin, Real, Result, Seed};
@@ -169,14 +170,7 @@ impl Plan {
     /// The shape of the result.
     fn shape<T, D: Dimension>(&self, training: &ArrayView<'_, T, D>) -> Result<D> {
         let got = training.shape().first().copied().unwrap_or(0);
-        if got != self.training_rows {
-            return Err(Error::RowMismatch {
-                left: "the plan",
-                left_rows: self.training_rows,
-                right: "the data",
-                right_rows: got,
-            });
-        }
+        same_rows(("the plan", self.training_rows), ("the data", got))?;
         Ok(with_rows(training, self.rows()))
     }
 

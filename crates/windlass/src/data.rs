@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use ndarray::{ArrayView, ArrayView2, CowArray, Dimension, Ix2};
 use rayon::prelude::*;
 
+use crate::error::same_rows;
 use crate::sums::LARGEST_WEIGHT;
 use crate::{Error, Real, Result};
 
@@ -44,14 +45,7 @@ impl<'a> Samples<'a> {
         y: ArrayView<'a, T, Dy>,
     ) -> Result<Self> {
         let (x, y) = (flatten(x), flatten(y));
-        if x.nrows() != y.nrows() {
-            return Err(Error::RowMismatch {
-                left: "x",
-                left_rows: x.nrows(),
-                right: "y",
-                right_rows: y.nrows(),
-            });
-        }
+        same_rows(("x", x.nrows()), ("y", y.nrows()))?;
         for (what, rows) in [("x", &x), ("y", &y)] {
             for (missing, count) in [("rows", rows.nrows()), ("columns", rows.ncols())] {
                 if count == 0 {
@@ -200,14 +194,7 @@ pub(crate) fn check_some_weight(weights: &[f64]) -> Result<()> {
 
 /// Refuses weights that are negative, very large, not finite or not one per row.
 pub(crate) fn check_weights(weights: &[f64], rows: usize) -> Result<()> {
-    if weights.len() != rows {
-        return Err(Error::RowMismatch {
-            left: "the weights",
-            left_rows: weights.len(),
-            right: "x",
-            right_rows: rows,
-        });
-    }
+    same_rows(("the weights", weights.len()), ("x", rows))?;
     match weights.iter().position(|weight| !(0.0..=LARGEST_WEIGHT).contains(weight)) {
         Some(row) => Err(Error::BadWeight { row, got: weights[row] }),
         None => Ok(()),

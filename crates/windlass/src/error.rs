@@ -84,6 +84,17 @@ pub enum Error {
     NoConvergence { rows: usize, columns: usize },
 }
 
+/// Refuses two named inputs that do not have the same number of rows.
+pub(crate) fn same_rows(
+    (left, left_rows): (&'static str, usize),
+    (right, right_rows): (&'static str, usize),
+) -> Result<()> {
+    if left_rows == right_rows {
+        return Ok(());
+    }
+    Err(Error::RowMismatch { left, left_rows, right, right_rows })
+}
+
 #[cfg(test)]
 mod tests {
     #[test]

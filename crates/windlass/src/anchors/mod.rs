@@ -19,6 +19,7 @@ pub use kmeans::{KMeans, KMeansFit, RowSample};
 pub use matrix::{AnchorMatrix, Basis};
 pub use partition::Partition;
 
+use crate::error::same_rows;
 use crate::{Error, Result, Samples, Seed};
 
 /// One column of the features or the targets.
@@ -172,8 +173,5 @@ impl Column {
 }
 
 fn check_rows(left: &'static str, left_rows: usize, samples: &Samples<'_>) -> Result<()> {
-    if left_rows == samples.rows() {
-        return Ok(());
-    }
-    Err(Error::RowMismatch { left, left_rows, right: "x", right_rows: samples.rows() })
+    same_rows((left, left_rows), ("x", samples.rows()))
 }

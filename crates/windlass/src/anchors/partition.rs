@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::error::same_rows;
 use crate::{Error, Result};
 
 /// A group label for every row: one-hot anchors without the matrix.
@@ -69,14 +70,7 @@ impl Partition {
         let mut groups = 0;
         for rows in self.members().into_iter().filter(|rows| !rows.is_empty()) {
             let inner = split(&rows)?;
-            if inner.rows() != rows.len() {
-                return Err(Error::RowMismatch {
-                    left: "an inner partition",
-                    left_rows: inner.rows(),
-                    right: "its group",
-                    right_rows: rows.len(),
-                });
-            }
+            same_rows(("an inner partition", inner.rows()), ("its group", rows.len()))?;
             // Only groups that have rows get a number, so there are never more groups than rows.
             let mut numbers = vec![0; inner.groups()];
             for (number, _) in numbers.iter_mut().zip(&inner.sizes).filter(|(_, size)| **size > 0) {

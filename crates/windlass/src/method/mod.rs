@@ -50,6 +50,7 @@ pub use mixup::Mixup;
 pub use noise::Noise;
 
 use crate::data::flatten;
+use crate::error::same_rows;
 use crate::mixing::group_mean::GroupMeans;
 use crate::mixing::{Gather, Map, Ready, buffer, with_rows, write_rows};
 use crate::{Error, Mixing, Partition, Real, Result, Samples, Seed};
@@ -159,14 +160,9 @@ impl Draw {
         mixing: Mixing,
     ) -> Result<Self> {
         let (rows_in, rows_out) = (mixing.rows_in(), mixing.rows_out());
-        if (sources.len(), sources.len() + partners.len()) != (rows_out, rows_in) {
-            return Err(Error::RowMismatch {
-                left: "the mixing",
-                left_rows: rows_in,
-                right: "sources and partners",
-                right_rows: sources.len() + partners.len(),
-            });
-        }
+        same_rows(("the mixing", rows_out), ("sources", sources.len()))?;
+        let both = sources.len() + partners.len();
+        same_rows(("the mixing", rows_in), ("sources and partners", both))?;
         let mut listed = sources.iter().chain(&partners);
         if let Some(&row) = listed.find(|&&row| row >= training_rows) {
             return Err(Error::NoSuchRow { row, rows: training_rows });
@@ -329,15 +325,7 @@ impl Draw {
 
     fn check_rows(&self, shape: &[usize]) -> Result<()> {
         let got = shape.first().copied().unwrap_or(0);
-        if got == self.training_rows {
-            return Ok(());
-        }
-        Err(Error::RowMismatch {
-            left: "the fitted rows",
-            left_rows: self.training_rows,
-            right: "the data",
-            right_rows: got,
-        })
+        same_rows(("the fitted rows", self.training_rows), ("the data", got))
     }
 
     /// See [`Mixing::prepare`].

@@ -16,6 +16,7 @@
 use ndarray::{ArrayView, ArrayView1, ArrayView2, Axis, Dimension};
 
 use crate::data::{check_finite, flatten};
+use crate::error::same_rows;
 use crate::sums::exact_sum;
 use crate::{Error, Partition, Result};
 
@@ -69,14 +70,7 @@ impl Metric {
     ) -> Result<Vec<Option<f64>>> {
         let (y, p) = (flatten(y), flatten(p));
         check(y.view(), p.view())?;
-        if domains.rows() != y.nrows() {
-            return Err(Error::RowMismatch {
-                left: "the domains",
-                left_rows: domains.rows(),
-                right: "y",
-                right_rows: y.nrows(),
-            });
-        }
+        same_rows(("the domains", domains.rows()), ("y", y.nrows()))?;
         let of_rows = |rows: Vec<usize>| {
             let (y, p) = (y.select(Axis(0), &rows), p.select(Axis(0), &rows));
             if rows.is_empty() { None } else { self.value(y.view(), p.view()).ok() }
@@ -120,14 +114,7 @@ impl Metric {
 }
 
 fn check(y: ArrayView2<'_, f64>, p: ArrayView2<'_, f64>) -> Result<()> {
-    if y.nrows() != p.nrows() {
-        return Err(Error::RowMismatch {
-            left: "the targets",
-            left_rows: y.nrows(),
-            right: "the predictions",
-            right_rows: p.nrows(),
-        });
-    }
+    same_rows(("the targets", y.nrows()), ("the predictions", p.nrows()))?;
     if y.is_empty() {
         return Err(Error::Empty { what: "the metric", missing: "targets to average over" });
     }

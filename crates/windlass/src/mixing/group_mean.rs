@@ -42,6 +42,7 @@ use rayon::prelude::*;
 
 use super::{Gather, Strength, write_rows};
 use crate::data::{check_finite, check_weights, flatten, row_slices};
+use crate::error::same_rows;
 use crate::sums::ExactSums;
 use crate::{Error, Partition, Real, Result};
 
@@ -142,14 +143,7 @@ impl GroupSums {
                 got: other.width,
             });
         }
-        if self.counts.len() != other.counts.len() {
-            return Err(Error::RowMismatch {
-                left: "the sums",
-                left_rows: self.counts.len(),
-                right: "the merged sums",
-                right_rows: other.counts.len(),
-            });
-        }
+        same_rows(("the sums", self.counts.len()), ("the merged sums", other.counts.len()))?;
         self.refusal = self.refusal.take().or_else(|| other.refusal.clone());
         self.sums.merge(&other.sums);
         match &other.weights {
@@ -259,14 +253,7 @@ fn check_block<T: Real>(
             got: rows.ncols(),
         });
     }
-    if rows.nrows() != labels.len() {
-        return Err(Error::RowMismatch {
-            left: "the block",
-            left_rows: rows.nrows(),
-            right: "the labels",
-            right_rows: labels.len(),
-        });
-    }
+    same_rows(("the block", rows.nrows()), ("the labels", labels.len()))?;
     match labels.iter().position(|&label| label as usize >= groups) {
         Some(row) => Err(Error::NoSuchGroup { row, label: labels[row], groups }),
         None => Ok(()),

@@ -34,6 +34,7 @@ use ndarray::{Array, ArrayView, ArrayView2, ArrayViewMut, Dimension};
 use rayon::prelude::*;
 
 use crate::data::{check_finite, check_finite_rows, flatten};
+use crate::error::same_rows;
 use crate::gamma::{GAMMA, GAMMA_RANGE};
 use crate::{AnchorMatrix, Error, Partition, Real, Result};
 use group_mean::{GroupMean, GroupMeans};
@@ -70,13 +71,8 @@ impl Strength {
             Self::Shared(value) => std::slice::from_ref(value),
             Self::PerRow(values) => values,
         };
-        if let (Self::PerRow(_), true) = (self, values.len() != rows) {
-            return Err(Error::RowMismatch {
-                left: name,
-                left_rows: values.len(),
-                right: "the batch",
-                right_rows: rows,
-            });
+        if matches!(self, Self::PerRow(_)) {
+            same_rows((name, values.len()), ("the batch", rows))?;
         }
         match values.iter().find(|&&value| !inside(value)) {
             Some(&got) => Err(Error::OutOfRange { name, range, got }),

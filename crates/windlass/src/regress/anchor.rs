@@ -23,12 +23,13 @@ use faer::{Mat, Scale, concat};
 
 use super::least_squares::{condense, least_squares};
 use super::{Centred, LinearModel, check_not_negative, check_penalty, root_weight};
+use crate::error::same_rows;
 use crate::mixing::Gather;
 use crate::mixing::Strength;
 use crate::mixing::group_mean::GroupMean;
 use crate::moments::moments;
 use crate::sums::exact_sum;
-use crate::{AnchorMatrix, Error, Partition, Result, Samples};
+use crate::{AnchorMatrix, Partition, Result, Samples};
 
 /// The anchors of a regression: variables that come from outside the system.
 #[derive(Debug, Clone, Copy)]
@@ -161,14 +162,7 @@ impl Parts {
             Exogenous::Groups(partition) => partition.rows(),
             Exogenous::Matrix(matrix) => matrix.rows(),
         };
-        if anchor_rows != samples.rows() {
-            return Err(Error::RowMismatch {
-                left: "the anchors",
-                left_rows: anchor_rows,
-                right: "x",
-                right_rows: samples.rows(),
-            });
-        }
+        same_rows(("the anchors", anchor_rows), ("x", samples.rows()))?;
         let sides = [samples.x(), samples.y()];
         let [x, y] = match anchors {
             Exogenous::Groups(partition) => {

@@ -1,0 +1,386 @@
+//! What holds for every method: bits, provenance, shapes, probabilities, ranges.
+
+#![expect(clippy::cast_possible_truncation, reason = "small numbers")]
+
+mod common;
+
+use common::{bits, clustered_data, group_mean};
+use ndarray::{Array1, Array2, Axis};
+use windlass::regress::{AnchorRegression, Ridge};
+use windlass::{
+    Ada, AnchorMatrix, Bandwidth, Batch, CMixup, Copies, Draw, Erm, Fitted, GammaLaw, How, KMeans,
+    LocalMixup, MeansOf, Method, Mixing, Mixup, Noise, Partition, Per, Plan, Samples, Seed,
+    Strength,
+};
+
+/// Every method with some of its settings, for `n` rows.
+fn every_method(n: usize) -> Vec<(&'static str, Box<dyn Method>)> {
+    let levels = Partition::new((0..n).map(|i| u32::from(i % 5 == 0)).collect(), 2).unwrap();
+    let anchors =
+        Array2::from_shape_fn((n, 2), |(i, j)| if j == 0 { 1.0 } else { (i % 11) as f64 });
+    let anchors = AnchorMatrix::new(anchors).unwrap();
+    vec![
+        ("erm", Box::new(Erm)),
+        ("noise", Box::new(Noise::default().features(0.2))),
+        ("mixup", Box::new(Mixup::default())),
+        ("mixup per row", Box::new(Mixup::default().beta(0.5).per(Per::Row))),
+        ("local mixup", Box::new(LocalMixup::new(4.0).per(Per::Row))),
+        ("c-mixup", Box::new(CMixup::default())),
+        ("c-mixup per row", Box::new(CMixup::default().per(Per::Row))),
+        ("ada", Box::new(Ada::default())),
+        (
+            "ada per row",
+            Box::new(Ada::default().per(Per::Row).gamma(GammaLaw::LogUniform { alpha: 3.0 })),
+        ),
+        ("ada, means of the set", Box::new(Ada::default().means_of(MeansOf::Set))),
+        ("ada published", Box::new(Ada::published(4, 2.0))),
+        ("ada within", Box::new(Ada::default().clusters(3).within(levels))),
+        ("ada, real-valued anchors", Box::new(Ada::default().anchors(anchors))),
+    ]
+}
+
+/// What a method makes of a data set and of a minibatch, as bits.
+fn everything_made(method: &dyn Method, x: &Array2<f64>, y: &Array1<f64>) -> Vec<u64> {
+    let samples = Samples::new(x.view(), y.view()).unwrap();
+    let fitted = method.fit(&samples, Seed(3)).unwrap();
+    let plan = Plan::draw(fitted.as_ref(), Copies::new(2), Seed(4)).unwrap();
+    let rows: Vec<usize> = (0..64).map(|i| i * 31 % x.nrows()).collect();
+    let draw = fitted.draw(Batch::Rows(&rows), Seed(4), 9).unwrap();
+    let mut out = bits(&plan.features(x.view()).unwrap());
+    out.extend(plan.targets(y.view()).unwrap().iter().map(|v| v.to_bits()));
+    out.extend(bits(&draw.features(x.view()).unwrap()));
+    out.extend(draw.targets(y.view()).unwrap().iter().map(|v| v.to_bits()));
+    out
+}
+
+type Work = Box<dyn Fn() -> Vec<u64> + Sync>;
+
+#[test]
+fn any_number_of_threads_gives_the_same_bits() {
+    let (x, y) = clustered_data(40_000, 9);
+    let with_threads = |threads: usize, work: &(dyn Fn() -> Vec<u64> + Sync)| {
+        rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(work)
+    };
+    let mut works: Vec<(&str, Work)> = vec![];
+    for (name, method) in every_method(x.nrows()) {
+        let (x, y) = (x.clone(), y.clone());
+        works.push((name, Box::new(move || everything_made(method.as_ref(), &x, &y))));
+    }
+    let rows = x.clone();
+    works.push((
+        "k-means",
+        Box::new(move || {
+            let fit = KMeans::new(12).starts(3).fit(rows.view(), None, Seed(1)).unwrap();
+            let mut out = bits(&fit.centres().to_owned());
+            out.extend(fit.partition().labels().iter().map(|&l| u64::from(l)));
+            out.push(fit.inertia().to_bits());
+            out
+        }),
+    ));
+    let (rows, anchors) =
+        (x.clone(), AnchorMatrix::new(x.slice(ndarray::s![.., ..3]).to_owned()).unwrap());
+    works.push((
+        "projection",
+        Box::new(move || {
+            let mixing = Mixing::projection(&anchors, Strength::Shared(1.7)).unwrap();
+            bits(&mixing.apply(rows.view()).unwrap())
+        }),
+    ));
+    for (name, work) in &works {
+        let one = with_threads(1, work);
+        for threads in [2, 8] {
+            assert!(with_threads(threads, work) == one, "{name} with {threads} threads");
+        }
+    }
+}
+
+#[test]
+fn every_synthetic_row_can_be_recomputed_from_its_origin() {
+    let (x, y) = clustered_data(300, 4);
+    let samples = Samples::new(x.view(), y.view()).unwrap();
+    let both = ndarray::concatenate(Axis(1), &[x.view(), y.view().insert_axis(Axis(1))]).unwrap();
+    for (name, method) in every_method(x.nrows()) {
+        let fitted = method.fit(&samples, Seed(3)).unwrap();
+        let plan = Plan::draw(fitted.as_ref(), Copies::new(3), Seed(8)).unwrap();
+        let (got_x, got_y) = (plan.features(x.view()).unwrap(), plan.targets(y.view()).unwrap());
+        assert_eq!((got_x.nrows(), got_y.len()), (plan.rows(), plan.rows()), "{name}");
+        let got = ndarray::concatenate(Axis(1), &[got_x.view(), got_y.view().insert_axis(Axis(1))])
+            .unwrap();
+        assert!(plan.origin(plan.rows()).is_none() && plan.copy(plan.rows()).is_none());
+        for row in 0..plan.rows() {
+            let origin = plan.origin(row).unwrap();
+            assert_eq!(plan.copy(row) == Some(0), row < 300, "{name}");
+            let source = both.row(origin.source);
+            let want = match origin.how {
+                How::Copy => source.to_owned(),
+                // Of noise the copy tells the rest: the draw of that step, made again, is the same row.
+                How::Noise => {
+                    let step = plan.copy(row).unwrap() as u64 - 1;
+                    let again = fitted.draw(Batch::Rows(&[origin.source]), Seed(8), step).unwrap();
+                    let (x, y) =
+                        (again.features(x.view()).unwrap(), again.targets(y.view()).unwrap());
+                    let again: Array1<f64> = x.iter().chain(&y).copied().collect();
+                    assert_ne!(again, source);
+                    again
+                }
+                How::Pair { partner, lambda } => {
+                    lambda * &source + (1.0 - lambda) * &both.row(partner)
+                }
+                How::Group { group, gamma } => {
+                    let groups = fitted.partition().unwrap();
+                    assert_eq!(groups.labels()[origin.source], group);
+                    let mean = group_mean(both.view(), groups, group);
+                    &mean + &((&source - &mean) / gamma.sqrt())
+                }
+                How::Projection { gamma } => {
+                    // A constant is in the span: the row moves toward its fitted value.
+                    let fitted_value = naive_fit(&both, origin.source);
+                    &fitted_value + &((&source - &fitted_value) / gamma.sqrt())
+                }
+                other => panic!("{name}: {other:?}"),
+            };
+            for (got, want) in got.row(row).iter().zip(&want) {
+                assert!(
+                    (got - want).abs() < 1e-11 * 50.0,
+                    "{name} row {row}: {got} against {want}"
+                );
+            }
+        }
+    }
+}
+
+/// The least squares fit of a row on a constant and `i mod 11`.
+fn naive_fit(rows: &Array2<f64>, row: usize) -> Array1<f64> {
+    let anchor: Array1<f64> = (0..rows.nrows()).map(|i| (i % 11) as f64).collect();
+    let centred = &anchor - anchor.mean().unwrap();
+    let slopes = centred.dot(rows) / centred.dot(&centred);
+    rows.mean_axis(Axis(0)).unwrap() + slopes * centred[row]
+}
+
+/// What is drawn for a row depends on the row, not on the batch around it.
+#[test]
+fn a_rows_draws_do_not_depend_on_its_batch() {
+    let (x, y) = clustered_data(200, 3);
+    let samples = Samples::new(x.view(), y.view()).unwrap();
+    for (name, method) in every_method(x.nrows()) {
+        let fitted = method.fit(&samples, Seed(3)).unwrap();
+        let origin = |batch: &[usize], at: usize| -> windlass::Origin {
+            let draw: Draw = fitted.draw(Batch::Rows(batch), Seed(1), 5).unwrap();
+            draw.origin(at).unwrap()
+        };
+        assert_eq!(origin(&[7, 50, 3], 1), origin(&[50], 0), "{name}");
+        let all = fitted.draw(Batch::All, Seed(1), 5).unwrap();
+        assert_eq!(origin(&[50], 0), all.origin(50).unwrap(), "{name}");
+    }
+}
+
+#[test]
+fn a_minibatch_uses_its_own_group_means_unless_told_otherwise() {
+    let (x, y) = clustered_data(100, 2);
+    let samples = Samples::new(x.view(), y.view()).unwrap();
+    let batch = [4, 8, 15, 16, 23, 42];
+    for means_of in [MeansOf::Batch, MeansOf::Set] {
+        let groups = Partition::new((0..100).map(|i| i % 2).collect(), 2).unwrap();
+        let ada = Ada::default()
+            .anchors(groups.clone())
+            .gamma(GammaLaw::List(vec![4.0]))
+            .means_of(means_of);
+        let draw =
+            ada.fit(&samples, Seed(0)).unwrap().draw(Batch::Rows(&batch), Seed(0), 0).unwrap();
+        let got = draw.features(x.view()).unwrap();
+        let rows: Vec<usize> = match means_of {
+            MeansOf::Batch => batch.to_vec(),
+            MeansOf::Set => (0..100).collect(),
+        };
+        for (at, &row) in batch.iter().enumerate() {
+            let mean = group_mean(
+                x.select(Axis(0), &rows).view(),
+                &groups.select(&rows).unwrap(),
+                (row % 2) as u32,
+            );
+            let want = (&x.row(row) + &mean) / 2.0;
+            assert!(
+                got.row(at).iter().zip(&want).all(|(a, b)| (a - b).abs() < 1e-12),
+                "{means_of:?}"
+            );
+        }
+        assert_eq!(draw.mixing().is_ok(), means_of == MeansOf::Batch);
+    }
+}
+
+#[test]
+fn any_number_of_dimensions_comes_back_in_shape() {
+    let images = ndarray::Array4::from_shape_fn((12, 3, 4, 5), |(i, c, h, w)| {
+        (i * 31 + c * 7 + h * 3 + w) as f32
+    });
+    let y = Array1::from_shape_fn(12, |i| i as f32);
+    let samples = Samples::new(images.view(), y.view()).unwrap();
+    let fitted = Ada::default().clusters(3).fit(&samples, Seed(0)).unwrap();
+    let plan = Plan::draw(fitted.as_ref(), Copies::new(2).originals(false), Seed(0)).unwrap();
+    let got = plan.features(images.view()).unwrap();
+    assert_eq!(got.dim(), (24, 3, 4, 5));
+    assert_eq!(plan.targets(y.view()).unwrap().dim(), 24);
+    // A transposed view holds the same values in another memory order.
+    let turned = images.view().reversed_axes().as_standard_layout().reversed_axes().to_owned();
+    assert_eq!(plan.features(turned.view()).unwrap(), got);
+    let mut buffer = ndarray::Array4::zeros((24, 3, 4, 5));
+    plan.features_into(images.view(), buffer.view_mut()).unwrap();
+    assert_eq!(buffer, got);
+    let draw = fitted.draw(Batch::Rows(&[2, 0, 11]), Seed(0), 4).unwrap();
+    let mut buffer = ndarray::Array4::zeros((3, 3, 4, 5));
+    draw.features_into(images.view(), buffer.view_mut()).unwrap();
+    assert_eq!(buffer, draw.features(images.view()).unwrap());
+    // A hidden layer in two steps, gather and mix, gives the same.
+    let gathered = draw.gather(images.view()).unwrap();
+    draw.mixing().unwrap().apply_into(gathered.view(), buffer.view_mut()).unwrap();
+    assert_eq!(buffer, draw.features(images.view()).unwrap());
+    // Flattened by hand, the same numbers.
+    let flat = images.to_shape((12, 60)).unwrap();
+    assert_eq!(plan.features(flat.view()).unwrap(), got.to_shape((24, 60)).unwrap());
+}
+
+/// Draws 200,000 partners; every frequency within five standard errors of its probability.
+#[test]
+fn c_mixup_draws_with_its_probabilities() {
+    for outputs in [1, 2] {
+        for bandwidth in [0.05, 0.6, 20.0] {
+            let y = Array2::from_shape_fn((50, outputs), |(i, j)| {
+                Seed(9).at(windlass::Stream::Sample, j as u64, i as u64).normal()
+            });
+            let samples = Samples::new(y.view(), y.view()).unwrap();
+            let settings = CMixup::default().bandwidth(Bandwidth::Absolute(bandwidth));
+            let fitted = settings.fit_targets(&samples).unwrap();
+            let mut counts = vec![0.0; 50];
+            let steps = 200_000;
+            let row = 17;
+            for step in 0..steps {
+                let draw = fitted.draw(Batch::Rows(&[row]), Seed(2), step).unwrap();
+                let How::Pair { partner, .. } = draw.origin(0).unwrap().how else {
+                    panic!("c-mixup draws pairs")
+                };
+                counts[partner] += 1.0;
+            }
+            for (count, p) in counts.iter().zip(fitted.probabilities(row).unwrap()) {
+                let expected = p * steps as f64;
+                let error = 5.0 * (expected * (1.0 - p)).sqrt() + 1e-9;
+                assert!(
+                    (count - expected).abs() <= error,
+                    "h {bandwidth}: {count} against {expected}"
+                );
+            }
+        }
+    }
+}
+
+/// The paper's figure 1: on y = cos(πx) the augmented points come closer to the curve as groups shrink.
+#[test]
+fn more_groups_keep_a_nonlinear_relation_better() {
+    let mean_error = |groups: usize| {
+        let mut errors = vec![];
+        for seed in 0..20 {
+            let x = Array2::from_shape_fn((30, 1), |(i, _)| {
+                6.0 * Seed(seed).at(windlass::Stream::Sample, 0, i as u64).uniform() - 3.0
+            });
+            let y = x.mapv(|x| (std::f64::consts::PI * x).cos());
+            let samples = Samples::new(x.view(), y.view()).unwrap();
+            let gammas = vec![0.5, 2.0 / 3.0, 1.0, 1.5, 2.0];
+            let ada = Ada::default().clusters(groups).gamma(GammaLaw::List(gammas));
+            let fitted = ada.fit(&samples, Seed(0)).unwrap();
+            let plan =
+                Plan::draw(fitted.as_ref(), Copies::new(5).originals(false), Seed(0)).unwrap();
+            let (x, y) = (plan.features(x.view()).unwrap(), plan.targets(y.view()).unwrap());
+            assert_eq!(x.nrows(), 150);
+            errors.extend(
+                x.iter().zip(&y).map(|(x, y)| (y - (std::f64::consts::PI * x).cos()).abs()),
+            );
+        }
+        errors.iter().sum::<f64>() / errors.len() as f64
+    };
+    let errors: Vec<f64> = [2, 5, 8, 12, 20].into_iter().map(mean_error).collect();
+    assert!(errors.windows(2).all(|pair| pair[1] < pair[0]), "{errors:?}");
+    assert!(errors[3] < 0.5 * errors[1], "{errors:?}");
+}
+
+#[test]
+fn gamma_laws_stay_in_their_range_and_have_their_median() {
+    let mut laws = vec![(GammaLaw::Gamma { shape: 4.0, scale: 0.25 }, 0.0, f64::MAX, 0.918)];
+    for alpha in [1.01, 2.0, 3.0, 50.0] {
+        let low = 1.0 / alpha;
+        laws.extend([
+            (GammaLaw::Uniform { alpha }, low, alpha, low.midpoint(alpha)),
+            (GammaLaw::PaperGrid { alpha, values: 10 }, low, alpha, 1.0),
+            (GammaLaw::PublishedGrid { alpha, values: 10 }, low - 1e-4, alpha, 1.0),
+            (GammaLaw::LogUniform { alpha }, low, alpha, 1.0),
+        ]);
+    }
+    for (law, low, high, median) in laws {
+        let gammas = law.check().unwrap();
+        let values: Vec<f64> = (0..20_000).map(|step| gammas.shared(Seed(0), step)).collect();
+        assert!(
+            values.iter().all(|&g| g > 0.0 && g >= low - 1e-12 && g <= high + 1e-12),
+            "{law:?}"
+        );
+        let below = values.iter().filter(|&&g| g < median).count() as f64 / 20_000.0;
+        let at_or_below = values.iter().filter(|&&g| g <= median).count() as f64 / 20_000.0;
+        assert!(below < 0.52 && at_or_below > 0.48, "{law:?}: {below} {at_or_below}");
+        let per_row: Vec<f64> = (0..3).map(|row| gammas.of_row(Seed(0), 1, row)).collect();
+        assert!(per_row[0] != per_row[1] || per_row[1] != per_row[2], "{law:?}");
+    }
+    let in_turn = GammaLaw::List(vec![0.5, 2.0]).check().unwrap();
+    let values: Vec<f64> = (1..=4).map(|step| in_turn.shared(Seed(0), step)).collect();
+    assert_eq!(values, [2.0, 0.5, 2.0, 0.5]);
+    let (x, y) = clustered_data(20, 2);
+    let in_turn = Ada::default().clusters(2).gamma(GammaLaw::List(vec![0.5, 2.0]));
+    let fitted = in_turn.fit(&Samples::new(x.view(), y.view()).unwrap(), Seed(0)).unwrap();
+    let plan = Plan::draw(fitted.as_ref(), Copies::new(2), Seed(0)).unwrap();
+    let gamma_of = |row| match plan.origin(row).unwrap().how {
+        How::Group { gamma, .. } => gamma,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!((gamma_of(20), gamma_of(40)), (0.5, 2.0), "the first copy takes the first value");
+    assert_eq!(windlass::paper_grid(4.0, 6), [0.25, 1.0 / 3.0, 0.5, 1.0, 2.0, 3.0, 4.0]);
+}
+
+/// Rows just below the limit, with the strongest expansion there is: large, but never infinite.
+#[test]
+fn what_is_not_refused_stays_finite() {
+    let (x, y) = clustered_data(60, 3);
+    let largest = x.iter().chain(&y).fold(0.0_f64, |size, v| size.max(v.abs()));
+    let wide = |limit: f64| {
+        (x.mapv(|v| v / largest * 0.99 * limit), y.mapv(|v| v / largest * 0.99 * limit))
+    };
+    let (x64, y64) = wide(<f64 as windlass::Real>::LIMIT);
+    let (x32, y32) = wide(<f32 as windlass::Real>::LIMIT);
+    let (x32, y32) = (x32.mapv(|v| v as f32), y32.mapv(|v| v as f32));
+    let extremes = Ada::default().gamma(GammaLaw::List(vec![1e-16, 1e16]));
+    let mut methods = every_method(60);
+    // k-means on raw rows needs their squares, and refuses.
+    methods.retain(|(name, _)| *name != "ada published");
+    methods.push(("extremes", Box::new(extremes.clone())));
+    let anchors =
+        AnchorMatrix::new(Array2::from_shape_fn(
+            (60, 2),
+            |(i, j)| if j == 0 { 1.0 } else { i as f64 },
+        ))
+        .unwrap();
+    methods.push(("projection", Box::new(extremes.anchors(anchors))));
+    for (name, method) in methods {
+        let fitted = method.fit(&Samples::new(x64.view(), y64.view()).unwrap(), Seed(0)).unwrap();
+        let plan = Plan::draw(fitted.as_ref(), Copies::new(2), Seed(0)).unwrap();
+        assert!(plan.features(x64.view()).unwrap().iter().all(|v| v.is_finite()), "{name}");
+        assert!(plan.targets(y64.view()).unwrap().iter().all(|v| v.is_finite()), "{name}");
+        let fitted = method.fit(&Samples::new(x32.view(), y32.view()).unwrap(), Seed(0)).unwrap();
+        let plan = Plan::draw(fitted.as_ref(), Copies::new(2), Seed(0)).unwrap();
+        assert!(plan.features(x32.view()).unwrap().iter().all(|v| v.is_finite()), "{name}");
+        assert!(plan.targets(y32.view()).unwrap().iter().all(|v| v.is_finite()), "{name}");
+    }
+    // Linear models need squares; they fit or say that they cannot, and do not panic.
+    let samples = Samples::new(x64.view(), y64.view()).unwrap();
+    let groups = Partition::new((0..60).map(|i| i % 3).collect(), 3).unwrap();
+    for model in [Ridge::new(1.0).fit(&samples), AnchorRegression::new(3.0).fit(&samples, &groups)]
+        .into_iter()
+        .flatten()
+    {
+        assert!(model.coefficients().iter().all(|v| v.is_finite()));
+    }
+}
