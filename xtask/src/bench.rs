@@ -231,9 +231,10 @@ The kernel reads its rows twice (group sums, then all copies of a block while it
 each value once. It is bound by memory: with one thread it stays behind `memcpy`, which writes past the
 cache where ordinary stores first read what they overwrite; with two threads both wait for memory.
 
-A small batch is bound by additions, and that is why the figure for n = 256 is not reached. Group sums are exact, so that results do not depend on the order of
-rows: two error-free additions, twelve plain ones, for every value, and a core does two vectors of four a
-cycle. The share of the sums, with their allocations:
+A small batch is bound by additions, and that is why the figure for n = 256 is not reached. Group sums are
+exact, so that results do not depend on the order of rows: two error-free additions, twelve plain ones,
+for every value, and a core does two vectors of four a cycle. The share of the sums, with their
+allocations:
 
 | n | whole batch | exact sums |
 | --: | --: | --: |"
