@@ -180,7 +180,7 @@ windlass {}, {}, {}, {threads} threads{}.
 
 Ours and the peer take turns in {ROUNDS} rounds. A round gives the best of some repeats; the table shows
 the median over rounds, as wall time and, in brackets, CPU time. Ratios are peer over ours: above 1 we
-are faster.
+are faster. On a shared machine whole runs differ: ratios of small batches by up to half.
 
 | work | peer | ours | peer's | ratio of wall (CPU) | reach |
 | :-- | :-- | --: | --: | --: | --: |",
@@ -231,10 +231,9 @@ The kernel reads its rows twice (group sums, then all copies of a block while it
 each value once. It is bound by memory: with one thread it stays behind `memcpy`, which writes past the
 cache where ordinary stores first read what they overwrite; with two threads both wait for memory.
 
-A small batch is bound by additions, and that is why the figure for n = 256 is not reached. Group sums are
-exact, so that results do not depend on the order of rows: two error-free additions, twelve plain ones,
-for every value, and a core does two vectors of four a cycle. The share of the sums, with their
-allocations:
+Most of the time of a small batch goes into group sums, which are exact so that results do not depend on
+the order of rows: two error-free additions, twelve plain ones, for every value. The share of the sums,
+with their allocations:
 
 | n | whole batch | exact sums |
 | --: | --: | --: |"
@@ -249,7 +248,9 @@ allocations:
     writeln!(
         page,
         "
-Plain sums would take a twelfth of the additions, and would make a batch's bits depend on its order.
+By that count the additions set the pace, but no hardware counters were read to show it. Plain sums need a
+twelfth of them, and would make a batch's bits depend on its order; how much faster they are was not
+measured. A ratio below its reach in the table above is not reached.
 
 k-means takes its steps with bounds: what a step costs depends on how far the centres still move, so
 steps at different n are alike only on average. Its start sees a sample of fixed size above 32,768 rows."
