@@ -15,11 +15,14 @@ const USAGE: &str = "usage: cargo xtask test | bench";
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    // Paths are those of the workspace, wherever the command is called.
-    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
-    if let Err(error) = std::env::set_current_dir(root) {
-        eprintln!("error: cannot enter {root}: {error}");
-        return ExitCode::FAILURE;
+    // Paths are those of the workspace, wherever the command is called. Cargo says at run time where that
+    // is; a path compiled in would go stale when one target folder serves several clones.
+    if let Some(package) = std::env::var_os("CARGO_MANIFEST_DIR") {
+        let root = std::path::Path::new(&package).join("..");
+        if let Err(error) = std::env::set_current_dir(&root) {
+            eprintln!("error: cannot enter {}: {error}", root.display());
+            return ExitCode::FAILURE;
+        }
     }
     let result = match words[..] {
         ["test"] => test::run(),

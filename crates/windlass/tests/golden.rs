@@ -40,7 +40,9 @@ impl Golden {
 }
 
 fn cases<C: DeserializeOwned>(file: &str) -> Vec<C> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(file);
+    // Relative: cargo runs tests in the crate's folder, while a path compiled in would go stale when one
+    // target folder serves several clones.
+    let path = Path::new("tests/golden").join(file);
     let text = std::fs::read_to_string(path).unwrap();
     serde_json::from_str::<Cases<C>>(&text).unwrap().cases
 }
@@ -336,7 +338,7 @@ fn data_file(file: &Path) -> Option<PathBuf> {
     let cache = variable("XDG_CACHE_HOME").or(variable("HOME").map(|home| home.join(".cache")));
     let folders = [
         variable("WINDLASS_DATA"),
-        Some(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data")),
+        Some(PathBuf::from("../../../shared/data")),
         cache.map(|cache| cache.join("windlass/data")),
     ];
     folders.into_iter().flatten().map(|folder| folder.join(file)).find(|path| path.is_file())
