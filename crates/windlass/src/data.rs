@@ -79,14 +79,6 @@ impl<'a> Samples<'a> {
         }
     }
 
-    pub(crate) fn x_ref(&self) -> &CowArray<'a, f64, Ix2> {
-        &self.x
-    }
-
-    pub(crate) fn y_ref(&self) -> &CowArray<'a, f64, Ix2> {
-        &self.y
-    }
-
     /// The features, one row a sample.
     #[must_use]
     pub fn x(&self) -> ArrayView2<'_, f64> {

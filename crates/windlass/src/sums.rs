@@ -1,4 +1,4 @@
-//! Exact sums of many columns at once, at nearly the speed of plain ones.
+//! Exact sums of many columns at once, at about twelve plain additions a value.
 //!
 //! A floating-point sum depends on its order; an exact one does not, so it has the same bits for any
 //! number of threads, any blocks and any merging. Each accumulator here is an unevaluated sum of three
@@ -9,7 +9,8 @@
 //! (hi, e₁) ← hi + v      (mid, e₂) ← mid + e₁      (lo, e₃) ← lo + e₂
 //! ```
 //!
-//! On real data `e₂` is nearly always 0, so the loop below stops there and vectorises over columns.
+//! Where values do not differ by many orders of magnitude `e₂` is 0, so the loop below stops there and
+//! vectorises over columns.
 //! What does not fit in `lo` (`e₃ ≠ 0`: a range of more than 150 bits) goes to an expansion of any
 //! length, so nothing is ever dropped. The total is rounded once, at the end.
 //!
@@ -19,9 +20,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::simd::vectorised;
-
 use crate::Real;
+use crate::simd::vectorised;
 
 /// With 2⁵³ rows below [`Real::LIMIT`], sums of products with weights up to this cannot overflow.
 pub(crate) const LARGEST_WEIGHT: f64 = (1_u64 << 50) as f64;

@@ -11,8 +11,6 @@ pub(crate) mod partition;
 
 use std::sync::Arc;
 
-use ndarray::ArrayView1;
-
 pub use bins::Bins;
 pub use clustering::{Clustering, Clusters, On, Scale};
 pub use kmeans::{KMeans, KMeansFit, RowSample};
@@ -114,11 +112,11 @@ impl Anchors {
                 Arc::new(clustering.fit(samples, seed)?.kmeans().partition().clone())
             }
             Self::EqualWidth { of, bins } => {
-                let values = of.values(samples)?.to_vec();
+                let values = of.values(samples)?;
                 Arc::new(partition_by(&Bins::equal_width(&values, *bins)?, &values)?)
             }
             Self::EqualSize { of, bins } => {
-                let values = of.values(samples)?.to_vec();
+                let values = of.values(samples)?;
                 Arc::new(partition_by(&Bins::equal_size(&values, *bins)?, &values)?)
             }
             Self::Groups(partition) => {
@@ -160,15 +158,15 @@ fn partition_by(bins: &Bins, values: &[f64]) -> Result<Partition> {
 }
 
 impl Column {
-    fn values<'a>(&self, samples: &'a Samples<'_>) -> Result<ArrayView1<'a, f64>> {
-        let (what, all, column) = match *self {
-            Self::X(column) => ("x", samples.x_ref(), column),
-            Self::Y(column) => ("y", samples.y_ref(), column),
+    fn values(self, samples: &Samples<'_>) -> Result<Vec<f64>> {
+        let (what, all, column) = match self {
+            Self::X(column) => ("x", samples.x(), column),
+            Self::Y(column) => ("y", samples.y(), column),
         };
         if column >= all.ncols() {
             return Err(Error::NoSuchColumn { what, column, columns: all.ncols() });
         }
-        Ok(all.column(column))
+        Ok(all.column(column).to_vec())
     }
 }
 
