@@ -135,6 +135,16 @@ pub(crate) fn check_finite<T: Real>(what: &'static str, rows: ArrayView2<'_, T>)
     check_below(what, rows, T::LIMIT)
 }
 
+/// [`check_finite`] of rows in which NaN stands for a missing value.
+pub(crate) fn check_finite_or_missing(what: &'static str, rows: ArrayView2<'_, f64>) -> Result<()> {
+    let all = rows.to_slice().expect("standard layout");
+    let bad = |value: &f64| value.abs() >= f64::LIMIT;
+    match all.iter().position(bad) {
+        Some(index) => Err(refusal(what, rows, index, f64::LIMIT)),
+        None => Ok(()),
+    }
+}
+
 /// [`check_finite`] of some of the rows.
 pub(crate) fn check_finite_rows<T: Real>(
     what: &'static str,
@@ -164,13 +174,23 @@ pub(crate) fn check_below<T: Real>(
     };
     let first = block * BLOCK;
     let index = first + all[first..].iter().position(|value| !fits(value)).unwrap_or(0);
+    Err(refusal(what, rows, index, limit))
+}
+
+/// Why the value at this place of the flattened rows is refused.
+fn refusal<T: Real>(
+    what: &'static str,
+    rows: ArrayView2<'_, T>,
+    index: usize,
+    limit: f64,
+) -> Error {
     let (row, column) = (index / rows.ncols(), index % rows.ncols());
-    let value = all[index].widen();
-    Err(if value.is_finite() {
+    let value = rows[(row, column)].widen();
+    if value.is_finite() {
         Error::TooLarge { what, row, column, value, limit }
     } else {
         Error::NotFinite { what, row, column, value }
-    })
+    }
 }
 
 /// [`check_finite`] for one column.

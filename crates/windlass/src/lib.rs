@@ -55,7 +55,7 @@ mod sums;
 #[doc(inline)]
 pub use anchors::{
     AnchorMatrix, Anchors, Basis, Bins, Clustering, Clusters, Column, KMeans, KMeansFit, On,
-    Partition, RowSample, Scale,
+    Partition, RowSample, SAMPLE, Scale, sample_within,
 };
 #[doc(inline)]
 pub use augment::{Copies, Plan};

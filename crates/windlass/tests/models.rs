@@ -96,6 +96,33 @@ fn groups_within_levels_never_cross_them() {
 }
 
 #[test]
+fn clusters_do_not_depend_on_the_order_of_rows() {
+    let (x, y) = clustered_data(300, 3);
+    let y = y.insert_axis(Axis(1));
+    let order: Vec<usize> = (0..300).map(|i| i * 91 % 300).collect();
+    let (other_x, other_y) = (x.select(Axis(0), &order), y.select(Axis(0), &order));
+    for scale in [Scale::Raw, Scale::Standardised] {
+        let clustering = Clustering { kmeans: KMeans::new(7), on: On::Xy, scale };
+        let samples = Samples::new(x.view(), y.view()).unwrap();
+        let permuted = Samples::new(other_x.view(), other_y.view()).unwrap();
+        let clusters = clustering.fit(&samples, Seed(3)).unwrap();
+        assert_eq!(clusters, clustering.fit(&permuted, Seed(3)).unwrap());
+        assert_eq!((clusters.groups(), clusters.missing_groups()), (7, 0));
+
+        // A missing value counts as the mean of its column.
+        let mut all = ndarray::concatenate(Axis(1), &[x.view(), y.view()]).unwrap();
+        all[(5, 1)] = f64::NAN;
+        let mut sample = RowSample::new(1_000, 4, Seed(3));
+        sample.add(all.view(), None).unwrap();
+        let gapped = clustering.fit_sample(&sample, Seed(3)).unwrap();
+        let mean = (x.column(1).sum() - x[(5, 1)]) / 299.0;
+        let labels = gapped.assign_rows(all.view()).unwrap();
+        all[(5, 1)] = mean;
+        assert_eq!(gapped.assign_rows(all.view()).unwrap(), labels);
+    }
+}
+
+#[test]
 fn k_means_handles_duplicates_weights_and_samples() {
     let x = Array2::from_shape_fn((40, 2), |(i, _)| (i % 3) as f64);
     let fit = KMeans::new(5).fit(x.view(), None, Seed(0)).unwrap();
@@ -108,11 +135,15 @@ fn k_means_handles_duplicates_weights_and_samples() {
     let plain = KMeans::new(6).fit(x.select(Axis(0), &repeated).view(), None, Seed(0)).unwrap();
     assert!((weighted.inertia() / plain.inertia() - 1.0).abs() < 1e-3);
 
+    let fit_sample = |sample: &RowSample| {
+        let (rows, weights) = sample.rows();
+        KMeans::new(6).fit(rows.view(), Some(&weights), Seed(0)).unwrap()
+    };
     // New rows go to the nearest centre, and a sample larger than the data is the data.
     assert_eq!(weighted.assign(x.view()).unwrap(), weighted.partition().labels());
     let mut sample = RowSample::new(1_000, 3, Seed(0));
     sample.add(x.view(), None).unwrap();
-    let sampled = KMeans::new(6).fit_sample(&sample, Seed(0)).unwrap();
+    let sampled = fit_sample(&sample);
     let whole = KMeans::new(6).fit(x.view(), None, Seed(0)).unwrap();
     assert!((sampled.inertia() / whole.inertia() - 1.0).abs() < 1e-3);
 
@@ -120,7 +151,7 @@ fn k_means_handles_duplicates_weights_and_samples() {
     let (x, _) = clustered_data(50_000, 3);
     let mut sample = RowSample::new(10_000, 3, Seed(0));
     sample.add(x.view(), None).unwrap();
-    let sampled = KMeans::new(6).fit_sample(&sample, Seed(0)).unwrap();
+    let sampled = fit_sample(&sample);
     let labels = sampled.assign(x.view()).unwrap();
     let inertia: f64 = x
         .rows()

@@ -1,12 +1,29 @@
 //! k-means on features, targets or both, on one scale or as they are.
+//!
+//! The groups are found in a [`RowSample`]: all distinct rows while there are at most [`SAMPLE`] of them,
+//! else those with the smallest hashes. So the order of the rows does not matter, and a table that is read
+//! in blocks has the same groups as one in memory. Means and deviations are those of the sample.
 
-use ndarray::{Array2, Axis, concatenate};
+use ndarray::{Array2, ArrayView2, Axis, concatenate};
 
-use super::{KMeans, KMeansFit};
+use super::{KMeans, KMeansFit, RowSample};
+use crate::data::{check_finite_or_missing, flatten};
 use crate::moments::moments;
 use crate::{Error, Result, Samples, Seed};
 
+/// The distinct rows that groups are found in.
+pub const SAMPLE: usize = 1 << 16;
+
+/// The distinct rows that the groups of each of several levels are found in: their share of [`SAMPLE`],
+/// but enough of them.
+#[must_use]
+pub fn sample_within(levels: usize) -> usize {
+    (SAMPLE / levels.max(1)).max(256)
+}
+
 /// What the groups are found in.
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum On {
     /// The features.
@@ -19,6 +36,8 @@ pub enum On {
 }
 
 /// Whether columns are brought to the same scale before distances are taken.
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Scale {
     /// Each column has mean 0 and variance 1 (a constant column stays 0).
@@ -46,7 +65,7 @@ pub enum Scale {
 /// // New rows are scaled as the fitted ones were.
 /// let (new_x, new_y) = (array![[45.0, 9.0]], array![0.0]);
 /// let label = clusters.assign(&Samples::new(new_x.view(), new_y.view())?)?[0];
-/// assert_eq!(label, clusters.kmeans().partition().labels()[2]);
+/// assert_eq!(label, clusters.assign(&Samples::new(x.view(), y.view())?)?[2]);
 /// # Ok::<(), windlass::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -60,20 +79,40 @@ pub struct Clustering {
 impl Clustering {
     /// Finds the groups; row weights count.
     pub fn fit(&self, samples: &Samples<'_>, seed: Seed) -> Result<Clusters> {
-        self.kmeans.check()?;
-        let mut rows = self.rows(samples);
-        let scaling = match self.scale {
-            Scale::Raw => None,
-            Scale::Standardised => Some(moments(rows.view(), samples.weights())),
-        };
-        standardise(&mut rows, scaling.as_ref());
-        let kmeans = self.kmeans.fit(rows.view(), samples.weights(), seed)?;
-        Ok(Clusters { settings: self.clone(), scaling, kmeans })
+        self.fit_most(samples, SAMPLE, seed)
     }
 
+    /// [`fit`](Self::fit) in at most so many distinct rows.
+    pub(super) fn fit_most(
+        &self,
+        samples: &Samples<'_>,
+        most: usize,
+        seed: Seed,
+    ) -> Result<Clusters> {
+        self.kmeans.check()?;
+        let rows = self.on.rows(samples);
+        let mut sample = RowSample::new(most, rows.ncols(), seed);
+        sample.add(rows.view(), samples.weights())?;
+        self.fit_sample(&sample, seed)
+    }
+
+    /// Finds the groups of a table of which only a sample is in memory; then
+    /// [`assign_rows`](Clusters::assign_rows) groups the table itself, block by block. The sample holds
+    /// the columns that [`On`] names: features, then targets. A missing value (NaN) counts as its
+    /// column's mean.
+    pub fn fit_sample(&self, sample: &RowSample, seed: Seed) -> Result<Clusters> {
+        let (mut rows, weights) = sample.rows();
+        let scaling = Scaling::of(&rows, &weights, self.scale);
+        scaling.apply(&mut rows);
+        let kmeans = self.kmeans.fit(rows.view(), Some(&weights), seed)?;
+        Ok(Clusters { on: self.on, scaling, kmeans })
+    }
+}
+
+impl On {
     /// The columns that distances are taken in.
-    fn rows(&self, samples: &Samples<'_>) -> Array2<f64> {
-        match self.on {
+    fn rows(self, samples: &Samples<'_>) -> Array2<f64> {
+        match self {
             On::X => samples.x().to_owned(),
             On::Y => samples.y().to_owned(),
             On::Xy => concatenate(Axis(1), &[samples.x(), samples.y()]).expect("the same rows"),
@@ -81,42 +120,87 @@ impl Clustering {
     }
 }
 
-/// The mean and the deviation of every column.
-type Scaling = (Vec<f64>, Vec<f64>);
+/// What rows are compared by: a column's mean is taken for missing values and, where columns are
+/// standardised, subtracted; then it is divided by its deviation.
+#[derive(Debug, Clone, PartialEq)]
+struct Scaling {
+    means: Vec<f64>,
+    deviations: Option<Vec<f64>>,
+}
 
-fn standardise(rows: &mut Array2<f64>, scaling: Option<&Scaling>) {
-    let Some((means, deviations)) = scaling else { return };
-    for mut row in rows.rows_mut() {
-        for ((value, mean), deviation) in row.iter_mut().zip(means).zip(deviations) {
-            *value = if *deviation > 0.0 { (*value - mean) / deviation } else { 0.0 };
+impl Scaling {
+    fn of(rows: &Array2<f64>, weights: &[f64], scale: Scale) -> Self {
+        let (means, deviations) = if rows.iter().any(|value| value.is_nan()) {
+            rows.columns().into_iter().map(|column| present_moments(column, weights)).unzip()
+        } else {
+            moments(rows.view(), Some(weights))
+        };
+        Self { means, deviations: (scale == Scale::Standardised).then_some(deviations) }
+    }
+
+    fn apply(&self, rows: &mut Array2<f64>) {
+        for mut row in rows.rows_mut() {
+            for (value, &mean) in row.iter_mut().zip(&self.means) {
+                if value.is_nan() {
+                    *value = mean;
+                }
+            }
+            let Some(deviations) = &self.deviations else { continue };
+            for ((value, mean), deviation) in row.iter_mut().zip(&self.means).zip(deviations) {
+                *value = if *deviation > 0.0 { (*value - mean) / deviation } else { 0.0 };
+            }
         }
     }
+}
+
+/// The moments of the values that are there; 0 where there are none.
+fn present_moments(column: ndarray::ArrayView1<'_, f64>, weights: &[f64]) -> (f64, f64) {
+    let present =
+        column.iter().zip(weights).filter(|(value, weight)| !value.is_nan() && **weight > 0.0);
+    let (values, weights): (Vec<f64>, Vec<f64>) = present.unzip();
+    if values.is_empty() {
+        return (0.0, 0.0);
+    }
+    let column = ArrayView2::from_shape((values.len(), 1), &values).expect("one column");
+    let (means, deviations) = moments(column, Some(&weights));
+    (means[0], deviations[0])
 }
 
 /// Groups found by [`Clustering::fit`], with the scale they were found on.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Clusters {
-    settings: Clustering,
-    scaling: Option<Scaling>,
+    on: On,
+    scaling: Scaling,
     kmeans: KMeansFit,
 }
 
 impl Clusters {
-    /// The groups and their centres, on the scale they were found on.
+    /// The number of groups.
     #[must_use]
-    pub fn kmeans(&self) -> &KMeansFit {
-        &self.kmeans
+    pub fn groups(&self) -> usize {
+        self.kmeans.centres().nrows()
     }
 
-    /// The group of every one of some other samples.
+    /// How many of the groups asked for could not be filled, mostly for want of distinct rows.
+    #[must_use]
+    pub fn missing_groups(&self) -> usize {
+        self.kmeans.missing_groups()
+    }
+
+    /// The group of every one of some samples: those fitted, or others.
     pub fn assign(&self, samples: &Samples<'_>) -> Result<Vec<u32>> {
-        let mut rows = self.settings.rows(samples);
-        let expected = self.kmeans.centres().ncols();
-        if rows.ncols() != expected {
-            let got = rows.ncols();
+        self.assign_rows(self.on.rows(samples).view())
+    }
+
+    /// The group of every row of a block, given the columns that [`On`] names; NaN is a missing value.
+    pub fn assign_rows(&self, rows: ArrayView2<'_, f64>) -> Result<Vec<u32>> {
+        let (expected, got) = (self.kmeans.centres().ncols(), rows.ncols());
+        if expected != got {
             return Err(Error::ColumnMismatch { what: "the clustered columns", expected, got });
         }
-        standardise(&mut rows, self.scaling.as_ref());
+        let mut rows = flatten(rows).into_owned();
+        check_finite_or_missing("x", rows.view())?;
+        self.scaling.apply(&mut rows);
         self.kmeans.assign(rows.view())
     }
 }

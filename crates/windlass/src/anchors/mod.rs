@@ -12,7 +12,7 @@ pub(crate) mod partition;
 use std::sync::Arc;
 
 pub use bins::Bins;
-pub use clustering::{Clustering, Clusters, On, Scale};
+pub use clustering::{Clustering, Clusters, On, SAMPLE, Scale, sample_within};
 pub use kmeans::{KMeans, KMeansFit, RowSample};
 pub use matrix::{AnchorMatrix, Basis};
 pub use partition::Partition;
@@ -106,10 +106,21 @@ impl Anchors {
     /// # Ok::<(), windlass::Error>(())
     /// ```
     pub fn partition(&self, samples: &Samples<'_>, seed: Seed) -> Result<Option<Arc<Partition>>> {
+        self.partition_level(samples, 1, seed)
+    }
+
+    /// The partition of one of several levels.
+    fn partition_level(
+        &self,
+        samples: &Samples<'_>,
+        levels: usize,
+        seed: Seed,
+    ) -> Result<Option<Arc<Partition>>> {
         self.check()?;
         Ok(Some(match self {
             Self::KMeans(clustering) => {
-                Arc::new(clustering.fit(samples, seed)?.kmeans().partition().clone())
+                let clusters = clustering.fit_most(samples, sample_within(levels), seed)?;
+                Arc::new(Partition::new(clusters.assign(samples)?, clusters.groups())?)
             }
             Self::EqualWidth { of, bins } => {
                 let values = of.values(samples)?;
@@ -141,12 +152,13 @@ impl Anchors {
         if matches!(self, Self::Matrix(_)) {
             return Err(Error::NeedsGroups { what: "within" });
         }
+        let count = levels.sizes().iter().filter(|&&size| size > 0).count();
         let split = |rows: &[usize]| {
             let anchors = match self {
                 Self::Groups(partition) => Self::Groups(Arc::new(partition.select(rows)?)),
                 other => other.clone(),
             };
-            let inner = anchors.partition(&samples.select(rows), seed)?;
+            let inner = anchors.partition_level(&samples.select(rows), count, seed)?;
             Ok(inner.expect("groups stay groups").as_ref().clone())
         };
         levels.within(split).map(|partition| Some(Arc::new(partition)))

@@ -44,6 +44,8 @@ pub(crate) const GAMMA_RANGE: &str = "[1e-16, 1e16]";
 /// | a list's values | – | `[1e-16, 1e16]`, at least one |
 ///
 /// Draws of the gamma distribution are kept in `[1e-16, 1e16]` too.
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the tables above explain each field")]

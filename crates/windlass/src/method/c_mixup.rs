@@ -25,6 +25,8 @@ use crate::sums::exact_sum;
 use crate::{Error, Result, Samples, Seed, Stream};
 
 /// How far apart targets may be: the width `h` of the kernel.
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Bandwidth {
     /// In the units of the targets, as published.

@@ -106,6 +106,8 @@ impl<'a> Batch<'a> {
 }
 
 /// Draws a value for every row of a batch, or one for all.
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Per {
     /// One value for a whole batch or copy, as published.

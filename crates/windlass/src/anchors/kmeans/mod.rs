@@ -167,13 +167,6 @@ impl KMeans {
         let best = if self.starts > 1 { start::refined(&points, best, stop, seed) } else { best };
         KMeansFit::new(best, self.groups)
     }
-
-    /// Groups a [`RowSample`], for data that does not fit in memory; then
-    /// [`assign`](KMeansFit::assign) groups the data itself, block by block.
-    pub fn fit_sample(&self, sample: &RowSample, seed: Seed) -> Result<KMeansFit> {
-        let (rows, weights) = sample.rows();
-        self.fit(rows.view(), Some(&weights), seed)
-    }
 }
 
 /// Groups found by [`KMeans::fit`].

@@ -11,7 +11,7 @@ use std::collections::btree_map::Entry;
 use ndarray::{Array2, ArrayView2};
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
-use crate::data::{check_finite, check_weights, flatten, row_slices};
+use crate::data::{check_finite_or_missing, check_weights, flatten, row_slices};
 use crate::{Error, Result, Seed, Stream};
 
 /// A bounded, mergeable sample of the distinct rows of any number of blocks.
@@ -49,14 +49,14 @@ impl RowSample {
         Self { capacity, width, seed, kept: BTreeMap::new() }
     }
 
-    /// Offers a block of rows, each with an optional weight in `[0, 2⁵⁰]`.
+    /// Offers a block of rows, each with an optional weight in `[0, 2⁵⁰]`. NaN is a missing value.
     pub fn add(&mut self, rows: ArrayView2<'_, f64>, weights: Option<&[f64]>) -> Result<()> {
         let rows = flatten(rows);
         if rows.ncols() != self.width {
             let (expected, got) = (self.width, rows.ncols());
             return Err(Error::ColumnMismatch { what: "the block", expected, got });
         }
-        check_finite("x", rows.view())?;
+        check_finite_or_missing("x", rows.view())?;
         if let Some(weights) = weights {
             check_weights(weights, rows.nrows())?;
         }
@@ -66,8 +66,9 @@ impl RowSample {
             let weight = weights.map_or(1.0, |weights| weights[i]);
             bytes.clear();
             for &value in row(i).iter().chain([&weight]) {
-                // Adding 0 turns −0 into 0: equal rows have equal bytes.
-                bytes.extend_from_slice(&(value + 0.0).to_le_bytes());
+                // Equal rows have equal bytes: adding 0 turns −0 into 0, and there is one NaN.
+                let value = if value.is_nan() { f64::NAN } else { value + 0.0 };
+                bytes.extend_from_slice(&value.to_le_bytes());
             }
             let hash = xxh3_128_with_seed(&bytes, self.seed);
             self.keep(hash, 1, || Kept { row: row(i).into(), weight, count: 0 });

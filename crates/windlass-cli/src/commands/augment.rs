@@ -1,0 +1,202 @@
+//! `augment`: read a table, write it again with synthetic rows after its own.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Instant;
+
+use clap::Args;
+use windlass_plot::{Point, Scatter};
+use windlass_table::{
+    Augmentation, Error, Manifest, Result, Sink, Sketch, Summary, Table, WriteOptions, write_whole,
+};
+
+use crate::options::{ColumnArgs, MethodArgs, ReadArgs};
+use crate::terminal::{self, Progress};
+
+/// Write a table again, with synthetic rows after its own
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  windlass augment cars.csv --target mpg --output augmented.csv
+  windlass augment train.parquet -t y --clusters 12 --alpha 2 --copies 10 --seed 7 --provenance -o out.parquet
+  windlass augment train.csv -t y --anchors column:site --within species --clip observed -o - | head
+  windlass augment train.csv -t y1,y2 --method c-mixup --bandwidth 1.0 --copies 5 -o out.arrow
+  windlass augment folder/ -t y --gamma log-uniform --per row --plot picture.svg -o out.parquet")]
+pub(crate) struct AugmentArgs {
+    /// Files or folders of files with the same columns, or `-`: one table
+    #[arg(required = true, value_name = "INPUT")]
+    inputs: Vec<PathBuf>,
+    /// The column to predict, or several
+    #[arg(short, long, required = true, value_name = "COLUMNS")]
+    target: Vec<String>,
+    /// Where the rows go: a .csv, .tsv, .parquet, .arrow or .arrows file (text also .gz, .zst), or `-`
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// Write the synthetic rows only
+    #[arg(long)]
+    no_originals: bool,
+    /// Say in columns windlass_… where every row comes from
+    #[arg(long)]
+    provenance: bool,
+    /// Keep settings, seed, version and the input's fingerprint in a file of their own too
+    #[arg(long, value_name = "FILE.json")]
+    manifest: Option<PathBuf>,
+    /// Draw originals and synthetic rows: a .svg or .png file
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
+    /// A summary for machines, on standard output (on standard error if rows go there)
+    #[arg(long)]
+    json: bool,
+    /// No summary and no progress
+    #[arg(short, long)]
+    quiet: bool,
+    #[command(flatten)]
+    method: MethodArgs,
+    #[command(flatten)]
+    columns: ColumnArgs,
+    #[command(flatten)]
+    read: ReadArgs,
+}
+
+pub(crate) fn run(args: &AugmentArgs) -> Result<ExitCode> {
+    let started = Instant::now();
+    terminal::heed_ctrl_c();
+    let to_stdout = args.output.as_os_str() == "-";
+    let picture = args.plot.as_deref().map(picture_format).transpose()?;
+    // Settings are checked before anything is read; names of columns need the table.
+    args.method.settings(windlass_table::Columns::default(), (true, false))?;
+    let write = |table: &Table| WriteOptions {
+        format: Some(args.read.format.map_or(table.format(), Into::into)),
+        delimiter: args.read.delimiter,
+        header: !args.read.no_header,
+    };
+    Sink::check_place(&args.output, &args.inputs)?;
+    let table = args.read.open(&args.inputs)?;
+    let columns = args.columns.columns(&args.target, &table);
+    let settings = args.method.settings(columns, (!args.no_originals, args.provenance))?;
+    let progress = Progress::new(args.quiet);
+    let augmentation = Augmentation::fit(&table, &settings, args.read.memory, &progress)?;
+    let manifest = to_json(&augmentation.manifest());
+    let note = Some((Manifest::KEY, manifest.clone()));
+    let mut sink = Sink::create(&args.output, &write(&table), augmentation.schema(), note)?;
+    let mut sketch = picture.map(|_| augmentation.sketch()).transpose()?;
+    let summary = augmentation.write(&progress, sketch.as_mut(), |rows| sink.write(&rows))?;
+    progress.clear();
+    let picture = match (&args.plot, picture, &sketch) {
+        (Some(path), Some(format), Some(sketch)) => {
+            Some((path, draw(path, format, sketch, &summary)?))
+        }
+        _ => None,
+    };
+    sink.finish()?;
+    if let Some(path) = &args.manifest {
+        write_whole(path, format!("{manifest}\n").as_bytes())?;
+    }
+    if let Some((path, bytes)) = picture {
+        write_whole(path, &bytes)?;
+    }
+    if args.json {
+        let text = format!("{}\n", to_json(&summary));
+        if to_stdout { terminal::say(text.trim_end()) } else { terminal::print(&text)? }
+    } else if !args.quiet {
+        terminal::say(in_words(&summary, &args.output, started.elapsed().as_secs_f64()).trim_end());
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn to_json(value: &impl serde::Serialize) -> String {
+    serde_json::to_string_pretty(value).expect("numbers and names")
+}
+
+#[derive(Clone, Copy)]
+enum Picture {
+    Svg,
+    Png,
+}
+
+fn picture_format(path: &Path) -> Result<Picture> {
+    match path.extension().and_then(|ending| ending.to_str()) {
+        Some(ending) if ending.eq_ignore_ascii_case("svg") => Ok(Picture::Svg),
+        Some(ending) if ending.eq_ignore_ascii_case("png") => Ok(Picture::Png),
+        _ => Err(Error::Plot { path: path.to_owned(), why: "name it .svg or .png".into() }),
+    }
+}
+
+fn draw(path: &Path, format: Picture, sketch: &Sketch, summary: &Summary) -> Result<Vec<u8>> {
+    let points = |points: &[windlass_table::SketchPoint]| {
+        points.iter().map(|point| Point { x: point.x, y: point.y, group: point.group }).collect()
+    };
+    let some = match sketch.stride {
+        1 => String::new(),
+        stride => format!(" (one row of {stride})"),
+    };
+    let scatter = Scatter {
+        title: format!("{} against {}, {}{some}", sketch.y_name, sketch.x_name, summary.method),
+        x_label: sketch.x_name.clone(),
+        y_label: sketch.y_name.clone(),
+        originals: points(&sketch.originals),
+        synthetic: points(&sketch.synthetic),
+    };
+    match format {
+        Picture::Svg => Ok(scatter.to_svg().into_bytes()),
+        Picture::Png => scatter
+            .to_png()
+            .map_err(|error| Error::Plot { path: path.to_owned(), why: error.to_string() }),
+    }
+}
+
+fn in_words(summary: &Summary, output: &Path, seconds: f64) -> String {
+    let mut text = String::new();
+    let place =
+        if output.as_os_str() == "-" { "<stdout>".into() } else { output.display().to_string() };
+    let made = summary.rows_out;
+    let _ = writeln!(text, "{place}: {made} rows from {} by {}", summary.rows_in, summary.method);
+    if summary.rows_dropped > 0 {
+        let _ =
+            writeln!(text, "  left out    {} rows without a finite target", summary.rows_dropped);
+    }
+    for (role, columns) in &summary.roles {
+        let _ = writeln!(text, "  {role:<11} {}", shortened(columns));
+    }
+    if !summary.groups.is_empty() {
+        let _ = writeln!(text, "  groups      {}", groups_in_words(&summary.groups));
+    }
+    if let Some((low, high)) = summary.gamma {
+        let range =
+            if low == high { format!("{low:.4}") } else { format!("{low:.4} to {high:.4}") };
+        let _ = writeln!(text, "  gamma       {range}");
+    }
+    let outside: Vec<String> = summary
+        .outside
+        .iter()
+        .map(|outside| format!("{} {}", outside.column, outside.below + outside.above))
+        .collect();
+    let outside = if outside.is_empty() { "no value".to_owned() } else { shortened(&outside) };
+    let label = if summary.clipped { "clipped" } else { "outside" };
+    let _ = writeln!(text, "  {label:<11} {outside}, of the observed ranges");
+    let _ = writeln!(text, "  seed        {}", summary.seed);
+    let _ = writeln!(text, "  time        {seconds:.2} s");
+    text
+}
+
+/// Groups with their names and sizes, as far as there is room.
+pub(crate) fn groups_in_words(groups: &[windlass_table::GroupSummary]) -> String {
+    let sizes = groups.iter().map(|group| group.rows);
+    let (low, high) = (sizes.clone().min().unwrap_or(0), sizes.max().unwrap_or(0));
+    let each: Vec<String> = groups
+        .iter()
+        .map(|group| match &group.name {
+            Some(name) => format!("{name} {}", group.rows),
+            None => group.rows.to_string(),
+        })
+        .collect();
+    format!("{} of {low} to {high} rows: {}", groups.len(), shortened(&each))
+}
+
+fn shortened(words: &[String]) -> String {
+    const SHOWN: usize = 16;
+    let more = words.len().saturating_sub(SHOWN);
+    let shown = words[..words.len() - more].join(", ");
+    if more > 0 { format!("{shown} and {more} more") } else { shown }
+}

@@ -1,0 +1,107 @@
+//! `inspect`: what a table holds, and what augmenting it would do.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use windlass_table::{Inspection, Result, Settings, Table};
+
+use super::augment::groups_in_words;
+use crate::options::{ColumnArgs, MethodArgs, ReadArgs};
+use crate::terminal::{self, Progress};
+
+/// Show the columns of a table, their roles, and what augment would do
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  windlass inspect cars.csv
+  windlass inspect cars.csv --target mpg --anchors column:origin")]
+pub(crate) struct InspectArgs {
+    /// Files or folders of files with the same columns, or `-`: one table
+    #[arg(required = true, value_name = "INPUT")]
+    inputs: Vec<PathBuf>,
+    /// The column to predict, or several
+    #[arg(short, long, value_name = "COLUMNS")]
+    target: Vec<String>,
+    /// The same for machines
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    method: MethodArgs,
+    #[command(flatten)]
+    columns: ColumnArgs,
+    #[command(flatten)]
+    read: ReadArgs,
+}
+
+pub(crate) fn run(args: &InspectArgs) -> Result<ExitCode> {
+    terminal::heed_ctrl_c();
+    let table = args.read.open(&args.inputs)?;
+    let columns = args.columns.columns(&args.target, &table);
+    let settings = args.method.settings(columns, (true, false))?;
+    let progress = Progress::new(false);
+    let inspection = Inspection::of(&table, &settings, args.read.memory, &progress)?;
+    progress.clear();
+    let text = if args.json {
+        serde_json::to_string_pretty(&inspection).expect("numbers and names") + "\n"
+    } else {
+        in_words(&inspection, &table, &settings)
+    };
+    terminal::print(&text)?;
+    // What augment would refuse is not refused here, but said.
+    match &inspection.refusal {
+        Some(refusal) => Ok(terminal::report(refusal)),
+        None => Ok(ExitCode::SUCCESS),
+    }
+}
+
+fn in_words(inspection: &Inspection, table: &Table, settings: &Settings) -> String {
+    let mut text = String::new();
+    let (rows, columns) = (inspection.rows, inspection.columns.len());
+    let files = match table.paths().len() {
+        1 => table.path().display().to_string(),
+        more => format!("{} and {} more files", table.path().display(), more - 1),
+    };
+    let _ = writeln!(text, "{files}: {rows} rows, {columns} columns\n");
+    let header = ["column", "holds", "role", "missing", "range", "distinct", "because"];
+    let mut lines = vec![header.map(String::from)];
+    for column in &inspection.columns {
+        let range = column.range.map(|(low, high)| format!("{low} to {high}"));
+        lines.push([
+            column.name.clone(),
+            column.holds.clone(),
+            column.role.into(),
+            column.missing.to_string(),
+            range.unwrap_or_else(|| "-".into()),
+            column.levels.map_or_else(|| "many".into(), |levels| levels.to_string()),
+            match &column.note {
+                Some(note) => format!("{}; {note}", column.reason),
+                None => column.reason.clone(),
+            },
+        ]);
+    }
+    for line in &lines {
+        let cells = line.iter().enumerate().map(|(place, cell)| {
+            let width = lines.iter().map(|line| line[place].chars().count()).max().unwrap_or(0);
+            format!("{cell}{}", " ".repeat(width - cell.chars().count()))
+        });
+        let _ = writeln!(text, "{}", cells.collect::<Vec<_>>().join("  ").trim_end());
+    }
+    if !inspection.suggested_anchors.is_empty() {
+        let anchors = inspection.suggested_anchors.iter();
+        let anchors: Vec<String> = anchors.map(|name| format!("--anchors column:{name}")).collect();
+        let _ = writeln!(text, "\npossible anchors besides k-means: {}", anchors.join(", "));
+    }
+    if settings.columns.target.is_empty() {
+        let _ = writeln!(text, "\nsay --target to see what augment would do");
+    } else if inspection.refusal.is_none() {
+        let (method, copies) = (settings.method.name(), settings.copies);
+        let made = rows.saturating_mul(copies as u64);
+        let _ = writeln!(text, "\naugment would make {made} rows by {method}");
+        if !inspection.groups.is_empty() {
+            let _ = writeln!(text, "groups: {}", groups_in_words(&inspection.groups));
+        }
+    }
+    text
+}

@@ -1,0 +1,37 @@
+//! `man`: the manual pages.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, CommandFactory};
+use windlass_table::{Error, Result};
+
+use crate::{Windlass, terminal};
+
+/// Print the manual page, or write the pages of all commands to a folder
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  windlass man | man -l -
+  windlass man ~/.local/share/man/man1")]
+pub(crate) struct ManArgs {
+    /// A folder for windlass.1, windlass-augment.1 and so on
+    folder: Option<PathBuf>,
+}
+
+pub(crate) fn run(args: &ManArgs) -> Result<ExitCode> {
+    let command = Windlass::command();
+    match &args.folder {
+        Some(folder) => clap_mangen::generate_to(command, folder).map_err(|source| Error::Io {
+            doing: "write",
+            path: folder.clone(),
+            source,
+        })?,
+        None => {
+            let mut page = vec![];
+            clap_mangen::Man::new(command).render(&mut page).expect("a vector takes all");
+            terminal::print(&String::from_utf8_lossy(&page))?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}

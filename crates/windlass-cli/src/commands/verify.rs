@@ -1,0 +1,101 @@
+//! `verify`: make every row of an output again, and compare.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+use windlass_table::{Error, Manifest, Result, Table, Verdict};
+
+use crate::options::ReadArgs;
+use crate::terminal::{self, Progress};
+
+/// Compute every synthetic row again and say which differ
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  windlass verify out.parquet --against train.parquet
+  windlass verify out.csv --against train.csv --manifest out.json
+
+Exit codes: 0 every row is what it should be, 1 some are not.")]
+pub(crate) struct VerifyArgs {
+    /// A table written by augment
+    #[arg(value_name = "OUTPUT")]
+    output: PathBuf,
+    /// The table that it was made from
+    #[arg(long, required = true, value_name = "INPUT", num_args = 1..)]
+    against: Vec<PathBuf>,
+    /// How it was made, where the output itself cannot say (text)
+    #[arg(long, value_name = "FILE.json")]
+    manifest: Option<PathBuf>,
+    /// The result for machines
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    read: ReadArgs,
+}
+
+pub(crate) fn run(args: &VerifyArgs) -> Result<ExitCode> {
+    terminal::heed_ctrl_c();
+    let output = args.read.open(std::slice::from_ref(&args.output))?;
+    let manifest = manifest(&args.output, args.manifest.as_deref(), &output)?;
+    let input = args.read.open(&args.against)?;
+    let progress = Progress::new(false);
+    let verdict = Verdict::of(&output, &input, &manifest, args.read.memory, &progress)?;
+    progress.clear();
+    let text = if args.json {
+        serde_json::to_string_pretty(&verdict).expect("numbers and names") + "\n"
+    } else {
+        in_words(&verdict, &args.output)
+    };
+    terminal::print(&text)?;
+    Ok(if verdict.holds() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+fn manifest(path: &Path, beside: Option<&Path>, output: &Table) -> Result<Manifest> {
+    let (path, text) = match beside {
+        Some(beside) => {
+            let text = std::fs::read_to_string(beside).map_err(|source| Error::Io {
+                doing: "read",
+                path: beside.to_owned(),
+                source,
+            })?;
+            (beside, text)
+        }
+        None => match output.note(Manifest::KEY) {
+            Some(note) => (path, note.to_owned()),
+            None => return Err(Error::NoManifest { path: path.to_owned() }),
+        },
+    };
+    serde_json::from_str(&text)
+        .map_err(|error| Error::BadManifest { path: path.to_owned(), why: error.to_string() })
+}
+
+fn in_words(verdict: &Verdict, output: &Path) -> String {
+    let mut text = String::new();
+    let (rows, differing) = (verdict.rows, verdict.differing);
+    let name = output.display();
+    let _ = if verdict.holds() {
+        writeln!(text, "{name}: {rows} rows, all as computed again")
+    } else {
+        writeln!(text, "{name}: {differing} of {rows} rows differ")
+    };
+    for difference in &verdict.first {
+        let column = difference.column.as_ref().map(|column| format!(", column `{column}`"));
+        let _ = writeln!(
+            text,
+            "  row {}{}: {} instead of {}",
+            difference.row,
+            column.unwrap_or_default(),
+            difference.found,
+            difference.expected
+        );
+    }
+    if differing > verdict.first.len() as u64 {
+        let _ = writeln!(text, "  and {} more", differing - verdict.first.len() as u64);
+    }
+    if verdict.absent > 0 {
+        let _ = writeln!(text, "  {} rows that augment wrote are not there", verdict.absent);
+    }
+    text
+}

@@ -1,0 +1,55 @@
+//! The command `windlass`.
+
+mod commands;
+mod options;
+mod terminal;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// More training rows out of few: data augmentation for regression
+#[derive(Debug, Parser)]
+#[command(
+    name = "windlass",
+    version,
+    arg_required_else_help = true,
+    disable_help_subcommand = true
+)]
+#[command(after_help = "Exit codes: 0 done, 1 the input was refused, 2 a fault, 130 interrupted.")]
+struct Windlass {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Augment(Box<commands::augment::AugmentArgs>),
+    Inspect(Box<commands::inspect::InspectArgs>),
+    Verify(commands::verify::VerifyArgs),
+    Completions(commands::completions::CompletionsArgs),
+    Man(commands::man::ManArgs),
+}
+
+fn main() -> ExitCode {
+    let windlass = match Windlass::try_parse() {
+        Ok(windlass) => windlass,
+        Err(error) => {
+            // Help and version are no refusals; a closed pipe is no fault.
+            let code = u8::from(error.use_stderr());
+            let _ = error.print();
+            return ExitCode::from(code);
+        }
+    };
+    let done = match windlass.command {
+        Command::Augment(args) => commands::augment::run(&args),
+        Command::Inspect(args) => commands::inspect::run(&args),
+        Command::Verify(args) => commands::verify::run(&args),
+        Command::Completions(args) => commands::completions::run(&args),
+        Command::Man(args) => commands::man::run(&args),
+    };
+    match done {
+        Ok(code) => code,
+        Err(error) => terminal::report(&error),
+    }
+}

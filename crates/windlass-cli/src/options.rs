@@ -1,0 +1,514 @@
+//! Options that several commands share, and what they become.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use windlass::{Bandwidth, GammaLaw, On, Per, Scale};
+use windlass_table::{
+    AdaSettings, AnchorChoice, Clusters, Columns, Error, Format, Integers, Method, ReadOptions,
+    Result, Settings, Table,
+};
+
+/// How files are read.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Reading")]
+pub(crate) struct ReadArgs {
+    /// Format of standard input and output (and of files without a known ending)
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) format: Option<FormatName>,
+    /// What separates the fields of text: a character, or `tab`
+    #[arg(long, value_name = "CHAR", value_parser = delimiter)]
+    pub(crate) delimiter: Option<u8>,
+    /// The first line of text is a row, not a header
+    #[arg(long)]
+    pub(crate) no_header: bool,
+    /// A marker of missing values in text, such as `?`; may be repeated
+    #[arg(long = "null", value_name = "TEXT")]
+    pub(crate) nulls: Vec<String>,
+    /// Memory to stay within, such as 512MiB or 2GB
+    #[arg(long, value_name = "SIZE", default_value = "512MiB", value_parser = bytes)]
+    pub(crate) memory: u64,
+    /// Threads to work with [default: one a core]; the output does not depend on it
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) threads: Option<u16>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum FormatName {
+    Csv,
+    Tsv,
+    Parquet,
+    /// Arrow IPC, the file format
+    Arrow,
+    /// Arrow IPC, the stream format
+    Arrows,
+}
+
+impl From<FormatName> for Format {
+    fn from(name: FormatName) -> Self {
+        match name {
+            FormatName::Csv => Self::Csv,
+            FormatName::Tsv => Self::Tsv,
+            FormatName::Parquet => Self::Parquet,
+            FormatName::Arrow => Self::Arrow,
+            FormatName::Arrows => Self::ArrowStream,
+        }
+    }
+}
+
+impl ReadArgs {
+    /// Opens the inputs, after the number of threads is set.
+    pub(crate) fn open(&self, paths: &[PathBuf]) -> Result<Table> {
+        const LEAST: u64 = 32 << 20;
+        if self.memory < LEAST {
+            return Err(Error::LittleMemory { least: LEAST });
+        }
+        if let Some(threads) = self.threads {
+            // Refused only if the pool is running already, and it is not.
+            let _ = rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build_global();
+        }
+        Table::open(
+            paths,
+            &ReadOptions {
+                format: self.format.map(Into::into),
+                delimiter: self.delimiter,
+                header: !self.no_header,
+                nulls: self.nulls.clone(),
+                memory: self.memory,
+            },
+        )
+    }
+}
+
+fn delimiter(text: &str) -> Result<u8, String> {
+    match text.as_bytes() {
+        b"tab" | b"\\t" => Ok(b'\t'),
+        [byte] if byte.is_ascii() && !matches!(byte, b'"' | b'\n' | b'\r') => Ok(*byte),
+        _ => Err("a delimiter is one ASCII character, or `tab`".into()),
+    }
+}
+
+/// A number of bytes, such as `512MiB`, `2GB` or `1000000`.
+fn bytes(text: &str) -> Result<u64, String> {
+    let text = text.trim();
+    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let unit: f64 = match unit.trim().to_ascii_lowercase().as_str() {
+        "" | "b" => 1.0,
+        "k" | "kib" => 1024.0,
+        "m" | "mib" => 1024.0 * 1024.0,
+        "g" | "gib" => 1024.0 * 1024.0 * 1024.0,
+        "kb" => 1e3,
+        "mb" => 1e6,
+        "gb" => 1e9,
+        _ => return Err(format!("`{unit}` is no unit of memory: use KiB, MiB or GiB")),
+    };
+    match number.parse::<f64>() {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked")]
+        Ok(number) if (0.0..1e18).contains(&(number * unit)) => Ok((number * unit) as u64),
+        _ => Err("a size is a number and a unit, such as 512MiB".into()),
+    }
+}
+
+/// Which columns are what.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Columns (lists are separated by commas)")]
+pub(crate) struct ColumnArgs {
+    /// Move only these columns; carry the rest
+    #[arg(long, value_name = "COLUMNS")]
+    features: Vec<String>,
+    /// Leave these columns out of the output
+    #[arg(long, value_name = "COLUMNS")]
+    exclude: Vec<String>,
+    /// Keep these columns as they are in the source row: ids, folds
+    #[arg(long, value_name = "COLUMNS")]
+    carry: Vec<String>,
+    /// Take the numbers of these columns for names of categories
+    #[arg(long, value_name = "COLUMNS")]
+    categorical: Vec<String>,
+    /// Move these columns, although they hold few different integers
+    #[arg(long, value_name = "COLUMNS")]
+    continuous: Vec<String>,
+    /// How much each row counts in means and clusters
+    #[arg(long, value_name = "COLUMN")]
+    weight: Option<String>,
+    /// What becomes of moved integers
+    #[arg(long, value_name = "WAY", default_value = "round")]
+    integers: IntegersName,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum IntegersName {
+    /// Rounded to integers of their type
+    Round,
+    /// Their column becomes floats
+    Float,
+}
+
+impl ColumnArgs {
+    pub(crate) fn columns(&self, targets: &[String], table: &Table) -> Columns {
+        let list = |raw: &[String]| names(raw, table);
+        Columns {
+            target: list(targets),
+            features: (!self.features.is_empty()).then(|| list(&self.features)),
+            exclude: list(&self.exclude),
+            carry: list(&self.carry),
+            categorical: list(&self.categorical),
+            continuous: list(&self.continuous),
+            weight: self.weight.clone(),
+            integers: match self.integers {
+                IntegersName::Round => Integers::Round,
+                IntegersName::Float => Integers::Float,
+            },
+        }
+    }
+}
+
+/// Names separated by commas, unless a column has a name with one.
+fn names(raw: &[String], table: &Table) -> Vec<String> {
+    let is_column = |name: &str| table.schema().index_of(name).is_ok();
+    let split = |raw: &String| match is_column(raw) {
+        true => vec![raw.clone()],
+        false => raw.split(',').map(str::to_owned).collect(),
+    };
+    raw.iter().flat_map(split).collect()
+}
+
+/// How rows are made.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Method")]
+pub(crate) struct MethodArgs {
+    /// How synthetic rows are made
+    #[arg(short, long, value_name = "METHOD", default_value = "ada")]
+    method: MethodName,
+    /// Start from the choices of the published code: clusters of raw [x, y], its grid of γ
+    #[arg(long, value_name = "NAME")]
+    preset: Option<Preset>,
+    /// ADA: which rows belong together: kmeans, bins:COLUMN, quantiles:COLUMN, column:COLUMN, matrix:FILE
+    /// [default: kmeans]
+    #[arg(long, value_name = "ANCHORS", value_parser = anchors)]
+    anchors: Option<AnchorChoice>,
+    /// ADA: how many clusters or bins; auto is √(rows/2), at least 2, at most 32 [default: auto]
+    #[arg(long, value_name = "N|auto", value_parser = clusters)]
+    clusters: Option<Clusters>,
+    /// ADA: what clusters are found in: features, targets or both [default: xy]
+    #[arg(long, value_name = "WHAT")]
+    on: Option<OnName>,
+    /// ADA: bring columns to the same scale before clusters are found [default]
+    #[arg(long, conflicts_with = "raw")]
+    standardize: bool,
+    /// ADA: find clusters in columns as they are
+    #[arg(long)]
+    raw: bool,
+    /// ADA: a category whose levels no group crosses
+    #[arg(long, value_name = "COLUMN")]
+    within: Option<String>,
+    /// ADA: γ is drawn from [1/α, α], α > 1 [default: 2]
+    #[arg(long, value_name = "α")]
+    alpha: Option<f64>,
+    /// ADA: how γ is drawn: uniform, grid[:K], published-grid[:K], log-uniform, gamma:SHAPE,SCALE,
+    /// list:γ,γ,… (in turn) [default: uniform]
+    #[arg(long, value_name = "LAW", value_parser = gamma)]
+    gamma: Option<Gamma>,
+    /// ADA and mixups: one γ or λ for a whole copy, or one for each row [default: copy]
+    #[arg(long, value_name = "WHAT")]
+    per: Option<PerName>,
+    /// c-mixup: how far apart targets may be, in their units, or in standard deviations as in 0.25sd
+    /// [default: 0.25sd]
+    #[arg(long, value_name = "H", value_parser = bandwidth)]
+    bandwidth: Option<Bandwidth>,
+    /// local-mixup: how far apart the features of partners may be
+    #[arg(long, value_name = "ε")]
+    epsilon: Option<f64>,
+    /// Mixups: λ ~ Beta(β, β) [default: 2]
+    #[arg(long, value_name = "β")]
+    beta: Option<f64>,
+    /// noise: its deviation on targets, in deviations of each [default: 0.1]
+    #[arg(long, value_name = "σ")]
+    noise_targets: Option<f64>,
+    /// noise: its deviation on features, in deviations of each [default: 0]
+    #[arg(long, value_name = "σ")]
+    noise_features: Option<f64>,
+    /// noise: deviations are in the units of the columns
+    #[arg(long)]
+    noise_absolute: bool,
+    /// Synthetic rows made of every row
+    #[arg(short, long, value_name = "N", default_value_t = 1)]
+    copies: usize,
+    /// What random numbers depend on: one seed, the same rows
+    #[arg(short, long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    /// Keep synthetic values inside the range observed in their column
+    #[arg(long, value_name = "RANGE")]
+    clip: Option<Clip>,
+    /// Leave out rows without a finite target instead of refusing them
+    #[arg(long)]
+    drop_missing_target: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum MethodName {
+    /// Anchor Data Augmentation
+    Ada,
+    /// Mixed with any other row
+    Mixup,
+    /// Mixed with a row of a similar target
+    CMixup,
+    /// Mixed with a row of similar features
+    LocalMixup,
+    /// Gaussian noise
+    Noise,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Preset {
+    Published,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum OnName {
+    X,
+    Y,
+    Xy,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum PerName {
+    Copy,
+    Row,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Clip {
+    Observed,
+}
+
+impl MethodArgs {
+    pub(crate) fn settings(
+        &self,
+        columns: Columns,
+        (originals, provenance): (bool, bool),
+    ) -> Result<Settings> {
+        let settings = Settings {
+            columns,
+            method: self.method()?,
+            copies: self.copies,
+            originals,
+            seed: self.seed,
+            clip: self.clip.is_some(),
+            drop_missing_target: self.drop_missing_target,
+            provenance,
+        };
+        settings.check()?;
+        Ok(settings)
+    }
+
+    fn method(&self) -> Result<Method> {
+        let per = match self.per {
+            Some(PerName::Row) => Per::Row,
+            Some(PerName::Copy) | None => Per::Batch,
+        };
+        let beta = self.beta.unwrap_or(2.0);
+        let method = match self.method {
+            MethodName::Ada => Method::Ada(self.ada(per)),
+            MethodName::Mixup => Method::Mixup { beta, per },
+            MethodName::CMixup => {
+                let bandwidth = self.bandwidth.unwrap_or(Bandwidth::Deviations(0.25));
+                Method::CMixup { bandwidth, beta, per }
+            }
+            MethodName::LocalMixup => {
+                let (option, to) = ("a --method local-mixup without --epsilon", "any table");
+                let epsilon = self.epsilon.ok_or(Error::DoesNotApply { option, to })?;
+                Method::LocalMixup { epsilon, beta, per }
+            }
+            MethodName::Noise => Method::Noise {
+                targets: self.noise_targets.unwrap_or(0.1),
+                features: self.noise_features.unwrap_or(0.0),
+                relative: !self.noise_absolute,
+            },
+        };
+        self.refuse_others(&method)?;
+        Ok(method)
+    }
+
+    fn ada(&self, per: Per) -> AdaSettings {
+        let published = self.preset.is_some();
+        let usual = AdaSettings::default();
+        let alpha = self.alpha.unwrap_or(2.0);
+        let gamma = match (&self.gamma, published) {
+            (Some(gamma), _) => gamma.law(alpha),
+            (None, true) => GammaLaw::PublishedGrid { alpha, values: 20 },
+            (None, false) => GammaLaw::Uniform { alpha },
+        };
+        AdaSettings {
+            anchors: self.anchors.clone().unwrap_or_default(),
+            clusters: self.clusters.unwrap_or_default(),
+            on: match self.on {
+                Some(OnName::X) => On::X,
+                Some(OnName::Y) => On::Y,
+                Some(OnName::Xy) => On::Xy,
+                None => usual.on,
+            },
+            scale: match (self.raw, self.standardize, published) {
+                (true, ..) | (_, false, true) => Scale::Raw,
+                _ => Scale::Standardised,
+            },
+            within: self.within.clone(),
+            gamma,
+            per,
+        }
+    }
+
+    /// Refuses options that the method has no use for: they would be silently ignored.
+    fn refuse_others(&self, method: &Method) -> Result<()> {
+        let ada = matches!(method, Method::Ada(_));
+        let mixup = !ada && !matches!(method, Method::Noise { .. });
+        let c_mixup = matches!(method, Method::CMixup { .. });
+        let local = matches!(method, Method::LocalMixup { .. });
+        let noise = matches!(method, Method::Noise { .. });
+        let ranged = !matches!(self.gamma, Some(Gamma::Gamma { .. } | Gamma::List(_)));
+        for (given, of_use, option) in [
+            (self.preset.is_some(), ada, "--preset"),
+            (self.anchors.is_some(), ada, "--anchors"),
+            (self.clusters.is_some(), ada, "--clusters"),
+            (self.on.is_some(), ada, "--on"),
+            (self.standardize, ada, "--standardize"),
+            (self.raw, ada, "--raw"),
+            (self.within.is_some(), ada, "--within"),
+            (self.alpha.is_some(), ada && ranged, "--alpha"),
+            (self.gamma.is_some(), ada, "--gamma"),
+            (self.per.is_some(), ada || mixup, "--per"),
+            (self.beta.is_some(), mixup, "--beta"),
+            (self.bandwidth.is_some(), c_mixup, "--bandwidth"),
+            (self.epsilon.is_some(), local, "--epsilon"),
+            (self.noise_targets.is_some(), noise, "--noise-targets"),
+            (self.noise_features.is_some(), noise, "--noise-features"),
+            (self.noise_absolute, noise, "--noise-absolute"),
+        ] {
+            if given && !of_use {
+                let to = if ada { "this law of γ" } else { method.name() };
+                let to = if ada && option != "--alpha" { "ada" } else { to };
+                return Err(Error::DoesNotApply { option, to });
+            }
+        }
+        let grouped = |anchors: &AnchorChoice| {
+            matches!(anchors, AnchorChoice::Column(_) | AnchorChoice::Matrix(_))
+        };
+        if self.clusters.is_some() && self.anchors.as_ref().is_some_and(grouped) {
+            return Err(Error::DoesNotApply { option: "--clusters", to: "these --anchors" });
+        }
+        let found = self.anchors.as_ref().is_none_or(|anchors| *anchors == AnchorChoice::KMeans);
+        for (given, option) in
+            [(self.on.is_some(), "--on"), (self.raw, "--raw"), (self.standardize, "--standardize")]
+        {
+            if given && !found {
+                return Err(Error::DoesNotApply { option, to: "anchors other than kmeans" });
+            }
+        }
+        Ok(())
+    }
+}
+
+fn anchors(text: &str) -> Result<AnchorChoice, String> {
+    let (kind, of) = text.split_once(':').unwrap_or((text, ""));
+    let named = |make: fn(String) -> AnchorChoice| match of {
+        "" => Err(format!("`{kind}` needs a name: {kind}:NAME")),
+        of => Ok(make(of.to_owned())),
+    };
+    match kind {
+        "kmeans" if of.is_empty() => Ok(AnchorChoice::KMeans),
+        "bins" => named(AnchorChoice::Bins),
+        "quantiles" => named(AnchorChoice::Quantiles),
+        "column" => named(AnchorChoice::Column),
+        "matrix" => named(|path| AnchorChoice::Matrix(path.into())),
+        _ => Err("anchors are kmeans, bins:COLUMN, quantiles:COLUMN, column:COLUMN or matrix:FILE"
+            .into()),
+    }
+}
+
+fn clusters(text: &str) -> Result<Clusters, String> {
+    match text {
+        "auto" => Ok(Clusters::Auto),
+        _ => match text.parse() {
+            Ok(count) if count > 0 => Ok(Clusters::Count(count)),
+            _ => Err("a number from 1 on, or `auto`".into()),
+        },
+    }
+}
+
+/// A law of γ, its range still open.
+#[derive(Debug, Clone, PartialEq)]
+enum Gamma {
+    Uniform,
+    LogUniform,
+    Grid(usize),
+    PublishedGrid(usize),
+    Gamma { shape: f64, scale: f64 },
+    List(Vec<f64>),
+}
+
+impl Gamma {
+    fn law(&self, alpha: f64) -> GammaLaw {
+        match *self {
+            Self::Uniform => GammaLaw::Uniform { alpha },
+            Self::LogUniform => GammaLaw::LogUniform { alpha },
+            Self::Grid(values) => GammaLaw::PaperGrid { alpha, values },
+            Self::PublishedGrid(values) => GammaLaw::PublishedGrid { alpha, values },
+            Self::Gamma { shape, scale } => GammaLaw::Gamma { shape, scale },
+            Self::List(ref list) => GammaLaw::List(list.clone()),
+        }
+    }
+}
+
+fn gamma(text: &str) -> Result<Gamma, String> {
+    let (law, of) = text.split_once(':').unwrap_or((text, ""));
+    let numbers = || -> Result<Vec<f64>, String> {
+        of.split(',')
+            .map(|number| number.trim().parse().map_err(|_| format!("`{number}` is no number")))
+            .collect()
+    };
+    let count = || match of {
+        "" => Ok(20),
+        of => of.parse().map_err(|_| format!("`{of}` is no number of values")),
+    };
+    match law {
+        "uniform" if of.is_empty() => Ok(Gamma::Uniform),
+        "log-uniform" if of.is_empty() => Ok(Gamma::LogUniform),
+        "grid" => count().map(Gamma::Grid),
+        "published-grid" => count().map(Gamma::PublishedGrid),
+        "list" => numbers().map(Gamma::List),
+        "gamma" => match numbers()?[..] {
+            [shape, scale] => Ok(Gamma::Gamma { shape, scale }),
+            _ => Err("a gamma distribution has two numbers: gamma:SHAPE,SCALE".into()),
+        },
+        _ => Err("γ is uniform, grid[:K], published-grid[:K], log-uniform, gamma:SHAPE,SCALE or \
+                  list:γ,γ,…"
+            .into()),
+    }
+}
+
+fn bandwidth(text: &str) -> Result<Bandwidth, String> {
+    let (number, make): (_, fn(f64) -> Bandwidth) = match text.strip_suffix("sd") {
+        Some(number) => (number, Bandwidth::Deviations),
+        None => (text, Bandwidth::Absolute),
+    };
+    number.trim().parse().map(make).map_err(|_| "a number, or deviations as in 0.25sd".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use windlass_table::DEFAULT_MEMORY;
+
+    use super::bytes;
+
+    #[test]
+    fn sizes_are_read() {
+        assert_eq!(bytes("512MiB"), Ok(DEFAULT_MEMORY));
+        assert_eq!(bytes("1.5 GiB"), Ok(3 << 29));
+        assert_eq!(bytes("2GB"), Ok(2_000_000_000));
+        assert_eq!(bytes("64"), Ok(64));
+        for bad in ["", "MiB", "-1MiB", "5 apples", "1e30", "nan"] {
+            assert!(bytes(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! What people see: messages, progress, colour; and Ctrl-C.
+
+use std::io::{self, IsTerminal, Write};
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use windlass_table::{Error, Result, Watch};
+
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// Says what went wrong and what to do, and chooses the exit code.
+pub(crate) fn report(error: &Error) -> ExitCode {
+    if error.is_closed_pipe() {
+        return ExitCode::SUCCESS;
+    }
+    if matches!(error, Error::Interrupted) {
+        return ExitCode::from(130);
+    }
+    say(&format!("{} {error}", paint("error:", "1;31")));
+    if let Some(hint) = error.hint() {
+        say(&format!("{} {hint}", paint("hint:", "1;36")));
+    }
+    ExitCode::from(if error.is_fault() { 2 } else { 1 })
+}
+
+/// A line on standard error. Where nobody can hear, nothing is said.
+pub(crate) fn say(line: &str) {
+    let _ = writeln!(io::stderr(), "{line}");
+}
+
+/// Text on standard output.
+pub(crate) fn print(text: &str) -> Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|source| Error::Io {
+        doing: "write",
+        path: "<stdout>".into(),
+        source,
+    })
+}
+
+fn paint(text: &str, colour: &str) -> String {
+    let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    if wanted && io::stderr().is_terminal() {
+        format!("\x1b[{colour}m{text}\x1b[0m")
+    } else {
+        text.to_owned()
+    }
+}
+
+/// From here on Ctrl-C ends the work at the next block, so that nothing is left behind.
+pub(crate) fn heed_ctrl_c() {
+    // A second handler is refused; there is only one.
+    let _ = ctrlc::set_handler(|| {
+        if INTERRUPTED.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+    });
+}
+
+/// Progress on a terminal, and an ear for Ctrl-C.
+pub(crate) struct Progress {
+    bar: ProgressBar,
+}
+
+impl Progress {
+    pub(crate) fn new(quiet: bool) -> Self {
+        if quiet || !io::stderr().is_terminal() {
+            return Self { bar: ProgressBar::hidden() };
+        }
+        let bar = ProgressBar::new_spinner();
+        let style = ProgressStyle::with_template("{spinner} {msg} {human_pos} rows {elapsed}");
+        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+        bar.enable_steady_tick(Duration::from_millis(100));
+        Self { bar }
+    }
+
+    pub(crate) fn clear(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+impl Watch for Progress {
+    fn stage(&self, name: &str) {
+        self.bar.set_position(0);
+        self.bar.set_message(name.to_owned());
+    }
+
+    fn advance(&self, rows: u64) -> Result<()> {
+        self.bar.inc(rows);
+        if INTERRUPTED.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) }
+    }
+}

@@ -1,0 +1,166 @@
+//! Categories: the groups that the values of one or two columns stand for.
+
+use std::collections::{BTreeMap, HashMap};
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_schema::DataType;
+
+/// A value that names a group. Missing ones come first, numbers and words in their order.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Key {
+    Missing,
+    Number(i64),
+    Word(String),
+}
+
+impl std::fmt::Display for Key {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Missing => f.write_str("(missing)"),
+            Self::Number(number) => number.fmt(f),
+            Self::Word(word) => word.fmt(f),
+        }
+    }
+}
+
+/// Whether the values of a column can name groups.
+pub(crate) fn can_name(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Dictionary(_, values) => can_name(values),
+        DataType::Boolean
+        | DataType::Utf8
+        | DataType::LargeUtf8
+        | DataType::Utf8View
+        | DataType::Date32
+        | DataType::Date64
+        | DataType::Timestamp(..)
+        | DataType::Time32(_)
+        | DataType::Time64(_) => true,
+        other => other.is_integer(),
+    }
+}
+
+/// The groups named by the values of some columns, in the order of the values.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Categories {
+    columns: Vec<usize>,
+    /// Keys of the columns, side by side, and the group that they name.
+    groups: BTreeMap<Vec<Key>, u32>,
+}
+
+impl Categories {
+    pub(crate) fn of_columns(columns: Vec<usize>) -> Self {
+        Self { columns, groups: BTreeMap::new() }
+    }
+
+    /// Learns the values of a block.
+    pub(crate) fn learn(&mut self, batch: &RecordBatch) {
+        for keys in self.encode(batch).1 {
+            self.groups.entry(keys).or_insert(0);
+        }
+    }
+
+    /// Numbers the groups, when all blocks were seen.
+    pub(crate) fn settle(&mut self) {
+        for (number, group) in (0..).zip(self.groups.values_mut()) {
+            *group = number;
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.groups.len()
+    }
+
+    /// The names of the groups.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let name =
+            |keys: &Vec<Key>| keys.iter().map(ToString::to_string).collect::<Vec<_>>().join(" / ");
+        self.groups.keys().map(name).collect()
+    }
+
+    /// The group of every row.
+    pub(crate) fn label(&self, batch: &RecordBatch) -> Vec<u32> {
+        let (codes, keys) = self.encode(batch);
+        let groups: Vec<u32> = keys.iter().map(|keys| self.groups[keys]).collect();
+        codes.into_iter().map(|code| groups[code as usize]).collect()
+    }
+
+    /// A code for every row, and the keys that each code stands for.
+    fn encode(&self, batch: &RecordBatch) -> (Vec<u32>, Vec<Vec<Key>>) {
+        let mut columns = self.columns.iter().map(|&column| encode(batch.column(column)));
+        let Some((mut codes, keys)) = columns.next() else {
+            return (vec![0; batch.num_rows()], vec![vec![]]);
+        };
+        let mut keys: Vec<Vec<Key>> = keys.into_iter().map(|key| vec![key]).collect();
+        for (more_codes, more_keys) in columns {
+            let mut pairs = HashMap::new();
+            let mut both = vec![];
+            for (code, more) in codes.iter_mut().zip(more_codes) {
+                *code = *pairs.entry((*code, more)).or_insert_with(|| {
+                    let mut joined = keys[*code as usize].clone();
+                    joined.push(more_keys[more as usize].clone());
+                    both.push(joined);
+                    to_code(both.len() - 1)
+                });
+            }
+            keys = both;
+        }
+        (codes, keys)
+    }
+}
+
+fn to_code(place: usize) -> u32 {
+    u32::try_from(place).expect("a block has fewer rows")
+}
+
+/// Codes in the order of first appearance.
+fn encode(column: &ArrayRef) -> (Vec<u32>, Vec<Key>) {
+    match column.data_type() {
+        DataType::Dictionary(_, values) => {
+            let plain = arrow_cast::cast(column, values).expect("the values of a dictionary");
+            encode(&plain)
+        }
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => {
+            let words = arrow_cast::cast(column, &DataType::LargeUtf8).expect("text");
+            encode_values(words.as_string::<i64>().iter(), |word| Key::Word((*word).to_owned()))
+        }
+        other => {
+            // Dates and times count days or parts of seconds.
+            let width = if matches!(other, DataType::Date32 | DataType::Time32(_)) {
+                DataType::Int32
+            } else {
+                DataType::Int64
+            };
+            let numbers = arrow_cast::cast(column, &width)
+                .and_then(|numbers| arrow_cast::cast(&numbers, &DataType::Int64))
+                .expect("a type that can name groups");
+            encode_values(numbers.as_primitive::<Int64Type>().iter(), |number| Key::Number(*number))
+        }
+    }
+}
+
+fn encode_values<V: Copy + Eq + std::hash::Hash>(
+    values: impl Iterator<Item = Option<V>>,
+    key: impl Fn(&V) -> Key,
+) -> (Vec<u32>, Vec<Key>) {
+    let mut known: HashMap<Option<V>, u32> = HashMap::new();
+    let mut keys = vec![];
+    let mut last = None;
+    let codes = values
+        .map(|value| match last {
+            // Rows of a group often stand together.
+            Some((same, code)) if same == value => code,
+            _ => {
+                let code = *known.entry(value).or_insert_with(|| {
+                    keys.push(value.as_ref().map_or(Key::Missing, &key));
+                    to_code(keys.len() - 1)
+                });
+                last = Some((value, code));
+                code
+            }
+        })
+        .collect();
+    (codes, keys)
+}

@@ -1,0 +1,102 @@
+//! Numbers in and out of columns of any numeric type.
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    ArrowPrimitiveType, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type,
+    UInt16Type, UInt32Type, UInt64Type,
+};
+use arrow_array::{Array, ArrayRef, Float64Array, PrimitiveArray};
+use arrow_schema::DataType;
+
+/// Whether a column can be moved at all.
+pub(crate) fn is_numeric(data_type: &DataType) -> bool {
+    data_type.is_numeric()
+}
+
+/// A type in words.
+pub(crate) fn in_words(data_type: &DataType) -> String {
+    match data_type {
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => "text".into(),
+        DataType::Boolean => "booleans".into(),
+        DataType::Date32 | DataType::Date64 => "dates".into(),
+        DataType::Timestamp(..) => "times".into(),
+        DataType::Dictionary(..) => "categories".into(),
+        integer if integer.is_integer() => "integers".into(),
+        float if float.is_floating() => "floats".into(),
+        other => other.to_string(),
+    }
+}
+
+/// The numbers of a column; NaN becomes a missing value.
+pub(crate) fn numbers(column: &ArrayRef) -> Float64Array {
+    let floats = match column.data_type() {
+        DataType::Float64 => Arc::clone(column),
+        _ => arrow_cast::cast(column, &DataType::Float64).expect("a numeric column"),
+    };
+    let floats = floats.as_primitive::<Float64Type>();
+    let present = floats.values().iter().all(|value| !value.is_nan());
+    if present {
+        return floats.clone();
+    }
+    floats.iter().map(|value| value.filter(|value| !value.is_nan())).collect()
+}
+
+/// Moved numbers as a column of a type, rounded where it has no fractions.
+pub(crate) fn to_type(values: Float64Array, data_type: &DataType) -> ArrayRef {
+    macro_rules! integers {
+        ($type:ty) => {
+            Arc::new(rounded::<$type>(&values, |value| {
+                // `as` keeps to the ends of the type's range.
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    reason = "saturates"
+                )]
+                let integer = value as <$type as ArrowPrimitiveType>::Native;
+                integer
+            }))
+        };
+    }
+    match data_type {
+        DataType::Float64 => Arc::new(values),
+        DataType::Int8 => integers!(Int8Type),
+        DataType::Int16 => integers!(Int16Type),
+        DataType::Int32 => integers!(Int32Type),
+        DataType::Int64 => integers!(Int64Type),
+        DataType::UInt8 => integers!(UInt8Type),
+        DataType::UInt16 => integers!(UInt16Type),
+        DataType::UInt32 => integers!(UInt32Type),
+        DataType::UInt64 => integers!(UInt64Type),
+        // Smaller floats and decimals; a decimal that would not fit becomes null.
+        _ => arrow_cast::cast(&values, data_type).expect("a numeric type"),
+    }
+}
+
+fn rounded<T: ArrowPrimitiveType>(
+    values: &Float64Array,
+    convert: impl Fn(f64) -> T::Native,
+) -> PrimitiveArray<T> {
+    values.unary(|value| convert(value.round()))
+}
+
+/// What was missing in the original is the same in the copy: NaN stays NaN, and null stays null.
+pub(crate) fn keep_nans(moved: ArrayRef, original: &ArrayRef) -> ArrayRef {
+    if original.null_count() == moved.null_count() || !moved.data_type().is_floating() {
+        return moved;
+    }
+    let DataType::Float64 = moved.data_type() else {
+        let wide = |array: &ArrayRef| arrow_cast::cast(array, &DataType::Float64).expect("floats");
+        let kept = keep_nans(wide(&moved), &wide(original));
+        return arrow_cast::cast(&kept, moved.data_type()).expect("floats");
+    };
+    let (values, from) =
+        (moved.as_primitive::<Float64Type>(), original.as_primitive::<Float64Type>());
+    let kept = (0..values.len()).map(|row| match values.is_null(row) {
+        true if from.is_null(row) => None,
+        true => Some(from.value(row)),
+        false => Some(values.value(row)),
+    });
+    Arc::new(kept.collect::<Float64Array>())
+}

@@ -1,0 +1,305 @@
+//! What can go wrong with a table, and what to do about it.
+
+use std::path::{Path, PathBuf};
+
+/// The result of everything in this crate that can be refused or fail.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why a table was refused, or what failed. [`hint`](Error::hint) says what to do.
+///
+/// Lines of a file are counted from 1, rows of a table from 0, as in `windlass_source`.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "each message names its fields")]
+pub enum Error {
+    /// A file or folder does not exist.
+    #[error("`{}` does not exist", path.display())]
+    NotFound { path: PathBuf },
+    /// The operating system refused to read or write.
+    #[error("cannot {doing} `{}`: {source}", path.display())]
+    Io { doing: &'static str, path: PathBuf, source: std::io::Error },
+    /// The ending of a name says nothing about its format.
+    #[error("cannot tell the format of `{}` from its name", path.display())]
+    UnknownEnding { path: PathBuf },
+    /// A compressed file is of a format that is not compressed as a whole.
+    #[error("`{}`: Parquet files are compressed inside, not as a whole", path.display())]
+    CompressedParquet { path: PathBuf },
+    /// A folder holds nothing that can be read.
+    #[error("the folder `{}` holds no table", path.display())]
+    NoTables { path: PathBuf },
+    /// A folder or list of inputs mixes formats.
+    #[error(
+        "`{}` is {format}, but `{}` is {first_format}: one table has one format",
+        path.display(), first.display()
+    )]
+    MixedFormats { path: PathBuf, format: &'static str, first: PathBuf, first_format: &'static str },
+    /// A file has no content.
+    #[error("`{}` is empty", path.display())]
+    EmptyFile { path: PathBuf },
+    /// A table has columns but no rows.
+    #[error("`{}` has a header but no rows", path.display())]
+    NoRows { path: PathBuf },
+    /// A row has more or fewer fields than the header.
+    #[error(
+        "`{}`, line {line}: {got} fields where the header has {expected}",
+        path.display()
+    )]
+    Ragged { path: PathBuf, line: u64, expected: usize, got: usize },
+    /// Text is not UTF-8.
+    #[error("`{}`, line {line}: not UTF-8 (byte 0x{byte:02x})", path.display())]
+    NotUtf8 { path: PathBuf, line: u64, byte: u8 },
+    /// A line is longer than any sensible one.
+    #[error("`{}`, line {line}: longer than {} MiB", path.display(), limit >> 20)]
+    LineTooLong { path: PathBuf, line: u64, limit: usize },
+    /// A quote is never closed.
+    #[error("`{}`, line {line}: a quoted field is not closed", path.display())]
+    OpenQuote { path: PathBuf, line: u64 },
+    /// A file is broken.
+    #[error("`{}` is damaged: {why}", path.display())]
+    Damaged { path: PathBuf, why: String },
+    /// Two columns have the same name.
+    #[error("`{}`: two columns are named `{column}`", path.display())]
+    DuplicateColumn { path: PathBuf, column: String },
+    /// An input has other columns than the first.
+    #[error("`{}` does not match `{}`: {why}", path.display(), first.display())]
+    OtherSchema { path: PathBuf, first: PathBuf, why: String },
+    /// A named column does not exist.
+    #[error("there is no column `{column}`, asked for by {option}")]
+    NoSuchColumn { column: String, option: &'static str, columns: Vec<String> },
+    /// A column was given two roles.
+    #[error("column `{column}` is asked for by both {first} and {second}")]
+    TwoRoles { column: String, first: &'static str, second: &'static str },
+    /// A column cannot be computed with.
+    #[error("column `{column}` of {option} is not numeric: it holds {holds}{example}")]
+    NotNumeric { column: String, option: &'static str, holds: String, example: String },
+    /// A column cannot stand for a category.
+    #[error("column `{column}` of {option} holds {holds}, not categories")]
+    NotCategories { column: String, option: &'static str, holds: String },
+    /// A target is missing or not finite.
+    #[error("the target `{column}` is {what} in {rows}")]
+    BadTarget { column: String, what: &'static str, rows: RowList },
+    /// A feature is infinite or too large to be computed with.
+    #[error("column `{column}` is {value} in row {row}")]
+    BadFeature { column: String, row: u64, value: f64 },
+    /// A weight is missing, negative or too large.
+    #[error("the weight `{column}` must be in [0, 2^50], but is {what} in {rows}")]
+    BadWeight { column: String, what: &'static str, rows: RowList },
+    /// Nothing is left to move.
+    #[error("no continuous feature: {why}")]
+    NoFeatures { why: String },
+    /// More groups than rows were asked for.
+    #[error("{clusters} clusters cannot be made of {rows} rows")]
+    MoreClustersThanRows { clusters: usize, rows: u64 },
+    /// A column of the table has a name that provenance needs.
+    #[error("the table has a column `{column}` already, which provenance would add")]
+    ReservedColumn { column: String },
+    /// An option is of no use to the chosen method.
+    #[error("{option} does not apply to {to}")]
+    DoesNotApply { option: &'static str, to: &'static str },
+    /// A setting was refused by the library.
+    #[error("{0}")]
+    Setting(#[from] windlass::Error),
+    /// A table is too large for a method that needs all of it.
+    #[error("{what} needs the whole table in memory, {}, but only {} are allowed", mebibytes(*needs), mebibytes(*memory))]
+    NeedsMemory { what: &'static str, needs: u64, memory: u64 },
+    /// A memory limit that nothing can be done with.
+    #[error("--memory must be at least {}", mebibytes(*least))]
+    LittleMemory { least: u64 },
+    /// An anchor matrix does not fit the table.
+    #[error("the anchor matrix `{}` has {got} rows, the table {expected}", path.display())]
+    MatrixRows { path: PathBuf, expected: u64, got: u64 },
+    /// The output would overwrite an input.
+    #[error("the output `{}` is an input", path.display())]
+    OutputIsInput { path: PathBuf },
+    /// There is no folder to write to.
+    #[error("cannot write `{}`: there is no folder `{}`", path.display(), folder.display())]
+    NoFolder { folder: PathBuf, path: PathBuf },
+    /// A type that a format cannot hold.
+    #[error("column `{column}` holds {holds}, which {format} cannot store")]
+    NoSuchType { column: String, holds: String, format: &'static str },
+    /// An output says nothing about how it was made.
+    #[error("`{}` does not say how it was made", path.display())]
+    NoManifest { path: PathBuf },
+    /// A manifest that cannot be understood.
+    #[error("cannot understand the manifest of `{}`: {why}", path.display())]
+    BadManifest { path: PathBuf, why: String },
+    /// An output was made from another input.
+    #[error(
+        "`{}` was made from another table: its fingerprint is {expected}, this one's {got}",
+        path.display()
+    )]
+    OtherInput { path: PathBuf, expected: String, got: String },
+    /// A picture could not be drawn.
+    #[error("cannot draw `{}`: {why}", path.display())]
+    Plot { path: PathBuf, why: String },
+    /// Ctrl-C.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl Error {
+    /// What to do about it.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        Some(match self {
+            Self::UnknownEnding { .. } => {
+                "name it .csv, .tsv, .parquet, .arrow or .arrows (text also .gz, .zst), or say --format"
+                    .into()
+            }
+            Self::CompressedParquet { .. } => "decompress it first".into(),
+            Self::NoTables { .. } => {
+                "a folder is read as one table of the .parquet, .csv, .tsv or .arrow files in it".into()
+            }
+            Self::MixedFormats { .. } => "convert the files to one format".into(),
+            Self::EmptyFile { .. } | Self::NoRows { .. } => {
+                "a table needs a header and at least one row".into()
+            }
+            Self::Ragged { got: 1, .. } => {
+                "is the delimiter right? set it with --delimiter".into()
+            }
+            Self::Ragged { .. } => {
+                "mend the line, or quote fields that hold the delimiter".into()
+            }
+            Self::NotUtf8 { .. } => "convert the file first: iconv --to-code UTF-8".into(),
+            Self::LineTooLong { .. } | Self::OpenQuote { .. } => {
+                "a quote that is opened and never closed swallows lines".into()
+            }
+            Self::Damaged { .. } => "was it copied or downloaded completely?".into(),
+            Self::DuplicateColumn { .. } => "rename one of them".into(),
+            Self::NoSuchColumn { column, columns, .. } => near(column, columns),
+            Self::TwoRoles { .. } => "leave one of them out".into(),
+            Self::NotNumeric { option: "--target", .. } => {
+                "a target is a number; set other markers of missing values with --null".into()
+            }
+            Self::NotNumeric { .. } => "only numbers can be moved: carry it with --carry".into(),
+            Self::NotCategories { column, .. } => {
+                format!("use bins:{column} or quantiles:{column}")
+            }
+            Self::BadTarget { .. } => "--drop-missing-target leaves such rows out".into(),
+            Self::BadFeature { column, .. } => format!("mend the value, or --carry {column}"),
+            Self::BadWeight { .. } => "a weight says how much a row counts".into(),
+            Self::NoFeatures { .. } => {
+                "--continuous COLUMN moves an integer column with few values; `windlass inspect` shows all roles".into()
+            }
+            Self::MoreClustersThanRows { .. } => "use --clusters auto".into(),
+            Self::ReservedColumn { column } => {
+                format!("leave it out with --exclude {column}, or rename it")
+            }
+            Self::NeedsMemory { .. } => {
+                "raise --memory, or use ada with groups or noise, which read the table in blocks".into()
+            }
+            Self::OutputIsInput { .. } => "an input is never modified: choose another name".into(),
+            Self::NoFolder { folder, .. } => format!("make it first: mkdir -p {}", folder.display()),
+            Self::NoSuchType { column, .. } => {
+                format!("write Parquet or Arrow, or --exclude {column}")
+            }
+            Self::NoManifest { .. } => {
+                "made with --provenance? a CSV file needs --manifest FILE.json, as given to augment".into()
+            }
+            Self::OtherInput { .. } => "give the table that it was made from".into(),
+            Self::MatrixRows { .. } => "an anchor matrix has a row for every row of the table".into(),
+            Self::Io { source, .. } if source.kind() == std::io::ErrorKind::StorageFull => {
+                "free some space; nothing was written under the output's name".into()
+            }
+            Self::Setting(_)
+            | Self::DoesNotApply { .. }
+            | Self::NotFound { .. }
+            | Self::Io { .. }
+            | Self::OtherSchema { .. }
+            | Self::LittleMemory { .. }
+            | Self::BadManifest { .. }
+            | Self::Plot { .. }
+            | Self::Interrupted => return None,
+        })
+    }
+
+    /// Whether this is a fault of the machine rather than of what was asked for.
+    #[must_use]
+    pub fn is_fault(&self) -> bool {
+        matches!(self, Self::Io { .. } | Self::Plot { .. })
+    }
+
+    /// Whether the reader of our output has gone away, which is no fault.
+    #[must_use]
+    pub fn is_closed_pipe(&self) -> bool {
+        matches!(self, Self::Io { source, .. } if source.kind() == std::io::ErrorKind::BrokenPipe)
+    }
+
+    pub(crate) fn io(doing: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Self {
+        move |source| match source.kind() {
+            std::io::ErrorKind::NotFound if doing == "read" => {
+                Self::NotFound { path: path.to_owned() }
+            }
+            _ => Self::Io { doing, path: path.to_owned(), source },
+        }
+    }
+
+    pub(crate) fn damaged(path: &Path) -> impl Fn(String) -> Self {
+        move |why| Self::Damaged { path: path.to_owned(), why }
+    }
+}
+
+/// Some rows, by number, and how many there are in all.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct RowList {
+    first: Vec<u64>,
+    count: u64,
+}
+
+impl RowList {
+    const SHOWN: usize = 5;
+
+    pub(crate) fn push(&mut self, row: u64) {
+        if self.first.len() < Self::SHOWN {
+            self.first.push(row);
+        }
+        self.count += 1;
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+}
+
+impl std::fmt::Display for RowList {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let rows: Vec<String> = self.first.iter().map(u64::to_string).collect();
+        let more = self.count - rows.len() as u64;
+        let word = if self.count == 1 { "row" } else { "rows" };
+        write!(f, "{word} {}", rows.join(", "))?;
+        if more > 0 { write!(f, " and {more} more") } else { Ok(()) }
+    }
+}
+
+/// The names that are closest to one that does not exist.
+fn near(column: &str, columns: &[String]) -> String {
+    let wanted = column.to_lowercase();
+    let mut scored: Vec<(f64, &String)> = columns
+        .iter()
+        .map(|name| (strsim::jaro_winkler(&wanted, &name.to_lowercase()), name))
+        .filter(|(score, _)| *score > 0.7)
+        .collect();
+    scored.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let list = |names: &mut dyn Iterator<Item = &String>| {
+        names.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+    };
+    if scored.is_empty() {
+        let shown = 10;
+        let more = if columns.len() > shown { ", …" } else { "" };
+        return format!("the columns are {}{more}", list(&mut columns.iter().take(shown)));
+    }
+    format!("did you mean {}?", list(&mut scored.iter().take(3).map(|(_, name)| *name)))
+}
+
+fn mebibytes(bytes: u64) -> String {
+    format!("{} MiB", bytes.div_ceil(1 << 20))
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn error_crosses_threads() {
+        fn assert_crosses<T: Send + Sync + 'static>() {}
+        assert_crosses::<super::Error>();
+    }
+}

@@ -1,0 +1,50 @@
+//! Augmentation of tables: CSV, Parquet and Arrow, in memory or larger.
+//!
+//! ```
+//! use windlass_table::{Augmentation, ReadOptions, Settings, Sink, Table, WriteOptions};
+//!
+//! let folder = tempfile::tempdir().unwrap();
+//! let (input, output) = (folder.path().join("cars.csv"), folder.path().join("more.csv"));
+//! std::fs::write(&input, "weight,origin,mpg\n3.5,usa,18.0\n2.1,japan,31.5\n2.0,japan,29.0\n").unwrap();
+//!
+//! let table = Table::open(&[input], &ReadOptions::default())?;
+//! let augmentation = Augmentation::fit(&table, &Settings::new(&["mpg"]), 512 << 20, &())?;
+//! let mut sink = Sink::create(&output, &WriteOptions::default(), augmentation.schema(), None)?;
+//! let summary = augmentation.write(&(), None, |rows| sink.write(&rows))?;
+//! sink.finish()?;
+//! assert_eq!((summary.rows_in, summary.rows_out), (3, 6));
+//! # Ok::<(), windlass_table::Error>(())
+//! ```
+//!
+//! A [`Table`] is read in blocks, as often as needed; [`Augmentation`] looks at it, infers what each column
+//! is ([`Role`]), fits the method and makes the rows; a [`Sink`] writes them, whole or not at all.
+
+mod augment;
+mod categories;
+mod column;
+mod error;
+mod format;
+mod groups;
+mod inspect;
+mod maker;
+mod profile;
+mod provenance;
+mod roles;
+mod rows;
+mod settings;
+mod sink;
+mod sketch;
+mod source;
+mod verify;
+
+pub use augment::{Augmentation, GroupSummary, Manifest, Outside, Summary, Watch};
+pub use error::{Error, Result, RowList};
+pub use format::{Compression, Format};
+pub use inspect::{ColumnReport, Inspection};
+pub use profile::{ColumnProfile, FEW, LEVELS, Profile};
+pub use roles::{Role, Roles};
+pub use settings::{AdaSettings, AnchorChoice, Clusters, Columns, Integers, Method, Settings};
+pub use sink::{Sink, WriteOptions, write_whole};
+pub use sketch::{Sketch, SketchPoint};
+pub use source::{DEFAULT_MEMORY, ReadOptions, Table};
+pub use verify::{Difference, Verdict};

@@ -1,0 +1,76 @@
+//! Where every row comes from, as columns of the output.
+//!
+//! | Column | Of | Meaning |
+//! | :-- | :-- | :-- |
+//! | `windlass_synthetic` | all methods | whether the row was made |
+//! | `windlass_source` | all methods | the row of the input that it is, or was made from, counted from 0 |
+//! | `windlass_copy` | all methods | the number of the copy; 0 for originals |
+//! | `windlass_group` | ADA on groups | the group of the row and of its source |
+//! | `windlass_gamma` | ADA | the strength; null for originals |
+//! | `windlass_partner`, `windlass_lambda` | mixups | the other row, and how much the source counts; null for originals |
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int32Array, Int64Array};
+use arrow_schema::{DataType, Field};
+
+use crate::maker::MadeBlock;
+use crate::rows::Block;
+use crate::settings::{AnchorChoice, Method};
+
+pub(crate) const SOURCE: &str = "windlass_source";
+pub(crate) const COPY: &str = "windlass_copy";
+
+/// The columns that a method adds.
+pub(crate) fn fields(method: &Method) -> Vec<Field> {
+    let mut fields = vec![
+        Field::new("windlass_synthetic", DataType::Boolean, false),
+        Field::new(SOURCE, DataType::Int64, false),
+        Field::new(COPY, DataType::Int32, false),
+    ];
+    let number = |name: &str| Field::new(name, DataType::Float64, true);
+    match method {
+        Method::Ada(ada) => {
+            if !matches!(ada.anchors, AnchorChoice::Matrix(_)) {
+                fields.push(Field::new("windlass_group", DataType::Int32, false));
+            }
+            fields.push(number("windlass_gamma"));
+        }
+        Method::Mixup { .. } | Method::CMixup { .. } | Method::LocalMixup { .. } => {
+            fields.push(Field::new("windlass_partner", DataType::Int64, true));
+            fields.push(number("windlass_lambda"));
+        }
+        Method::Noise { .. } => {}
+    }
+    fields
+}
+
+/// The values of these columns for one block of a copy.
+pub(crate) fn columns(copy: usize, block: &Block, made: &MadeBlock<'_>) -> Vec<ArrayRef> {
+    let rows = block.rows();
+    let copy_number = i32::try_from(copy).unwrap_or(i32::MAX);
+    let mut columns: Vec<ArrayRef> = vec![
+        Arc::new(BooleanArray::from(vec![copy > 0; rows])),
+        Arc::new((0..rows).map(|row| signed(block.source(row))).collect::<Int64Array>()),
+        Arc::new(Int32Array::from(vec![copy_number; rows])),
+    ];
+    if let Some(groups) = made.groups() {
+        let groups = groups.into_iter().map(|group| i32::try_from(group).unwrap_or(i32::MAX));
+        columns.push(Arc::new(groups.collect::<Int32Array>()));
+    }
+    if made.has_gamma() {
+        columns.push(Arc::new((0..rows).map(|row| made.gamma(row)).collect::<Float64Array>()));
+    }
+    if made.has_partner() {
+        let pairs: Vec<Option<(u64, f64)>> = (0..rows).map(|row| made.pair(row)).collect();
+        let partners = pairs.iter().map(|pair| pair.map(|(partner, _)| signed(partner)));
+        columns.push(Arc::new(partners.collect::<Int64Array>()));
+        let lambdas = pairs.iter().map(|pair| pair.map(|(_, lambda)| lambda));
+        columns.push(Arc::new(lambdas.collect::<Float64Array>()));
+    }
+    columns
+}
+
+fn signed(row: u64) -> i64 {
+    i64::try_from(row).unwrap_or(i64::MAX)
+}

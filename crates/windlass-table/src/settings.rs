@@ -1,0 +1,213 @@
+//! What a user can ask for, as it is kept in the metadata of an output.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use windlass::{Ada, Bandwidth, CMixup, GammaLaw, LocalMixup, Mixup, Noise, On, Per, Scale};
+
+/// Everything that decides which rows are made.
+///
+/// | Setting | Default | Meaning |
+/// | :-- | :-- | :-- |
+/// | `columns` | – | which columns are what |
+/// | `method` | ADA | how rows are made |
+/// | `copies` | `1` | synthetic rows for every row |
+/// | `originals` | `true` | whether the rows themselves are written too, before the copies |
+/// | `seed` | `0` | what random numbers depend on |
+/// | `clip` | `false` | keep values inside the observed range of their column |
+/// | `drop_missing_target` | `false` | leave out rows without a finite target instead of refusing them |
+/// | `provenance` | `false` | say in further columns where every row comes from |
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the table explains each field")]
+pub struct Settings {
+    pub columns: Columns,
+    pub method: Method,
+    pub copies: usize,
+    pub originals: bool,
+    pub seed: u64,
+    pub clip: bool,
+    pub drop_missing_target: bool,
+    pub provenance: bool,
+}
+
+impl Settings {
+    /// The defaults for these targets.
+    #[must_use]
+    pub fn new(targets: &[&str]) -> Self {
+        let target = targets.iter().map(ToString::to_string).collect();
+        Self {
+            columns: Columns { target, ..Columns::default() },
+            method: Method::Ada(AdaSettings::default()),
+            copies: 1,
+            originals: true,
+            seed: 0,
+            clip: false,
+            drop_missing_target: false,
+            provenance: false,
+        }
+    }
+
+    /// Refuses settings outside their range, before any file is read.
+    pub fn check(&self) -> windlass::Result<()> {
+        if self.copies == 0 {
+            let (name, range) = ("copies", "[1, inf)");
+            return Err(windlass::Error::OutOfRange { name, range, got: 0.0 });
+        }
+        match &self.method {
+            Method::Ada(ada) => {
+                let clusters = match ada.clusters {
+                    Clusters::Auto => 1,
+                    Clusters::Count(count) => count,
+                };
+                Ada::default().clusters(clusters).check()?;
+                ada.gamma.check().map(drop)
+            }
+            Method::Mixup { beta, per } => Mixup::default().beta(*beta).per(*per).check(),
+            Method::CMixup { bandwidth, beta, per } => {
+                CMixup::default().bandwidth(*bandwidth).beta(*beta).per(*per).check()
+            }
+            Method::LocalMixup { epsilon, beta, per } => {
+                LocalMixup::new(*epsilon).beta(*beta).per(*per).check()
+            }
+            Method::Noise { targets, features, relative } => {
+                Noise::default().targets(*targets).features(*features).relative(*relative).check()
+            }
+        }
+    }
+}
+
+/// Which columns are what; the rest is inferred (see [`Role`](crate::Role)).
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Columns {
+    /// The numbers to predict.
+    pub target: Vec<String>,
+    /// The only columns to move, if given; the rest is carried.
+    pub features: Option<Vec<String>>,
+    /// Left out of the output.
+    pub exclude: Vec<String>,
+    /// Kept as they are in the source row: ids, folds.
+    pub carry: Vec<String>,
+    /// Kept as they are in the source row, because their numbers are names.
+    pub categorical: Vec<String>,
+    /// Moved, although integers with few values.
+    pub continuous: Vec<String>,
+    /// How much a row counts in means, deviations and clusters.
+    pub weight: Option<String>,
+    /// What becomes of moved integers.
+    pub integers: Integers,
+}
+
+/// What becomes of integers that are moved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Integers {
+    /// They are rounded to the nearest integer of their type.
+    #[default]
+    Round,
+    /// Their column becomes one of floats.
+    Float,
+}
+
+/// How synthetic rows are made.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[expect(missing_docs, reason = "the library's types explain each field")]
+pub enum Method {
+    /// [`windlass::Ada`].
+    Ada(AdaSettings),
+    /// [`windlass::Mixup`].
+    Mixup { beta: f64, per: Per },
+    /// [`windlass::CMixup`].
+    CMixup { bandwidth: Bandwidth, beta: f64, per: Per },
+    /// [`windlass::LocalMixup`].
+    LocalMixup { epsilon: f64, beta: f64, per: Per },
+    /// [`windlass::Noise`].
+    Noise { targets: f64, features: f64, relative: bool },
+}
+
+impl Method {
+    /// The name of the method, as the command has it.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Ada(_) => "ada",
+            Self::Mixup { .. } => "mixup",
+            Self::CMixup { .. } => "c-mixup",
+            Self::LocalMixup { .. } => "local-mixup",
+            Self::Noise { .. } => "noise",
+        }
+    }
+}
+
+/// Settings of Anchor Data Augmentation on a table.
+///
+/// | Setting | Default | Meaning |
+/// | :-- | :-- | :-- |
+/// | `anchors` | k-means | who belongs together |
+/// | `clusters` | automatic | groups of k-means, or bins |
+/// | `on`, `scale` | `[x, y]`, standardised | what k-means compares |
+/// | `within` | – | a category whose levels no group crosses |
+/// | `gamma` | uniform on `[1/2, 2]` | how far rows move |
+/// | `per` | copy | one γ a copy, or one a row |
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the table explains each field")]
+pub struct AdaSettings {
+    pub anchors: AnchorChoice,
+    pub clusters: Clusters,
+    pub on: On,
+    pub scale: Scale,
+    pub within: Option<String>,
+    pub gamma: GammaLaw,
+    pub per: Per,
+}
+
+/// Where the anchors of a table come from.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AnchorChoice {
+    /// Clusters of similar rows.
+    #[default]
+    KMeans,
+    /// Equally wide bins of a column.
+    Bins(String),
+    /// Equally filled bins of a column.
+    Quantiles(String),
+    /// The values of a column.
+    Column(String),
+    /// Real-valued anchors, one row for every row of the table, from another file.
+    Matrix(PathBuf),
+}
+
+/// How many groups.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Clusters {
+    /// `√(n/2)`, rounded, but at least 2, at most 32 and no more than rows. A rule of thumb: 6 groups of
+    /// 12 rows for 70, 28 of 57 for 1,600; beyond 2,000 rows groups become larger instead of more.
+    #[default]
+    Auto,
+    /// So many.
+    Count(usize),
+}
+
+impl Clusters {
+    /// The number for a table of so many rows.
+    ///
+    /// ```
+    /// use windlass_table::Clusters;
+    /// assert_eq!([1, 10, 398, 1_000_000].map(|rows| Clusters::Auto.of(rows)), [1, 2, 14, 32]);
+    /// ```
+    #[must_use]
+    pub fn of(self, rows: u64) -> usize {
+        match self {
+            Self::Count(count) => count,
+            Self::Auto => {
+                let rule = (1..32_u64).take_while(|q| 2 * q * q + 2 * q < rows).count() + 1;
+                rule.clamp(2, 32).min(usize::try_from(rows).unwrap_or(usize::MAX))
+            }
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! The Parquet door: columns are decoded side by side, a block of rows at a time.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_schema::SchemaRef;
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
+    ParquetRecordBatchReaderBuilder,
+};
+use rayon::prelude::*;
+
+use super::file::{Input, Positioned};
+use super::guard::guarded;
+use crate::{Error, Result};
+
+#[derive(Debug)]
+pub(super) struct ParquetPart {
+    pub(super) input: Input,
+    metadata: ArrowReaderMetadata,
+    rows: u64,
+}
+
+impl ParquetPart {
+    pub(super) fn open(input: Input) -> Result<Self> {
+        let file = input.positioned()?;
+        let path = input.path.clone();
+        if parquet::file::reader::Length::len(&file) == 0 {
+            return Err(Error::EmptyFile { path });
+        }
+        let damaged = Error::damaged(&path);
+        let metadata = guarded(|| ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()))
+            .map_err(&damaged)?
+            .map_err(|error| damaged(error.to_string()))?;
+        let rows = metadata.metadata().file_metadata().num_rows();
+        let rows = u64::try_from(rows).map_err(|_| damaged(format!("it claims {rows} rows")))?;
+        Ok(Self { input, metadata, rows })
+    }
+
+    pub(super) fn schema(&self) -> &SchemaRef {
+        self.metadata.schema()
+    }
+
+    /// The value of a key in the file's own metadata.
+    pub(super) fn note(&self, key: &str) -> Option<&str> {
+        let notes = self.metadata.metadata().file_metadata().key_value_metadata()?;
+        notes.iter().find(|note| note.key == key)?.value.as_deref()
+    }
+
+    /// The bytes of all columns, decompressed but still encoded, as the footer has it.
+    pub(super) fn claimed_bytes(&self) -> u64 {
+        let groups = self.metadata.metadata().row_groups().iter();
+        let bytes = groups.map(|group| u64::try_from(group.total_byte_size()).unwrap_or(u64::MAX));
+        bytes.fold(0, u64::saturating_add)
+    }
+
+    pub(super) fn blocks(&self, block_rows: usize) -> Result<ParquetBlocks<'_>> {
+        let columns = self.schema().fields().len();
+        // A lane a column; wide tables share lanes, because each costs a reader.
+        let lanes = columns.min(64);
+        let file = self.input.positioned()?;
+        let open = |lane: usize| {
+            let roots = columns * lane / lanes..columns * (lane + 1) / lanes;
+            let mask = ProjectionMask::roots(self.metadata.parquet_schema(), roots);
+            let builder = ParquetRecordBatchReaderBuilder::<Positioned>::new_with_metadata(
+                file.clone(),
+                self.metadata.clone(),
+            );
+            builder.with_projection(mask).with_batch_size(block_rows).build()
+        };
+        let damaged = Error::damaged(&self.input.path);
+        let lanes = guarded(|| (0..lanes).map(open).collect::<parquet::errors::Result<_>>())
+            .map_err(&damaged)?
+            .map_err(|error| damaged(error.to_string()))?;
+        Ok(ParquetBlocks { part: self, lanes, rows: 0 })
+    }
+}
+
+pub(super) struct ParquetBlocks<'a> {
+    part: &'a ParquetPart,
+    lanes: Vec<ParquetRecordBatchReader>,
+    rows: u64,
+}
+
+impl ParquetBlocks<'_> {
+    fn decode(&mut self) -> Result<Option<RecordBatch>, String> {
+        let lanes = self.lanes.par_iter_mut();
+        let decoded: Vec<Option<RecordBatch>> = lanes
+            .map(|lane| guarded(|| lane.next().transpose())?.map_err(|error| error.to_string()))
+            .collect::<Result<_, String>>()?;
+        let Some(parts) = decoded.into_iter().collect::<Option<Vec<_>>>() else {
+            let (rows, claimed) = (self.rows, self.part.rows);
+            let fewer = format!("it claims {claimed} rows, but holds {rows}");
+            return if rows == claimed { Ok(None) } else { Err(fewer) };
+        };
+        let columns: Vec<ArrayRef> =
+            parts.iter().flat_map(|part| part.columns().to_vec()).collect();
+        let batch = RecordBatch::try_new(Arc::clone(self.part.schema()), columns)
+            .map_err(|error| error.to_string())?;
+        self.rows += batch.num_rows() as u64;
+        Ok(Some(batch))
+    }
+}
+
+impl Iterator for ParquetBlocks<'_> {
+    type Item = Result<RecordBatch>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let damaged = Error::damaged(&self.part.input.path);
+        self.decode().map_err(damaged).transpose()
+    }
+}
