@@ -8,6 +8,10 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+/// Blocks of rows come and go; the system's allocator gives their pages back each time.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// More training rows out of few: data augmentation for regression
 #[derive(Debug, Parser)]
 #[command(

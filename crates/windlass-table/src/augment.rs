@@ -351,10 +351,14 @@ fn finish_column(
     // What is rounded back into the range was never outside.
     let whole = data_type.is_integer();
     let (mut below, mut above) = (0, 0);
-    for value in values.iter().flatten() {
+    let mut count = |value: f64| {
         let value = if whole { value.round() } else { value };
         below += u64::from(value < low);
         above += u64::from(value > high);
+    };
+    match values.null_count() {
+        0 => values.values().iter().for_each(|&value| count(value)),
+        _ => values.iter().flatten().for_each(count),
     }
     let values = if clip && below + above > 0 {
         values.unary(|value| value.clamp(low, high))

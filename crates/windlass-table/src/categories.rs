@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
-use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch};
 use arrow_schema::DataType;
 
 /// A value that names a group. Missing ones come first, numbers and words in their order.
@@ -136,9 +136,32 @@ fn encode(column: &ArrayRef) -> (Vec<u32>, Vec<Key>) {
             let numbers = arrow_cast::cast(column, &width)
                 .and_then(|numbers| arrow_cast::cast(&numbers, &DataType::Int64))
                 .expect("a type that can name groups");
-            encode_values(numbers.as_primitive::<Int64Type>().iter(), |number| Key::Number(*number))
+            let numbers = numbers.as_primitive::<Int64Type>();
+            encode_narrow(numbers)
+                .unwrap_or_else(|| encode_values(numbers.iter(), |number| Key::Number(*number)))
         }
     }
+}
+
+/// Codes of integers that lie close together: a table instead of hashes.
+fn encode_narrow(numbers: &Int64Array) -> Option<(Vec<u32>, Vec<Key>)> {
+    const WIDEST: u64 = 1 << 12;
+    let values = numbers.values();
+    let (low, high) = (*values.iter().min()?, *values.iter().max()?);
+    if numbers.null_count() > 0 || high.abs_diff(low) >= WIDEST {
+        return None;
+    }
+    let place = |value: i64| usize::try_from(value.abs_diff(low)).expect("below the widest");
+    let mut codes = vec![None; place(high) + 1];
+    let mut keys = vec![];
+    let encode = |&value: &i64| {
+        *codes[place(value)].get_or_insert_with(|| {
+            keys.push(Key::Number(value));
+            to_code(keys.len() - 1)
+        })
+    };
+    let encoded = values.iter().map(encode).collect();
+    Some((encoded, keys))
 }
 
 fn encode_values<V: Copy + Eq + std::hash::Hash>(

@@ -1,6 +1,6 @@
 //! What a table holds: one pass over its rows.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type};
@@ -112,7 +112,7 @@ struct Scan {
     nulls: Xxh3,
     missing: u64,
     range: Option<(f64, f64)>,
-    distinct: BTreeSet<i64>,
+    distinct: Vec<i64>,
     words: HashSet<String>,
     last: Option<i64>,
     jumps: bool,
@@ -257,8 +257,9 @@ impl Scan {
             self.last = value;
             if let Some(value) = value
                 && self.distinct.len() <= LEVELS
+                && !self.distinct.contains(&value)
             {
-                self.distinct.insert(value);
+                self.distinct.push(value);
             }
             if self.jumps && self.distinct.len() > LEVELS {
                 return;

@@ -166,7 +166,7 @@ pub(super) enum Stream {
 
 impl Stream {
     pub(super) fn new(destination: Destination, compression: Compression) -> io::Result<Self> {
-        let buffered = BufWriter::with_capacity(1 << 18, destination);
+        let buffered = BufWriter::with_capacity(1 << 16, destination);
         Ok(match compression {
             Compression::None => Self::Plain(buffered),
             Compression::Gzip => {

@@ -41,6 +41,8 @@ impl ParquetSink {
         let mut properties = WriterProperties::builder()
             .set_compression(Compression::SNAPPY)
             .set_statistics_enabled(EnabledStatistics::Chunk)
+            .set_data_page_row_count_limit(1 << 17)
+            .set_write_batch_size(1 << 14)
             .set_created_by(format!("windlass {}", env!("CARGO_PKG_VERSION")));
         for field in schema.fields() {
             // Moved numbers hardly repeat: a dictionary would be built and thrown away.

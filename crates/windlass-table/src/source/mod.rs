@@ -42,6 +42,12 @@ pub struct ReadOptions {
 /// 512 MiB.
 pub const DEFAULT_MEMORY: u64 = 512 << 20;
 
+/// How much of the memory a table may be kept in: all but what the work on it takes.
+fn room_for_table(memory: u64) -> u64 {
+    const WORK: u64 = 256 << 20;
+    memory.saturating_sub(WORK).max(memory / 4)
+}
+
 impl Default for ReadOptions {
     fn default() -> Self {
         Self { format: None, delimiter: None, header: true, nulls: vec![], memory: DEFAULT_MEMORY }
@@ -116,7 +122,7 @@ impl Table {
         let schema = parts.schema()?;
         let mut table =
             Self { block_rows: block_rows(&schema), parts, schema, format, cache: None };
-        table.load(options.memory / 2)?;
+        table.load(room_for_table(options.memory))?;
         Ok(table)
     }
 
