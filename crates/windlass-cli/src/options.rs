@@ -167,9 +167,8 @@ impl ColumnArgs {
 /// Names separated by commas, unless a column has a name with one.
 fn names(raw: &[String], table: &Table) -> Vec<String> {
     let is_column = |name: &str| table.schema().index_of(name).is_ok();
-    let split = |raw: &String| match is_column(raw) {
-        true => vec![raw.clone()],
-        false => raw.split(',').map(str::to_owned).collect(),
+    let split = |raw: &String| {
+        if is_column(raw) { vec![raw.clone()] } else { raw.split(',').map(str::to_owned).collect() }
     };
     raw.iter().flat_map(split).collect()
 }
@@ -209,7 +208,7 @@ pub(crate) struct MethodArgs {
     /// ADA: how γ is drawn: uniform, grid[:K], published-grid[:K], log-uniform, gamma:SHAPE,SCALE,
     /// list:γ,γ,… (in turn) [default: uniform]
     #[arg(long, value_name = "LAW", value_parser = gamma)]
-    gamma: Option<Gamma>,
+    gamma: Option<Law>,
     /// ADA and mixups: one γ or λ for a whole copy, or one for each row [default: copy]
     #[arg(long, value_name = "WHAT")]
     per: Option<PerName>,
@@ -317,8 +316,8 @@ impl MethodArgs {
                 Method::CMixup { bandwidth, beta, per }
             }
             MethodName::LocalMixup => {
-                let (option, to) = ("a --method local-mixup without --epsilon", "any table");
-                let epsilon = self.epsilon.ok_or(Error::DoesNotApply { option, to })?;
+                let (of, option) = ("--method local-mixup", "--epsilon");
+                let epsilon = self.epsilon.ok_or(Error::Needs { of, option })?;
                 Method::LocalMixup { epsilon, beta, per }
             }
             MethodName::Noise => Method::Noise {
@@ -366,7 +365,7 @@ impl MethodArgs {
         let c_mixup = matches!(method, Method::CMixup { .. });
         let local = matches!(method, Method::LocalMixup { .. });
         let noise = matches!(method, Method::Noise { .. });
-        let ranged = !matches!(self.gamma, Some(Gamma::Gamma { .. } | Gamma::List(_)));
+        let ranged = !matches!(self.gamma, Some(Law::Gamma { .. } | Law::List(_)));
         for (given, of_use, option) in [
             (self.preset.is_some(), ada, "--preset"),
             (self.anchors.is_some(), ada, "--anchors"),
@@ -438,7 +437,7 @@ fn clusters(text: &str) -> Result<Clusters, String> {
 
 /// A law of γ, its range still open.
 #[derive(Debug, Clone, PartialEq)]
-enum Gamma {
+enum Law {
     Uniform,
     LogUniform,
     Grid(usize),
@@ -447,7 +446,7 @@ enum Gamma {
     List(Vec<f64>),
 }
 
-impl Gamma {
+impl Law {
     fn law(&self, alpha: f64) -> GammaLaw {
         match *self {
             Self::Uniform => GammaLaw::Uniform { alpha },
@@ -460,7 +459,7 @@ impl Gamma {
     }
 }
 
-fn gamma(text: &str) -> Result<Gamma, String> {
+fn gamma(text: &str) -> Result<Law, String> {
     let (law, of) = text.split_once(':').unwrap_or((text, ""));
     let numbers = || -> Result<Vec<f64>, String> {
         of.split(',')
@@ -472,13 +471,13 @@ fn gamma(text: &str) -> Result<Gamma, String> {
         of => of.parse().map_err(|_| format!("`{of}` is no number of values")),
     };
     match law {
-        "uniform" if of.is_empty() => Ok(Gamma::Uniform),
-        "log-uniform" if of.is_empty() => Ok(Gamma::LogUniform),
-        "grid" => count().map(Gamma::Grid),
-        "published-grid" => count().map(Gamma::PublishedGrid),
-        "list" => numbers().map(Gamma::List),
+        "uniform" if of.is_empty() => Ok(Law::Uniform),
+        "log-uniform" if of.is_empty() => Ok(Law::LogUniform),
+        "grid" => count().map(Law::Grid),
+        "published-grid" => count().map(Law::PublishedGrid),
+        "list" => numbers().map(Law::List),
         "gamma" => match numbers()?[..] {
-            [shape, scale] => Ok(Gamma::Gamma { shape, scale }),
+            [shape, scale] => Ok(Law::Gamma { shape, scale }),
             _ => Err("a gamma distribution has two numbers: gamma:SHAPE,SCALE".into()),
         },
         _ => Err("γ is uniform, grid[:K], published-grid[:K], log-uniform, gamma:SHAPE,SCALE or \

@@ -1,8 +1,8 @@
 //! Augmentation of a table, block by block.
 //!
-//! ADA on groups and noise need one pass to find what the table holds, one or two to find groups and their
-//! means, and one for every copy. The mixup family and real-valued anchors mix rows that stand anywhere, so
-//! they hold the moved columns in memory, or refuse to.
+//! ADA on groups needs one pass to see what the table holds, one or two to find groups and their means, and
+//! one for every copy. The other methods mix rows that stand anywhere, or measure all rows first, so they
+//! hold the moved columns in memory, or refuse to.
 
 use std::sync::Arc;
 
@@ -144,7 +144,7 @@ impl<'a> Augmentation<'a> {
         watch.stage("reading");
         let profile = Profile::of(&rows, &mut categories, watch)?;
         if profile.kept == 0 {
-            return Err(Error::NoRows { path: table.path().to_owned() });
+            return Err(Error::NoTargets { path: table.path().to_owned() });
         }
         let roles = asked.settle(schema, &profile);
         roles.check(schema, &profile)?;

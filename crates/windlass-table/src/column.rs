@@ -44,18 +44,17 @@ pub(crate) fn numbers(column: &ArrayRef) -> Float64Array {
 }
 
 /// Moved numbers as a column of a type, rounded where it has no fractions.
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "in some of the types; `as` saturates"
+)]
 pub(crate) fn to_type(values: Float64Array, data_type: &DataType) -> ArrayRef {
     macro_rules! integers {
         ($type:ty) => {
             Arc::new(rounded::<$type>(&values, |value| {
                 // `as` keeps to the ends of the type's range.
-                #[expect(
-                    clippy::cast_possible_truncation,
-                    clippy::cast_sign_loss,
-                    reason = "saturates"
-                )]
-                let integer = value as <$type as ArrowPrimitiveType>::Native;
-                integer
+                value as <$type as ArrowPrimitiveType>::Native
             }))
         };
     }

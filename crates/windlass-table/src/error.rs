@@ -41,8 +41,8 @@ pub enum Error {
     NoRows { path: PathBuf },
     /// A row has more or fewer fields than the header.
     #[error(
-        "`{}`, line {line}: {got} fields where the header has {expected}",
-        path.display()
+        "`{}`, line {line}: {got} {} where the header has {expected}",
+        path.display(), if *got == 1 { "field" } else { "fields" }
     )]
     Ragged { path: PathBuf, line: u64, expected: usize, got: usize },
     /// Text is not UTF-8.
@@ -78,6 +78,9 @@ pub enum Error {
     /// A target is missing or not finite.
     #[error("the target `{column}` is {what} in {rows}")]
     BadTarget { column: String, what: &'static str, rows: RowList },
+    /// No row is left to be augmented.
+    #[error("no row of `{}` has a finite target", path.display())]
+    NoTargets { path: PathBuf },
     /// A feature is infinite or too large to be computed with.
     #[error("column `{column}` is {value} in row {row}")]
     BadFeature { column: String, row: u64, value: f64 },
@@ -96,6 +99,9 @@ pub enum Error {
     /// An option is of no use to the chosen method.
     #[error("{option} does not apply to {to}")]
     DoesNotApply { option: &'static str, to: &'static str },
+    /// An option is missing that another needs.
+    #[error("{of} needs {option}")]
+    Needs { of: &'static str, option: &'static str },
     /// A setting was refused by the library.
     #[error("{0}")]
     Setting(#[from] windlass::Error),
@@ -129,6 +135,9 @@ pub enum Error {
         path.display()
     )]
     OtherInput { path: PathBuf, expected: String, got: String },
+    /// A name that says nothing about the format of a picture.
+    #[error("cannot tell the format of the picture `{}` from its name", path.display())]
+    PictureEnding { path: PathBuf },
     /// A picture could not be drawn.
     #[error("cannot draw `{}`: {why}", path.display())]
     Plot { path: PathBuf, why: String },
@@ -171,6 +180,7 @@ impl Error {
             Self::NotNumeric { option: "--target", .. } => {
                 "a target is a number; set other markers of missing values with --null".into()
             }
+            Self::NotNumeric { option: "--anchors", column, .. } => format!("use column:{column}"),
             Self::NotNumeric { .. } => "only numbers can be moved: carry it with --carry".into(),
             Self::NotCategories { column, .. } => {
                 format!("use bins:{column} or quantiles:{column}")
@@ -186,7 +196,7 @@ impl Error {
                 format!("leave it out with --exclude {column}, or rename it")
             }
             Self::NeedsMemory { .. } => {
-                "raise --memory, or use ada with groups or noise, which read the table in blocks".into()
+                "raise --memory, or use ada with groups, which reads the table in blocks".into()
             }
             Self::OutputIsInput { .. } => "an input is never modified: choose another name".into(),
             Self::NoFolder { folder, .. } => format!("make it first: mkdir -p {}", folder.display()),
@@ -201,15 +211,17 @@ impl Error {
             Self::Io { source, .. } if source.kind() == std::io::ErrorKind::StorageFull => {
                 "free some space; nothing was written under the output's name".into()
             }
-            Self::Setting(_)
-            | Self::DoesNotApply { .. }
-            | Self::NotFound { .. }
-            | Self::Io { .. }
-            | Self::OtherSchema { .. }
-            | Self::LittleMemory { .. }
-            | Self::BadManifest { .. }
-            | Self::Plot { .. }
-            | Self::Interrupted => return None,
+            Self::NotFound { .. } => "is the name right?".into(),
+            Self::NoTargets { .. } => "is this the right target?".into(),
+            Self::OtherSchema { .. } => {
+                "the files of one table have the same columns in the same order".into()
+            }
+            Self::DoesNotApply { .. } => "leave it out: it would change nothing".into(),
+            Self::Needs { .. } | Self::Setting(_) => "`windlass augment --help` explains it".into(),
+            Self::PictureEnding { .. } => "name it .svg or .png".into(),
+            Self::BadManifest { .. } => "was it changed after augment wrote it?".into(),
+            Self::LittleMemory { .. } => "leave it out for 512 MiB".into(),
+            Self::Io { .. } | Self::Plot { .. } | Self::Interrupted => return None,
         })
     }
 
@@ -276,8 +288,8 @@ fn near(column: &str, columns: &[String]) -> String {
     let wanted = column.to_lowercase();
     let mut scored: Vec<(f64, &String)> = columns
         .iter()
-        .map(|name| (strsim::jaro_winkler(&wanted, &name.to_lowercase()), name))
-        .filter(|(score, _)| *score > 0.7)
+        .map(|name| (likeness(&wanted, &name.to_lowercase()), name))
+        .filter(|(score, _)| *score > 0.6)
         .collect();
     scored.sort_by(|a, b| b.0.total_cmp(&a.0));
     let list = |names: &mut dyn Iterator<Item = &String>| {
@@ -289,6 +301,11 @@ fn near(column: &str, columns: &[String]) -> String {
         return format!("the columns are {}{more}", list(&mut columns.iter().take(shown)));
     }
     format!("did you mean {}?", list(&mut scored.iter().take(3).map(|(_, name)| *name)))
+}
+
+/// 1 for the same names; names that share a beginning, or differ by a slip of the hand, are alike.
+fn likeness(a: &str, b: &str) -> f64 {
+    strsim::jaro_winkler(a, b).max(strsim::normalized_damerau_levenshtein(a, b))
 }
 
 fn mebibytes(bytes: u64) -> String {

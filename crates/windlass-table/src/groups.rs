@@ -144,7 +144,7 @@ impl Grouping {
         for (level, members) in members(levels, batch) {
             let inner = of_level[level].label(&select(batch, &members))?;
             for (&row, label) in members.iter().zip(inner) {
-                labels[row as usize] = first[level] + label;
+                labels[row] = first[level] + label;
             }
         }
         Ok(labels)
@@ -152,16 +152,16 @@ impl Grouping {
 }
 
 /// The rows of every level that a block has.
-fn members(levels: &Categories, batch: &RecordBatch) -> Vec<(usize, Vec<u64>)> {
+fn members(levels: &Categories, batch: &RecordBatch) -> Vec<(usize, Vec<usize>)> {
     let mut members = vec![vec![]; levels.len()];
-    for (row, level) in (0..).zip(levels.label(batch)) {
+    for (row, level) in levels.label(batch).into_iter().enumerate() {
         members[level as usize].push(row);
     }
     members.into_iter().enumerate().filter(|(_, rows)| !rows.is_empty()).collect()
 }
 
-fn select(batch: &RecordBatch, rows: &[u64]) -> RecordBatch {
-    let rows = arrow_array::UInt64Array::from(rows.to_vec());
+fn select(batch: &RecordBatch, rows: &[usize]) -> RecordBatch {
+    let rows: arrow_array::UInt64Array = rows.iter().map(|&row| Some(row as u64)).collect();
     arrow_select::take::take_record_batch(batch, &rows).expect("rows of the block")
 }
 
@@ -191,8 +191,6 @@ fn clusters(
             continue;
         }
         for (level, members) in members(levels, &batch) {
-            let members: Vec<usize> =
-                members.into_iter().filter_map(|row| usize::try_from(row).ok()).collect();
             let weights: Option<Vec<f64>> =
                 weights.as_ref().map(|all| members.iter().map(|&row| all[row]).collect());
             samples[level].add(values.select(Axis(0), &members).view(), weights.as_deref())?;

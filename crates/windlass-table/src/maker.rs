@@ -478,10 +478,13 @@ impl MadeBlock<'_> {
 
     /// The strength of a row; none for an original.
     pub(crate) fn gamma(&self, row: usize) -> Option<f64> {
-        match (&self.strength, self.how(row)) {
-            (Some(strength), _) => Some(strength.at(row)),
-            (None, Some(How::Projection { gamma })) => Some(gamma),
-            _ => None,
+        match &self.strength {
+            Some(Strength::Shared(gamma)) => Some(*gamma),
+            Some(Strength::PerRow(gammas)) => Some(gammas[row]),
+            None => match self.how(row) {
+                Some(How::Projection { gamma }) => Some(gamma),
+                _ => None,
+            },
         }
     }
 

@@ -166,7 +166,7 @@ impl Roles {
         };
         let (features, targets) = (having(Role::Continuous), having(Role::Target));
         let weight = having(Role::Weight).first().copied();
-        Self { features, targets, weight, roles, reasons }
+        Self { roles, reasons, features, targets, weight }
     }
 }
 

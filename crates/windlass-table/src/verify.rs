@@ -180,7 +180,9 @@ impl<'a> Found<'a> {
     fn unexpected(&mut self, verdict: &mut Verdict) {
         let front = self.pending.front().expect("peeked");
         let found = match Keys::of(front) {
-            Some(keys) => format!("copy {:?} of row {:?}", keys.at(0).0, keys.at(0).1),
+            Some(keys) => {
+                format!("copy {} of row {}", shown_key(keys.at(0).0), shown_key(keys.at(0).1))
+            }
             None => "a further row".into(),
         };
         let expected = "no such row here".into();
@@ -257,4 +259,8 @@ impl Keys {
             sources.is_valid(row).then(|| sources.value(row)),
         )
     }
+}
+
+fn shown_key(key: Option<impl ToString>) -> String {
+    key.map_or_else(|| "?".into(), |key| key.to_string())
 }

@@ -19,10 +19,10 @@ use crate::terminal::{self, Progress};
 #[command(after_help = "\
 Examples:
   windlass augment cars.csv --target mpg --output augmented.csv
-  windlass augment train.parquet -t y --clusters 12 --alpha 2 --copies 10 --seed 7 --provenance -o out.parquet
-  windlass augment train.csv -t y --anchors column:site --within species --clip observed -o - | head
-  windlass augment train.csv -t y1,y2 --method c-mixup --bandwidth 1.0 --copies 5 -o out.arrow
-  windlass augment folder/ -t y --gamma log-uniform --per row --plot picture.svg -o out.parquet")]
+  windlass augment train.parquet -t y --clusters 12 --copies 10 --provenance -o out.parquet
+  windlass augment train.csv -t y --anchors column:site --clip observed -o - | head
+  windlass augment train.csv -t y1,y2 --method c-mixup --bandwidth 1.0 -o out.arrow
+  windlass augment folder/ -t y --within species --per row --plot rows.svg -o out.parquet")]
 pub(crate) struct AugmentArgs {
     /// Files or folders of files with the same columns, or `-`: one table
     #[arg(required = true, value_name = "INPUT")]
@@ -119,7 +119,7 @@ fn picture_format(path: &Path) -> Result<Picture> {
     match path.extension().and_then(|ending| ending.to_str()) {
         Some(ending) if ending.eq_ignore_ascii_case("svg") => Ok(Picture::Svg),
         Some(ending) if ending.eq_ignore_ascii_case("png") => Ok(Picture::Png),
-        _ => Err(Error::Plot { path: path.to_owned(), why: "name it .svg or .png".into() }),
+        _ => Err(Error::PictureEnding { path: path.to_owned() }),
     }
 }
 

@@ -21,17 +21,16 @@ pub(crate) struct ManArgs {
 
 pub(crate) fn run(args: &ManArgs) -> Result<ExitCode> {
     let command = Windlass::command();
-    match &args.folder {
-        Some(folder) => clap_mangen::generate_to(command, folder).map_err(|source| Error::Io {
+    if let Some(folder) = &args.folder {
+        clap_mangen::generate_to(command, folder).map_err(|source| Error::Io {
             doing: "write",
             path: folder.clone(),
             source,
-        })?,
-        None => {
-            let mut page = vec![];
-            clap_mangen::Man::new(command).render(&mut page).expect("a vector takes all");
-            terminal::print(&String::from_utf8_lossy(&page))?;
-        }
+        })?;
+    } else {
+        let mut page = vec![];
+        clap_mangen::Man::new(command).render(&mut page).expect("a vector takes all");
+        terminal::print(&String::from_utf8_lossy(&page))?;
     }
     Ok(ExitCode::SUCCESS)
 }

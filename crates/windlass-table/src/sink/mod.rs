@@ -46,7 +46,7 @@ pub struct Sink {
 }
 
 enum Encoder {
-    Text(CsvSink),
+    Text(Box<CsvSink>),
     Parquet(Box<ParquetSink>),
     Arrow(Box<FileWriter<Stream>>, Dictionaries),
     ArrowStream(Box<StreamWriter<Stream>>),
@@ -111,7 +111,7 @@ impl Sink {
                 let usual = if format == Format::Tsv { b'\t' } else { b',' };
                 let header = options.header.then_some(schema.as_ref());
                 CsvSink::new(stream, options.delimiter.unwrap_or(usual), header)
-                    .map(Encoder::Text)
+                    .map(|sink| Encoder::Text(Box::new(sink)))
                     .map_err(|why| why.to_string())
             }
             Format::Parquet => ParquetSink::new(stream, schema, note)
@@ -132,11 +132,13 @@ impl Sink {
         let written = match &mut self.encoder {
             Encoder::Text(sink) => sink.write(batch).map_err(|why| why.to_string()),
             Encoder::Parquet(sink) => sink.write(batch).map_err(|why| why.to_string()),
-            Encoder::Arrow(writer, dictionaries) => dictionaries
-                .unify(batch, &self.schema)
+            Encoder::Arrow(writer, dictionaries) => canonical(batch)
+                .and_then(|batch| dictionaries.unify(&batch, &self.schema))
                 .and_then(|batch| writer.write(&batch))
                 .map_err(|why| why.to_string()),
-            Encoder::ArrowStream(writer) => writer.write(batch).map_err(|why| why.to_string()),
+            Encoder::ArrowStream(writer) => canonical(batch)
+                .and_then(|batch| writer.write(&batch))
+                .map_err(|why| why.to_string()),
         };
         written.map_err(|why| failed(&self.fault, &self.path, why))
     }
@@ -186,6 +188,26 @@ fn failed(fault: &Fault, path: &Path, why: String) -> Error {
     Error::Io { doing: "write", path: path.to_owned(), source }
 }
 
+/// The same rows in the same bytes: what lies under a missing value is 0, and where none is missing
+/// nothing says so.
+fn canonical(batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
+    let column = |column: &ArrayRef| -> Result<ArrayRef, ArrowError> {
+        let Some(nulls) = column.nulls() else { return Ok(Arc::clone(column)) };
+        if nulls.null_count() == 0 {
+            let bare = column.to_data().into_builder().nulls(None).build()?;
+            return Ok(arrow_array::make_array(bare));
+        }
+        // Interleaving copies values one by one, and makes those that are missing.
+        let rows: Vec<(usize, usize)> = (0..column.len())
+            .map(|row| if nulls.is_null(row) { (0, 0) } else { (1, row) })
+            .collect();
+        let missing = arrow_array::new_null_array(column.data_type(), 1);
+        arrow_select::interleave::interleave(&[missing.as_ref(), column.as_ref()], &rows)
+    };
+    let columns = batch.columns().iter().map(column).collect::<Result<_, _>>()?;
+    RecordBatch::try_new(batch.schema(), columns)
+}
+
 /// The categories of every dictionary column so far: a file's dictionaries may grow, but not change.
 #[derive(Default)]
 struct Dictionaries {
@@ -221,14 +243,13 @@ impl Dictionaries {
                     continue;
                 }
                 let word = words.value(place);
-                *slot = Some(match known.places.get(word) {
-                    Some(&known) => known,
-                    None => {
-                        let next = known.values.len();
-                        known.values = concat(&[&known.values, &own.slice(place, 1)])?;
-                        known.places.insert(word.to_owned(), next);
-                        next
-                    }
+                *slot = Some(if let Some(&known) = known.places.get(word) {
+                    known
+                } else {
+                    let next = known.values.len();
+                    known.values = concat(&[&known.values, &own.slice(place, 1)])?;
+                    known.places.insert(word.to_owned(), next);
+                    next
                 });
             }
             let keys = dictionary.normalized_keys();

@@ -123,7 +123,11 @@ impl Table {
         let mut table =
             Self { block_rows: block_rows(&schema), parts, schema, format, cache: None };
         table.load(room_for_table(options.memory))?;
-        Ok(table)
+        let first = table.blocks().next().transpose()?;
+        match first {
+            Some(_) => Ok(table),
+            None => Err(Error::NoRows { path: table.path().to_owned() }),
+        }
     }
 
     /// The columns.
@@ -465,7 +469,7 @@ impl<I: Iterator<Item = Result<RecordBatch>>> Rechunked<I> {
         let columns = whole.and_then(|batch| {
             RecordBatch::try_new(Arc::clone(&self.schema), batch.columns().to_vec())
         });
-        columns.map_err(|error| Error::Damaged { path: PathBuf::new(), why: error.to_string() })
+        columns.map_err(|error| Error::damaged(Path::new("the table"))(error.to_string()))
     }
 }
 

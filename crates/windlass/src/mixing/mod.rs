@@ -53,7 +53,7 @@ pub enum Strength {
 impl Strength {
     /// The strength of a row.
     #[inline]
-    pub fn at(&self, row: usize) -> f64 {
+    pub(crate) fn at(&self, row: usize) -> f64 {
         match self {
             Self::Shared(value) => *value,
             Self::PerRow(values) => values[row],

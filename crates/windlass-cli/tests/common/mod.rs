@@ -1,0 +1,122 @@
+//! A desk to work at: a folder, some tables, and the command.
+#![allow(dead_code, reason = "each test file uses its part")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use tempfile::TempDir;
+
+/// A folder in which the command is run.
+pub(crate) struct Desk {
+    folder: TempDir,
+}
+
+/// What a run of the command said.
+#[derive(Debug)]
+pub(crate) struct Said {
+    pub(crate) code: Option<i32>,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl Said {
+    /// The same, if all went well.
+    #[track_caller]
+    pub(crate) fn ok(self) -> Self {
+        assert_eq!(self.code, Some(0), "{}{}", self.out, self.err);
+        self
+    }
+}
+
+impl Desk {
+    pub(crate) fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap() }
+    }
+
+    /// A desk with the example's table on it.
+    pub(crate) fn with_cars() -> Self {
+        let desk = Self::new();
+        desk.put("cars.csv", std::fs::read("../../examples/auto_mpg.csv").unwrap());
+        desk
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub(crate) fn put(&self, name: &str, bytes: impl AsRef<[u8]>) -> &Self {
+        let path = self.path(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, bytes).unwrap();
+        self
+    }
+
+    pub(crate) fn get(&self, name: &str) -> Vec<u8> {
+        std::fs::read(self.path(name)).unwrap()
+    }
+
+    pub(crate) fn text(&self, name: &str) -> String {
+        String::from_utf8(self.get(name)).unwrap()
+    }
+
+    /// The names of all files, sorted.
+    pub(crate) fn files(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(self.folder.path()).unwrap();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    pub(crate) fn command(&self, words: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_windlass"));
+        command.current_dir(self.folder.path()).args(split(words)).env_remove("NO_COLOR");
+        command
+    }
+
+    /// Runs `windlass` with these words.
+    pub(crate) fn run(&self, words: &str) -> Said {
+        said(self.command(words).stdin(Stdio::null()))
+    }
+
+    /// Runs `windlass` with these words, and some bytes on its standard input.
+    pub(crate) fn run_with(&self, words: &str, input: &[u8]) -> Said {
+        self.put(".input", input);
+        let file = std::fs::File::open(self.path(".input")).unwrap();
+        said(self.command(words).stdin(file))
+    }
+
+    /// Runs a line of shell, in which `windlass` is the command.
+    pub(crate) fn shell(&self, line: &str) -> Said {
+        let folder = Path::new(env!("CARGO_BIN_EXE_windlass")).parent().unwrap();
+        let path = std::env::join_paths(
+            std::iter::once(folder.to_owned())
+                .chain(std::env::split_paths(&std::env::var_os("PATH").unwrap())),
+        );
+        let mut command = Command::new("bash");
+        command.current_dir(self.folder.path()).args(["-c", line]).env("PATH", path.unwrap());
+        said(command.stdin(Stdio::null()))
+    }
+}
+
+fn said(command: &mut Command) -> Said {
+    let output = command.output().unwrap();
+    Said {
+        code: output.status.code(),
+        out: String::from_utf8_lossy(&output.stdout).into(),
+        err: String::from_utf8_lossy(&output.stderr).into(),
+    }
+}
+
+/// Words of a command line; single quotes keep spaces.
+fn split(words: &str) -> Vec<String> {
+    let mut split = vec![];
+    for (place, part) in words.split('\'').enumerate() {
+        if place % 2 == 1 {
+            split.push(part.to_owned());
+        } else {
+            split.extend(part.split_whitespace().map(str::to_owned));
+        }
+    }
+    split
+}

@@ -1,0 +1,380 @@
+//! `windlass augment`: bytes, formats, methods, and manners.
+
+mod common;
+
+use std::fmt::Write as _;
+use std::io::Read;
+use std::process::Stdio;
+
+use common::Desk;
+
+/// A table with every kind of column that text can hold, some values missing.
+fn mixed_table(rows: usize) -> String {
+    let mut text =
+        String::from("id,size,count,species,site,when,ok,\"full name, really\",w,y1,y2\n");
+    for row in 0..rows {
+        let size =
+            if row % 17 == 3 { String::new() } else { format!("{}", (row * 29 % 97) as f64 / 8.0) };
+        let count = if row % 23 == 5 { "NA".into() } else { (row * 31 % 71).to_string() };
+        let _ = writeln!(
+            text,
+            "r{row:03},{size},{count},{},{},20{:02}-03-01,{},\"a \"\"{}\"\", b\",{},{},{}",
+            ["ash", "oak", ""][row % 3],
+            row % 4,
+            row % 28,
+            row % 2 == 0,
+            row % 5,
+            1.0 + (row % 6) as f64 / 4.0,
+            (row * 13 % 37) as f64 + 0.5,
+            (row * 7 % 19 + 1) as f64 * -0.25,
+        );
+    }
+    text
+}
+
+fn desk_with_table() -> Desk {
+    let desk = Desk::new();
+    desk.put("train.csv", mixed_table(240));
+    desk
+}
+
+const TARGETS: &str = "-t y1,y2 --carry id";
+
+#[test]
+fn originals_come_first_and_are_kept() {
+    let desk = desk_with_table();
+    desk.run(&format!("augment train.csv {TARGETS} --copies 2 --quiet -o out.csv")).ok();
+    let (before, after) = (desk.text("train.csv"), desk.text("out.csv"));
+    let (before, after): (Vec<&str>, Vec<&str>) =
+        (before.lines().collect(), after.lines().collect());
+    assert_eq!(after.len(), 1 + 240 * 3);
+    assert_eq!(before[0], after[0]);
+    // The marker of a missing integer is not kept, nor are decimals that say nothing.
+    let plain = |line: &str| (line.replace("NA", "") + ",").replace(".0,", ",");
+    for (before, after) in before.iter().zip(&after).skip(1) {
+        assert_eq!(plain(before), plain(after));
+    }
+    // What is carried is carried, what is missing stays missing, and integers stay integers.
+    for copy in 1..=2 {
+        for row in 0..240 {
+            let (source, made) = (fields(after[1 + row]), fields(after[1 + 240 * copy + row]));
+            for carried in [0, 3, 4, 5, 6, 7, 8] {
+                assert_eq!(source[carried], made[carried]);
+            }
+            for moved in [1, 2] {
+                assert_eq!(source[moved].is_empty(), made[moved].is_empty());
+            }
+            assert!(made[2].is_empty() || made[2].parse::<i64>().is_ok(), "{}", made[2]);
+            assert!(made[9].parse::<f64>().unwrap().is_finite());
+        }
+    }
+}
+
+/// The fields of a line; commas inside quotes do not count.
+fn fields(line: &str) -> Vec<String> {
+    let mut fields = vec![String::new()];
+    let mut quoted = false;
+    for c in line.chars() {
+        match c {
+            '"' => quoted = !quoted,
+            ',' if !quoted => fields.push(String::new()),
+            c => fields.last_mut().unwrap().push(c),
+        }
+    }
+    fields
+}
+
+#[test]
+fn same_seed_same_bytes() {
+    let desk = Desk::new();
+    // Large enough for several blocks of rows and chunks of text.
+    let table = mixed_table(150_000);
+    desk.put("train.csv", &table);
+    let (header, rows) = table.split_once('\n').unwrap();
+    let rows: Vec<&str> = rows.lines().collect();
+    for (part, rows) in rows.chunks(rows.len() / 7 + 1).enumerate() {
+        desk.put(&format!("parts/{part}.csv"), format!("{header}\n{}\n", rows.join("\n")));
+    }
+    // The table itself, without a copy, in other formats.
+    for (folder, first) in [("parquet", "train.csv"), ("arrow", "train.csv")] {
+        std::fs::create_dir(desk.path(folder)).unwrap();
+        let copy = format!("augment {first} {TARGETS} --gamma list:1 --no-originals --quiet");
+        desk.run(&format!("{copy} -o {folder}/train.{folder}")).ok();
+    }
+    for method in
+        ["--anchors kmeans --clusters 9", "--anchors column:site --within species --per row"]
+    {
+        for output in ["out.csv", "out.parquet", "out.arrow"] {
+            let mut hashes = vec![];
+            for (input, more) in [
+                ("train.csv", "--threads 1"),
+                ("train.csv", "--threads 2"),
+                ("train.csv", "--threads 4"),
+                ("train.csv", "--memory 32MiB"),
+                ("parts", ""),
+                ("parquet", ""),
+                ("parquet", "--memory 32MiB --threads 3"),
+                ("arrow", ""),
+            ] {
+                // One CSV run says it for the others.
+                if output != "out.csv" && more.contains("--threads 4") {
+                    continue;
+                }
+                let words =
+                    format!("augment {input} {TARGETS} {method} --weight w --seed 5 --provenance");
+                desk.run(&format!("{words} {more} --quiet -o {output}")).ok();
+                hashes.push(xxhash_rust::xxh3::xxh3_128(&desk.get(output)));
+            }
+            assert!(
+                hashes.iter().all(|hash| *hash == hashes[0]),
+                "{method}, {output}: {hashes:x?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn every_method_can_be_verified_in_every_format() {
+    let desk = desk_with_table();
+    desk.put("anchors.csv", {
+        let rows: Vec<String> = (0..240).map(|row| format!("{},1", row % 10)).collect();
+        format!("m,one\n{}\n", rows.join("\n"))
+    });
+    for (number, options) in [
+        "--clusters 12 --alpha 2",
+        "--preset published --clusters 5 --alpha 3",
+        "--anchors bins:size --clusters 4 --per row",
+        "--anchors quantiles:y1 --clusters 4 --within species --gamma log-uniform",
+        "--anchors column:site --within species --clip observed --weight w",
+        "--anchors matrix:anchors.csv --gamma grid:10",
+        "--within species --on x --raw --gamma gamma:4,0.3",
+        "--gamma list:0.5,2 --integers float --categorical count",
+        "--features size --exclude w,when",
+        "--method mixup --per row",
+        "--method c-mixup --bandwidth 1.0",
+        "--method c-mixup --bandwidth 0.5sd --beta 0.7",
+        "--method local-mixup --epsilon 30",
+        "--method noise --noise-features 0.2",
+        "--method noise --noise-targets 3 --noise-absolute --no-originals",
+    ]
+    .iter()
+    .enumerate()
+    {
+        let ending = ["parquet", "arrow", "arrows", "csv", "tsv", "csv.gz", "csv.zst"][number % 7];
+        let output = format!("out.{ending}");
+        let words = format!("augment train.csv {TARGETS} --copies 3 --seed {number} {options}");
+        desk.run(&format!("{words} --provenance --manifest out.json -o {output}")).ok();
+        let verify = format!("verify {output} --against train.csv --manifest out.json");
+        let said = desk.run(&verify).ok();
+        assert!(said.out.contains("all as computed again"), "{options}: {}", said.out);
+        if ending.starts_with("arrow") || ending == "parquet" {
+            desk.run(&format!("verify {output} --against train.csv")).ok();
+        }
+        // Another seed makes other rows.
+        let other = words.replace(&format!("--seed {number}"), "--seed 99");
+        desk.run(&format!("{other} --provenance --quiet -o {output}")).ok();
+        let said = desk.run(&verify);
+        assert_eq!(said.code, Some(1), "{options}: {}{}", said.out, said.err);
+    }
+}
+
+#[test]
+fn rows_without_a_target_can_be_left_out() {
+    let desk = Desk::new();
+    desk.put("gaps.csv", "a,b,y\n1.5,1,1\n2.5,2,\n3.5,4,inf\n4.5,3,4\n5.5,9,7\n");
+    let words = "augment gaps.csv -t y --drop-missing-target --continuous b --provenance";
+    let said = desk.run(&format!("{words} --method mixup --manifest m.json -o out.csv")).ok();
+    assert!(said.err.contains("2 rows without a finite target"), "{}", said.err);
+    let text = desk.text("out.csv");
+    let sources: Vec<String> = text.lines().skip(1).map(|line| fields(line)[4].clone()).collect();
+    assert_eq!(sources, ["0", "3", "4", "0", "3", "4"]);
+    desk.run("verify out.csv --against gaps.csv --manifest m.json").ok();
+}
+
+#[test]
+fn text_of_many_kinds_is_read() {
+    let desk = Desk::new();
+    let expected = "a,b,y\n1.5,,3.5\n2.5,x,4.5\n";
+    for (words, text) in [
+        ("in.csv", &b"\xef\xbb\xbfa,b,y\r\n1.5,,3.5\r\n2.5,x,4.5\r\n"[..]),
+        ("in.csv --null ?", b"a,b,y\n1.5,?,3.5\n2.5,x,4.5\n\n"),
+        ("in.csv --delimiter ;", b"a;b;y\n1.5;;3.5\n2.5;\"x\";4.5"),
+        ("in.tsv", b"a\tb\ty\n1.5\t\t3.5\n2.5\tx\t4.5\n"),
+    ] {
+        let name = words.split(' ').next().unwrap();
+        desk.put(name, text);
+        let format = if words.contains("tsv") { "--format csv" } else { "" };
+        let copy =
+            format!("augment {words} -t y --gamma list:1 --no-originals {format} --quiet -o -");
+        let out = desk.run(&copy).ok().out.replace(';', ",");
+        assert_eq!(out, expected, "{words}");
+    }
+    desk.put("bare.csv", "1.5,x,3.5\n2.5,z,4.5\n");
+    let bare =
+        "augment bare.csv -t column_3 --no-header --no-originals --gamma list:1 --quiet -o -";
+    assert_eq!(desk.run(bare).ok().out, "1.5,x,3.5\n2.5,z,4.5\n");
+    // Names with spaces, commas and other letters.
+    desk.put("odd.csv", "größe cm,\"a,b\",y\n1.5,2.5,3\n2.5,1.5,5\n");
+    desk.run("augment odd.csv -t y --carry 'a,b' --features 'größe cm' --quiet -o out.csv").ok();
+    assert!(desk.text("out.csv").starts_with("größe cm,\"a,b\",y\n"));
+}
+
+#[test]
+fn pipes_work_both_ways() {
+    let desk = Desk::with_cars();
+    let cars = desk.get("cars.csv");
+    desk.run("augment cars.csv -t mpg --quiet -o out.csv").ok();
+    let piped = desk.run_with("augment - -t mpg --quiet -o -", &cars).ok();
+    assert_eq!(piped.out, desk.text("out.csv"));
+    desk.run("augment cars.csv -t mpg --quiet -o out.parquet").ok();
+    let again = "windlass augment - -t mpg --format parquet -o - --no-originals < out.parquet 2>&-";
+    let said = desk.shell(&format!("{again} | head -c 4"));
+    assert_eq!((said.code, said.out.as_str()), (Some(0), "PAR1"));
+    // A reader that goes away is no fault.
+    let head =
+        "windlass augment cars.csv -t mpg --copies 5000 -o - | head -n 1; echo ${PIPESTATUS[0]}";
+    let said = desk.shell(head);
+    assert!(said.out.ends_with("name\n0\n") && said.err.is_empty(), "{said:?}");
+}
+
+#[test]
+fn a_summary_for_people_and_for_machines() {
+    let desk = Desk::with_cars();
+    let said = desk.run("augment cars.csv -t mpg --clusters 5 --seed 3 -o out.csv").ok();
+    assert!(said.out.is_empty());
+    let lines: Vec<&str> = said.err.lines().collect();
+    assert_eq!(lines[0], "out.csv: 796 rows from 398 by ada");
+    assert!(lines[1..].iter().any(|line| line.starts_with("  groups      5 of ")), "{}", said.err);
+    let said = desk.run("augment cars.csv -t mpg --clusters 5 --seed 3 --json -o out.csv").ok();
+    let summary: serde_json::Value = serde_json::from_str(&said.out).unwrap();
+    assert_eq!(summary["rows_out"], 796);
+    let sizes = summary["groups"].as_array().unwrap().iter();
+    assert_eq!(sizes.map(|group| group["rows"].as_u64().unwrap()).sum::<u64>(), 398);
+    assert!(desk.run("augment cars.csv -t mpg --quiet -o out.csv").ok().err.is_empty());
+    // Nobody gets colours who is not at a terminal.
+    assert!(!desk.run("augment none.csv -t mpg -o out.csv").err.contains('\x1b'));
+}
+
+#[test]
+fn pictures_are_drawn() {
+    let desk = Desk::with_cars();
+    desk.run("augment cars.csv -t mpg --plot cars.svg --quiet -o out.csv").ok();
+    let svg = desk.text("cars.svg");
+    assert!(
+        svg.contains("mpg against weight") && svg.matches("<circle").count() + svg.len() > 10_000
+    );
+    desk.run("augment cars.csv -t mpg --method mixup --plot cars.png --quiet -o out.csv").ok();
+    assert!(desk.get("cars.png").starts_with(b"\x89PNG\r\n\x1a\n"));
+}
+
+#[test]
+fn wide_tables_work() {
+    let desk = Desk::new();
+    let line = |f: &dyn Fn(usize) -> String| (0..10_000).map(f).collect::<Vec<_>>().join(",");
+    let mut text = line(&|column| format!("c{column}")) + "\n";
+    for row in 0..30 {
+        text += &(line(&|column| format!("{}.5", (row * 31 + column) % 17)) + "\n");
+    }
+    desk.put("wide.csv", &text);
+    desk.run("augment wide.csv -t c77 --clusters 3 --quiet -o wide.parquet").ok();
+    desk.run("augment wide.parquet -t c77 --clusters 3 --quiet -o again.csv").ok();
+    assert_eq!(desk.text("again.csv").lines().count(), 1 + 120);
+}
+
+#[test]
+fn a_fault_leaves_the_old_output_and_nothing_else() {
+    let desk = Desk::with_cars();
+    desk.put("out.csv", "old");
+    // Too large a file, as on a full disk: the limit is in blocks of 1024 bytes.
+    let full =
+        "trap '' XFSZ; ulimit -f 40; windlass augment cars.csv -t mpg --copies 50 -o out.csv";
+    let said = desk.shell(full);
+    assert_eq!(said.code, Some(2), "{said:?}");
+    assert!(said.err.starts_with("error: cannot write `out.csv`: File too large"), "{}", said.err);
+    assert_eq!((desk.text("out.csv").as_str(), desk.files().len()), ("old", 2));
+    if std::path::Path::new("/dev/full").exists() {
+        let said = desk.shell("windlass augment cars.csv -t mpg --quiet -o - > /dev/full");
+        assert_eq!(said.code, Some(2));
+        let words =
+            "error: cannot write `-`: No space left on device (os error 28)\nhint: free some space";
+        assert!(said.err.starts_with(words), "{}", said.err);
+    }
+    // A folder that cannot be written to, not even by its owner.
+    if std::path::Path::new("/sys/kernel").exists() {
+        let said = desk.run("augment cars.csv -t mpg -o /sys/kernel/out.csv");
+        assert_eq!(said.code, Some(2), "{said:?}");
+        assert!(said.err.contains("cannot write `/sys/kernel/out.csv`: "), "{}", said.err);
+    }
+}
+
+/// Starts a run that would take minutes, waits until it writes, and sends it a signal.
+#[cfg(unix)]
+fn interrupted_by(signal: &str) -> (Desk, Option<i32>) {
+    let desk = Desk::with_cars();
+    desk.put("out.csv", "old");
+    let mut child = desk
+        .command("augment cars.csv -t mpg --copies 2000000 -o out.csv")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let writing = |name: &String| name.starts_with(".windlass-");
+    while !desk.files().iter().any(writing) {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    std::thread::sleep(std::time::Duration::from_millis(100));
+    let kill = std::process::Command::new("kill").args([signal, &child.id().to_string()]).status();
+    assert!(kill.unwrap().success());
+    let mut rest = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut rest).unwrap();
+    let code = child.wait().unwrap().code();
+    assert_eq!(desk.text("out.csv"), "old");
+    (desk, code)
+}
+
+#[test]
+#[cfg(unix)]
+fn an_end_in_the_middle_leaves_the_old_output() {
+    let (desk, code) = interrupted_by("-INT");
+    assert_eq!((desk.files(), code), (vec!["cars.csv".into(), "out.csv".into()], Some(130)));
+    // Killed outright, it cannot tidy up, but nothing has the output's name.
+    let (_, code) = interrupted_by("-KILL");
+    assert_eq!(code, None);
+}
+
+#[test]
+fn the_examples_of_the_help_run() {
+    let desk = Desk::with_cars();
+    let lines = mixed_table(240);
+    let numbered = lines.lines().enumerate().map(|(row, line)| match row {
+        0 => format!("{line},y\n"),
+        _ => format!("{line},{row}\n"),
+    });
+    desk.put("train.csv", numbered.collect::<String>());
+    desk.run("augment train.csv -t y --gamma list:1 --no-originals --quiet -o train.parquet").ok();
+    std::fs::create_dir(desk.path("folder")).unwrap();
+    std::fs::copy(desk.path("train.parquet"), desk.path("folder/1.parquet")).unwrap();
+    let mut run = 0;
+    for command in ["augment", "inspect", "verify", "completions", "man"] {
+        let help = desk.run(&format!("{command} --help")).ok().out;
+        for example in help.lines().filter_map(|line| line.strip_prefix("  windlass ")) {
+            if example.starts_with("verify out.csv") {
+                let words =
+                    "augment train.csv -t y --provenance --manifest out.json --quiet -o out.csv";
+                desk.run(words).ok();
+            }
+            // At home in the desk's folder; a pager would wait.
+            let line = format!(
+                "set -o pipefail; export HOME=$PWD; mkdir -p .local/share/man/man1 .config/fish/completions \
+                 .local/share/bash-completion/completions; windlass {}",
+                example.replace("| man -l -", "| cat")
+            );
+            let said = desk.shell(&line);
+            assert_eq!(said.code, Some(0), "{example}: {}", said.err);
+            run += 1;
+        }
+    }
+    assert_eq!(run, 13);
+    assert!(desk.run("--help").ok().out.contains("Exit codes"));
+    assert!(desk.run("--version").ok().out.starts_with("windlass 0."));
+}

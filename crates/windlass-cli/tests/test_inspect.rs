@@ -1,0 +1,58 @@
+//! `windlass inspect`: what it shows.
+
+mod common;
+
+use common::Desk;
+
+#[test]
+fn the_example_is_shown() {
+    let desk = Desk::with_cars();
+    let said = desk.run("inspect cars.csv --target mpg --anchors column:origin").ok();
+    let expected = "\
+cars.csv: 398 rows, 9 columns
+
+column        holds     role         missing  range         distinct  because
+mpg           floats    target       0        9 to 46.6     many      --target
+cylinders     integers  categorical  0        3 to 8        5         integers, 5 distinct values
+displacement  floats    continuous   0        68 to 455     many      floats
+horsepower    integers  continuous   6        46 to 230     many      integers
+weight        integers  continuous   0        1613 to 5140  many      integers
+acceleration  floats    continuous   0        8 to 24.8     many      floats
+model_year    dates     categorical  0        -             12        dates
+origin        text      categorical  0        -             3         text
+name          text      categorical  0        -             many      text
+
+possible anchors besides k-means: --anchors column:cylinders, --anchors column:model_year, --anchors column:origin
+
+augment would make 398 rows by ada
+groups: 3 of 70 to 249 rows: Europe 70, Japan 79, USA 249
+";
+    assert_eq!(said.out, expected);
+    assert!(said.err.is_empty(), "{}", said.err);
+}
+
+#[test]
+fn without_a_target_it_shows_columns() {
+    let desk = Desk::with_cars();
+    let said = desk.run("inspect cars.csv").ok();
+    assert!(said.out.contains("say --target to see what augment would do"), "{}", said.out);
+    let json = desk.run("inspect cars.csv --target mpg --json").ok().out;
+    let inspection: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(
+        (inspection["rows"].as_u64(), inspection["groups"].as_array().unwrap().len()),
+        (Some(398), 14)
+    );
+}
+
+#[test]
+fn it_says_what_augment_would_refuse() {
+    let desk = Desk::new();
+    let ids: Vec<String> = (0..40)
+        .map(|row| format!("{row},{}.5,{}", row % 9, if row == 7 { "" } else { "1.5" }))
+        .collect();
+    desk.put("gaps.csv", format!("id,a,y\n{}\n", ids.join("\n")));
+    let said = desk.run("inspect gaps.csv --target y");
+    assert_eq!(said.code, Some(1));
+    assert!(said.out.contains("counts the rows: an id? --carry id"), "{}", said.out);
+    assert!(said.err.contains("the target `y` is missing in row 7"), "{}", said.err);
+}

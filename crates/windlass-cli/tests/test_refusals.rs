@@ -1,0 +1,272 @@
+//! Every way in which input can be bad, and the exact words that it is refused with: `refusals.txt`.
+//!
+//! `WINDLASS_BLESS=1 cargo test --package windlass-cli --test test_refusals` writes that file anew.
+
+mod common;
+
+use std::fmt::Write as _;
+
+use common::{Desk, Said};
+
+const SNAPSHOT: &str = "tests/refusals.txt";
+
+/// A table of some rows, big enough to have pages.
+fn table(rows: usize) -> String {
+    let mut text = String::from("a,b,kind,y\n");
+    for row in 0..rows {
+        let value = (row * 37 % 101) as f64;
+        writeln!(text, "{value}.5,{},k{},{}.25", row * 7 % 50, row % 3, row % 11).unwrap();
+    }
+    text
+}
+
+/// The words of the command that a case runs; the desk is prepared before.
+fn case(log: &mut String, title: &str, words: &str, prepare: impl FnOnce(&Desk)) {
+    let desk = Desk::new();
+    desk.put("good.csv", table(60));
+    prepare(&desk);
+    let before = desk.files();
+    let said = desk.run(words);
+    record(log, title, words, &said);
+    assert_eq!(desk.files(), before, "{title}: nothing is left behind");
+    assert!(matches!(said.code, Some(1 | 2)), "{title}: {said:?}");
+    assert!(!said.err.contains("panicked"), "{title}: {}", said.err);
+    assert!(said.out.is_empty(), "{title}: {}", said.out);
+}
+
+fn record(log: &mut String, title: &str, words: &str, said: &Said) {
+    writeln!(log, "## {title}\n$ windlass {words}\n{}[{}]\n", said.err, said.code.unwrap_or(-1))
+        .unwrap();
+}
+
+const AUGMENT: &str = "--target y --output out.csv";
+
+#[test]
+fn bad_input_is_refused_with_these_words() {
+    let log = &mut String::new();
+    let plain = |input: &str| format!("augment {input} {AUGMENT}");
+    let with = |options: &str| format!("augment good.csv {AUGMENT} {options}");
+    files(log, &plain);
+    text(log, &plain);
+    columns(log, &plain, &with);
+    settings(log, &with);
+    damaged(log, &plain);
+    outputs(log);
+    if std::env::var_os("WINDLASS_BLESS").is_some() {
+        std::fs::write(SNAPSHOT, &log).unwrap();
+    }
+    let expected = std::fs::read_to_string(SNAPSHOT).unwrap();
+    for (now, then) in log.split("## ").zip(expected.split("## ")) {
+        assert_eq!(now, then);
+    }
+    assert_eq!(*log, expected);
+}
+
+fn files(log: &mut String, plain: &dyn Fn(&str) -> String) {
+    case(log, "missing file", &plain("none.csv"), |_| {});
+    case(log, "folder without tables", &plain("folder"), |desk| {
+        desk.put("folder/notes.md", "nothing");
+    });
+    case(log, "empty file", &plain("empty.csv"), |desk| {
+        desk.put("empty.csv", "");
+    });
+    case(log, "empty Parquet file", &plain("empty.parquet"), |desk| {
+        desk.put("empty.parquet", "");
+    });
+    case(log, "header only", &plain("header.csv"), |desk| {
+        desk.put("header.csv", "a,b,y\n");
+    });
+    case(log, "unknown ending", &plain("table.xlsx"), |desk| {
+        desk.put("table.xlsx", "a,y\n1,2\n");
+    });
+    case(log, "compressed Parquet", &plain("table.parquet.gz"), |desk| {
+        desk.put("table.parquet.gz", "a,y\n1,2\n");
+    });
+    case(log, "other names in another file", &plain("good.csv other.csv"), |desk| {
+        desk.put("other.csv", "a,c,kind,y\n1,2,k,3\n");
+    });
+    case(log, "fewer columns in another file", &plain("good.csv other.csv"), |desk| {
+        desk.put("other.csv", "a,y\n1,2\n");
+    });
+    case(log, "another type in another file", &plain("parts"), |desk| {
+        desk.put("ints.csv", "a,y\n1,2\n2,3\n");
+        desk.put("floats.csv", "a,y\n1.5,2\n2.5,3\n");
+        desk.put("parts/note.txt.md", "");
+        let only = "--target y --continuous a --no-originals --quiet";
+        desk.run(&format!("augment ints.csv {only} -o parts/1.parquet")).ok();
+        desk.run("augment floats.csv --target y --no-originals --quiet -o parts/2.parquet").ok();
+    });
+    case(log, "mixed formats", &plain("good.csv good.tsv"), |desk| {
+        desk.put("good.tsv", "a\ty\n1\t2\n");
+    });
+}
+
+fn text(log: &mut String, plain: &dyn Fn(&str) -> String) {
+    case(log, "ragged row", &plain("bad.csv"), |desk| {
+        desk.put("bad.csv", "a,b,y\n1,2,3\n4,5,6,7\n8,9,10\n");
+    });
+    case(log, "wrong delimiter", &plain("bad.csv"), |desk| {
+        desk.put("bad.csv", "a,b,y\n1;2;3\n");
+    });
+    case(log, "not UTF-8", &plain("bad.csv"), |desk| {
+        desk.put("bad.csv", b"a,b,y\n1,2,3\n4,\xff,6\n");
+    });
+    case(log, "open quote", &plain("bad.csv"), |desk| {
+        desk.put("bad.csv", "a,b,y\n1,2,3\n4,\"5,6\n7,8,9\n");
+    });
+    case(log, "a line of 1 GiB", &plain("long.csv"), |desk| {
+        desk.put("long.csv", "a,b,y\n1,2,3\n");
+        let file = std::fs::File::options().write(true).open(desk.path("long.csv")).unwrap();
+        file.set_len(1 << 30).unwrap();
+    });
+    case(log, "two columns of one name", &plain("bad.csv"), |desk| {
+        desk.put("bad.csv", "a,b,a,y\n1,2,3,4\n");
+    });
+}
+
+fn columns(log: &mut String, plain: &dyn Fn(&str) -> String, with: &dyn Fn(&str) -> String) {
+    case(log, "target not found", "augment cars.csv -t mgp -o out.csv", |desk| {
+        desk.put("cars.csv", "mpg,weight\n18,3504\n");
+    });
+    case(log, "no name like the target's", "augment good.csv -t price -o out.csv", |_| {});
+    case(log, "target not numeric", "augment good.csv -t kind -o out.csv", |_| {});
+    case(log, "target with a word among numbers", &plain("bad.csv"), |desk| {
+        desk.put("bad.csv", "a,y\n1,2\n2,3\n3,unknown\n");
+    });
+    case(log, "target with missing values", &plain("bad.csv"), |desk| {
+        desk.put("bad.csv", "a,y\n1,2\n2,\n3,NaN\n4,5\n");
+    });
+    case(log, "target with infinite values", &plain("bad.csv"), |desk| {
+        desk.put("bad.csv", "a,y\n1,2\n2,inf\n3,-inf\n4,5.5\n");
+    });
+    case(log, "every target missing", &(plain("bad.csv") + " --drop-missing-target"), |desk| {
+        desk.put("bad.csv", "a,y\n1,inf\n2,inf\n");
+    });
+    case(log, "feature with an infinite value", &plain("bad.csv"), |desk| {
+        desk.put("bad.csv", "a,y\n1.5,2\n2,3\n-inf,4\n");
+    });
+    case(log, "no continuous feature", &plain("bad.csv"), |desk| {
+        desk.put("bad.csv", "kind,few,y\nu,1,2.5\nv,2,3.5\n");
+    });
+    case(log, "one column", &plain("bad.csv"), |desk| {
+        desk.put("bad.csv", "y\n1.5\n2.5\n");
+    });
+    case(log, "feature not numeric", &with("--continuous kind"), |_| {});
+    case(log, "one column, two roles", &with("--carry b --exclude b"), |_| {});
+    case(log, "the target carried", &with("--carry y"), |_| {});
+    case(log, "negative weight", &plain("bad.csv --weight w"), |desk| {
+        desk.put("bad.csv", "a,w,y\n1.5,1,2\n2.5,-1,3\n3.5,,4\n");
+    });
+    case(log, "anchors not categories", &with("--anchors column:a"), |_| {});
+    case(log, "bins of words", &with("--anchors bins:kind"), |_| {});
+    case(log, "within a column that is not there", &with("--within knd"), |_| {});
+    case(log, "a name that provenance needs", &plain("bad.csv --provenance"), |desk| {
+        desk.put("bad.csv", "windlass_copy,a,y\nu,1.5,2\nv,2.5,3\n");
+    });
+    case(log, "anchor matrix of other rows", &with("--anchors matrix:m.csv"), |desk| {
+        desk.put("m.csv", "m\n1\n2\n");
+    });
+    case(log, "lists in text", "augment lists.arrow --target y -o out.csv", |desk| {
+        desk.put("lists.arrow", std::fs::read("tests/lists.arrow").unwrap());
+    });
+}
+
+fn settings(log: &mut String, with: &dyn Fn(&str) -> String) {
+    for (title, options) in [
+        ("more clusters than rows", "--clusters 61"),
+        ("no clusters", "--clusters 0"),
+        ("no copies", "--copies 0"),
+        ("alpha 1", "--alpha 1"),
+        ("alpha not a number", "--alpha nan"),
+        ("gamma without a law", "--gamma normal"),
+        ("gamma 0", "--gamma list:0.5,0"),
+        ("bandwidth without c-mixup", "--bandwidth 1"),
+        ("alpha for mixup", "--method mixup --alpha 2"),
+        ("local mixup without epsilon", "--method local-mixup"),
+        ("clusters of a column", "--anchors column:kind --clusters 3"),
+        ("anchors unknown", "--anchors trees"),
+        ("no unit of memory", "--memory 5apples"),
+        ("little memory", "--memory 1MiB"),
+        ("more than the memory", "--method mixup --memory 32MiB --continuous b"),
+    ] {
+        if title == "more than the memory" {
+            let words =
+                "augment many.csv --target y --output out.csv --method mixup --memory 32MiB";
+            case(log, title, words, |desk| {
+                desk.put("many.csv", table(500_000));
+            });
+        } else {
+            case(log, title, &with(options), |_| {});
+        }
+    }
+}
+
+fn damaged(log: &mut String, plain: &dyn Fn(&str) -> String) {
+    case(log, "truncated gzip", &plain("bad.csv.gz"), |desk| {
+        let mut encoder = flate2::write::GzEncoder::new(vec![], flate2::Compression::fast());
+        std::io::Write::write_all(&mut encoder, table(5_000).as_bytes()).unwrap();
+        let whole = encoder.finish().unwrap();
+        desk.put("bad.csv.gz", &whole[..whole.len() / 2]);
+    });
+    case(log, "no gzip at all", &plain("bad.csv.gz"), |desk| {
+        desk.put("bad.csv.gz", table(60));
+    });
+    let parquet = |change: fn(Vec<u8>) -> Vec<u8>| {
+        move |desk: &Desk| {
+            desk.put("many.csv", table(20_000));
+            desk.run("augment many.csv --target y --quiet -o whole.parquet").ok();
+            desk.put("bad.parquet", change(desk.get("whole.parquet")));
+        }
+    };
+    case(
+        log,
+        "truncated Parquet",
+        &plain("bad.parquet"),
+        parquet(|mut bytes| {
+            bytes.truncate(bytes.len() / 2);
+            bytes
+        }),
+    );
+    case(
+        log,
+        "corrupted Parquet page",
+        &plain("bad.parquet"),
+        parquet(|mut bytes| {
+            // In the middle of the first column's pages, behind their header.
+            bytes[60..4_000].fill(0xee);
+            bytes
+        }),
+    );
+    case(
+        log,
+        "corrupted Parquet footer",
+        &plain("bad.parquet"),
+        parquet(|mut bytes| {
+            let end = bytes.len() - 8;
+            bytes[end - 300..end - 200].fill(0xee);
+            bytes
+        }),
+    );
+    case(log, "text under a Parquet name", &plain("bad.parquet"), |desk| {
+        desk.put("bad.parquet", table(60));
+    });
+    case(log, "text under an Arrow name", &plain("bad.arrow"), |desk| {
+        desk.put("bad.arrow", table(60));
+    });
+    case(log, "verify without a manifest", "verify good.csv --against good.csv", |_| {});
+    case(log, "verify against another table", "verify out.parquet --against other.csv", |desk| {
+        desk.put("other.csv", table(59));
+        desk.run("augment good.csv --target y --provenance --quiet -o out.parquet").ok();
+    });
+}
+
+fn outputs(log: &mut String) {
+    case(log, "output is the input", "augment good.csv -t y -o ./good.csv", |_| {});
+    case(log, "output is in the input folder", "augment in -t y -o in/a.csv", |desk| {
+        desk.put("in/a.csv", table(60));
+    });
+    case(log, "output folder missing", "augment good.csv -t y -o none/out.csv", |_| {});
+    case(log, "output ending unknown", "augment good.csv -t y -o out.xls", |_| {});
+    case(log, "picture ending unknown", "augment good.csv -t y -o out.csv --plot a.jpg", |_| {});
+    case(log, "output not given", "augment good.csv -t y", |_| {});
+}
