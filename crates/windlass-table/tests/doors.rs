@@ -1,0 +1,175 @@
+//! What comes in by one door goes out by another: every type in every format; and files that lie.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow_array::types::{Int8Type, Int32Type};
+use arrow_array::{
+    ArrayRef, BooleanArray, Date32Array, Decimal128Array, DictionaryArray, Float32Array,
+    Float64Array, Int8Array, Int64Array, LargeStringArray, ListArray, RecordBatch, StringArray,
+    StringViewArray, TimestampMicrosecondArray, UInt64Array,
+};
+use parquet::file::metadata::{FileMetaData, ParquetMetaDataBuilder, ParquetMetaDataWriter};
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+use windlass_table::{Error, ReadOptions, Sink, Table, WriteOptions};
+
+fn write(path: &Path, batch: &RecordBatch) {
+    let mut sink = Sink::create(path, &WriteOptions::default(), batch.schema_ref(), None).unwrap();
+    sink.write(batch).unwrap();
+    sink.finish().unwrap();
+}
+
+fn read(path: &Path) -> windlass_table::Result<RecordBatch> {
+    let table = Table::open(&[path.to_owned()], &ReadOptions::default())?;
+    let batches = table.blocks().collect::<windlass_table::Result<Vec<_>>>()?;
+    Ok(arrow_select::concat::concat_batches(table.schema(), &batches).unwrap())
+}
+
+/// Columns of every type that text can hold.
+fn text_columns() -> impl Strategy<Value = Vec<(&'static str, ArrayRef)>> {
+    let word = "[a-z\"',;\\r\\n é]{0,6}";
+    (1..40_usize).prop_flat_map(move |rows| {
+        (
+            vec(option::of(any::<i64>()), rows),
+            vec(option::of(-1e300..1e300), rows),
+            vec(option::of(any::<bool>()), rows),
+            vec(option::of(-20_000..20_000_i32), rows),
+            vec(option::of(word), rows),
+        )
+            .prop_map(|(integers, floats, booleans, dates, mut words)| {
+                // A value that tells the type of each column.
+                words.push(Some("word".into()));
+                let one = |mut list: Vec<Option<i64>>| {
+                    list.push(Some(7));
+                    list
+                };
+                let mut floats = floats;
+                floats.push(Some(0.5));
+                let mut booleans = booleans;
+                booleans.push(Some(true));
+                let mut dates = dates;
+                dates.push(Some(0));
+                vec![
+                    ("integer", Arc::new(Int64Array::from(one(integers))) as ArrayRef),
+                    ("float, of 64 bits", Arc::new(Float64Array::from(floats))),
+                    ("boolean", Arc::new(BooleanArray::from(booleans))),
+                    ("date", Arc::new(Date32Array::from(dates))),
+                    ("wörd", Arc::new(StringArray::from(words))),
+                ]
+            })
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn every_format_gives_back_what_it_was_given(columns in text_columns()) {
+        let batch = RecordBatch::try_from_iter_with_nullable(
+            columns.into_iter().map(|(name, column)| (name, column, true)),
+        ).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["t.csv", "t.tsv", "t.csv.gz", "t.tsv.zst", "t.parquet", "t.arrow", "t.arrows"] {
+            let path = folder.path().join(name);
+            write(&path, &batch);
+            prop_assert_eq!(&read(&path).unwrap(), &batch, "{}", name);
+        }
+    }
+
+    #[test]
+    fn any_bytes_are_read_or_refused(bytes in vec(any::<u8>(), 0..400), name in "t\\.(csv|parquet|arrow|arrows|csv\\.gz|csv\\.zst)") {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        let _ = read(&path);
+    }
+}
+
+#[test]
+fn types_that_only_arrow_has_survive() {
+    let lists = ListArray::from_iter_primitive::<Int32Type, _, _>([
+        Some(vec![Some(1), None]),
+        None,
+        Some(vec![]),
+    ]);
+    let words: DictionaryArray<Int8Type> = ["u", "v", "u"].into_iter().collect();
+    let decimals = Decimal128Array::from(vec![Some(1_250), None, Some(-7)]);
+    let times = TimestampMicrosecondArray::from(vec![Some(5), None, Some(1_600_000_000_000_000)]);
+    let columns: Vec<(&str, ArrayRef)> = vec![
+        ("small", Arc::new(Int8Array::from(vec![Some(-128), None, Some(127)]))),
+        ("large", Arc::new(UInt64Array::from(vec![Some(u64::MAX), None, Some(0)]))),
+        ("half", Arc::new(Float32Array::from(vec![Some(0.1), None, Some(f32::MAX)]))),
+        ("decimal", Arc::new(decimals.with_precision_and_scale(10, 3).unwrap())),
+        ("time", Arc::new(times.with_timezone("UTC"))),
+        ("long", Arc::new(LargeStringArray::from(vec![Some("x"), None, Some("")]))),
+        ("view", Arc::new(StringViewArray::from(vec![Some("a long enough text"), None, Some("")]))),
+        ("category", Arc::new(words)),
+        ("list", Arc::new(lists)),
+    ];
+    let batch =
+        RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(n, c)| (n, c, true)))
+            .unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["t.parquet", "t.arrow", "t.arrows", "t.arrow.zst"] {
+        let path = folder.path().join(name);
+        write(&path, &batch);
+        assert_eq!(read(&path).unwrap(), batch, "{name}");
+    }
+}
+
+#[test]
+fn a_type_is_right_however_far_down_it_shows() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("late.csv");
+    let mut text = String::from("a,b,c,d,e\n");
+    for row in 0..100_000 {
+        text += &format!("{row},00{row},{row},,x\n");
+    }
+    text += "1.5,0.5,word,3,\n";
+    std::fs::write(&path, text).unwrap();
+    let types: Vec<String> = read(&path)
+        .unwrap()
+        .schema()
+        .fields()
+        .iter()
+        .map(|field| field.data_type().to_string())
+        .collect();
+    assert_eq!(types, ["Float64", "Float64", "Utf8", "Int64", "Utf8"]);
+}
+
+/// A Parquet file whose footer claims more rows than it has.
+#[test]
+fn a_claim_of_rows_is_not_believed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("claims.parquet");
+    let columns: Vec<(&str, ArrayRef)> = vec![("y", Arc::new(Float64Array::from(vec![1.0, 2.0])))];
+    write(&path, &RecordBatch::try_from_iter(columns).unwrap());
+    let reader = parquet::file::serialized_reader::SerializedFileReader::try_from(path.as_path());
+    let metadata = parquet::file::reader::FileReader::metadata(&reader.unwrap()).clone();
+    for rows in [1_i64 << 60, i64::MAX, -1] {
+        let told = metadata.file_metadata();
+        let file = FileMetaData::new(
+            told.version(),
+            rows,
+            told.created_by().map(str::to_owned),
+            told.key_value_metadata().cloned(),
+            told.schema_descr_ptr(),
+            told.column_orders().cloned(),
+        );
+        let groups = metadata
+            .row_groups()
+            .iter()
+            .map(|group| group.clone().into_builder().set_num_rows(rows).build().unwrap());
+        let claim = ParquetMetaDataBuilder::new(file).set_row_groups(groups.collect()).build();
+        let mut bytes = std::fs::read(&path).unwrap();
+        let footer = u32::from_le_bytes(bytes[bytes.len() - 8..][..4].try_into().unwrap()) as usize;
+        bytes.truncate(bytes.len() - 8 - footer);
+        ParquetMetaDataWriter::new(&mut bytes, &claim).finish().unwrap();
+        let liar = folder.path().join("liar.parquet");
+        std::fs::write(&liar, bytes).unwrap();
+        let refused = read(&liar).unwrap_err();
+        assert!(matches!(refused, Error::Damaged { .. }), "{rows}: {refused}");
+    }
+}

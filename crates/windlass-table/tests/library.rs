@@ -1,0 +1,216 @@
+//! The rows of a table are those of the library, bit for bit; and what tables add to it, by hand.
+
+use std::path::PathBuf;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float64Type, Int64Type};
+use arrow_array::{Array, RecordBatch};
+use ndarray::{Array2, Axis};
+use tempfile::TempDir;
+use windlass::{
+    Ada, Anchors, CMixup, Clustering, Copies, Fitted, GammaLaw, KMeans, Method as _, Mixup, Noise,
+    On, Partition, Per, Plan, Samples, Scale, Seed, Stream,
+};
+use windlass_table::{
+    AdaSettings, AnchorChoice, Augmentation, Clusters, DEFAULT_MEMORY, Method, ReadOptions,
+    Settings, Table,
+};
+
+struct Desk(TempDir);
+
+impl Desk {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn table(&self, text: &str) -> Table {
+        let path: PathBuf = self.0.path().join("table.csv");
+        std::fs::write(&path, text).unwrap();
+        Table::open(&[path], &ReadOptions::default()).unwrap()
+    }
+}
+
+fn augmented(table: &Table, settings: &Settings) -> Vec<RecordBatch> {
+    let augmentation = Augmentation::fit(table, settings, DEFAULT_MEMORY, &()).unwrap();
+    let mut batches = vec![];
+    augmentation
+        .write(&(), None, |batch| {
+            batches.push(batch);
+            Ok(())
+        })
+        .unwrap();
+    batches
+}
+
+fn column(batches: &[RecordBatch], name: &str) -> Vec<Option<f64>> {
+    let of_batch = |batch: &RecordBatch| -> Vec<Option<f64>> {
+        batch.column_by_name(name).unwrap().as_primitive::<Float64Type>().iter().collect()
+    };
+    batches.iter().flat_map(of_batch).collect()
+}
+
+/// Three features, a level, and a target; as numbers and as text.
+fn data(rows: usize) -> (Array2<f64>, Array2<f64>, Vec<u32>, String) {
+    let draw = |step, row| Seed(11).at(Stream::Sample, step, row as u64);
+    let x = Array2::from_shape_fn((rows, 3), |(i, j)| {
+        draw(9, i).below(4) as f64 * 5.0 + draw(j as u64, i).normal()
+    });
+    let y = (x.sum_axis(Axis(1)) * 0.3).insert_axis(Axis(1));
+    let levels: Vec<u32> = (0..rows).map(|row| (row % 5 == 2).into()).collect();
+    let mut text = String::from("a,b,level,c,y\n");
+    for i in 0..rows {
+        let (a, b, c) = (x[(i, 0)], x[(i, 1)], x[(i, 2)]);
+        text +=
+            &format!("{a:?},{b:?},{},{c:?},{:?}\n", ["low", "up"][levels[i] as usize], y[(i, 0)]);
+    }
+    (x, y, levels, text)
+}
+
+fn same_as_library(rows: usize, method: Method, fitted: &dyn Fn(&Samples<'_>) -> Box<dyn Fitted>) {
+    let (x, y, _, text) = data(rows);
+    let samples = Samples::new(x.view(), y.view()).unwrap();
+    let plan = Plan::draw(fitted(&samples).as_ref(), Copies::new(3), Seed(7)).unwrap();
+    let (more_x, more_y) = (plan.features(x.view()).unwrap(), plan.targets(y.view()).unwrap());
+    let table = Desk::new();
+    let table = table.table(&text);
+    let settings = Settings { method, copies: 3, seed: 7, ..Settings::new(&["y"]) };
+    let batches = augmented(&table, &settings);
+    for (name, expected) in [
+        ("a", more_x.column(0)),
+        ("b", more_x.column(1)),
+        ("c", more_x.column(2)),
+        ("y", more_y.column(0)),
+    ] {
+        let bits = |value: f64| value.to_bits();
+        let made: Vec<u64> = column(&batches, name).into_iter().map(|v| bits(v.unwrap())).collect();
+        let expected: Vec<u64> = expected.iter().copied().map(bits).collect();
+        assert_eq!(made, expected, "{name}");
+    }
+}
+
+#[test]
+fn groups_are_the_library_s() {
+    let kmeans =
+        |clusters| AdaSettings { clusters: Clusters::Count(clusters), ..AdaSettings::default() };
+    same_as_library(400, Method::Ada(kmeans(6)), &|samples| {
+        Ada::default().clusters(6).fit(samples, Seed(7)).unwrap()
+    });
+    // More rows than a sample or a block has.
+    same_as_library(70_000, Method::Ada(kmeans(4)), &|samples| {
+        Ada::default().clusters(4).fit(samples, Seed(7)).unwrap()
+    });
+    let rows = AdaSettings {
+        on: On::X,
+        scale: Scale::Raw,
+        within: Some("level".into()),
+        gamma: GammaLaw::LogUniform { alpha: 3.0 },
+        per: Per::Row,
+        ..kmeans(3)
+    };
+    for rows_in in [400, 80_000] {
+        same_as_library(rows_in, Method::Ada(rows.clone()), &|samples| {
+            let levels = Partition::new(data(rows_in).2, 2).unwrap();
+            let clustering = Clustering { kmeans: KMeans::new(3), on: On::X, scale: Scale::Raw };
+            Ada::default()
+                .anchors(Anchors::KMeans(clustering))
+                .within(levels)
+                .gamma(GammaLaw::LogUniform { alpha: 3.0 })
+                .per(Per::Row)
+                .fit(samples, Seed(7))
+                .unwrap()
+        });
+    }
+    let bins = AdaSettings { anchors: AnchorChoice::Bins("b".into()), ..kmeans(5) };
+    same_as_library(400, Method::Ada(bins), &|samples| {
+        let anchors = Anchors::EqualWidth { of: windlass::Column::X(1), bins: 5 };
+        Ada::default().anchors(anchors).fit(samples, Seed(7)).unwrap()
+    });
+    let level =
+        AdaSettings { anchors: AnchorChoice::Column("level".into()), ..AdaSettings::default() };
+    same_as_library(400, Method::Ada(level), &|samples| {
+        Ada::default()
+            .anchors(Partition::new(data(400).2, 2).unwrap())
+            .fit(samples, Seed(7))
+            .unwrap()
+    });
+}
+
+#[test]
+fn other_methods_are_the_library_s() {
+    let per = Per::Batch;
+    same_as_library(400, Method::Mixup { beta: 2.0, per }, &|samples| {
+        Mixup::default().fit(samples, Seed(7)).unwrap()
+    });
+    let bandwidth = windlass::Bandwidth::Deviations(0.25);
+    same_as_library(400, Method::CMixup { bandwidth, beta: 2.0, per }, &|samples| {
+        CMixup::default().fit(samples, Seed(7)).unwrap()
+    });
+    let noise = Method::Noise { targets: 0.1, features: 0.3, relative: true };
+    same_as_library(400, noise, &|samples| {
+        Noise::default().features(0.3).fit(samples, Seed(7)).unwrap()
+    });
+}
+
+#[test]
+fn missing_values_and_weights_count_as_they_should() {
+    let desk = Desk::new();
+    let text = "site,x,n,w,y\n\
+        u,1.0,10,1,2.0\n\
+        u,,20,3,4.0\n\
+        u,4.0,,2,6.0\n\
+        v,8.0,40,1,8.0\n";
+    let table = desk.table(text);
+    let ada = AdaSettings {
+        anchors: AnchorChoice::Column("site".into()),
+        gamma: GammaLaw::List(vec![4.0]),
+        ..AdaSettings::default()
+    };
+    let mut settings = Settings { method: Method::Ada(ada), ..Settings::new(&["y"]) };
+    settings.originals = false;
+    settings.columns.continuous = vec!["n".into()];
+    settings.columns.weight = Some("w".into());
+    let batches = augmented(&table, &settings);
+    // Half way to the weighted mean of the values that are there: (1·1 + 2·4)/3, (1·10 + 3·20)/4.
+    assert_eq!(column(&batches, "x"), [Some(2.0), None, Some(3.5), Some(8.0)]);
+    let n: Vec<Option<i64>> =
+        batches[0].column_by_name("n").unwrap().as_primitive::<Int64Type>().iter().collect();
+    assert_eq!(n, [Some(14), Some(19), None, Some(40)]);
+    let mean = (2.0 + 12.0 + 12.0) / 6.0;
+    let half = |y: f64| Some(mean + (y - mean) / 2.0);
+    assert_eq!(column(&batches, "y"), [half(2.0), half(4.0), half(6.0), Some(8.0)]);
+}
+
+#[test]
+fn clipping_and_floats() {
+    let desk = Desk::new();
+    let table = desk.table("x,n,y\n1.0,1,2.0\n2.0,2,4.0\n6.0,9,6.0\n");
+    let ada = AdaSettings {
+        clusters: Clusters::Count(1),
+        gamma: GammaLaw::List(vec![0.25]),
+        ..AdaSettings::default()
+    };
+    let mut settings = Settings { method: Method::Ada(ada), ..Settings::new(&["y"]) };
+    settings.originals = false;
+    settings.columns.continuous = vec!["n".into()];
+    settings.columns.integers = windlass_table::Integers::Float;
+    let free = augmented(&table, &settings);
+    assert_eq!(column(&free, "x"), [Some(-1.0), Some(1.0), Some(9.0)]);
+    assert_eq!(column(&free, "n"), [Some(-2.0), Some(0.0), Some(14.0)]);
+    settings.clip = true;
+    let clipped = augmented(&table, &settings);
+    assert_eq!(column(&clipped, "x"), [Some(1.0), Some(1.0), Some(6.0)]);
+    assert_eq!(column(&clipped, "y"), [Some(2.0), Some(4.0), Some(6.0)]);
+}
+
+#[test]
+fn a_column_that_was_moved_keeps_its_rows_in_order() {
+    let (_, _, _, text) = data(100);
+    let desk = Desk::new();
+    let table = desk.table(&text);
+    let batches = augmented(&table, &Settings::new(&["y"]));
+    let rows: usize = batches.iter().map(RecordBatch::num_rows).sum();
+    assert_eq!(rows, 200);
+    for batch in &batches {
+        assert!(batch.columns().iter().all(|column| column.null_count() == 0));
+    }
+}
