@@ -28,7 +28,7 @@ const WORKS: [(&str, bool); 9] = [
 
 pub(crate) fn run() -> Result<()> {
     let target = target_folder()?;
-    let python = virtual_environment(&target.join("bench-venv"))?;
+    let python = virtual_environment(&target.join("bench-venv"), BENCHES)?;
     let ours = build()?;
     let data = target.join("bench-data");
     fs::create_dir_all(&data)?;
@@ -60,18 +60,18 @@ pub(crate) fn run() -> Result<()> {
 }
 
 /// Runs a command and returns what it printed.
-fn run_command(command: &mut Command) -> Result<String> {
+pub(crate) fn run_command(command: &mut Command) -> Result<String> {
     let output = command.output().with_context(|| format!("cannot start {command:?}"))?;
     let errors = String::from_utf8_lossy(&output.stderr);
     ensure!(output.status.success(), "{command:?} failed:\n{errors}");
     Ok(String::from_utf8(output.stdout)?)
 }
 
-fn cargo() -> Command {
+pub(crate) fn cargo() -> Command {
     Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 
-fn target_folder() -> Result<PathBuf> {
+pub(crate) fn target_folder() -> Result<PathBuf> {
     let text = run_command(cargo().args(["metadata", "--format-version", "1", "--no-deps"]))?;
     let metadata: Value = serde_json::from_str(&text)?;
     let folder = metadata["target_directory"].as_str().context("cargo names no target folder")?;
@@ -79,8 +79,8 @@ fn target_folder() -> Result<PathBuf> {
 }
 
 /// Makes the peers' environment, once for every list of requirements, and returns its Python.
-fn virtual_environment(folder: &Path) -> Result<PathBuf> {
-    let requirements = Path::new(BENCHES).join("requirements.txt");
+pub(crate) fn virtual_environment(folder: &Path, benches: &str) -> Result<PathBuf> {
+    let requirements = Path::new(benches).join("requirements.txt");
     let wanted = fs::read_to_string(&requirements)?;
     let python = folder.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
     let marker = folder.join("requirements.txt");
@@ -348,7 +348,7 @@ data fit in a cache, and what is bound by memory is faster there: `memcpy` shows
 }
 
 /// The processor's name, where the system says it.
-fn processor() -> Option<String> {
+pub(crate) fn processor() -> Option<String> {
     let text = fs::read_to_string("/proc/cpuinfo").ok()?;
     let line = text.lines().find(|line| line.starts_with("model name"))?;
     Some(line.split_once(':')?.1.trim().to_owned())

@@ -198,6 +198,7 @@ def measure(command, output):
         sys.exit(f"failed with {process.returncode}: {' '.join(process.args)}")
     run = {
         "cpu": usage.ru_utime + usage.ru_stime,
+        "user": usage.ru_utime,
         "wall": wall,
         "rss_mib": usage.ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10),
         "out_bytes": output.stat().st_size,

@@ -1,0 +1,4 @@
+#![no_main]
+mod door;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| door::knock(bytes, "parquet"));
