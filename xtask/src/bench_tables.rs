@@ -96,7 +96,7 @@ resident.
                 field("user")?,
                 field("wall")?,
                 field("rss_mib")?,
-                field("out_bytes")? / 1048576.0,
+                field("out_bytes")? / 1_048_576.0,
             )?;
         }
     }

@@ -1,6 +1,6 @@
 //! Options that several commands share, and what they become.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use windlass::{Bandwidth, GammaLaw, On, Per, Scale};
@@ -59,6 +59,15 @@ impl From<FormatName> for Format {
 impl ReadArgs {
     /// Opens the inputs, after the number of threads is set.
     pub(crate) fn open(&self, paths: &[PathBuf]) -> Result<Table> {
+        self.open_as(paths, false)
+    }
+
+    /// Opens a table that augment wrote, its text as it was written.
+    pub(crate) fn open_output(&self, path: &Path) -> Result<Table> {
+        self.open_as(&[path.to_owned()], true)
+    }
+
+    fn open_as(&self, paths: &[PathBuf], as_text: bool) -> Result<Table> {
         const LEAST: u64 = 32 << 20;
         if self.memory < LEAST {
             return Err(Error::LittleMemory { least: LEAST });
@@ -73,7 +82,8 @@ impl ReadArgs {
                 format: self.format.map(Into::into),
                 delimiter: self.delimiter,
                 header: !self.no_header,
-                nulls: self.nulls.clone(),
+                nulls: if as_text { vec![] } else { self.nulls.clone() },
+                as_text,
                 memory: self.memory,
             },
         )
@@ -302,6 +312,14 @@ impl MethodArgs {
         Ok(settings)
     }
 
+    /// The file of an anchor matrix, if there is one.
+    pub(crate) fn matrix(&self) -> Option<&PathBuf> {
+        match &self.anchors {
+            Some(AnchorChoice::Matrix(path)) => Some(path),
+            _ => None,
+        }
+    }
+
     fn method(&self) -> Result<Method> {
         let per = match self.per {
             Some(PerName::Row) => Per::Row,
@@ -408,7 +426,7 @@ impl MethodArgs {
     }
 }
 
-fn anchors(text: &str) -> Result<AnchorChoice, String> {
+pub(crate) fn anchors(text: &str) -> Result<AnchorChoice, String> {
     let (kind, of) = text.split_once(':').unwrap_or((text, ""));
     let named = |make: fn(String) -> AnchorChoice| match of {
         "" => Err(format!("`{kind}` needs a name: {kind}:NAME")),

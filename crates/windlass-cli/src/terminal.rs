@@ -9,6 +9,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use windlass_table::{Error, Result, Watch};
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+static WRITING: AtomicBool = AtomicBool::new(false);
 
 /// Says what went wrong and what to do, and chooses the exit code.
 pub(crate) fn report(error: &Error) -> ExitCode {
@@ -49,11 +50,17 @@ fn paint(text: &str, colour: &str) -> String {
     }
 }
 
-/// From here on Ctrl-C ends the work at the next block, so that nothing is left behind.
+/// From here on there is something to tidy up: Ctrl-C ends the work at the next block.
+pub(crate) fn begin_writing() {
+    WRITING.store(true, Ordering::Relaxed);
+}
+
+/// Ctrl-C, and whatever else asks the command to end, leaves nothing behind.
 pub(crate) fn heed_ctrl_c() {
     // A second handler is refused; there is only one.
     let _ = ctrlc::set_handler(|| {
-        if INTERRUPTED.swap(true, Ordering::Relaxed) {
+        INTERRUPTED.store(true, Ordering::Relaxed);
+        if !WRITING.load(Ordering::Relaxed) {
             std::process::exit(130);
         }
     });

@@ -43,7 +43,7 @@ const TARGETS: &str = "-t y1,y2 --carry id";
 #[test]
 fn originals_come_first_and_are_kept() {
     let desk = desk_with_table();
-    desk.run(&format!("augment train.csv {TARGETS} --copies 2 --quiet -o out.csv")).ok();
+    desk.run(&format!("augment train.csv {TARGETS} --weight w --copies 2 --quiet -o out.csv")).ok();
     let (before, after) = (desk.text("train.csv"), desk.text("out.csv"));
     let (before, after): (Vec<&str>, Vec<&str>) =
         (before.lines().collect(), after.lines().collect());
@@ -164,11 +164,12 @@ fn every_method_can_be_verified_in_every_format() {
         let output = format!("out.{ending}");
         let words = format!("augment train.csv {TARGETS} --copies 3 --seed {number} {options}");
         desk.run(&format!("{words} --provenance --manifest out.json -o {output}")).ok();
-        let verify = format!("verify {output} --against train.csv --manifest out.json");
+        let matrix = if options.contains("matrix") { "--anchors matrix:anchors.csv" } else { "" };
+        let verify = format!("verify {output} --against train.csv --manifest out.json {matrix}");
         let said = desk.run(&verify).ok();
         assert!(said.out.contains("all as computed again"), "{options}: {}", said.out);
         if ending.starts_with("arrow") || ending == "parquet" {
-            desk.run(&format!("verify {output} --against train.csv")).ok();
+            desk.run(&format!("verify {output} --against train.csv {matrix}")).ok();
         }
         // Another seed makes other rows.
         let other = words.replace(&format!("--seed {number}"), "--seed 99");
@@ -377,4 +378,39 @@ fn the_examples_of_the_help_run() {
     assert_eq!(run, 13);
     assert!(desk.run("--help").ok().out.contains("Exit codes"));
     assert!(desk.run("--version").ok().out.starts_with("windlass 0."));
+}
+
+#[test]
+fn a_format_can_be_said_and_a_link_stays_a_link() {
+    let desk = Desk::with_cars();
+    desk.run("augment cars.csv -t mpg --format parquet --quiet -o out").ok();
+    assert!(desk.get("out").starts_with(b"PAR1"));
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("there.csv", desk.path("link.csv")).unwrap();
+        for _ in 0..2 {
+            desk.run("augment cars.csv -t mpg --quiet -o link.csv").ok();
+            assert!(desk.path("link.csv").is_symlink());
+            assert_eq!(desk.text("there.csv").lines().count(), 797);
+        }
+    }
+}
+
+#[test]
+fn a_file_that_changes_is_refused() {
+    let desk = Desk::new();
+    desk.put("grow.csv", mixed_table(400_000));
+    let words = format!("augment grow.csv {TARGETS} --memory 32MiB --copies 3000 -o out.csv");
+    let child = desk.command(&words).stderr(Stdio::piped()).spawn().unwrap();
+    while !desk.files().iter().any(|name| name.starts_with(".windlass-")) {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let mut file = std::fs::File::options().append(true).open(desk.path("grow.csv")).unwrap();
+    std::io::Write::write_all(&mut file, b"more\n").unwrap();
+    drop(file);
+    let output = child.wait_with_output().unwrap();
+    let err = String::from_utf8_lossy(&output.stderr);
+    // As a change of the file, or as the line that does not fit.
+    assert_eq!(output.status.code(), Some(1), "{err}");
+    assert_eq!(desk.files(), ["grow.csv"]);
 }

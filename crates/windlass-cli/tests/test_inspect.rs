@@ -19,7 +19,7 @@ horsepower    integers  continuous   6        46 to 230     many      integers
 weight        integers  continuous   0        1613 to 5140  many      integers
 acceleration  floats    continuous   0        8 to 24.8     many      floats
 model_year    dates     categorical  0        -             12        dates
-origin        text      categorical  0        -             3         text
+origin        text      carried      0        -             3         --anchors
 name          text      categorical  0        -             many      text
 
 possible anchors besides k-means: --anchors column:cylinders, --anchors column:model_year, --anchors column:origin
@@ -29,6 +29,21 @@ groups: 3 of 70 to 249 rows: Europe 70, Japan 79, USA 249
 ";
     assert_eq!(said.out, expected);
     assert!(said.err.is_empty(), "{}", said.err);
+}
+
+#[test]
+fn it_shows_what_augment_does() {
+    let desk = Desk::new();
+    let rows: Vec<String> = (0..60)
+        .map(|row| format!("{row},{}.5,{}", row * 7 % 50, if row == 7 { "inf" } else { "1.5" }))
+        .collect();
+    desk.put("sites.csv", format!("site,a,y\n{}\n", rows.join("\n")));
+    let said = desk.run("inspect sites.csv -t y --anchors column:site --drop-missing-target").ok();
+    assert!(said.out.contains("site    integers  carried"), "{}", said.out);
+    assert!(said.out.contains("augment would make 59 rows by ada"), "{}", said.out);
+    let cars = Desk::with_cars();
+    let said = cars.run("inspect cars.csv -t mpg --anchors column:model_year").ok();
+    assert!(said.out.contains("1970-01-01 29, 1971-01-01 28"), "{}", said.out);
 }
 
 #[test]

@@ -265,6 +265,30 @@ fn outputs(log: &mut String) {
     case(log, "output is in the input folder", "augment in -t y -o in/a.csv", |desk| {
         desk.put("in/a.csv", table(60));
     });
+    case(
+        log,
+        "manifest is the input",
+        "augment good.csv -t y -o a.csv --manifest good.csv",
+        |_| {},
+    );
+    case(log, "manifest is the output", "augment good.csv -t y -o a.csv --manifest a.csv", |_| {});
+    case(
+        log,
+        "output is the matrix",
+        "augment good.csv -t y --anchors matrix:m.csv -o m.csv",
+        |desk| {
+            desk.put("m.csv", "m\n1\n2\n");
+        },
+    );
+    case(
+        log,
+        "manifest folder missing",
+        "augment good.csv -t y -o a.csv --manifest no/m.json",
+        |_| {},
+    );
+    case(log, "output would join the input", "augment in -t y -o in/b.csv", |desk| {
+        desk.put("in/a.csv", table(60));
+    });
     case(log, "output folder missing", "augment good.csv -t y -o none/out.csv", |_| {});
     case(log, "output ending unknown", "augment good.csv -t y -o out.xls", |_| {});
     case(log, "picture ending unknown", "augment good.csv -t y -o out.csv --plot a.jpg", |_| {});

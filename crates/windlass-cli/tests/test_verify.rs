@@ -43,7 +43,8 @@ fn rows_may_be_missing_but_not_added_or_reordered() {
     let kept: Vec<&str> =
         lines.iter().enumerate().filter(|(at, _)| at % 3 != 1).map(|(_, line)| *line).collect();
     desk.put("out.csv", kept.join("\n"));
-    let said = desk.run(VERIFY).ok();
+    assert_eq!(desk.run(VERIFY).code, Some(1));
+    let said = desk.run(&format!("{VERIFY} --partial")).ok();
     assert!(said.out.contains("398 rows that augment wrote are not there"), "{}", said.out);
     let mut doubled = lines.clone();
     doubled.insert(10, lines[9]);
@@ -58,4 +59,37 @@ fn rows_may_be_missing_but_not_added_or_reordered() {
     let json = desk.run(&format!("{VERIFY} --json"));
     let verdict: serde_json::Value = serde_json::from_str(&json.out).unwrap();
     assert_eq!(verdict["differing"], 1);
+}
+
+#[test]
+fn what_is_written_is_compared_as_it_is_written() {
+    let desk = Desk::new();
+    // Words that look like something else, in a table that knows that they are words.
+    let table = "code,x,y\n\"007\",1.5,2\nTrue,2.5,3\n0.50,4.5,1\nNA,8.5,7\n,3.5,4\nword,1.0,2\n";
+    desk.put("words.csv", table);
+    desk.run("augment words.csv -t y --gamma list:1 --no-originals --quiet -o words.parquet").ok();
+    let words = "augment words.parquet -t y --clusters 2 --provenance --manifest m.json --quiet";
+    desk.run(&format!("{words} -o out.csv")).ok();
+    let verify = "verify out.csv --against words.parquet --manifest m.json";
+    desk.run(verify).ok();
+    // A value that would be cut off, and one that would be missing, in the right type.
+    let text = desk.text("out.csv");
+    for (from, to) in [(",2.5,3,", ",2.5,3.9,"), (",2.5,", ",garbage,"), ("True", "true")] {
+        desk.put("out.csv", text.replacen(from, to, 1));
+        let said = desk.run(verify);
+        assert_eq!(said.code, Some(1), "{from}: {}{}", said.out, said.err);
+    }
+}
+
+#[test]
+fn a_path_inside_a_file_is_not_followed() {
+    let desk = Desk::with_cars();
+    let anchors: Vec<String> = (0..398).map(|row| format!("1,{}", row % 7)).collect();
+    desk.put("anchors.csv", format!("one,m\n{}\n", anchors.join("\n")));
+    let words = "augment cars.csv -t mpg --anchors matrix:anchors.csv --provenance --quiet";
+    desk.run(&format!("{words} -o out.parquet")).ok();
+    let said = desk.run("verify out.parquet --against cars.csv");
+    assert_eq!(said.code, Some(1));
+    assert!(said.err.contains("needs --anchors matrix:FILE"), "{}", said.err);
+    desk.run("verify out.parquet --against cars.csv --anchors matrix:anchors.csv").ok();
 }

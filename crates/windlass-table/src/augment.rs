@@ -142,7 +142,7 @@ impl<'a> Augmentation<'a> {
         let columns = named.iter().map(|&(place, _)| place).collect();
         let mut categories = [Categories::of_columns(columns)];
         watch.stage("reading");
-        let profile = Profile::of(&rows, &mut categories, watch)?;
+        let profile = Profile::of(&rows, &mut categories, memory, watch)?;
         if profile.kept == 0 {
             return Err(Error::NoTargets { path: table.path().to_owned() });
         }
@@ -273,7 +273,9 @@ impl<'a> Augmentation<'a> {
                 let column = self.columns.iter().find(|column| column.place == place);
                 let data_type = &column.expect("moved columns are written").data_type;
                 let range = self.profile.columns[place].range;
-                Ok(finish_column(values, original, data_type, range, self.settings.clip))
+                let nullable = self.rows.table.schema().field(place).is_nullable();
+                let clip = self.settings.clip;
+                Ok(finish_column(values, original, (data_type, nullable), range, clip))
             };
             let moved = self.roles.moved().into_par_iter().enumerate();
             moved.map(move_one).collect::<Result<Vec<_>>>()?
@@ -343,11 +345,13 @@ impl Tally {
 fn finish_column(
     values: Float64Array,
     original: &ArrayRef,
-    data_type: &DataType,
+    (data_type, nullable): (&DataType, bool),
     range: Option<(f64, f64)>,
     clip: bool,
 ) -> (ArrayRef, (u64, u64)) {
-    let Some((low, high)) = range else { return (to_type(values, data_type), (0, 0)) };
+    let Some((low, high)) = range else {
+        return (keep_nans(to_type(values, data_type), original, nullable), (0, 0));
+    };
     // What is rounded back into the range was never outside.
     let whole = data_type.is_integer();
     let (mut below, mut above) = (0, 0);
@@ -365,7 +369,7 @@ fn finish_column(
     } else {
         values
     };
-    (keep_nans(to_type(values, data_type), original), (below, above))
+    (keep_nans(to_type(values, data_type), original, nullable), (below, above))
 }
 
 /// Columns that name groups, and the options that name them.

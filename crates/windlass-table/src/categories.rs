@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::Int64Type;
+use arrow_array::types::{Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch};
 use arrow_schema::DataType;
 
@@ -11,7 +11,7 @@ use arrow_schema::DataType;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Key {
     Missing,
-    Number(i64),
+    Number(i128),
     Word(String),
 }
 
@@ -81,10 +81,14 @@ impl Categories {
     }
 
     /// The group of every row.
-    pub(crate) fn label(&self, batch: &RecordBatch) -> Vec<u32> {
+    ///
+    /// Nothing where a value was not learnt, which only a file that was changed has.
+    pub(crate) fn label(&self, batch: &RecordBatch) -> Option<Vec<u32>> {
         let (codes, keys) = self.encode(batch);
-        let groups: Vec<u32> = keys.iter().map(|keys| self.groups[keys]).collect();
-        codes.into_iter().map(|code| groups[code as usize]).collect()
+        let groups: Option<Vec<u32>> =
+            keys.iter().map(|keys| self.groups.get(keys).copied()).collect();
+        let groups = groups?;
+        Some(codes.into_iter().map(|code| groups[code as usize]).collect())
     }
 
     /// A code for every row, and the keys that each code stands for.
@@ -122,23 +126,21 @@ fn encode(column: &ArrayRef) -> (Vec<u32>, Vec<Key>) {
             let plain = arrow_cast::cast(column, values).expect("the values of a dictionary");
             encode(&plain)
         }
-        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => {
-            let words = arrow_cast::cast(column, &DataType::LargeUtf8).expect("text");
+        // The only integers that an `i64` cannot hold.
+        DataType::UInt64 => encode_values(column.as_primitive::<UInt64Type>().iter(), |number| {
+            Key::Number((*number).into())
+        }),
+        other if !other.is_integer() => {
+            // Dates and times are spelt so that the order of words is theirs.
+            let words = arrow_cast::cast(column, &DataType::LargeUtf8).expect("a word for all");
             encode_values(words.as_string::<i64>().iter(), |word| Key::Word((*word).to_owned()))
         }
-        other => {
-            // Dates and times count days or parts of seconds.
-            let width = if matches!(other, DataType::Date32 | DataType::Time32(_)) {
-                DataType::Int32
-            } else {
-                DataType::Int64
-            };
-            let numbers = arrow_cast::cast(column, &width)
-                .and_then(|numbers| arrow_cast::cast(&numbers, &DataType::Int64))
-                .expect("a type that can name groups");
+        _ => {
+            let numbers = arrow_cast::cast(column, &DataType::Int64).expect("integers");
             let numbers = numbers.as_primitive::<Int64Type>();
-            encode_narrow(numbers)
-                .unwrap_or_else(|| encode_values(numbers.iter(), |number| Key::Number(*number)))
+            encode_narrow(numbers).unwrap_or_else(|| {
+                encode_values(numbers.iter(), |number| Key::Number((*number).into()))
+            })
         }
     }
 }
@@ -156,7 +158,7 @@ fn encode_narrow(numbers: &Int64Array) -> Option<(Vec<u32>, Vec<Key>)> {
     let mut keys = vec![];
     let encode = |&value: &i64| {
         *codes[place(value)].get_or_insert_with(|| {
-            keys.push(Key::Number(value));
+            keys.push(Key::Number(value.into()));
             to_code(keys.len() - 1)
         })
     };

@@ -68,8 +68,29 @@ pub(crate) fn to_type(values: Float64Array, data_type: &DataType) -> ArrayRef {
         DataType::UInt16 => integers!(UInt16Type),
         DataType::UInt32 => integers!(UInt32Type),
         DataType::UInt64 => integers!(UInt64Type),
-        // Smaller floats and decimals; a decimal that would not fit becomes null.
-        _ => arrow_cast::cast(&values, data_type).expect("a numeric type"),
+        // Smaller floats and decimals keep to the ends of their range, as integers do.
+        _ => {
+            let most = largest(data_type);
+            let kept = values.unary(|value: f64| value.clamp(-most, most));
+            arrow_cast::cast(&kept as &Float64Array, data_type).expect("a numeric type")
+        }
+    }
+}
+
+/// The largest number that a type of fractions holds.
+fn largest(data_type: &DataType) -> f64 {
+    match data_type {
+        DataType::Float16 => 65504.0,
+        DataType::Float32 => f64::from(f32::MAX),
+        DataType::Decimal32(precision, scale)
+        | DataType::Decimal64(precision, scale)
+        | DataType::Decimal128(precision, scale)
+        | DataType::Decimal256(precision, scale) => {
+            // A little less, because the power of ten may have been rounded up.
+            let digits = 10_f64.powi((*precision).into()) * (1.0 - f64::EPSILON) - 1.0;
+            digits / 10_f64.powi((*scale).into())
+        }
+        _ => f64::MAX,
     }
 }
 
@@ -80,22 +101,23 @@ fn rounded<T: ArrowPrimitiveType>(
     values.unary(|value| convert(value.round()))
 }
 
-/// What was missing in the original is the same in the copy: NaN stays NaN, and null stays null.
-pub(crate) fn keep_nans(moved: ArrayRef, original: &ArrayRef) -> ArrayRef {
-    if original.null_count() == moved.null_count() || !moved.data_type().is_floating() {
+/// NaN stays NaN; and where a column cannot be null, NaN stands for what is missing.
+pub(crate) fn keep_nans(moved: ArrayRef, original: &ArrayRef, nullable: bool) -> ArrayRef {
+    if moved.null_count() == 0
+        || !original.data_type().is_floating()
+        || !moved.data_type().is_floating()
+    {
         return moved;
     }
-    let DataType::Float64 = moved.data_type() else {
-        let wide = |array: &ArrayRef| arrow_cast::cast(array, &DataType::Float64).expect("floats");
-        let kept = keep_nans(wide(&moved), &wide(original));
-        return arrow_cast::cast(&kept, moved.data_type()).expect("floats");
-    };
-    let (values, from) =
-        (moved.as_primitive::<Float64Type>(), original.as_primitive::<Float64Type>());
+    let wide = |array: &ArrayRef| arrow_cast::cast(array, &DataType::Float64).expect("floats");
+    let (values, from) = (wide(&moved), wide(original));
+    let (values, from) = (values.as_primitive::<Float64Type>(), from.as_primitive::<Float64Type>());
+    let was_nan = |row: usize| from.is_valid(row) && from.value(row).is_nan();
     let kept = (0..values.len()).map(|row| match values.is_null(row) {
-        true if from.is_null(row) => None,
-        true => Some(from.value(row)),
+        true if !nullable || was_nan(row) => Some(f64::NAN),
+        true => None,
         false => Some(values.value(row)),
     });
-    Arc::new(kept.collect::<Float64Array>())
+    let kept: ArrayRef = Arc::new(kept.collect::<Float64Array>());
+    arrow_cast::cast(&kept, moved.data_type()).expect("floats")
 }

@@ -57,6 +57,9 @@ pub enum Error {
     /// A file is broken.
     #[error("`{}` is damaged: {why}", path.display())]
     Damaged { path: PathBuf, why: String },
+    /// A file is not what it was when it was opened.
+    #[error("`{}` was changed while it was read", path.display())]
+    Changed { path: PathBuf },
     /// Two columns have the same name.
     #[error("`{}`: two columns are named `{column}`", path.display())]
     DuplicateColumn { path: PathBuf, column: String },
@@ -85,8 +88,8 @@ pub enum Error {
     #[error("column `{column}` is {value} in row {row}")]
     BadFeature { column: String, row: u64, value: f64 },
     /// A weight is missing, negative or too large.
-    #[error("the weight `{column}` must be in [0, 2^50], but is {what} in {rows}")]
-    BadWeight { column: String, what: &'static str, rows: RowList },
+    #[error("the weight `{column}` must be in [0, 2^50]; it is not, in {rows}")]
+    BadWeight { column: String, rows: RowList },
     /// Nothing is left to move.
     #[error("no continuous feature: {why}")]
     NoFeatures { why: String },
@@ -108,6 +111,9 @@ pub enum Error {
     /// A table is too large for a method that needs all of it.
     #[error("{what} needs the whole table in memory, {}, but only {} are allowed", mebibytes(*needs), mebibytes(*memory))]
     NeedsMemory { what: &'static str, needs: u64, memory: u64 },
+    /// More groups than there is memory for.
+    #[error("the means of {groups} groups do not fit in {}", mebibytes(*memory))]
+    TooManyGroups { groups: usize, memory: u64 },
     /// A memory limit that nothing can be done with.
     #[error("--memory must be at least {}", mebibytes(*least))]
     LittleMemory { least: u64 },
@@ -117,6 +123,12 @@ pub enum Error {
     /// The output would overwrite an input.
     #[error("the output `{}` is an input", path.display())]
     OutputIsInput { path: PathBuf },
+    /// The output would become a part of the input.
+    #[error("the output `{}` would be part of the input folder `{}`", path.display(), folder.display())]
+    OutputInInput { path: PathBuf, folder: PathBuf },
+    /// Two outputs have one name.
+    #[error("two outputs would be written to `{}`", path.display())]
+    OneName { path: PathBuf },
     /// There is no folder to write to.
     #[error("cannot write `{}`: there is no folder `{}`", path.display(), folder.display())]
     NoFolder { folder: PathBuf, path: PathBuf },
@@ -174,6 +186,7 @@ impl Error {
                 "a quote that is opened and never closed swallows lines".into()
             }
             Self::Damaged { .. } => "was it copied or downloaded completely?".into(),
+            Self::Changed { .. } => "run it again when nobody writes to the file".into(),
             Self::DuplicateColumn { .. } => "rename one of them".into(),
             Self::NoSuchColumn { column, columns, .. } => near(column, columns),
             Self::TwoRoles { .. } => "leave one of them out".into(),
@@ -198,7 +211,12 @@ impl Error {
             Self::NeedsMemory { .. } => {
                 "raise --memory, or use ada with groups, which reads the table in blocks".into()
             }
+            Self::TooManyGroups { .. } => {
+                "is the column an id? choose one with fewer values, or raise --memory".into()
+            }
+            Self::OutputInInput { .. } => "choose another folder".into(),
             Self::OutputIsInput { .. } => "an input is never modified: choose another name".into(),
+            Self::OneName { .. } => "give each a name of its own".into(),
             Self::NoFolder { folder, .. } => format!("make it first: mkdir -p {}", folder.display()),
             Self::NoSuchType { column, .. } => {
                 format!("write Parquet or Arrow, or --exclude {column}")

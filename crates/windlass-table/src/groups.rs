@@ -93,15 +93,26 @@ impl Grouping {
                     windlass::On::Y => roles.targets.clone(),
                     windlass::On::Xy => roles.moved(),
                 };
+                let sampled =
+                    (levels.len() * sample_within(levels.len()) * columns.len()) as u64 * 8;
+                if levels.len() > 1
+                    && sampled.min(profile.kept * columns.len() as u64 * 8) > memory / 4
+                {
+                    return Err(Error::TooManyGroups { groups: levels.len() * count, memory });
+                }
                 clusters(rows, &clustering, &columns, &levels, roles.weight, seed, watch)?
             }
             AnchorChoice::Bins(column) | AnchorChoice::Quantiles(column) => {
                 let column = rows.table.schema().index_of(column).expect("found before");
                 let equal_size = matches!(ada.anchors, AnchorChoice::Quantiles(_));
-                let needs = profile.kept * 8;
-                if needs > memory / 4 {
-                    let what = if equal_size { "quantiles" } else { "bins" };
-                    return Err(Error::NeedsMemory { what, needs: needs * 4, memory });
+                let needs = profile.kept.saturating_mul(8);
+                if equal_size && needs > memory / 4 {
+                    let what = "a column to take quantiles of";
+                    return Err(Error::NeedsMemory {
+                        what,
+                        needs: needs.saturating_mul(4),
+                        memory,
+                    });
                 }
                 bins(rows, column, &levels, (count, equal_size), watch)?
             }
@@ -134,14 +145,14 @@ impl Grouping {
     /// The group of every row.
     pub(crate) fn label(&self, batch: &RecordBatch) -> Result<Vec<u32>> {
         let (levels, of_level, first) = match self {
-            Self::Named(categories) => return Ok(categories.label(batch)),
+            Self::Named(categories) => return categories.label(batch).ok_or_else(changed),
             Self::Found { levels, of_level, first } => (levels, of_level, first),
         };
         if let [all] = &of_level[..] {
             return all.label(batch);
         }
         let mut labels = vec![0; batch.num_rows()];
-        for (level, members) in members(levels, batch) {
+        for (level, members) in members(levels, batch)? {
             let inner = of_level[level].label(&select(batch, &members))?;
             for (&row, label) in members.iter().zip(inner) {
                 labels[row] = first[level] + label;
@@ -152,12 +163,17 @@ impl Grouping {
 }
 
 /// The rows of every level that a block has.
-fn members(levels: &Categories, batch: &RecordBatch) -> Vec<(usize, Vec<usize>)> {
+fn members(levels: &Categories, batch: &RecordBatch) -> Result<Vec<(usize, Vec<usize>)>> {
     let mut members = vec![vec![]; levels.len()];
-    for (row, level) in levels.label(batch).into_iter().enumerate() {
+    for (row, level) in levels.label(batch).ok_or_else(changed)?.into_iter().enumerate() {
         members[level as usize].push(row);
     }
-    members.into_iter().enumerate().filter(|(_, rows)| !rows.is_empty()).collect()
+    Ok(members.into_iter().enumerate().filter(|(_, rows)| !rows.is_empty()).collect())
+}
+
+/// A value turned up that was not there when the table was read first.
+fn changed() -> Error {
+    Error::Changed { path: "the table".into() }
 }
 
 fn select(batch: &RecordBatch, rows: &[usize]) -> RecordBatch {
@@ -190,7 +206,7 @@ fn clusters(
             all.add(values.view(), weights.as_deref())?;
             continue;
         }
-        for (level, members) in members(levels, &batch) {
+        for (level, members) in members(levels, &batch)? {
             let weights: Option<Vec<f64>> =
                 weights.as_ref().map(|all| members.iter().map(|&row| all[row]).collect());
             samples[level].add(values.select(Axis(0), &members).view(), weights.as_deref())?;
@@ -216,8 +232,13 @@ fn bins(
         let batch = block?.batch;
         watch.advance(batch.num_rows() as u64)?;
         let column = numbers(batch.column(column));
-        for (value, level) in column.iter().zip(levels.label(&batch)) {
-            values[level as usize].extend(value);
+        for (value, level) in column.iter().zip(levels.label(&batch).ok_or_else(changed)?) {
+            let values: &mut Vec<f64> = &mut values[level as usize];
+            values.extend(value);
+            // Of equally wide bins only the ends matter.
+            if let (false, &[low, high, more]) = (equal_size, &values[..]) {
+                *values = vec![low.min(high).min(more), low.max(high).max(more)];
+            }
         }
     }
     let find = |values: &Vec<f64>| {

@@ -41,8 +41,12 @@ pub struct Inspection {
     pub columns: Vec<ColumnReport>,
     /// Columns that could say which rows belong together.
     pub suggested_anchors: Vec<String>,
+    /// The synthetic rows that augment would make.
+    pub made: u64,
     /// The groups that augment would use; none where no target was given, or the method has no groups.
     pub groups: Vec<GroupSummary>,
+    /// Why augment would refuse the table, in words.
+    pub refused: Option<String>,
     /// Why augment would refuse the table.
     #[serde(skip)]
     pub refusal: Option<Error>,
@@ -52,11 +56,29 @@ impl Inspection {
     /// Looks at a table with the settings that augment would have; without a target, at its columns only.
     pub fn of(table: &Table, settings: &Settings, memory: u64, watch: &dyn Watch) -> Result<Self> {
         let schema = table.schema();
-        let asked = Asked::new(schema, &settings.columns, &[])?;
-        let rows = Rows::new(table, vec![]);
-        watch.stage("reading");
-        let profile = Profile::of(&rows, &mut [], watch)?;
-        let roles = asked.settle(schema, &profile);
+        let mut fitted = None;
+        let mut refusal = None;
+        if !settings.columns.target.is_empty() {
+            match Augmentation::fit(table, settings, memory, watch) {
+                Ok(augmentation) => fitted = Some(augmentation),
+                Err(Error::Interrupted) => return Err(Error::Interrupted),
+                Err(error) => refusal = Some(error),
+            }
+        }
+        // What augment refuses can still be looked at.
+        let looked_at = if fitted.is_some() {
+            None
+        } else {
+            let asked = Asked::new(schema, &settings.columns, &[])?;
+            watch.stage("reading");
+            let profile = Profile::of(&Rows::new(table, vec![]), &mut [], memory, watch)?;
+            Some((asked.settle(schema, &profile), profile))
+        };
+        let (roles, profile) = match (&fitted, &looked_at) {
+            (Some(fitted), _) => (fitted.roles(), fitted.profile()),
+            (None, Some((roles, profile))) => (roles, profile),
+            (None, None) => unreachable!("looked at if not fitted"),
+        };
         let report = |place: usize| {
             let (field, column) = (schema.field(place), &profile.columns[place]);
             let role = roles.roles[place];
@@ -83,14 +105,13 @@ impl Inspection {
         let suggested_anchors = (0..columns.len()).filter(suggested);
         let suggested_anchors =
             suggested_anchors.map(|place| columns[place].name.clone()).collect();
-        let (mut groups, mut refusal) = (vec![], None);
-        if !settings.columns.target.is_empty() {
-            match Augmentation::fit(table, settings, memory, watch) {
-                Ok(augmentation) => groups = augmentation.groups(),
-                Err(Error::Interrupted) => return Err(Error::Interrupted),
-                Err(error) => refusal = Some(error),
-            }
-        }
-        Ok(Self { rows: profile.rows, columns, suggested_anchors, groups, refusal })
+        let made = match &fitted {
+            Some(fitted) => profile.kept.saturating_mul(fitted.copies() as u64),
+            None => 0,
+        };
+        let groups = fitted.as_ref().map(Augmentation::groups).unwrap_or_default();
+        let rows = profile.rows;
+        let refused = refusal.as_ref().map(ToString::to_string);
+        Ok(Self { rows, columns, suggested_anchors, made, groups, refused, refusal })
     }
 }

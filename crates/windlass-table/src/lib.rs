@@ -44,7 +44,7 @@ pub use inspect::{ColumnReport, Inspection};
 pub use profile::{ColumnProfile, FEW, LEVELS, Profile};
 pub use roles::{Role, Roles};
 pub use settings::{AdaSettings, AnchorChoice, Clusters, Columns, Integers, Method, Settings};
-pub use sink::{Sink, WriteOptions, write_whole};
+pub use sink::{Sink, WriteOptions, check_places, write_whole};
 pub use sketch::{Sketch, SketchPoint};
 pub use source::{DEFAULT_MEMORY, ReadOptions, Table};
 pub use verify::{Difference, Verdict};

@@ -86,12 +86,13 @@ impl Labels {
         }
     }
 
-    fn get(&self, first: u64, rows: usize) -> Vec<u32> {
-        let first = in_memory(first);
-        match self {
-            Self::Bytes(all) => all[first..first + rows].iter().map(|&l| l.into()).collect(),
-            Self::Words(all) => all[first..first + rows].iter().map(|&l| l.into()).collect(),
-        }
+    /// The labels of some rows; nothing for rows that were not there before.
+    fn get(&self, first: u64, rows: usize) -> Option<Vec<u32>> {
+        let range = in_memory(first)..in_memory(first) + rows;
+        Some(match self {
+            Self::Bytes(all) => all.get(range)?.iter().map(|&label| label.into()).collect(),
+            Self::Words(all) => all.get(range)?.iter().map(|&label| label.into()).collect(),
+        })
     }
 }
 
@@ -160,6 +161,10 @@ impl Groups {
         watch.stage("taking means");
         let groups = grouping.groups();
         let moved = roles.moved();
+        // The sums, twice while they become means.
+        if (groups as u64).saturating_mul(moved.len() as u64 * 64) > memory / 2 {
+            return Err(Error::TooManyGroups { groups, memory });
+        }
         let mut sums = vec![GroupSums::new(groups, 1); moved.len()];
         let mut sizes = vec![0; groups];
         let mut labels = Labels::new(groups, profile.kept, memory);
@@ -195,7 +200,9 @@ impl Groups {
 
     fn label(&self, block: &Block) -> Result<Vec<u32>> {
         match &self.labels {
-            Some(labels) => Ok(labels.get(block.first, block.rows())),
+            Some(labels) => labels
+                .get(block.first, block.rows())
+                .ok_or_else(|| Error::Changed { path: "the table".into() }),
             None => self.grouping.label(&block.batch),
         }
     }
@@ -242,8 +249,8 @@ impl Mixed {
         watch: &dyn Watch,
     ) -> Result<Self> {
         let moved = roles.moved();
-        // The columns, a copy being made, and what the method keeps.
-        let needs = profile.kept.saturating_mul(moved.len() as u64 * 8 * 3);
+        // The columns as they are read and as they are kept, pairs of them, a copy, and the table itself.
+        let needs = profile.kept.saturating_mul(moved.len() as u64 * 8 * 6);
         if needs > memory {
             let what = match &settings.method {
                 Method::Ada(_) => "an anchor matrix",

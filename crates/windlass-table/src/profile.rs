@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, Int64Type};
+use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::{DataType, Schema};
@@ -13,7 +13,7 @@ use xxhash_rust::xxh3::Xxh3;
 use crate::categories::Categories;
 use crate::column::{is_numeric, numbers};
 use crate::rows::Rows;
-use crate::{Result, RowList, Watch};
+use crate::{Error, Result, RowList, Watch};
 
 /// Integers with at most so many distinct values are taken for categories.
 pub const FEW: usize = 20;
@@ -61,25 +61,29 @@ impl Profile {
     pub(crate) fn of(
         rows: &Rows<'_>,
         categories: &mut [Categories],
+        memory: u64,
         watch: &dyn Watch,
     ) -> Result<Self> {
         let schema = rows.table.schema();
         let mut scans: Vec<Scan> = schema.fields().iter().map(|_| Scan::default()).collect();
         let (mut all, mut kept) = (0, 0);
-        // The fingerprint is of the table, whatever rows are left out.
-        let mut whole = rows.table.blocks();
         for block in rows.blocks() {
-            let (block, batch) = (block?, whole.next().expect("the same blocks")?);
+            let block = block?;
             watch.advance(block.rows() as u64)?;
             scans.par_iter_mut().enumerate().for_each(|(column, scan)| {
-                scan.hash(batch.column(column), all);
+                // The fingerprint is of the table, whatever rows are left out.
+                scan.hash(block.whole.column(column), all);
                 let source = |row| block.source(row);
                 scan.look(block.batch.column(column), &source);
             });
             for categories in &mut *categories {
                 categories.learn(&block.batch);
+                // About what a name and its place in a tree take.
+                if categories.len() as u64 * 128 > memory / 4 {
+                    return Err(Error::TooManyGroups { groups: categories.len(), memory });
+                }
             }
-            all += batch.num_rows() as u64;
+            all += block.whole.num_rows() as u64;
             kept += block.rows() as u64;
         }
         for categories in categories {
@@ -112,9 +116,9 @@ struct Scan {
     nulls: Xxh3,
     missing: u64,
     range: Option<(f64, f64)>,
-    distinct: Vec<i64>,
+    distinct: Vec<i128>,
     words: HashSet<String>,
-    last: Option<i64>,
+    last: Option<i128>,
     jumps: bool,
     extreme: Option<(u64, f64)>,
     absent: RowList,
@@ -164,11 +168,12 @@ impl Scan {
             }
             _ => {
                 let options = FormatOptions::new();
-                let Ok(formatter) = ArrayFormatter::try_new(plain.as_ref(), &options) else {
-                    return;
-                };
+                let formatter = ArrayFormatter::try_new(plain.as_ref(), &options);
                 for row in 0..plain.len() {
-                    let word = formatter.value(row).to_string();
+                    let word = match &formatter {
+                        Ok(formatter) => formatter.value(row).to_string(),
+                        Err(_) => format!("{:?}", plain.slice(row, 1)),
+                    };
                     self.values.update(&(word.len() as u64).to_le_bytes());
                     self.values.update(word.as_bytes());
                 }
@@ -180,7 +185,7 @@ impl Scan {
         if is_numeric(column.data_type()) {
             self.look_at_numbers(column, source);
         } else {
-            self.missing += column.null_count() as u64;
+            self.missing += column.logical_null_count() as u64;
             self.look_at_words(column);
         }
         if column.data_type().is_integer() {
@@ -234,7 +239,9 @@ impl Scan {
         let Ok(formatter) = ArrayFormatter::try_new(column.as_ref(), &FormatOptions::new()) else {
             return;
         };
-        for row in (0..column.len()).filter(|&row| column.is_valid(row)) {
+        for row in (0..column.len())
+            .filter(|&row| column.data_type() != &DataType::Null && column.is_valid(row))
+        {
             if self.words.len() > LEVELS {
                 return;
             }
@@ -246,8 +253,18 @@ impl Scan {
         if self.distinct.len() > LEVELS && self.jumps {
             return;
         }
+        // The only integers that an `i64` cannot hold.
+        if column.data_type() == &DataType::UInt64 {
+            let integers = column.as_primitive::<UInt64Type>().iter();
+            return self.look_at_each(integers.map(|value| value.map(i128::from)));
+        }
         let integers = arrow_cast::cast(column, &DataType::Int64).expect("integers");
-        for value in integers.as_primitive::<Int64Type>() {
+        let integers = integers.as_primitive::<Int64Type>().iter();
+        self.look_at_each(integers.map(|value| value.map(i128::from)));
+    }
+
+    fn look_at_each(&mut self, integers: impl Iterator<Item = Option<i128>>) {
+        for value in integers {
             let follows = match (self.last, value) {
                 (Some(last), Some(value)) => last.checked_add(1) == Some(value),
                 (None, Some(_)) => true,

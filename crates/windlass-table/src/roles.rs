@@ -201,7 +201,7 @@ impl Roles {
             let rows = &profile.columns[place].no_weight;
             if !rows.is_empty() {
                 let (column, rows) = (name(place), rows.clone());
-                return Err(Error::BadWeight { column, what: "not", rows });
+                return Err(Error::BadWeight { column, rows });
             }
         }
         if self.features.is_empty() {

@@ -10,6 +10,8 @@ use crate::{Result, Table};
 #[derive(Debug, Clone)]
 pub(crate) struct Block {
     pub(crate) batch: RecordBatch,
+    /// The same rows and those left out between them.
+    pub(crate) whole: RecordBatch,
     /// The number of its first row among the rows that are not left out.
     pub(crate) first: u64,
     /// The number in the table of its first row, or of each if some were left out.
@@ -54,27 +56,20 @@ impl<'a> Rows<'a> {
         let (mut seen, mut kept) = (0, 0);
         self.table.blocks().map(move |batch| {
             let block = self.select(batch?, kept, seen);
-            seen += block.1;
-            kept += block.0.rows() as u64;
-            Ok(block.0)
+            seen += block.whole.num_rows() as u64;
+            kept += block.rows() as u64;
+            Ok(block)
         })
     }
 
-    /// The rows to keep, and how many there were.
-    fn select(&self, batch: RecordBatch, first: u64, source: u64) -> (Block, u64) {
-        let rows = batch.num_rows();
-        let keep = self.keep(&batch);
-        let block = match keep {
-            None => Block { batch, first, sources: Sources::From(source) },
-            Some(keep) => {
-                let sources = (source..).zip(&keep).filter(|(_, keep)| **keep).map(|(row, _)| row);
-                let sources = Sources::Each(sources.collect());
-                let batch = filter_record_batch(&batch, &BooleanArray::from(keep))
-                    .expect("a word for every row");
-                Block { batch, first, sources }
-            }
+    fn select(&self, whole: RecordBatch, first: u64, source: u64) -> Block {
+        let Some(keep) = self.keep(&whole) else {
+            return Block { batch: whole.clone(), whole, first, sources: Sources::From(source) };
         };
-        (block, rows as u64)
+        let sources = (source..).zip(&keep).filter(|(_, keep)| **keep).map(|(row, _)| row);
+        let sources = Sources::Each(sources.collect());
+        let batch = filter_record_batch(&whole, &BooleanArray::from(keep));
+        Block { batch: batch.expect("a word for every row"), whole, first, sources }
     }
 
     /// Which rows to keep, if not all.

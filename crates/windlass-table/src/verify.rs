@@ -3,16 +3,20 @@
 //! The output may have lost rows (a head, a filter) but not their order.
 
 use std::collections::VecDeque;
+use std::path::Path;
+use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, Int64Type};
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
-use arrow_schema::SchemaRef;
+use arrow_schema::{DataType, SchemaRef};
 use serde::Serialize;
 
 use crate::augment::{Manifest, Watch};
 use crate::provenance::{COPY, SOURCE};
+use crate::settings::{AnchorChoice, Method};
+use crate::sink::as_text;
 use crate::{Augmentation, Error, Result, Table};
 
 /// A row that is not what it should be.
@@ -44,15 +48,25 @@ pub struct Verdict {
 impl Verdict {
     const SHOWN: usize = 10;
 
-    /// Makes the rows of an output again, from its input and its manifest, and compares.
+    /// Makes the rows of an output again, from its input, its manifest and, if it had one, its anchor
+    /// matrix, and compares. An output in text is read [as text](crate::ReadOptions::as_text).
     pub fn of(
         output: &Table,
         input: &Table,
         manifest: &Manifest,
+        matrix: Option<&Path>,
         memory: u64,
         watch: &dyn Watch,
     ) -> Result<Self> {
-        let augmentation = Augmentation::fit(input, &manifest.settings, memory, watch)?;
+        let mut settings = manifest.settings.clone();
+        // A path from inside a file is not followed: the matrix is given, or there is none.
+        if let Method::Ada(ada) = &mut settings.method
+            && let AnchorChoice::Matrix(path) = &mut ada.anchors
+        {
+            let (of, option) = ("an output made with an anchor matrix", "--anchors matrix:FILE");
+            matrix.ok_or(Error::Needs { of, option })?.clone_into(path);
+        }
+        let augmentation = Augmentation::fit(input, &settings, memory, watch)?;
         let fingerprint = &augmentation.profile().fingerprint;
         if *fingerprint != manifest.fingerprint {
             return Err(Error::OtherInput {
@@ -86,6 +100,8 @@ impl Verdict {
 struct Found<'a> {
     blocks: Box<dyn Iterator<Item = Result<RecordBatch>> + Send + 'a>,
     schema: SchemaRef,
+    /// Whether its values are compared as they are written.
+    text: bool,
     pending: VecDeque<RecordBatch>,
     /// The row of the output that is compared next.
     row: u64,
@@ -106,8 +122,8 @@ impl<'a> Found<'a> {
                 ),
             });
         }
-        let schema = SchemaRef::clone(schema);
-        Ok(Self { blocks: output.blocks(), schema, pending: VecDeque::new(), row: 0 })
+        let (schema, text) = (SchemaRef::clone(schema), output.format().is_text());
+        Ok(Self { blocks: output.blocks(), schema, text, pending: VecDeque::new(), row: 0 })
     }
 
     /// The next rows of the output, in the types that they should have.
@@ -115,20 +131,6 @@ impl<'a> Found<'a> {
         while self.pending.front().is_none_or(|batch| batch.num_rows() == 0) {
             self.pending.pop_front();
             let Some(batch) = self.blocks.next().transpose()? else { break };
-            let columns = batch.columns().iter().zip(self.schema.fields());
-            let columns: Vec<ArrayRef> = columns
-                .map(|(column, field)| {
-                    // Text knows fewer types; what does not convert is compared as it is.
-                    arrow_cast::cast(column, field.data_type())
-                        .unwrap_or_else(|_| ArrayRef::clone(column))
-                })
-                .collect();
-            let fields = self.schema.fields().iter().zip(&columns).map(|(field, column)| {
-                let field = field.as_ref().clone().with_nullable(true);
-                field.with_data_type(column.data_type().clone())
-            });
-            let schema = arrow_schema::Schema::new(fields.collect::<Vec<_>>());
-            let batch = RecordBatch::try_new(schema.into(), columns).expect("columns as they are");
             self.pending.push_back(batch);
         }
         Ok(self.pending.front())
@@ -202,8 +204,15 @@ impl<'a> Found<'a> {
     fn compare_rows(&self, expected: &RecordBatch, found: &RecordBatch, verdict: &mut Verdict) {
         let mut differs = vec![None; expected.num_rows()];
         for column in 0..expected.num_columns() {
-            let (a, b) = (expected.column(column), found.column(column));
-            if same(a, b) {
+            let (mut a, b) = (ArrayRef::clone(expected.column(column)), found.column(column));
+            if self.text {
+                // Every value as it would be written.
+                match as_text(&a) {
+                    Ok(text) => a = Arc::new(text),
+                    Err(_) => continue,
+                }
+            }
+            if same(&a, b) {
                 continue;
             }
             for (row, slot) in differs.iter_mut().enumerate().filter(|(_, slot)| slot.is_none()) {
@@ -244,11 +253,12 @@ struct Keys {
 
 impl Keys {
     fn of(batch: &RecordBatch) -> Option<Self> {
-        let copies = batch.column_by_name(COPY)?;
-        let sources = batch.column_by_name(SOURCE)?;
-        copies.as_primitive_opt::<Int32Type>()?;
-        sources.as_primitive_opt::<Int64Type>()?;
-        Some(Self { copies: ArrayRef::clone(copies), sources: ArrayRef::clone(sources) })
+        // Numbers, also if they are written.
+        let numbers =
+            |name, data_type| arrow_cast::cast(batch.column_by_name(name)?, &data_type).ok();
+        let (copies, sources) =
+            (numbers(COPY, DataType::Int32)?, numbers(SOURCE, DataType::Int64)?);
+        Some(Self { copies, sources })
     }
 
     fn at(&self, row: usize) -> (Option<i32>, Option<i64>) {

@@ -1,5 +1,6 @@
 //! What comes in by one door goes out by another: every type in every format; and files that lie.
 
+use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -125,7 +126,7 @@ fn a_type_is_right_however_far_down_it_shows() {
     let path = folder.path().join("late.csv");
     let mut text = String::from("a,b,c,d,e\n");
     for row in 0..100_000 {
-        text += &format!("{row},00{row},{row},,x\n");
+        writeln!(text, "{row},00{row},{row},,x").unwrap();
     }
     text += "1.5,0.5,word,3,\n";
     std::fs::write(&path, text).unwrap();
@@ -137,6 +138,18 @@ fn a_type_is_right_however_far_down_it_shows() {
         .map(|field| field.data_type().to_string())
         .collect();
     assert_eq!(types, ["Float64", "Float64", "Utf8", "Int64", "Utf8"]);
+}
+
+#[test]
+fn a_type_does_not_depend_on_where_its_values_stand() {
+    let folder = tempfile::tempdir().unwrap();
+    let name = |name: &str| folder.path().join(name);
+    std::fs::write(name("1.csv"), "k,z,y\n,,1.5\n").unwrap();
+    std::fs::write(name("2.csv"), "k,z,y\n7,007,2.5\n").unwrap();
+    let table = Table::open(&[name("1.csv"), name("2.csv")], &ReadOptions::default()).unwrap();
+    let types: Vec<String> =
+        table.schema().fields().iter().map(|field| field.data_type().to_string()).collect();
+    assert_eq!(types, ["Int64", "Utf8", "Float64"]);
 }
 
 /// A Parquet file whose footer claims more rows than it has.

@@ -1,10 +1,16 @@
 //! The rows of a table are those of the library, bit for bit; and what tables add to it, by hand.
 
+use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, Int64Type};
-use arrow_array::{Array, RecordBatch};
+use std::sync::Arc;
+
+use arrow_array::types::{Decimal128Type, Float32Type, Float64Type, Int8Type, Int64Type};
+use arrow_array::{
+    Array, ArrayRef, Decimal128Array, Float32Array, Float64Array, Int8Array, RecordBatch,
+    UInt64Array,
+};
 use ndarray::{Array2, Axis};
 use tempfile::TempDir;
 use windlass::{
@@ -12,8 +18,8 @@ use windlass::{
     On, Partition, Per, Plan, Samples, Scale, Seed, Stream,
 };
 use windlass_table::{
-    AdaSettings, AnchorChoice, Augmentation, Clusters, DEFAULT_MEMORY, Method, ReadOptions,
-    Settings, Table,
+    AdaSettings, AnchorChoice, Augmentation, Clusters, DEFAULT_MEMORY, Integers, Method,
+    ReadOptions, Settings, Sink, Table, WriteOptions,
 };
 
 struct Desk(TempDir);
@@ -60,8 +66,8 @@ fn data(rows: usize) -> (Array2<f64>, Array2<f64>, Vec<u32>, String) {
     let mut text = String::from("a,b,level,c,y\n");
     for i in 0..rows {
         let (a, b, c) = (x[(i, 0)], x[(i, 1)], x[(i, 2)]);
-        text +=
-            &format!("{a:?},{b:?},{},{c:?},{:?}\n", ["low", "up"][levels[i] as usize], y[(i, 0)]);
+        let level = ["low", "up"][levels[i] as usize];
+        writeln!(text, "{a:?},{b:?},{level},{c:?},{:?}", y[(i, 0)]).unwrap();
     }
     (x, y, levels, text)
 }
@@ -213,4 +219,98 @@ fn a_column_that_was_moved_keeps_its_rows_in_order() {
     for batch in &batches {
         assert!(batch.columns().iter().all(|column| column.null_count() == 0));
     }
+}
+
+/// A table of one batch.
+fn parquet(desk: &Desk, columns: Vec<(&str, ArrayRef, bool)>) -> Table {
+    let batch = RecordBatch::try_from_iter_with_nullable(columns).unwrap();
+    let path = desk.0.path().join("table.parquet");
+    let mut sink = Sink::create(&path, &WriteOptions::default(), batch.schema_ref(), None).unwrap();
+    sink.write(&batch).unwrap();
+    sink.finish().unwrap();
+    Table::open(&[path], &ReadOptions::default()).unwrap()
+}
+
+/// Pushed far away from the mean, values keep to what their types hold.
+#[test]
+fn small_types_do_not_overflow() {
+    let desk = Desk::new();
+    let decimals = Decimal128Array::from_iter_values((0..40).map(|row| 900 + row));
+    let floats = (0..40_u16).map(|row| 1e38 + f32::from(row) * 6e36);
+    let table = parquet(
+        &desk,
+        vec![
+            ("d", Arc::new(decimals.with_precision_and_scale(3, 1).unwrap()), false),
+            ("f", Arc::new(floats.collect::<Float32Array>()), false),
+            ("n", Arc::new(Float64Array::from(vec![f64::NAN; 40])), false),
+            ("y", Arc::new((0..40_i8).collect::<Int8Array>()), false),
+        ],
+    );
+    let gamma = GammaLaw::List(vec![1e-6]);
+    let ada = AdaSettings { gamma, clusters: Clusters::Count(1), ..AdaSettings::default() };
+    let settings = Settings { method: Method::Ada(ada), ..Settings::new(&["y"]) };
+    let made = augmented(&table, &settings).pop().unwrap();
+    let decimals = made.column(0).as_primitive::<Decimal128Type>();
+    assert_eq!((decimals.null_count(), decimals.value(0), decimals.value(39)), (0, -999, 999));
+    let floats = made.column(1).as_primitive::<Float32Type>();
+    assert_eq!((floats.value(0), floats.value(39)), (f32::MIN, f32::MAX));
+    assert!(
+        made.column(2).as_primitive::<Float64Type>().iter().all(|value| value.unwrap().is_nan())
+    );
+    let targets = made.column(3).as_primitive::<Int8Type>();
+    assert_eq!((targets.value(0), targets.value(39)), (-128, 127));
+}
+
+#[test]
+fn what_is_mixed_with_a_missing_value_is_missing() {
+    let desk = Desk::new();
+    let mut text = String::from("x,k,y\n");
+    for row in 0..60 {
+        let gap = row % 5 == 1;
+        let value = |number: i32| if gap { String::new() } else { number.to_string() };
+        writeln!(text, "{}.5,{},{row}", row % 9, value(row * 7 % 40)).unwrap();
+    }
+    let text = text.replacen("1.5,", "NaN,", 1);
+    let table = desk.table(&text);
+    for integers in [Integers::Round, Integers::Float] {
+        let mixup = Method::Mixup { beta: 2.0, per: Per::Row };
+        let mut settings = Settings { method: mixup, provenance: true, ..Settings::new(&["y"]) };
+        settings.columns.integers = integers;
+        let batches = augmented(&table, &settings);
+        let (originals, made) = (&batches[0], &batches[1]);
+        let partners = made.column_by_name("windlass_partner").unwrap();
+        let partners = partners.as_primitive::<Int64Type>();
+        for column in 0..2 {
+            for row in 0..60 {
+                let partner = usize::try_from(partners.value(row)).unwrap();
+                let gone = |row: usize| originals.column(column).is_null(row);
+                let expected = gone(row) || gone(partner);
+                assert_eq!(made.column(column).is_null(row), expected, "{column}, {row}");
+            }
+        }
+    }
+}
+
+#[test]
+fn large_integers_name_groups() {
+    let desk = Desk::new();
+    let large = u64::MAX - 1;
+    let names = UInt64Array::from(vec![Some(large), Some(large + 1), None, Some(5), Some(large)]);
+    let table = parquet(
+        &desk,
+        vec![
+            ("u", Arc::new(names), true),
+            ("x", Arc::new(Float64Array::from(vec![1.0, 2.0, 3.0, 4.0, 6.0])), true),
+            ("y", Arc::new(Float64Array::from(vec![1.0, 2.0, 3.0, 4.0, 6.0])), true),
+        ],
+    );
+    let anchors = AnchorChoice::Column("u".into());
+    let ada = AdaSettings { anchors, ..AdaSettings::default() };
+    let settings = Settings { method: Method::Ada(ada), ..Settings::new(&["y"]) };
+    let groups = Augmentation::fit(&table, &settings, DEFAULT_MEMORY, &()).unwrap().groups();
+    let named: Vec<(String, u64)> =
+        groups.into_iter().map(|group| (group.name.unwrap(), group.rows)).collect();
+    let expected =
+        [("(missing)", 1), ("5", 1), ("18446744073709551614", 2), ("18446744073709551615", 1)];
+    assert_eq!(named, expected.map(|(name, rows)| (name.to_owned(), rows)));
 }

@@ -8,7 +8,8 @@ use std::time::Instant;
 use clap::Args;
 use windlass_plot::{Point, Scatter};
 use windlass_table::{
-    Augmentation, Error, Manifest, Result, Sink, Sketch, Summary, Table, WriteOptions, write_whole,
+    Augmentation, Error, Manifest, Result, Sink, Sketch, Summary, Table, WriteOptions,
+    check_places, write_whole,
 };
 
 use crate::options::{ColumnArgs, MethodArgs, ReadArgs};
@@ -66,12 +67,19 @@ pub(crate) fn run(args: &AugmentArgs) -> Result<ExitCode> {
     let picture = args.plot.as_deref().map(picture_format).transpose()?;
     // Settings are checked before anything is read; names of columns need the table.
     args.method.settings(windlass_table::Columns::default(), (true, false))?;
+    let said = args.read.format.map(Into::into);
     let write = |table: &Table| WriteOptions {
-        format: Some(args.read.format.map_or(table.format(), Into::into)),
+        format: if to_stdout { said.or(Some(table.format())) } else { said },
         delimiter: args.read.delimiter,
         header: !args.read.no_header,
     };
-    Sink::check_place(&args.output, &args.inputs)?;
+    let places: Vec<&Path> = [Some(&args.output), args.manifest.as_ref(), args.plot.as_ref()]
+        .into_iter()
+        .flatten()
+        .map(PathBuf::as_path)
+        .collect();
+    let read: Vec<PathBuf> = args.inputs.iter().chain(args.method.matrix()).cloned().collect();
+    check_places(&places, said, &read)?;
     let table = args.read.open(&args.inputs)?;
     let columns = args.columns.columns(&args.target, &table);
     let settings = args.method.settings(columns, (!args.no_originals, args.provenance))?;
@@ -79,6 +87,7 @@ pub(crate) fn run(args: &AugmentArgs) -> Result<ExitCode> {
     let augmentation = Augmentation::fit(&table, &settings, args.read.memory, &progress)?;
     let manifest = to_json(&augmentation.manifest());
     let note = Some((Manifest::KEY, manifest.clone()));
+    terminal::begin_writing();
     let mut sink = Sink::create(&args.output, &write(&table), augmentation.schema(), note)?;
     let mut sketch = picture.map(|_| augmentation.sketch()).transpose()?;
     let summary = augmentation.write(&progress, sketch.as_mut(), |rows| sink.write(&rows))?;

@@ -81,11 +81,13 @@ fn in_words(inspection: &Inspection, table: &Table, settings: &Settings) -> Stri
             },
         ]);
     }
+    let width = |place: usize| lines.iter().map(|line| line[place].chars().count()).max();
+    let widths: Vec<usize> = (0..header.len()).map(|place| width(place).unwrap_or(0)).collect();
     for line in &lines {
-        let cells = line.iter().enumerate().map(|(place, cell)| {
-            let width = lines.iter().map(|line| line[place].chars().count()).max().unwrap_or(0);
-            format!("{cell}{}", " ".repeat(width - cell.chars().count()))
-        });
+        let cells = line
+            .iter()
+            .zip(&widths)
+            .map(|(cell, width)| format!("{cell}{}", " ".repeat(width - cell.chars().count())));
         let _ = writeln!(text, "{}", cells.collect::<Vec<_>>().join("  ").trim_end());
     }
     if !inspection.suggested_anchors.is_empty() {
@@ -96,8 +98,7 @@ fn in_words(inspection: &Inspection, table: &Table, settings: &Settings) -> Stri
     if settings.columns.target.is_empty() {
         let _ = writeln!(text, "\nsay --target to see what augment would do");
     } else if inspection.refusal.is_none() {
-        let (method, copies) = (settings.method.name(), settings.copies);
-        let made = rows.saturating_mul(copies as u64);
+        let (made, method) = (inspection.made, settings.method.name());
         let _ = writeln!(text, "\naugment would make {made} rows by {method}");
         if !inspection.groups.is_empty() {
             let _ = writeln!(text, "groups: {}", groups_in_words(&inspection.groups));

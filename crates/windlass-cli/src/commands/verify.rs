@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use windlass_table::{Error, Manifest, Result, Table, Verdict};
+use windlass_table::{AnchorChoice, Error, Manifest, Result, Table, Verdict};
 
-use crate::options::ReadArgs;
+use crate::options::{ReadArgs, anchors};
 use crate::terminal::{self, Progress};
 
 /// Compute every synthetic row again and say which differ
@@ -17,7 +17,7 @@ Examples:
   windlass verify out.parquet --against train.parquet
   windlass verify out.csv --against train.csv --manifest out.json
 
-Exit codes: 0 every row is what it should be, 1 some are not.")]
+Exit codes: 0 every row is there and what it should be, 1 some are not.")]
 pub(crate) struct VerifyArgs {
     /// A table written by augment
     #[arg(value_name = "OUTPUT")]
@@ -28,6 +28,12 @@ pub(crate) struct VerifyArgs {
     /// How it was made, where the output itself cannot say (text)
     #[arg(long, value_name = "FILE.json")]
     manifest: Option<PathBuf>,
+    /// The anchor matrix that it was made with: matrix:FILE
+    #[arg(long, value_name = "ANCHORS", value_parser = anchors)]
+    anchors: Option<AnchorChoice>,
+    /// Rows may be missing: a head, a filter
+    #[arg(long)]
+    partial: bool,
     /// The result for machines
     #[arg(long)]
     json: bool,
@@ -37,11 +43,21 @@ pub(crate) struct VerifyArgs {
 
 pub(crate) fn run(args: &VerifyArgs) -> Result<ExitCode> {
     terminal::heed_ctrl_c();
-    let output = args.read.open(std::slice::from_ref(&args.output))?;
+    let matrix = match &args.anchors {
+        None => None,
+        Some(AnchorChoice::Matrix(path)) => Some(path.as_path()),
+        Some(_) => {
+            return Err(Error::DoesNotApply {
+                option: "--anchors",
+                to: "verify, but for a matrix",
+            });
+        }
+    };
+    let output = args.read.open_output(&args.output)?;
     let manifest = manifest(&args.output, args.manifest.as_deref(), &output)?;
     let input = args.read.open(&args.against)?;
     let progress = Progress::new(false);
-    let verdict = Verdict::of(&output, &input, &manifest, args.read.memory, &progress)?;
+    let verdict = Verdict::of(&output, &input, &manifest, matrix, args.read.memory, &progress)?;
     progress.clear();
     let text = if args.json {
         serde_json::to_string_pretty(&verdict).expect("numbers and names") + "\n"
@@ -49,7 +65,8 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<ExitCode> {
         in_words(&verdict, &args.output)
     };
     terminal::print(&text)?;
-    Ok(if verdict.holds() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+    let whole = args.partial || verdict.absent == 0;
+    Ok(if verdict.holds() && whole { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
 fn manifest(path: &Path, beside: Option<&Path>, output: &Table) -> Result<Manifest> {
@@ -95,7 +112,11 @@ fn in_words(verdict: &Verdict, output: &Path) -> String {
         let _ = writeln!(text, "  and {} more", differing - verdict.first.len() as u64);
     }
     if verdict.absent > 0 {
-        let _ = writeln!(text, "  {} rows that augment wrote are not there", verdict.absent);
+        let _ = writeln!(
+            text,
+            "  {} rows that augment wrote are not there (--partial allows that)",
+            verdict.absent
+        );
     }
     text
 }

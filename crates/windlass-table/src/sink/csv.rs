@@ -11,8 +11,8 @@ use arrow_array::types::{
     UInt32Type, UInt64Type,
 };
 use arrow_array::{
-    Array, BooleanArray, Float32Array, Float64Array, LargeStringArray, PrimitiveArray, RecordBatch,
-    StringArray, StringViewArray,
+    Array, ArrayRef, BooleanArray, Float32Array, Float64Array, LargeStringArray, PrimitiveArray,
+    RecordBatch, StringArray, StringViewArray,
 };
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::{DataType, Schema};
@@ -164,7 +164,7 @@ impl<'a> Cells<'a> {
     }
 
     fn write(&self, row: usize, delimiter: u8, out: &mut Vec<u8>) -> io::Result<()> {
-        if self.array().is_null(row) {
+        if self.array().is_null(row) || self.array().data_type() == &DataType::Null {
             return Ok(());
         }
         match self {
@@ -195,6 +195,26 @@ impl<'a> Cells<'a> {
         }
         Ok(())
     }
+}
+
+/// What a column would be as text; missing values stay missing.
+pub(crate) fn as_text(column: &ArrayRef) -> io::Result<StringArray> {
+    let cells = Cells::of(column.as_ref())?;
+    let nulls = column.logical_nulls();
+    // A delimiter that no text has, and the quotes around those that need them taken off again.
+    let text = |row: usize| -> io::Result<Option<String>> {
+        if nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) {
+            return Ok(None);
+        }
+        let mut out = vec![];
+        cells.write(row, b'"', &mut out)?;
+        let text = String::from_utf8(out).map_err(io::Error::other)?;
+        Ok(Some(match text.strip_prefix('"').and_then(|text| text.strip_suffix('"')) {
+            Some(inner) => inner.replace("\"\"", "\""),
+            None => text,
+        }))
+    };
+    (0..column.len()).map(text).collect()
 }
 
 fn write_integer<T: ArrowPrimitiveType>(array: &PrimitiveArray<T>, row: usize, out: &mut Vec<u8>)

@@ -70,7 +70,10 @@ fn open(path: &Path) -> Result<Place> {
         move |source| Error::Io { doing: "write", path, source }
     };
     // A link stays a link: what it points to is replaced.
-    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let path = path.canonicalize().unwrap_or_else(|_| match path.read_link() {
+        Ok(to) => folder_of(path).join(to),
+        Err(_) => path.to_owned(),
+    });
     let old = std::fs::metadata(&path).ok();
     if let Some(old) = &old
         && !old.is_file()
@@ -117,7 +120,7 @@ pub(super) fn check_folder(path: &Path) -> Result<()> {
     Err(Error::NoFolder { folder: folder.to_owned(), path: path.to_owned() })
 }
 
-fn folder_of(path: &Path) -> &Path {
+pub(super) fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),

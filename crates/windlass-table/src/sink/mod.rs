@@ -12,10 +12,12 @@ use arrow_array::{Array, ArrayRef, RecordBatch, new_empty_array};
 use arrow_ipc::writer::{DictionaryHandling, FileWriter, IpcWriteOptions, StreamWriter};
 use arrow_schema::{ArrowError, DataType, SchemaRef};
 use arrow_select::concat::concat;
+use arrow_select::take::take;
 
 use crate::format::{Compression, Format};
 use crate::{Error, Result};
 use csv::CsvSink;
+pub(crate) use csv::as_text;
 use file::{Destination, Fault, Stream};
 use parquet::ParquetSink;
 
@@ -53,23 +55,6 @@ enum Encoder {
 }
 
 impl Sink {
-    /// Refuses a name that nothing can be written to, and one of an input, before anything is read.
-    pub fn check_place(path: &Path, inputs: &[PathBuf]) -> Result<()> {
-        if path.as_os_str() == "-" {
-            return Ok(());
-        }
-        Format::of_path(path)?;
-        file::check_folder(path)?;
-        let same = |input: &&PathBuf| {
-            let inside = input.is_dir() && path.parent().is_some_and(|at| same_file(at, input));
-            same_file(path, input) || (inside && path.exists())
-        };
-        match inputs.iter().find(same) {
-            Some(_) => Err(Error::OutputIsInput { path: path.to_owned() }),
-            None => Ok(()),
-        }
-    }
-
     /// Begins to write to a file, or to standard output (`-`). The note is kept in the file's metadata,
     /// where the format has any.
     pub fn create(
@@ -78,10 +63,7 @@ impl Sink {
         schema: &SchemaRef,
         note: Option<(&str, String)>,
     ) -> Result<Self> {
-        let (format, compression) = match options.format {
-            Some(format) if path.as_os_str() == "-" => (format, Compression::None),
-            _ => Format::of_path(path)?,
-        };
+        let (format, compression) = output_format(path, options.format)?;
         if format.is_text() {
             CsvSink::check(schema, format)?;
         }
@@ -114,9 +96,9 @@ impl Sink {
                     .map(|sink| Encoder::Text(Box::new(sink)))
                     .map_err(|why| why.to_string())
             }
-            Format::Parquet => ParquetSink::new(stream, schema, note)
-                .map(|sink| Encoder::Parquet(Box::new(sink)))
-                .map_err(|why| why.to_string()),
+            Format::Parquet => {
+                Ok(Encoder::Parquet(Box::new(ParquetSink::new(stream, schema, note))))
+            }
             Format::Arrow => FileWriter::try_new_with_options(stream, &noted(), delta())
                 .map(|writer| Encoder::Arrow(Box::new(writer), Dictionaries::default()))
                 .map_err(|why| why.to_string()),
@@ -159,6 +141,52 @@ impl Sink {
         };
         finished.map_err(|why| failed(&self.fault, &self.path, why))
     }
+}
+
+/// The format of an output: told by its name, or said.
+fn output_format(path: &Path, said: Option<Format>) -> Result<(Format, Compression)> {
+    match (Format::of_path(path), said) {
+        (Err(Error::UnknownEnding { .. }), Some(format)) => Ok((format, Compression::None)),
+        (told, _) => told,
+    }
+}
+
+/// Refuses, before anything is read, outputs that cannot be written, that are an input, or that are one.
+///
+/// The first output is the table, in a format told by its name, or said.
+pub fn check_places(outputs: &[&Path], said: Option<Format>, inputs: &[PathBuf]) -> Result<()> {
+    let files = || outputs.iter().filter(|path| path.as_os_str() != "-");
+    for (place, path) in files().enumerate() {
+        if place == 0 && *path == outputs[0] {
+            output_format(path, said)?;
+        }
+        file::check_folder(path)?;
+        if inputs.iter().any(|input| same_file(path, input)) {
+            return Err(Error::OutputIsInput { path: path.to_path_buf() });
+        }
+        let joined = |input: &&PathBuf| {
+            let inside = input.is_dir() && same_file(file::folder_of(path), input);
+            inside && Format::of_path(path).is_ok()
+        };
+        if let Some(folder) = inputs.iter().find(joined) {
+            let (path, folder) = (path.to_path_buf(), folder.clone());
+            return Err(Error::OutputInInput { path, folder });
+        }
+        let same_place = |other: &&&Path| {
+            let folder = |path: &Path| {
+                path.parent().map(Path::to_owned).and_then(|folder| {
+                    if folder.as_os_str().is_empty() { ".".into() } else { folder }
+                        .canonicalize()
+                        .ok()
+                })
+            };
+            path.file_name() == other.file_name() && folder(path) == folder(other)
+        };
+        if files().skip(place + 1).any(|other| same_place(&other) || same_file(path, other)) {
+            return Err(Error::OneName { path: path.to_path_buf() });
+        }
+    }
+    Ok(())
 }
 
 /// Writes a small file, whole or not at all.
@@ -238,6 +266,7 @@ impl Dictionaries {
             let words = arrow_cast::cast(own, &DataType::Utf8)?;
             let words = words.as_string::<i32>();
             let mut place_of = vec![None; own.len()];
+            let mut new: Vec<u64> = vec![];
             for (place, slot) in place_of.iter_mut().enumerate() {
                 if own.is_null(place) {
                     continue;
@@ -246,11 +275,15 @@ impl Dictionaries {
                 *slot = Some(if let Some(&known) = known.places.get(word) {
                     known
                 } else {
-                    let next = known.values.len();
-                    known.values = concat(&[&known.values, &own.slice(place, 1)])?;
+                    let next = known.values.len() + new.len();
+                    new.push(place as u64);
                     known.places.insert(word.to_owned(), next);
                     next
                 });
+            }
+            if !new.is_empty() {
+                let new = take(own, &arrow_array::UInt64Array::from(new), None)?;
+                known.values = concat(&[&known.values, &new])?;
             }
             let keys = dictionary.normalized_keys();
             let keys: arrow_array::UInt64Array = (0..column.len())

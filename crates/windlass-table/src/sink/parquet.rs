@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use arrow_array::RecordBatch;
-use arrow_schema::{DataType, SchemaRef};
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_schema::SchemaRef;
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_writer::{
     ArrowColumnWriter, ArrowRowGroupWriterFactory, ArrowWriterOptions, compute_leaves,
@@ -22,6 +22,39 @@ use super::file::Stream;
 const BLOCKS: usize = 8;
 
 pub(super) struct ParquetSink {
+    schema: SchemaRef,
+    /// Before the first rows: where to write, and what to note.
+    waiting: Option<(Stream, Option<KeyValue>)>,
+    writing: Option<Writing>,
+}
+
+impl ParquetSink {
+    pub(super) fn new(stream: Stream, schema: &SchemaRef, note: Option<(&str, String)>) -> Self {
+        let note = note.map(|(key, text)| KeyValue::new(key.to_owned(), text));
+        Self { schema: Arc::clone(schema), waiting: Some((stream, note)), writing: None }
+    }
+
+    /// Begins the file, now that there are rows to judge its columns by.
+    fn begin(&mut self, batch: &RecordBatch) -> Result<()> {
+        if let Some((stream, note)) = self.waiting.take() {
+            self.writing = Some(Writing::new(stream, batch, &self.schema, note)?);
+        }
+        Ok(())
+    }
+
+    pub(super) fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        self.begin(batch)?;
+        self.writing.as_mut().expect("begun").write(batch)
+    }
+
+    pub(super) fn finish(mut self) -> Result<()> {
+        self.begin(&RecordBatch::new_empty(Arc::clone(&self.schema)))?;
+        self.writing.expect("begun").finish()
+    }
+}
+
+/// A file that was begun.
+struct Writing {
     file: SerializedFileWriter<Stream>,
     factory: ArrowRowGroupWriterFactory,
     schema: SchemaRef,
@@ -32,28 +65,29 @@ pub(super) struct ParquetSink {
     blocks: usize,
 }
 
-impl ParquetSink {
-    pub(super) fn new(
+impl Writing {
+    fn new(
         stream: Stream,
+        batch: &RecordBatch,
         schema: &SchemaRef,
-        note: Option<(&str, String)>,
+        note: Option<KeyValue>,
     ) -> Result<Self> {
         let mut properties = WriterProperties::builder()
             .set_compression(Compression::SNAPPY)
             .set_statistics_enabled(EnabledStatistics::Chunk)
             .set_data_page_row_count_limit(1 << 17)
             .set_write_batch_size(1 << 14)
+            .set_key_value_metadata(note.map(|note| vec![note]))
             .set_created_by(format!("windlass {}", env!("CARGO_PKG_VERSION")));
-        for field in schema.fields() {
+        for (field, column) in schema.fields().iter().zip(batch.columns()) {
+            let path = ColumnPath::new(vec![field.name().clone()]);
             // Moved numbers hardly repeat: a dictionary would be built and thrown away.
-            if matches!(field.data_type(), DataType::Float64 | DataType::Float32) {
-                let column = ColumnPath::new(vec![field.name().clone()]);
-                properties = properties.set_column_dictionary_enabled(column, false);
+            if field.data_type().is_floating() {
+                properties = properties.set_column_dictionary_enabled(path.clone(), false);
+                if !is_compressible(column) {
+                    properties = properties.set_column_compression(path, Compression::UNCOMPRESSED);
+                }
             }
-        }
-        if let Some((key, text)) = note {
-            let note = KeyValue::new(key.to_owned(), text);
-            properties = properties.set_key_value_metadata(Some(vec![note]));
         }
         let options = ArrowWriterOptions::new().with_properties(properties.build());
         let writer = ArrowWriter::try_new_with_options(stream, Arc::clone(schema), options)?;
@@ -67,7 +101,7 @@ impl ParquetSink {
         Ok(Self { file, factory, schema, leaves, groups: 0, open: vec![], blocks: 0 })
     }
 
-    pub(super) fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+    fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         if self.open.is_empty() {
             self.open = self.factory.create_column_writers(self.groups)?;
         }
@@ -103,8 +137,18 @@ impl ParquetSink {
         Ok(())
     }
 
-    pub(super) fn finish(mut self) -> Result<()> {
+    fn finish(mut self) -> Result<()> {
         self.end_group()?;
         Ok(self.file.into_inner()?.commit()?)
     }
+}
+
+/// Whether compression makes some numbers smaller by a tenth; the mantissas of most cannot be compressed.
+fn is_compressible(column: &ArrayRef) -> bool {
+    const LOOKED_AT: usize = 1 << 16;
+    let data = column.to_data();
+    let bytes = data.buffers().first().map_or(&[][..], |buffer| buffer.as_slice());
+    let bytes = &bytes[..bytes.len().min(LOOKED_AT)];
+    let smaller = snap::raw::Encoder::new().compress_vec(bytes).map_or(usize::MAX, |out| out.len());
+    smaller < bytes.len() / 10 * 9
 }

@@ -35,6 +35,8 @@ pub(super) struct Dialect {
     pub(super) header: bool,
     /// What stands for a missing value, in every column.
     pub(super) nulls: Vec<String>,
+    /// Whether every column is text, whatever it looks like.
+    pub(super) as_text: bool,
 }
 
 /// The kinds of values seen in a column.
@@ -82,9 +84,11 @@ impl Kinds {
         }
     }
 
-    /// Whether text could still turn out to be something else.
-    fn is_open(self) -> bool {
-        self.0 & !(Self::INTEGER | Self::DIGITS) == 0
+    /// Whether a further value would make a column of text something else.
+    fn changes_with(self, value: &str) -> bool {
+        // Once there is a word, or a mixture, text stays text.
+        let open = self.0 & !(Self::INTEGER | Self::DIGITS) == 0;
+        open && Kinds(self.0 | Kinds::of(value)).data_type() != DataType::Utf8
     }
 }
 
@@ -398,6 +402,7 @@ impl CsvTable {
         let mut table = Self { parts, dialect, kinds: vec![], schema: Schema::empty().into() };
         let first = table.parts[0].data(&table.dialect)?.next().transpose()?;
         let kinds = match &first {
+            _ if table.dialect.as_text => vec![Kinds(Kinds::TEXT); table.parts[0].names.len()],
             Some(chunk) => table.kinds_of(&table.parts[0], chunk)?,
             None => vec![Kinds::default(); table.parts[0].names.len()],
         };
@@ -536,11 +541,7 @@ enum Values {
     Integer(Int64Builder),
     Float(Float64Builder),
     Date(Date32Builder),
-    /// Text; `open` while a value could make it something else.
-    Text {
-        values: StringBuilder,
-        open: bool,
-    },
+    Text { values: StringBuilder, kinds: Kinds },
 }
 
 impl Values {
@@ -550,7 +551,7 @@ impl Values {
             DataType::Int64 => Self::Integer(Int64Builder::new()),
             DataType::Float64 => Self::Float(Float64Builder::new()),
             DataType::Date32 => Self::Date(Date32Builder::new()),
-            _ => Self::Text { values: StringBuilder::new(), open: kinds.is_open() },
+            _ => Self::Text { values: StringBuilder::new(), kinds },
         }
     }
 
@@ -573,10 +574,8 @@ impl Values {
             Self::Integer(values) => typed!(values, to_integer),
             Self::Float(values) => typed!(values, to_float),
             Self::Date(values) => typed!(values, to_date),
-            Self::Text { values, open } => {
-                if let (true, Some(value)) = (*open, value)
-                    && !Kinds(Kinds::of(value)).is_open()
-                {
+            Self::Text { values, kinds } => {
+                if value.is_some_and(|value| kinds.changes_with(value)) {
                     return false;
                 }
                 values.append_option(value);

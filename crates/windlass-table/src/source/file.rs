@@ -1,9 +1,10 @@
 //! Files that are read several times, from several threads, and never trusted.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use crate::format::Compression;
 use crate::{Error, Result};
@@ -14,6 +15,12 @@ pub(crate) struct Input {
     pub(crate) path: PathBuf,
     /// Where a pipe, or something to be decompressed first, was copied to.
     spool: Option<Arc<File>>,
+    /// When a file was changed last, and its length, as it was opened first.
+    state: Option<(Option<SystemTime>, u64)>,
+}
+
+fn state_of(metadata: &Metadata) -> (Option<SystemTime>, u64) {
+    (metadata.modified().ok(), metadata.len())
 }
 
 impl Input {
@@ -26,20 +33,21 @@ impl Input {
             let mut pipe = File::open(path).map_err(Error::io("read", path))?;
             Some(spool(&mut pipe, path)?)
         };
-        Ok(Self { path: path.to_owned(), spool })
+        let state = spool.is_none().then(|| state_of(&metadata));
+        Ok(Self { path: path.to_owned(), spool, state })
     }
 
     /// Standard input, copied.
     pub(crate) fn stdin() -> Result<Self> {
         let path = PathBuf::from("<stdin>");
         let spool = Some(spool(&mut io::stdin().lock(), &path)?);
-        Ok(Self { path, spool })
+        Ok(Self { path, spool, state: None })
     }
 
     /// The same input without its compression.
     pub(crate) fn decompressed(&self, compression: Compression) -> Result<Self> {
         let spool = Some(spool(&mut self.reader(compression)?, &self.path)?);
-        Ok(Self { path: self.path.clone(), spool })
+        Ok(Self { path: self.path.clone(), spool, state: None })
     }
 
     /// A reader with a position of its own.
@@ -48,7 +56,11 @@ impl Input {
             Some(file) => Arc::clone(file),
             None => Arc::new(File::open(&self.path).map_err(Error::io("read", &self.path))?),
         };
-        let length = file.metadata().map_err(Error::io("read", &self.path))?.len();
+        let metadata = file.metadata().map_err(Error::io("read", &self.path))?;
+        if self.state.is_some_and(|state| state != state_of(&metadata)) {
+            return Err(Error::Changed { path: self.path.clone() });
+        }
+        let length = metadata.len();
         Ok(Positioned { file, length, position: 0 })
     }
 

@@ -35,6 +35,8 @@ pub struct ReadOptions {
     pub header: bool,
     /// What stands for a missing value in text, besides nothing at all.
     pub nulls: Vec<String>,
+    /// Whether every column of text files is text, whatever it looks like.
+    pub as_text: bool,
     /// Bytes of memory to stay within.
     pub memory: u64,
 }
@@ -50,7 +52,14 @@ fn room_for_table(memory: u64) -> u64 {
 
 impl Default for ReadOptions {
     fn default() -> Self {
-        Self { format: None, delimiter: None, header: true, nulls: vec![], memory: DEFAULT_MEMORY }
+        Self {
+            format: None,
+            delimiter: None,
+            header: true,
+            nulls: vec![],
+            as_text: false,
+            memory: DEFAULT_MEMORY,
+        }
     }
 }
 
@@ -179,8 +188,9 @@ impl Table {
 
     fn read(&self) -> Blocks<'_> {
         let batches: Blocks<'_> = match &self.parts {
+            // Types were settled when the table was opened: only a changed file has others.
             Parts::Text(table) => Box::new(table.blocks().map(|batch| {
-                batch.map(|batch| batch.expect("types were checked when the table was opened"))
+                batch?.ok_or_else(|| Error::Changed { path: self.path().to_owned() })
             })),
             Parts::Parquet(parts) => {
                 Box::new(parts.iter().flat_map(|part| or_fault(part.blocks(self.block_rows))))
@@ -298,6 +308,7 @@ impl Parts {
                     delimiter: options.delimiter.unwrap_or(usual),
                     header: options.header,
                     nulls: options.nulls.clone(),
+                    as_text: options.as_text,
                 };
                 let parts: Vec<CsvPart> = inputs
                     .into_iter()
@@ -387,7 +398,8 @@ fn in_folder(folder: &Path) -> Result<Vec<(Input, Format, Compression)>> {
     for entry in entries {
         let path = entry.map_err(Error::io("read", folder))?.path();
         let hidden = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
-        if path.is_file() && !hidden && Format::of_path(&path).is_ok() {
+        let notes = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("txt"));
+        if path.is_file() && !hidden && !notes && Format::of_path(&path).is_ok() {
             paths.push(path);
         }
     }

@@ -50,8 +50,9 @@ impl Bins {
         check_bins(values, bins)?;
         let mut sorted = values.to_vec();
         sorted.sort_unstable_by(f64::total_cmp);
-        let edge = |i: usize| sorted[(i * sorted.len()).div_ceil(bins)];
-        Ok(Self::from_sorted((1..bins).map(edge).collect(), sorted[0]))
+        // With more bins than values some have none, and no edge above them.
+        let edge = |i: usize| sorted.get((i * sorted.len()).div_ceil(bins)).copied();
+        Ok(Self::from_sorted((1..bins).filter_map(edge).collect(), sorted[0]))
     }
 
     fn from_sorted(mut edges: Vec<f64>, lowest: f64) -> Self {
@@ -115,6 +116,17 @@ mod tests {
             assert_eq!(sizes.len(), bins);
             let (low, high) = (sizes.iter().min().unwrap(), sizes.iter().max().unwrap());
             assert!(high - low <= 1, "{bins} bins: {sizes:?}");
+        }
+    }
+
+    #[test]
+    fn there_may_be_more_bins_than_values() {
+        for values in [&[1.0][..], &[2.0, 1.0], &[1.0, 1.0, 3.0]] {
+            for bins in 1..9 {
+                let found = Bins::equal_size(values, bins).unwrap();
+                assert!(found.bins() <= values.len());
+                assert!(found.assign(values).unwrap().iter().all(|&bin| bin < 3));
+            }
         }
     }
 
