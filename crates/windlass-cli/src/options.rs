@@ -59,15 +59,20 @@ impl From<FormatName> for Format {
 impl ReadArgs {
     /// Opens the inputs, after the number of threads is set.
     pub(crate) fn open(&self, paths: &[PathBuf]) -> Result<Table> {
-        self.open_as(paths, false)
+        self.open_as(paths, false, self.memory)
+    }
+
+    /// Opens the input of an output that is open too: each has half of the memory.
+    pub(crate) fn open_beside(&self, paths: &[PathBuf]) -> Result<Table> {
+        self.open_as(paths, false, self.memory / 2)
     }
 
     /// Opens a table that augment wrote, its text as it was written.
     pub(crate) fn open_output(&self, path: &Path) -> Result<Table> {
-        self.open_as(&[path.to_owned()], true)
+        self.open_as(&[path.to_owned()], true, self.memory / 2)
     }
 
-    fn open_as(&self, paths: &[PathBuf], as_text: bool) -> Result<Table> {
+    fn open_as(&self, paths: &[PathBuf], as_text: bool, memory: u64) -> Result<Table> {
         const LEAST: u64 = 32 << 20;
         if self.memory < LEAST {
             return Err(Error::LittleMemory { least: LEAST });
@@ -84,7 +89,7 @@ impl ReadArgs {
                 header: !self.no_header,
                 nulls: if as_text { vec![] } else { self.nulls.clone() },
                 as_text,
-                memory: self.memory,
+                memory,
             },
         )
     }

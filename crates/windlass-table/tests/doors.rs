@@ -152,6 +152,22 @@ fn a_type_does_not_depend_on_where_its_values_stand() {
     assert_eq!(types, ["Int64", "Utf8", "Float64"]);
 }
 
+#[test]
+fn files_may_have_more_categories_than_one_can_count() {
+    let folder = tempfile::tempdir().unwrap();
+    let paths = [0, 1].map(|part| {
+        let words: Vec<String> = (0..100).map(|word| format!("{part} {word}")).collect();
+        let words: DictionaryArray<Int8Type> = words.iter().map(String::as_str).collect();
+        let columns: Vec<(&str, ArrayRef)> = vec![("category", Arc::new(words))];
+        let path = folder.path().join(format!("{part}.parquet"));
+        write(&path, &RecordBatch::try_from_iter(columns).unwrap());
+        path
+    });
+    let table = Table::open(&paths, &ReadOptions::default()).unwrap();
+    let rows: usize = table.blocks().map(|block| block.unwrap().num_rows()).sum();
+    assert_eq!(rows, 200);
+}
+
 /// A Parquet file whose footer claims more rows than it has.
 #[test]
 fn a_claim_of_rows_is_not_believed() {

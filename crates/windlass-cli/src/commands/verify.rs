@@ -55,7 +55,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<ExitCode> {
     };
     let output = args.read.open_output(&args.output)?;
     let manifest = manifest(&args.output, args.manifest.as_deref(), &output)?;
-    let input = args.read.open(&args.against)?;
+    let input = args.read.open_beside(&args.against)?;
     let progress = Progress::new(false);
     let verdict = Verdict::of(&output, &input, &manifest, matrix, args.read.memory, &progress)?;
     progress.clear();

@@ -14,6 +14,7 @@ use arrow_array::{
     Array, ArrayRef, BooleanArray, Float32Array, Float64Array, LargeStringArray, PrimitiveArray,
     RecordBatch, StringArray, StringViewArray,
 };
+use arrow_buffer::NullBuffer;
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::{DataType, Schema};
 use memchr::memchr3;
@@ -26,6 +27,8 @@ use crate::{Error, Result};
 pub(super) struct CsvSink {
     stream: Stream,
     delimiter: u8,
+    /// Room for the lines of a batch, used again: fresh memory costs as much as what is written to it.
+    pieces: Vec<Vec<u8>>,
 }
 
 impl CsvSink {
@@ -45,7 +48,7 @@ impl CsvSink {
             line.push(b'\n');
             stream.write_all(&line)?;
         }
-        Ok(Self { stream, delimiter })
+        Ok(Self { stream, delimiter, pieces: vec![] })
     }
 
     /// Refuses columns that text cannot hold.
@@ -63,15 +66,17 @@ impl CsvSink {
     pub(super) fn write(&mut self, batch: &RecordBatch) -> io::Result<()> {
         const ROWS: usize = 2048;
         let rows = batch.num_rows();
-        let pieces: Vec<io::Result<Vec<u8>>> = (0..rows.div_ceil(ROWS))
-            .into_par_iter()
-            .map(|piece| {
-                let first = piece * ROWS;
-                lines(&batch.slice(first, ROWS.min(rows - first)), self.delimiter)
-            })
-            .collect();
+        let needed = rows.div_ceil(ROWS);
+        self.pieces.resize_with(needed.max(self.pieces.len()), Vec::new);
+        let delimiter = self.delimiter;
+        let pieces = &mut self.pieces[..needed];
+        pieces.par_iter_mut().enumerate().try_for_each(|(piece, out)| {
+            let first = piece * ROWS;
+            out.clear();
+            write_lines(&batch.slice(first, ROWS.min(rows - first)), delimiter, out)
+        })?;
         for piece in pieces {
-            self.stream.write_all(&piece?)?;
+            self.stream.write_all(piece)?;
         }
         Ok(())
     }
@@ -81,23 +86,26 @@ impl CsvSink {
     }
 }
 
-fn lines(batch: &RecordBatch, delimiter: u8) -> io::Result<Vec<u8>> {
+fn write_lines(batch: &RecordBatch, delimiter: u8, out: &mut Vec<u8>) -> io::Result<()> {
+    let columns = batch.columns().iter();
+    let nulls: Vec<Option<NullBuffer>> = columns.map(|column| column.logical_nulls()).collect();
     let cells: Vec<Cells<'_>> = batch
         .columns()
         .iter()
         .map(|column| Cells::of(column.as_ref()))
         .collect::<Result<_, _>>()?;
-    let mut out = Vec::with_capacity(batch.num_rows() * cells.len() * 12);
     for row in 0..batch.num_rows() {
-        for (place, cells) in cells.iter().enumerate() {
+        for (place, (cells, nulls)) in cells.iter().zip(&nulls).enumerate() {
             if place > 0 {
                 out.push(delimiter);
             }
-            cells.write(row, delimiter, &mut out)?;
+            if !nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) {
+                cells.write(row, delimiter, out)?;
+            }
         }
         out.push(b'\n');
     }
-    Ok(out)
+    Ok(())
 }
 
 /// A column, told apart once instead of for every value.
@@ -116,7 +124,7 @@ enum Cells<'a> {
     Text(&'a StringArray),
     LargeText(&'a LargeStringArray),
     TextView(&'a StringViewArray),
-    Other(&'a dyn Array, ArrayFormatter<'a>),
+    Other(ArrayFormatter<'a>),
 }
 
 impl<'a> Cells<'a> {
@@ -138,35 +146,13 @@ impl<'a> Cells<'a> {
             DataType::Utf8View => Self::TextView(array.as_string_view()),
             _ => {
                 let formatter = ArrayFormatter::try_new(array, &FormatOptions::new());
-                Self::Other(array, formatter.map_err(io::Error::other)?)
+                Self::Other(formatter.map_err(io::Error::other)?)
             }
         })
     }
 
-    fn array(&self) -> &dyn Array {
-        match self {
-            Self::Float64(array) => array,
-            Self::Float32(array) => array,
-            Self::Int8(array) => array,
-            Self::Int16(array) => array,
-            Self::Int32(array) => array,
-            Self::Int64(array) => array,
-            Self::UInt8(array) => array,
-            Self::UInt16(array) => array,
-            Self::UInt32(array) => array,
-            Self::UInt64(array) => array,
-            Self::Boolean(array) => array,
-            Self::Text(array) => array,
-            Self::LargeText(array) => array,
-            Self::TextView(array) => array,
-            Self::Other(array, _) => *array,
-        }
-    }
-
+    /// Writes a value that is there.
     fn write(&self, row: usize, delimiter: u8, out: &mut Vec<u8>) -> io::Result<()> {
-        if self.array().is_null(row) || self.array().data_type() == &DataType::Null {
-            return Ok(());
-        }
         match self {
             Self::Float64(array) => {
                 out.extend_from_slice(zmij::Buffer::new().format(array.value(row)).as_bytes());
@@ -188,7 +174,7 @@ impl<'a> Cells<'a> {
             Self::Text(array) => write_text(array.value(row), delimiter, out),
             Self::LargeText(array) => write_text(array.value(row), delimiter, out),
             Self::TextView(array) => write_text(array.value(row), delimiter, out),
-            Self::Other(_, formatter) => {
+            Self::Other(formatter) => {
                 let text = formatter.value(row).try_to_string().map_err(io::Error::other)?;
                 write_text(&text, delimiter, out);
             }

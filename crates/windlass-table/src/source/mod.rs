@@ -13,8 +13,8 @@ mod parquet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arrow_array::RecordBatch;
-use arrow_schema::{Schema, SchemaRef};
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_schema::{ArrowError, DataType, FieldRef, Schema, SchemaRef};
 use arrow_select::concat::concat_batches;
 
 use crate::format::{Compression, Format};
@@ -352,6 +352,15 @@ impl Parts {
         check_names(first_path, first.fields().iter().map(|field| field.name().as_str()))?;
         let mut fields: Vec<_> =
             first.fields().iter().map(|field| field.as_ref().clone()).collect();
+        if schemas.len() > 1 {
+            // The categories of several files may be more than the keys of one can count.
+            for field in &mut fields {
+                if let DataType::Dictionary(_, values) = field.data_type() {
+                    let wide = DataType::Dictionary(Box::new(DataType::Int32), values.clone());
+                    field.set_data_type(wide);
+                }
+            }
+        }
         for (path, schema) in &schemas[1..] {
             let names = |schema: &Schema| -> Vec<String> {
                 schema.fields().iter().map(|field| field.name().clone()).collect()
@@ -361,7 +370,7 @@ impl Parts {
                 return Err(Error::OtherSchema { path, first, why });
             }
             for (field, other) in fields.iter_mut().zip(schema.fields()) {
-                if field.data_type() != other.data_type() {
+                if !same_type(field.data_type(), other.data_type()) {
                     let (name, here, there) = (field.name(), other.data_type(), field.data_type());
                     let why = format!("column `{name}` holds {here} instead of {there}");
                     let (path, first) = (path.to_path_buf(), first_path.to_owned());
@@ -371,6 +380,14 @@ impl Parts {
             }
         }
         Ok(Schema::new(fields).into())
+    }
+}
+
+/// Whether two types are one, whatever the keys of a dictionary.
+fn same_type(a: &DataType, b: &DataType) -> bool {
+    match (a, b) {
+        (DataType::Dictionary(_, a), DataType::Dictionary(_, b)) => a == b,
+        (a, b) => a == b,
     }
 }
 
@@ -474,15 +491,27 @@ impl<I: Iterator<Item = Result<RecordBatch>>> Rechunked<I> {
             taken.push(first);
         }
         self.rows -= rows;
-        let whole = match &taken[..] {
+        match &taken[..] {
             [one] => Ok(one.clone()),
-            several => concat_batches(several[0].schema_ref(), several),
-        };
-        let columns = whole.and_then(|batch| {
-            RecordBatch::try_new(Arc::clone(&self.schema), batch.columns().to_vec())
-        });
-        columns.map_err(|error| Error::damaged(Path::new("the table"))(error.to_string()))
+            several => concat_batches(&self.schema, several).map_err(unusable),
+        }
     }
+}
+
+/// A batch in the types that all files of a table agree on.
+fn in_types_of(schema: &SchemaRef, batch: &RecordBatch) -> Result<RecordBatch> {
+    let columns = batch.columns().iter().zip(schema.fields());
+    let cast = |(column, field): (&ArrayRef, &FieldRef)| match column.data_type() {
+        same if same == field.data_type() => Ok(Arc::clone(column)),
+        _ => arrow_cast::cast(column, field.data_type()),
+    };
+    let columns = columns.map(cast).collect::<std::result::Result<_, _>>();
+    let batch = columns.and_then(|columns| RecordBatch::try_new(Arc::clone(schema), columns));
+    batch.map_err(unusable)
+}
+
+fn unusable(error: ArrowError) -> Error {
+    Error::damaged(Path::new("the table"))(error.to_string())
 }
 
 impl<I: Iterator<Item = Result<RecordBatch>>> Iterator for Rechunked<I> {
@@ -494,7 +523,10 @@ impl<I: Iterator<Item = Result<RecordBatch>>> Iterator for Rechunked<I> {
                 Some(Ok(batch)) if batch.num_rows() == 0 => {}
                 Some(Ok(batch)) => {
                     self.rows += batch.num_rows();
-                    self.pending.push(batch);
+                    match in_types_of(&self.schema, &batch) {
+                        Ok(batch) => self.pending.push(batch),
+                        Err(error) => return Some(Err(error)),
+                    }
                 }
                 Some(Err(error)) => return Some(Err(error)),
                 None => break,
