@@ -88,7 +88,7 @@ impl CsvSink {
 
 fn write_lines(batch: &RecordBatch, delimiter: u8, out: &mut Vec<u8>) -> io::Result<()> {
     let columns = batch.columns().iter();
-    let nulls: Vec<Option<NullBuffer>> = columns.map(|column| column.logical_nulls()).collect();
+    let nulls: Vec<Option<NullBuffer>> = columns.map(Array::logical_nulls).collect();
     let cells: Vec<Cells<'_>> = batch
         .columns()
         .iter()
