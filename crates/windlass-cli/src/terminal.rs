@@ -41,6 +41,11 @@ pub(crate) fn print(text: &str) -> Result<()> {
     })
 }
 
+/// Something for machines to read.
+pub(crate) fn to_json(value: &impl serde::Serialize) -> String {
+    serde_json::to_string_pretty(value).expect("numbers, names and lists of them")
+}
+
 fn paint(text: &str, colour: &str) -> String {
     let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     if wanted && io::stderr().is_terminal() {

@@ -13,7 +13,7 @@ use windlass_table::{
 };
 
 use crate::options::{ColumnArgs, MethodArgs, ReadArgs};
-use crate::terminal::{self, Progress};
+use crate::terminal::{self, Progress, to_json};
 
 /// Write a table again, with synthetic rows after its own
 #[derive(Debug, Args)]
@@ -112,10 +112,6 @@ pub(crate) fn run(args: &AugmentArgs) -> Result<ExitCode> {
         terminal::say(in_words(&summary, &args.output, started.elapsed().as_secs_f64()).trim_end());
     }
     Ok(ExitCode::SUCCESS)
-}
-
-fn to_json(value: &impl serde::Serialize) -> String {
-    serde_json::to_string_pretty(value).expect("numbers and names")
 }
 
 #[derive(Clone, Copy)]

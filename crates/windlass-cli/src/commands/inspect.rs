@@ -9,7 +9,7 @@ use windlass_table::{Inspection, Result, Settings, Table};
 
 use super::augment::groups_in_words;
 use crate::options::{ColumnArgs, MethodArgs, ReadArgs};
-use crate::terminal::{self, Progress};
+use crate::terminal::{self, Progress, to_json};
 
 /// Show the columns of a table, their roles, and what augment would do
 #[derive(Debug, Args)]
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &InspectArgs) -> Result<ExitCode> {
     let inspection = Inspection::of(&table, &settings, args.read.memory, &progress)?;
     progress.clear();
     let text = if args.json {
-        serde_json::to_string_pretty(&inspection).expect("numbers and names") + "\n"
+        to_json(&inspection) + "\n"
     } else {
         in_words(&inspection, &table, &settings)
     };

@@ -8,7 +8,7 @@ use clap::Args;
 use windlass_table::{AnchorChoice, Error, Manifest, Result, Table, Verdict};
 
 use crate::options::{ReadArgs, anchors};
-use crate::terminal::{self, Progress};
+use crate::terminal::{self, Progress, to_json};
 
 /// Compute every synthetic row again and say which differ
 #[derive(Debug, Args)]
@@ -59,11 +59,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<ExitCode> {
     let progress = Progress::new(false);
     let verdict = Verdict::of(&output, &input, &manifest, matrix, args.read.memory, &progress)?;
     progress.clear();
-    let text = if args.json {
-        serde_json::to_string_pretty(&verdict).expect("numbers and names") + "\n"
-    } else {
-        in_words(&verdict, &args.output)
-    };
+    let text = if args.json { to_json(&verdict) + "\n" } else { in_words(&verdict, &args.output) };
     terminal::print(&text)?;
     let whole = args.partial || verdict.absent == 0;
     Ok(if verdict.holds() && whole { ExitCode::SUCCESS } else { ExitCode::from(1) })
