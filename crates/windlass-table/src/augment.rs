@@ -15,12 +15,12 @@ use windlass::Seed;
 
 use crate::categories::{Categories, can_name};
 use crate::column::{in_words, is_numeric, keep_nans, numbers, to_type};
-use crate::maker::{MadeCopy, Maker};
+use crate::maker::{MadeBlock, Maker};
 use crate::profile::Profile;
 use crate::roles::{Asked, Roles, find};
 use crate::rows::{Block, Rows};
 use crate::settings::{AnchorChoice, Integers, Method, Settings};
-use crate::{Error, Result, Role, Sketch, Table, provenance};
+use crate::{Error, Result, Role, Sink, Sketch, Table, provenance};
 
 /// Hears how far the work has come, and may stop it.
 pub trait Watch: Sync {
@@ -34,6 +34,33 @@ pub trait Watch: Sync {
 }
 
 impl Watch for () {}
+
+/// Where the rows of an augmentation go.
+pub trait Output {
+    /// Whether copies may come in any order, or a little of each in turn.
+    fn any_order(&self) -> bool {
+        false
+    }
+
+    /// Takes some rows of a copy; copy 0 are the originals.
+    fn write(&mut self, copy: usize, batch: RecordBatch) -> Result<()>;
+}
+
+impl Output for Sink {
+    fn any_order(&self) -> bool {
+        Sink::any_order(self)
+    }
+
+    fn write(&mut self, copy: usize, batch: RecordBatch) -> Result<()> {
+        Sink::write(self, copy, &batch)
+    }
+}
+
+impl<F: FnMut(usize, RecordBatch) -> Result<()>> Output for F {
+    fn write(&mut self, copy: usize, batch: RecordBatch) -> Result<()> {
+        self(copy, batch)
+    }
+}
 
 /// How an output was made: enough to make it again from its input.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -198,28 +225,37 @@ impl<'a> Augmentation<'a> {
         self.maker.groups()
     }
 
-    /// Makes the output, a batch at a time: first the rows themselves, then copy after copy.
+    /// Makes the output, a batch at a time: first the rows themselves, then copy after copy, unless the
+    /// output takes them in any order.
     ///
     /// A [`Sketch`] gathers rows for a picture on the way.
     pub fn write(
         &self,
         watch: &dyn Watch,
         mut sketch: Option<&mut Sketch>,
-        mut each: impl FnMut(RecordBatch) -> Result<()>,
+        output: &mut impl Output,
     ) -> Result<Summary> {
+        /// Copies that are made of a block while it is at hand.
+        const TOGETHER: usize = 8;
         let mut tally = Tally::new(self.roles.moved().len());
         let first = usize::from(!self.settings.originals);
+        let together = if output.any_order() && self.maker.is_small() { TOGETHER } else { 1 };
         watch.stage("writing");
-        for copy in first..=self.settings.copies {
-            let made = self.maker.copy(copy, Seed(self.settings.seed))?;
+        let copies: Vec<usize> = (first..=self.settings.copies).collect();
+        for copies in copies.chunks(together) {
+            let made = copies.iter().map(|&copy| self.maker.copy(copy, Seed(self.settings.seed)));
+            let made = made.collect::<Result<Vec<_>>>()?;
             for block in self.rows.blocks() {
                 let block = block?;
-                watch.advance(block.rows() as u64)?;
-                let (batch, groups) = self.block(copy, &block, &made, &mut tally)?;
-                if let Some(sketch) = &mut sketch {
-                    sketch.add(copy, &batch, groups.as_deref());
+                for (&copy, made) in copies.iter().zip(&made) {
+                    watch.advance(block.rows() as u64)?;
+                    let made = made.block(&block)?;
+                    let batch = self.block(copy, &block, &made, &mut tally)?;
+                    if let Some(sketch) = &mut sketch {
+                        sketch.add(copy, &batch, made.groups().as_deref());
+                    }
+                    output.write(copy, batch)?;
                 }
-                each(batch)?;
             }
         }
         Ok(self.summary(&tally))
@@ -262,14 +298,13 @@ impl<'a> Augmentation<'a> {
         &self,
         copy: usize,
         block: &Block,
-        made: &MadeCopy<'_>,
+        made: &MadeBlock<'_>,
         tally: &mut Tally,
-    ) -> Result<(RecordBatch, Option<Vec<u32>>)> {
-        let maker = made.block(block)?;
+    ) -> Result<RecordBatch> {
         let moved = if copy > 0 {
             let move_one = |(index, place): (usize, usize)| {
                 let original = block.batch.column(place);
-                let values = maker.column(index, &numbers(original))?;
+                let values = made.column(index, &numbers(original))?;
                 let column = self.columns.iter().find(|column| column.place == place);
                 let data_type = &column.expect("moved columns are written").data_type;
                 let range = self.profile.columns[place].range;
@@ -297,17 +332,17 @@ impl<'a> Augmentation<'a> {
             });
         }
         if self.settings.provenance {
-            columns.extend(provenance::columns(copy, block, &maker));
+            columns.extend(provenance::columns(copy, block, made));
         }
         let batch = RecordBatch::try_new(Arc::clone(&self.schema), columns)
             .expect("columns of the schema's types");
-        let batch = match maker.kept() {
+        let batch = match made.kept() {
             Some(keep) => filter_record_batch(&batch, &BooleanArray::from(keep))
                 .expect("a word for every row"),
             None => batch,
         };
-        tally.add(&batch, moved.iter().map(|(_, outside)| *outside), maker.gammas());
-        Ok((batch, maker.groups()))
+        tally.add(&batch, moved.iter().map(|(_, outside)| *outside), made.gammas());
+        Ok(batch)
     }
 }
 
@@ -360,7 +395,10 @@ fn finish_column(
         below += u64::from(value < low);
         above += u64::from(value > high);
     };
+    let inside =
+        crate::column::range(&values).is_none_or(|found| found.0 >= low && found.1 <= high);
     match values.null_count() {
+        _ if inside => {}
         0 => values.values().iter().for_each(|&value| count(value)),
         _ => values.iter().flatten().for_each(count),
     }

@@ -280,10 +280,13 @@ impl RowList {
     const SHOWN: usize = 5;
 
     pub(crate) fn push(&mut self, row: u64) {
-        if self.first.len() < Self::SHOWN {
-            self.first.push(row);
-        }
-        self.count += 1;
+        self.add(1, std::iter::once(row));
+    }
+
+    /// Adds so many rows; no more are looked up than are shown.
+    pub(crate) fn add(&mut self, count: usize, rows: impl Iterator<Item = u64>) {
+        self.first.extend(rows.take(Self::SHOWN - self.first.len()));
+        self.count += count as u64;
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -10,7 +10,7 @@
 //! let table = Table::open(&[input], &ReadOptions::default())?;
 //! let augmentation = Augmentation::fit(&table, &Settings::new(&["mpg"]), 512 << 20, &())?;
 //! let mut sink = Sink::create(&output, &WriteOptions::default(), augmentation.schema(), None)?;
-//! let summary = augmentation.write(&(), None, |rows| sink.write(&rows))?;
+//! let summary = augmentation.write(&(), None, &mut sink)?;
 //! sink.finish()?;
 //! assert_eq!((summary.rows_in, summary.rows_out), (3, 6));
 //! # Ok::<(), windlass_table::Error>(())
@@ -37,7 +37,7 @@ mod sketch;
 mod source;
 mod verify;
 
-pub use augment::{Augmentation, GroupSummary, Manifest, Outside, Summary, Watch};
+pub use augment::{Augmentation, GroupSummary, Manifest, Output, Outside, Summary, Watch};
 pub use error::{Error, Result, RowList};
 pub use format::{Compression, Format};
 pub use inspect::{ColumnReport, Inspection};

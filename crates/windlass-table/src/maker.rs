@@ -120,6 +120,11 @@ impl Maker {
         }
     }
 
+    /// Whether many copies can be at hand at once.
+    pub(crate) fn is_small(&self) -> bool {
+        matches!(self, Self::Groups(_))
+    }
+
     /// The groups with their sizes.
     pub(crate) fn groups(&self) -> Vec<GroupSummary> {
         let Self::Groups(groups) = self else { return vec![] };

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::categories::Categories;
-use crate::column::{is_numeric, numbers};
+use crate::column::{is_numeric, numbers, range};
 use crate::rows::Rows;
 use crate::{Error, Result, RowList, Watch};
 
@@ -196,24 +196,22 @@ impl Scan {
     fn look_at_numbers(&mut self, column: &ArrayRef, source: &dyn Fn(usize) -> u64) {
         let values = numbers(column);
         self.missing += values.null_count() as u64;
-        let all = values.values();
-        let (low, high) = if values.null_count() == 0 {
-            all.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &value| {
-                (low.min(value), high.max(value))
-            })
-        } else {
-            let present = values.iter().flatten();
-            present.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
-                (low.min(value), high.max(value))
-            })
-        };
-        if low <= high {
+        let found = range(&values);
+        if let Some((low, high)) = found {
             let (least, most) = self.range.unwrap_or((low, high));
             self.range = Some((least.min(low), most.max(high)));
         }
         // Only a block with something to say is looked at value by value.
-        let usual = low >= 0.0 && high <= WEIGHT && values.null_count() == 0;
-        if usual {
+        if let Some((low, high)) = found
+            && values.null_count() == 0
+            && low > -WEIGHT
+            && high <= WEIGHT
+        {
+            if low < 0.0 {
+                let negative = (0..).zip(values.values()).filter(|(_, value)| **value < 0.0);
+                let count = values.values().iter().filter(|value| **value < 0.0).count();
+                self.no_weight.add(count, negative.map(|(row, _)| source(row)));
+            }
             return;
         }
         for row in 0..values.len() {

@@ -2,7 +2,6 @@
 //!
 //! The output may have lost rows (a head, a filter) but not their order.
 
-use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -77,7 +76,9 @@ impl Verdict {
         }
         let mut found = Found::new(output, augmentation.schema())?;
         let mut verdict = Self::default();
-        augmentation.write(watch, None, |expected| found.compare(&expected, &mut verdict))?;
+        augmentation.write(watch, None, &mut |_, expected: RecordBatch| {
+            found.compare(&expected, &mut verdict)
+        })?;
         found.rest(&mut verdict)?;
         Ok(verdict)
     }
@@ -102,7 +103,7 @@ struct Found<'a> {
     schema: SchemaRef,
     /// Whether its values are compared as they are written.
     text: bool,
-    pending: VecDeque<RecordBatch>,
+    pending: Option<RecordBatch>,
     /// The row of the output that is compared next.
     row: u64,
 }
@@ -123,21 +124,22 @@ impl<'a> Found<'a> {
             });
         }
         let (schema, text) = (SchemaRef::clone(schema), output.format().is_text());
-        Ok(Self { blocks: output.blocks(), schema, text, pending: VecDeque::new(), row: 0 })
+        Ok(Self { blocks: output.blocks(), schema, text, pending: None, row: 0 })
     }
 
     /// The next rows of the output.
     fn peek(&mut self) -> Result<Option<&RecordBatch>> {
-        while self.pending.front().is_none_or(|batch| batch.num_rows() == 0) {
-            self.pending.pop_front();
-            let Some(batch) = self.blocks.next().transpose()? else { break };
-            self.pending.push_back(batch);
+        while self.pending.as_ref().is_none_or(|batch| batch.num_rows() == 0) {
+            self.pending = self.blocks.next().transpose()?;
+            if self.pending.is_none() {
+                break;
+            }
         }
-        Ok(self.pending.front())
+        Ok(self.pending.as_ref())
     }
 
     fn skip(&mut self, rows: usize) {
-        let front = self.pending.front_mut().expect("peeked");
+        let front = self.pending.as_mut().expect("peeked");
         *front = front.slice(rows, front.num_rows() - rows);
         self.row += rows as u64;
     }
@@ -180,7 +182,7 @@ impl<'a> Found<'a> {
 
     /// A row of the output that nothing accounts for.
     fn unexpected(&mut self, verdict: &mut Verdict) {
-        let front = self.pending.front().expect("peeked");
+        let front = self.pending.as_ref().expect("peeked");
         let found = match Keys::of(front) {
             Some(keys) => {
                 format!("copy {} of row {}", shown_key(keys.at(0).0), shown_key(keys.at(0).1))

@@ -18,7 +18,7 @@ use windlass_table::{Error, ReadOptions, Sink, Table, WriteOptions};
 
 fn write(path: &Path, batch: &RecordBatch) {
     let mut sink = Sink::create(path, &WriteOptions::default(), batch.schema_ref(), None).unwrap();
-    sink.write(batch).unwrap();
+    sink.write(0, batch).unwrap();
     sink.finish().unwrap();
 }
 

@@ -40,7 +40,7 @@ fn augmented(table: &Table, settings: &Settings) -> Vec<RecordBatch> {
     let augmentation = Augmentation::fit(table, settings, DEFAULT_MEMORY, &()).unwrap();
     let mut batches = vec![];
     augmentation
-        .write(&(), None, |batch| {
+        .write(&(), None, &mut |_, batch| {
             batches.push(batch);
             Ok(())
         })
@@ -226,7 +226,7 @@ fn parquet(desk: &Desk, columns: Vec<(&str, ArrayRef, bool)>) -> Table {
     let batch = RecordBatch::try_from_iter_with_nullable(columns).unwrap();
     let path = desk.0.path().join("table.parquet");
     let mut sink = Sink::create(&path, &WriteOptions::default(), batch.schema_ref(), None).unwrap();
-    sink.write(&batch).unwrap();
+    sink.write(0, &batch).unwrap();
     sink.finish().unwrap();
     Table::open(&[path], &ReadOptions::default()).unwrap()
 }

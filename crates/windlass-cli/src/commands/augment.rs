@@ -90,7 +90,7 @@ pub(crate) fn run(args: &AugmentArgs) -> Result<ExitCode> {
     terminal::begin_writing();
     let mut sink = Sink::create(&args.output, &write(&table), augmentation.schema(), note)?;
     let mut sketch = picture.map(|_| augmentation.sketch()).transpose()?;
-    let summary = augmentation.write(&progress, sketch.as_mut(), |rows| sink.write(&rows))?;
+    let summary = augmentation.write(&progress, sketch.as_mut(), &mut sink)?;
     progress.clear();
     let picture = match (&args.plot, picture, &sketch) {
         (Some(path), Some(format), Some(sketch)) => {

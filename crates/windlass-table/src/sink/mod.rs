@@ -96,9 +96,9 @@ impl Sink {
                     .map(|sink| Encoder::Text(Box::new(sink)))
                     .map_err(|why| why.to_string())
             }
-            Format::Parquet => {
-                Ok(Encoder::Parquet(Box::new(ParquetSink::new(stream, schema, note))))
-            }
+            Format::Parquet => ParquetSink::new(stream, schema, note)
+                .map(|sink| Encoder::Parquet(Box::new(sink)))
+                .map_err(|why| why.to_string()),
             Format::Arrow => FileWriter::try_new_with_options(stream, &noted(), delta())
                 .map(|writer| Encoder::Arrow(Box::new(writer), Dictionaries::default()))
                 .map_err(|why| why.to_string()),
@@ -109,11 +109,18 @@ impl Sink {
         encoder.map(sink).map_err(failed)
     }
 
-    /// Writes some rows.
-    pub fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+    /// Whether parts may be written in any order, or a little of each in turn.
+    #[must_use]
+    pub fn any_order(&self) -> bool {
+        matches!(self.encoder, Encoder::Parquet(_))
+    }
+
+    /// Writes some rows of a part of the table. A reader sees the parts in the order of their numbers;
+    /// they must be written in it too, unless [`any_order`](Self::any_order) says otherwise.
+    pub fn write(&mut self, part: usize, batch: &RecordBatch) -> Result<()> {
         let written = match &mut self.encoder {
             Encoder::Text(sink) => sink.write(batch).map_err(|why| why.to_string()),
-            Encoder::Parquet(sink) => sink.write(batch).map_err(|why| why.to_string()),
+            Encoder::Parquet(sink) => sink.write(part, batch).map_err(|why| why.to_string()),
             Encoder::Arrow(writer, dictionaries) => canonical(batch)
                 .and_then(|batch| dictionaries.unify(&batch, &self.schema))
                 .and_then(|batch| writer.write(&batch))

@@ -1,145 +1,175 @@
-//! Parquet: the columns of a row group are encoded side by side.
+//! Parquet. A batch is a row group; parts of the table are put in their order by the file's index, so that
+//! they may come in any.
+//!
+//! Columns of `f64`, most of what augmentation writes, are encoded here: the memory of an array is the body
+//! of a plain page already, so it is written from where it stands. Through the library's writer the same
+//! took two more copies and a slower search for the smallest and largest value, together a third of the
+//! time of `windlass augment`. All other columns are encoded by the library, each as a file of its own
+//! in memory, whose pages are then moved over.
 
+use std::io::Write;
 use std::sync::Arc;
 
-use arrow_array::{Array, ArrayRef, RecordBatch};
-use arrow_schema::SchemaRef;
-use parquet::arrow::ArrowWriter;
-use parquet::arrow::arrow_writer::{
-    ArrowColumnWriter, ArrowRowGroupWriterFactory, ArrowWriterOptions, compute_leaves,
-};
-use parquet::basic::Compression;
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, Float64Array, RecordBatch};
+use arrow_buffer::Buffer;
+use arrow_schema::{DataType, Schema, SchemaRef};
+use parquet::arrow::arrow_writer::ArrowWriterOptions;
+use parquet::arrow::{ArrowSchemaConverter, ArrowWriter, add_encoded_arrow_schema_to_metadata};
+use parquet::basic::{Compression, Encoding};
 use parquet::errors::Result;
-use parquet::file::metadata::KeyValue;
+use parquet::file::metadata::{
+    ColumnChunkMetaData, FileMetaData, KeyValue, ParquetMetaData, ParquetMetaDataWriter,
+    RowGroupMetaData,
+};
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
-use parquet::file::writer::SerializedFileWriter;
-use parquet::schema::types::ColumnPath;
+use parquet::file::statistics::{Statistics, ValueStatistics};
+use parquet::schema::types::{ColumnDescPtr, SchemaDescPtr};
 use rayon::prelude::*;
 
 use super::file::Stream;
+use crate::column::range;
 
-/// Blocks in a row group.
-const BLOCKS: usize = 8;
+const MAGIC: &[u8] = b"PAR1";
 
 pub(super) struct ParquetSink {
+    stream: Stream,
+    /// Bytes written.
+    at: usize,
     schema: SchemaRef,
-    /// Before the first rows: where to write, and what to note.
-    waiting: Option<(Stream, Option<KeyValue>)>,
-    writing: Option<Writing>,
+    columns: SchemaDescPtr,
+    /// The leaves of every column.
+    leaves: Vec<std::ops::Range<usize>>,
+    notes: Vec<KeyValue>,
+    /// The row groups of every part.
+    parts: Vec<Vec<RowGroupMetaData>>,
+    /// How each column is encoded, known from the first rows.
+    ways: Vec<Way>,
+    /// What was encoded last: columns that augmentation leaves alone come again with every copy.
+    last: Vec<Option<(ArrayRef, Arc<Encoded>)>>,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Way {
+    /// Plain pages, by us.
+    Plain,
+    /// By the library.
+    Library,
+}
+
+/// The pages of a column in a row group.
+struct Encoded {
+    bytes: Vec<Buffer>,
+    /// Of every leaf, with places counted from the first of the bytes.
+    leaves: Vec<ColumnChunkMetaData>,
 }
 
 impl ParquetSink {
-    pub(super) fn new(stream: Stream, schema: &SchemaRef, note: Option<(&str, String)>) -> Self {
-        let note = note.map(|(key, text)| KeyValue::new(key.to_owned(), text));
-        Self { schema: Arc::clone(schema), waiting: Some((stream, note)), writing: None }
-    }
-
-    /// Begins the file, now that there are rows to judge its columns by.
-    fn begin(&mut self, batch: &RecordBatch) -> Result<()> {
-        if let Some((stream, note)) = self.waiting.take() {
-            self.writing = Some(Writing::new(stream, batch, &self.schema, note)?);
+    pub(super) fn new(
+        mut stream: Stream,
+        schema: &SchemaRef,
+        note: Option<(&str, String)>,
+    ) -> Result<Self> {
+        stream.write_all(MAGIC)?;
+        let mut properties = WriterProperties::builder().build();
+        add_encoded_arrow_schema_to_metadata(schema, &mut properties);
+        let mut notes = properties.key_value_metadata().cloned().unwrap_or_default();
+        notes.extend(note.map(|(key, text)| KeyValue::new(key.to_owned(), text)));
+        let columns = Arc::new(ArrowSchemaConverter::new().convert(schema)?);
+        let mut leaves = vec![0..0; schema.fields().len()];
+        for leaf in 0..columns.num_columns() {
+            let own = &mut leaves[columns.get_column_root_idx(leaf)];
+            *own = if own.end == 0 { leaf } else { own.start }..leaf + 1;
         }
-        Ok(())
+        Ok(Self {
+            stream,
+            at: MAGIC.len(),
+            schema: Arc::clone(schema),
+            columns,
+            leaves,
+            notes,
+            parts: vec![],
+            ways: vec![],
+            last: schema.fields().iter().map(|_| None).collect(),
+        })
     }
 
-    pub(super) fn write(&mut self, batch: &RecordBatch) -> Result<()> {
-        self.begin(batch)?;
-        self.writing.as_mut().expect("begun").write(batch)
+    pub(super) fn write(&mut self, part: usize, batch: &RecordBatch) -> Result<()> {
+        if batch.num_rows() == 0 {
+            return Ok(());
+        }
+        if self.ways.is_empty() {
+            self.ways = batch.columns().iter().map(Way::of).collect();
+        }
+        let encode = |place: usize| -> Result<Arc<Encoded>> {
+            let column = batch.column(place);
+            match (&self.last[place], self.ways[place]) {
+                (Some((last, encoded)), _) if Arc::ptr_eq(last, column) => Ok(Arc::clone(encoded)),
+                (_, Way::Plain) => {
+                    let leaf = self.columns.column(self.leaves[place].start);
+                    plain(column.as_primitive(), leaf).map(Arc::new)
+                }
+                (_, Way::Library) => {
+                    let field = self.schema.field(place).clone();
+                    by_library(&Schema::new(vec![field]), column).map(Arc::new)
+                }
+            }
+        };
+        let encoded =
+            (0..batch.num_columns()).into_par_iter().map(encode).collect::<Result<Vec<_>>>()?;
+        let (first, mut leaves, mut size) = (self.at, vec![], 0);
+        for (place, encoded) in encoded.into_iter().enumerate() {
+            for (leaf, index) in encoded.leaves.iter().zip(self.leaves[place].clone()) {
+                size += leaf.uncompressed_size();
+                leaves.push(moved(leaf, self.columns.column(index), self.at)?);
+            }
+            for bytes in &encoded.bytes {
+                self.stream.write_all(bytes)?;
+                self.at += bytes.len();
+            }
+            if self.ways[place] == Way::Library {
+                self.last[place] = Some((Arc::clone(batch.column(place)), encoded));
+            }
+        }
+        let group = RowGroupMetaData::builder(Arc::clone(&self.columns))
+            .set_num_rows(i64::try_from(batch.num_rows()).expect("rows of a batch"))
+            .set_total_byte_size(size)
+            .set_file_offset(place_in_file(first))
+            .set_column_metadata(leaves)
+            .build()?;
+        self.parts.resize_with(self.parts.len().max(part + 1), Vec::new);
+        self.parts[part].push(group);
+        Ok(())
     }
 
     pub(super) fn finish(mut self) -> Result<()> {
-        self.begin(&RecordBatch::new_empty(Arc::clone(&self.schema)))?;
-        self.writing.expect("begun").finish()
+        let groups: Vec<RowGroupMetaData> = self.parts.into_iter().flatten().collect();
+        let file = FileMetaData::new(
+            1,
+            groups.iter().map(RowGroupMetaData::num_rows).sum(),
+            Some(created_by()),
+            Some(self.notes),
+            self.columns,
+            None,
+        );
+        let index = ParquetMetaData::new(file, groups);
+        ParquetMetaDataWriter::new(&mut self.stream, &index).finish()?;
+        Ok(self.stream.commit()?)
     }
 }
 
-/// A file that was begun.
-struct Writing {
-    file: SerializedFileWriter<Stream>,
-    factory: ArrowRowGroupWriterFactory,
-    schema: SchemaRef,
-    /// The first of each column's leaves, and the end of the last's.
-    leaves: Vec<usize>,
-    groups: usize,
-    open: Vec<ArrowColumnWriter>,
-    blocks: usize,
+fn created_by() -> String {
+    format!("windlass {}", env!("CARGO_PKG_VERSION"))
 }
 
-impl Writing {
-    fn new(
-        stream: Stream,
-        batch: &RecordBatch,
-        schema: &SchemaRef,
-        note: Option<KeyValue>,
-    ) -> Result<Self> {
-        let mut properties = WriterProperties::builder()
-            .set_compression(Compression::SNAPPY)
-            .set_statistics_enabled(EnabledStatistics::Chunk)
-            .set_data_page_row_count_limit(1 << 17)
-            .set_write_batch_size(1 << 14)
-            .set_key_value_metadata(note.map(|note| vec![note]))
-            .set_created_by(format!("windlass {}", env!("CARGO_PKG_VERSION")));
-        for (field, column) in schema.fields().iter().zip(batch.columns()) {
-            let path = ColumnPath::new(vec![field.name().clone()]);
-            // Moved numbers hardly repeat: a dictionary would be built and thrown away.
-            if field.data_type().is_floating() {
-                properties = properties.set_column_dictionary_enabled(path.clone(), false);
-                if !is_compressible(column) {
-                    properties = properties.set_column_compression(path, Compression::UNCOMPRESSED);
-                }
-            }
-        }
-        let options = ArrowWriterOptions::new().with_properties(properties.build());
-        let writer = ArrowWriter::try_new_with_options(stream, Arc::clone(schema), options)?;
-        let (file, factory) = writer.into_serialized_writer()?;
-        let descriptor = file.schema_descr();
-        let mut leaves = vec![0; schema.fields().len() + 1];
-        for leaf in 0..descriptor.num_columns() {
-            leaves[descriptor.get_column_root_idx(leaf) + 1] = leaf + 1;
-        }
-        let schema = Arc::clone(schema);
-        Ok(Self { file, factory, schema, leaves, groups: 0, open: vec![], blocks: 0 })
-    }
+fn place_in_file(place: usize) -> i64 {
+    i64::try_from(place).expect("a place in a file")
+}
 
-    fn write(&mut self, batch: &RecordBatch) -> Result<()> {
-        if self.open.is_empty() {
-            self.open = self.factory.create_column_writers(self.groups)?;
-        }
-        let mut rest = &mut self.open[..];
-        let mut columns = vec![];
-        for (column, ends) in self.leaves.windows(2).enumerate() {
-            let (own, others) = rest.split_at_mut(ends[1] - ends[0]);
-            columns.push((column, own));
-            rest = others;
-        }
-        columns.into_par_iter().try_for_each(|(column, writers)| {
-            let leaves = compute_leaves(self.schema.field(column), batch.column(column))?;
-            leaves.iter().zip(writers).try_for_each(|(leaf, writer)| writer.write(leaf))
-        })?;
-        self.blocks += 1;
-        if self.blocks == BLOCKS { self.end_group() } else { Ok(()) }
-    }
-
-    fn end_group(&mut self) -> Result<()> {
-        let open = std::mem::take(&mut self.open);
-        if open.is_empty() {
-            return Ok(());
-        }
-        let chunks =
-            open.into_par_iter().map(ArrowColumnWriter::close).collect::<Result<Vec<_>>>()?;
-        let mut group = self.file.next_row_group()?;
-        for chunk in chunks {
-            chunk.append_to_row_group(&mut group)?;
-        }
-        group.close()?;
-        self.groups += 1;
-        self.blocks = 0;
-        Ok(())
-    }
-
-    fn finish(mut self) -> Result<()> {
-        self.end_group()?;
-        Ok(self.file.into_inner()?.commit()?)
+impl Way {
+    fn of(column: &ArrayRef) -> Self {
+        let plain = column.data_type() == &DataType::Float64 && !is_compressible(column);
+        if plain { Self::Plain } else { Self::Library }
     }
 }
 
@@ -151,4 +181,158 @@ fn is_compressible(column: &ArrayRef) -> bool {
     let bytes = &bytes[..bytes.len().min(LOOKED_AT)];
     let smaller = snap::raw::Encoder::new().compress_vec(bytes).map_or(usize::MAX, |out| out.len());
     smaller < bytes.len() / 10 * 9
+}
+
+/// What a leaf says of itself when its first byte has another place.
+fn moved(
+    leaf: &ColumnChunkMetaData,
+    column: ColumnDescPtr,
+    place: usize,
+) -> Result<ColumnChunkMetaData> {
+    let place = place_in_file(place);
+    let mut built = ColumnChunkMetaData::builder(column)
+        .set_encodings_mask(*leaf.encodings_mask())
+        .set_num_values(leaf.num_values())
+        .set_compression(leaf.compression())
+        .set_total_compressed_size(leaf.compressed_size())
+        .set_total_uncompressed_size(leaf.uncompressed_size())
+        .set_data_page_offset(leaf.data_page_offset() + place)
+        .set_dictionary_page_offset(leaf.dictionary_page_offset().map(|page| page + place));
+    if let Some(statistics) = leaf.statistics() {
+        built = built.set_statistics(statistics.clone());
+    }
+    built.build()
+}
+
+/// A column as the library encodes it.
+fn by_library(schema: &Schema, column: &ArrayRef) -> Result<Encoded> {
+    // Moved numbers hardly repeat: a dictionary would be built and thrown away.
+    let repeats = !column.data_type().is_floating();
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::SNAPPY)
+        .set_dictionary_enabled(repeats)
+        .set_statistics_enabled(EnabledStatistics::Chunk)
+        .set_offset_index_disabled(true)
+        .set_max_row_group_row_count(None)
+        .build();
+    let options =
+        ArrowWriterOptions::new().with_properties(properties).with_skip_arrow_metadata(true);
+    let schema = Arc::new(schema.clone());
+    let mut bytes = vec![];
+    let mut writer = ArrowWriter::try_new_with_options(&mut bytes, Arc::clone(&schema), options)?;
+    writer.write(&RecordBatch::try_new(schema, vec![Arc::clone(column)])?)?;
+    let index = writer.close()?;
+    let leaves = index.row_group(0).columns();
+    let begin = |leaf: &ColumnChunkMetaData| {
+        leaf.dictionary_page_offset().unwrap_or_else(|| leaf.data_page_offset())
+    };
+    let (first, last) = (&leaves[0], &leaves[leaves.len() - 1]);
+    let (from, to) = (begin(first), begin(last) + last.compressed_size());
+    let shifted = leaves.iter().map(|leaf| {
+        let dictionary = leaf.dictionary_page_offset().map(|page| page - from);
+        let built = leaf.clone().into_builder().set_dictionary_page_offset(dictionary);
+        built.set_data_page_offset(leaf.data_page_offset() - from).build()
+    });
+    let leaves = shifted.collect::<Result<_>>()?;
+    let (from, length) = (in_memory(from), in_memory(to - from));
+    Ok(Encoded { bytes: vec![Buffer::from_vec(bytes).slice_with_length(from, length)], leaves })
+}
+
+fn in_memory(place: i64) -> usize {
+    usize::try_from(place).expect("a place in a file in memory")
+}
+
+/// A column in plain pages.
+fn plain(column: &Float64Array, leaf: ColumnDescPtr) -> Result<Encoded> {
+    /// Values of a page.
+    const PAGE: usize = 1 << 17;
+    let (mut bytes, mut size) = (vec![], 0);
+    for first in (0..column.len()).step_by(PAGE) {
+        let page = column.slice(first, PAGE.min(column.len() - first));
+        let mut head = vec![];
+        if leaf.max_def_level() > 0 {
+            head = definition_levels(&page);
+        }
+        let values = match page.null_count() {
+            0 => page.values().inner().clone(),
+            _ => page.iter().flatten().collect::<Vec<f64>>().into(),
+        };
+        let mut front = page_header(page.len(), head.len() + values.len());
+        front.append(&mut head);
+        size += front.len() + values.len();
+        bytes.extend([front.into(), values]);
+    }
+    let (low, high) = range(column).unzip();
+    // Either zero may stand for the other, so the wider one is named.
+    let low = low.map(|low| if low == 0.0 { -0.0 } else { low });
+    let high = high.map(|high| if high == 0.0 { 0.0 } else { high });
+    let missing = Some(column.null_count() as u64);
+    let nans = match column.null_count() {
+        0 => column.values().iter().filter(|value| value.is_nan()).count(),
+        _ => column.iter().flatten().filter(|value| value.is_nan()).count(),
+    };
+    let statistics = ValueStatistics::new(low, high, None, missing, false);
+    let statistics = Statistics::Double(statistics.with_nan_count(Some(nans as u64)));
+    let leaf = ColumnChunkMetaData::builder(leaf)
+        .set_encodings(vec![Encoding::PLAIN, Encoding::RLE])
+        .set_num_values(i64::try_from(column.len()).expect("values of a column"))
+        .set_compression(Compression::UNCOMPRESSED)
+        .set_total_compressed_size(place_in_file(size))
+        .set_total_uncompressed_size(place_in_file(size))
+        .set_data_page_offset(0)
+        .set_statistics(statistics)
+        .build()?;
+    Ok(Encoded { bytes, leaves: vec![leaf] })
+}
+
+/// Which values are there: one run if all are, else their bits as they are.
+fn definition_levels(page: &Float64Array) -> Vec<u8> {
+    let mut runs = vec![];
+    match page.nulls().filter(|nulls| nulls.null_count() > 0) {
+        None => {
+            varint(page.len() as u64 * 2, &mut runs);
+            runs.push(1);
+        }
+        Some(nulls) => {
+            let bits = nulls.inner().sliced();
+            let bytes = page.len().div_ceil(8);
+            varint(bytes as u64 * 2 + 1, &mut runs);
+            runs.extend(&bits.as_slice()[..bytes]);
+        }
+    }
+    let length = u32::try_from(runs.len()).expect("a page is small");
+    [&length.to_le_bytes()[..], &runs].concat()
+}
+
+/// The header of a data page of version 1, in Thrift's compact protocol.
+fn page_header(values: usize, bytes: usize) -> Vec<u8> {
+    /// Field headers: an `i32` after the field before, a struct two after it.
+    const NUMBER: u8 = 0x15;
+    const STRUCT: u8 = 0x2c;
+    const END: u8 = 0;
+    let mut out = vec![];
+    let number = |number: usize, out: &mut Vec<u8>| {
+        out.push(NUMBER);
+        varint(number as u64 * 2, out);
+    };
+    // The kind of page, its size, and what it is when compressed.
+    for field in [0, bytes, bytes] {
+        number(field, &mut out);
+    }
+    out.push(STRUCT);
+    // Values, their encoding (plain), and that of the levels (run lengths).
+    for field in [values, 0, 3, 3] {
+        number(field, &mut out);
+    }
+    out.extend([END, END]);
+    out
+}
+
+/// Seven bits a byte, the lowest first.
+fn varint(mut number: u64, out: &mut Vec<u8>) {
+    while number >= 0x80 {
+        out.push((number & 0x7f) as u8 | 0x80);
+        number >>= 7;
+    }
+    out.push((number & 0x7f) as u8);
 }

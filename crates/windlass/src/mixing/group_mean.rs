@@ -224,9 +224,11 @@ impl GroupMeans {
     ) -> Result<Array2<T>> {
         let rows = flatten(rows);
         check_block(rows.view(), labels, self.width, self.divisors.len())?;
-        let empty = |&label: &u32| self.divisors[label as usize] == 0.0;
-        if let Some(row) = labels.iter().position(empty) {
-            return Err(Error::EmptyGroup { row, group: labels[row] as usize });
+        if self.divisors.contains(&0.0) {
+            let empty = |&label: &u32| self.divisors[label as usize] == 0.0;
+            if let Some(row) = labels.iter().position(empty) {
+                return Err(Error::EmptyGroup { row, group: labels[row] as usize });
+            }
         }
         gamma.check_gamma(labels.len())?;
         check_finite("x", rows.view())?;
@@ -254,10 +256,13 @@ fn check_block<T: Real>(
         });
     }
     same_rows(("the block", rows.nrows()), ("the labels", labels.len()))?;
-    match labels.iter().position(|&label| label as usize >= groups) {
-        Some(row) => Err(Error::NoSuchGroup { row, label: labels[row], groups }),
-        None => Ok(()),
+    // The largest is found faster than the first that is too large.
+    if labels.iter().max().is_none_or(|&most| (most as usize) < groups) {
+        return Ok(());
     }
+    let too_large = labels.iter().position(|&label| label as usize >= groups);
+    let row = too_large.expect("the largest is too large");
+    Err(Error::NoSuchGroup { row, label: labels[row], groups })
 }
 
 /// Writes rows `range`, each moved along the line through its group's mean.
