@@ -38,7 +38,7 @@ pub enum Error {
     EmptyFile { path: PathBuf },
     /// A table has columns but no rows.
     #[error("`{}` has a header but no rows", path.display())]
-    NoRows { path: PathBuf },
+    NoRows { path: PathBuf, carriage_returns: bool },
     /// A row has more or fewer fields than the header.
     #[error(
         "`{}`, line {line}: {got} {} where the header has {expected}",
@@ -172,6 +172,9 @@ impl Error {
                 "a folder is read as one table of the .parquet, .csv, .tsv or .arrow files in it".into()
             }
             Self::MixedFormats { .. } => "convert the files to one format".into(),
+            Self::NoRows { carriage_returns: true, .. } => {
+                "its lines end in carriage returns alone; convert it first: tr '\\r' '\\n'".into()
+            }
             Self::EmptyFile { .. } | Self::NoRows { .. } => {
                 "a table needs a header and at least one row".into()
             }
@@ -306,10 +309,10 @@ impl std::fmt::Display for RowList {
 
 /// The names that are closest to one that does not exist.
 fn near(column: &str, columns: &[String]) -> String {
-    let wanted = column.to_lowercase();
+    let wanted = column.trim().to_lowercase();
     let mut scored: Vec<(f64, &String)> = columns
         .iter()
-        .map(|name| (likeness(&wanted, &name.to_lowercase()), name))
+        .map(|name| (likeness(&wanted, name.trim().to_lowercase().as_str()), name))
         .filter(|(score, _)| *score > 0.6)
         .collect();
     scored.sort_by(|a, b| b.0.total_cmp(&a.0));

@@ -48,9 +48,7 @@ impl Finder {
 
     fn label(&self, batch: &RecordBatch) -> Result<Vec<u32>> {
         Ok(match self {
-            Self::Clusters { columns, clusters } => {
-                clusters.assign_rows(matrix(batch, columns).view())?
-            }
+            Self::Clusters { columns, clusters } => clusters.assign_rows(matrix(batch, columns))?,
             Self::Bins { column, bins } => {
                 let values = numbers(batch.column(*column));
                 let missing = u32::try_from(bins.bins()).unwrap_or(u32::MAX);

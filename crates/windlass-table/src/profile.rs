@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
-use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_array::{Array, ArrayRef, Float64Array, RecordBatch};
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::{DataType, Schema};
 use rayon::prelude::*;
@@ -304,15 +304,31 @@ const WEIGHT: f64 = (1_u64 << 50) as f64;
 
 /// Some rows as the numbers of some columns, side by side; missing ones are NaN.
 pub(crate) fn matrix(batch: &RecordBatch, columns: &[usize]) -> ndarray::Array2<f64> {
-    let mut rows = ndarray::Array2::zeros((batch.num_rows(), columns.len()));
-    for (place, &column) in columns.iter().enumerate() {
-        let values = numbers(batch.column(column));
-        let mut out = rows.column_mut(place);
-        if values.null_count() == 0 {
-            out.iter_mut().zip(values.values()).for_each(|(out, &value)| *out = value);
-        } else {
-            out.iter_mut().zip(&values).for_each(|(out, value)| *out = value.unwrap_or(f64::NAN));
+    /// Rows at a time: they stay in the cache until the last column is written.
+    const TILE: usize = 128;
+    let columns: Vec<Float64Array> =
+        columns.iter().map(|&column| numbers(batch.column(column))).collect();
+    let mut all = Vec::with_capacity(batch.num_rows() * columns.len());
+    for first in (0..batch.num_rows()).step_by(TILE) {
+        let rows = TILE.min(batch.num_rows() - first);
+        let start = all.len();
+        all.resize(start + rows * columns.len(), f64::NAN);
+        let tile = &mut all[start..];
+        for (place, column) in columns.iter().enumerate() {
+            let values = &column.values()[first..first + rows];
+            let out = tile[place..].iter_mut().step_by(columns.len());
+            match column.nulls().filter(|nulls| nulls.null_count() > 0) {
+                None => out.zip(values).for_each(|(out, &value)| *out = value),
+                Some(nulls) => {
+                    for (row, (out, &value)) in out.zip(values).enumerate() {
+                        if nulls.is_valid(first + row) {
+                            *out = value;
+                        }
+                    }
+                }
+            }
         }
     }
-    rows
+    ndarray::Array2::from_shape_vec((batch.num_rows(), columns.len()), all)
+        .expect("a value for every row and column")
 }

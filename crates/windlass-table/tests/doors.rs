@@ -202,3 +202,23 @@ fn a_claim_of_rows_is_not_believed() {
         assert!(matches!(refused, Error::Damaged { .. }), "{rows}: {refused}");
     }
 }
+
+/// As many categories as keys of a byte can count.
+#[test]
+fn a_full_dictionary_is_read() {
+    let desk = tempfile::tempdir().unwrap();
+    let keys = Int8Array::from_iter_values((0..=127).rev());
+    let words = StringArray::from_iter_values((0..128).map(|word| format!("w{word}")));
+    let full = DictionaryArray::new(keys, Arc::new(words));
+    let batch = RecordBatch::try_from_iter([("full", Arc::new(full) as ArrayRef)]).unwrap();
+    for name in ["full.parquet", "full.arrow"] {
+        let path = desk.path().join(name);
+        write(&path, &batch);
+        let again = read(&path).unwrap();
+        assert_eq!(again.schema(), batch.schema());
+        let text = |batch: &RecordBatch| {
+            arrow_cast::cast(batch.column(0), &arrow_schema::DataType::Utf8).unwrap()
+        };
+        assert_eq!(&text(&again), &text(&batch));
+    }
+}

@@ -314,3 +314,28 @@ fn large_integers_name_groups() {
         [("(missing)", 1), ("5", 1), ("18446744073709551614", 2), ("18446744073709551615", 1)];
     assert_eq!(named, expected.map(|(name, rows)| (name.to_owned(), rows)));
 }
+
+/// A Parquet file is written a block at a time, a few copies of each; read back, it is one copy after
+/// the other, over many blocks and more copies than are made together.
+#[test]
+fn parquet_puts_copies_in_their_order() {
+    let desk = Desk::new();
+    let (_, _, _, text) = data(150_000);
+    let table = desk.table(&text);
+    let settings = Settings { copies: 11, provenance: true, ..Settings::new(&["y"]) };
+    let expected = augmented(&table, &settings);
+    let path = desk.0.path().join("out.parquet");
+    let augmentation = Augmentation::fit(&table, &settings, DEFAULT_MEMORY, &()).unwrap();
+    let schema = augmentation.schema();
+    let mut sink = Sink::create(&path, &WriteOptions::default(), schema, None).unwrap();
+    assert!(sink.any_order());
+    augmentation.write(&(), None, &mut sink).unwrap();
+    sink.finish().unwrap();
+    let written = Table::open(&[path], &ReadOptions::default()).unwrap();
+    let written = written.blocks().collect::<windlass_table::Result<Vec<_>>>().unwrap();
+    assert!(written.len() > 12);
+    let whole = |batches: &[RecordBatch]| {
+        arrow_select::concat::concat_batches(batches[0].schema_ref(), batches).unwrap()
+    };
+    assert_eq!(whole(&written), whole(&expected));
+}

@@ -133,10 +133,12 @@ impl Table {
             Self { block_rows: block_rows(&schema), parts, schema, format, cache: None };
         table.load(room_for_table(options.memory))?;
         let first = table.blocks().next().transpose()?;
-        match first {
-            Some(_) => Ok(table),
-            None => Err(Error::NoRows { path: table.path().to_owned() }),
+        if first.is_none() {
+            let mut names = table.schema.fields().iter().map(|field| field.name());
+            let carriage_returns = names.any(|name| name.contains('\r'));
+            return Err(Error::NoRows { path: table.path().to_owned(), carriage_returns });
         }
+        Ok(table)
     }
 
     /// The columns.

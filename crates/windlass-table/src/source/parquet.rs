@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch};
-use arrow_schema::SchemaRef;
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
@@ -19,6 +19,7 @@ use crate::{Error, Result};
 pub(super) struct ParquetPart {
     pub(super) input: Input,
     metadata: ArrowReaderMetadata,
+    schema: SchemaRef,
     rows: u64,
 }
 
@@ -30,16 +31,23 @@ impl ParquetPart {
             return Err(Error::EmptyFile { path });
         }
         let damaged = Error::damaged(&path);
-        let metadata = guarded(|| ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()))
-            .map_err(&damaged)?
-            .map_err(|error| damaged(error.to_string()))?;
+        let load = |options| {
+            guarded(|| ArrowReaderMetadata::load(&file, options))
+                .map_err(&damaged)?
+                .map_err(|error| damaged(error.to_string()))
+        };
+        let mut metadata = load(ArrowReaderOptions::new())?;
+        let schema = Arc::clone(metadata.schema());
+        if let Some(wide) = with_wide_keys(&schema) {
+            metadata = load(ArrowReaderOptions::new().with_schema(wide.into()))?;
+        }
         let rows = metadata.metadata().file_metadata().num_rows();
         let rows = u64::try_from(rows).map_err(|_| damaged(format!("it claims {rows} rows")))?;
-        Ok(Self { input, metadata, rows })
+        Ok(Self { input, metadata, schema, rows })
     }
 
     pub(super) fn schema(&self) -> &SchemaRef {
-        self.metadata.schema()
+        &self.schema
     }
 
     /// The value of a key in the file's own metadata.
@@ -77,6 +85,22 @@ impl ParquetPart {
     }
 }
 
+/// The columns as they are decoded, if that is not as they are: the decoder counts one value less than keys
+/// of a byte can.
+fn with_wide_keys(schema: &Schema) -> Option<Schema> {
+    let narrow = |key: &DataType| matches!(key, DataType::Int8 | DataType::UInt8);
+    let widened = |field: &Field| match field.data_type() {
+        DataType::Dictionary(key, values) if narrow(key) => {
+            let wide = DataType::Dictionary(Box::new(DataType::Int32), values.clone());
+            field.clone().with_data_type(wide)
+        }
+        _ => field.clone(),
+    };
+    let fields: Vec<Field> = schema.fields().iter().map(|field| widened(field)).collect();
+    let wide = Schema::new_with_metadata(fields, schema.metadata().clone());
+    (wide != *schema).then_some(wide)
+}
+
 pub(super) struct ParquetBlocks<'a> {
     part: &'a ParquetPart,
     lanes: Vec<ParquetRecordBatchReader>,
@@ -94,10 +118,21 @@ impl ParquetBlocks<'_> {
             let fewer = format!("it claims {claimed} rows, but holds {rows}");
             return if rows == claimed { Ok(None) } else { Err(fewer) };
         };
-        let columns: Vec<ArrayRef> =
-            parts.iter().flat_map(|part| part.columns().to_vec()).collect();
-        let batch = RecordBatch::try_new(Arc::clone(self.part.schema()), columns)
+        let schema = self.part.schema();
+        let columns = parts.iter().flat_map(RecordBatch::columns).zip(schema.fields());
+        let columns: Vec<ArrayRef> = columns
+            .map(|(column, field)| {
+                let as_it_is = column.data_type() == field.data_type();
+                if as_it_is {
+                    Ok(Arc::clone(column))
+                } else {
+                    arrow_cast::cast(column, field.data_type())
+                }
+            })
+            .collect::<Result<_, _>>()
             .map_err(|error| error.to_string())?;
+        let batch =
+            RecordBatch::try_new(Arc::clone(schema), columns).map_err(|error| error.to_string())?;
         self.rows += batch.num_rows() as u64;
         Ok(Some(batch))
     }

@@ -7,12 +7,13 @@
 use ndarray::{Array2, ArrayView2, Axis, concatenate};
 
 use super::{KMeans, KMeansFit, RowSample};
-use crate::data::{check_finite_or_missing, flatten};
+use crate::data::check_finite_or_missing;
 use crate::moments::moments;
+use crate::simd::vectorised;
 use crate::{Error, Result, Samples, Seed};
 
 /// The distinct rows that groups are found in.
-pub const SAMPLE: usize = 1 << 16;
+pub const SAMPLE: usize = 1 << 15;
 
 /// The distinct rows that the groups of each of several levels are found in: their share of [`SAMPLE`],
 /// but enough of them.
@@ -138,18 +139,27 @@ impl Scaling {
         Self { means, deviations: (scale == Scale::Standardised).then_some(deviations) }
     }
 
+    /// Scales rows in standard layout.
     fn apply(&self, rows: &mut Array2<f64>) {
-        for mut row in rows.rows_mut() {
-            for (value, &mean) in row.iter_mut().zip(&self.means) {
-                if value.is_nan() {
-                    *value = mean;
+        let (width, all) = (rows.ncols().max(1), rows.as_slice_mut().expect("standard layout"));
+        vectorised(
+            all,
+            #[inline(always)]
+            |all| {
+                for row in all.chunks_exact_mut(width) {
+                    for (value, &mean) in row.iter_mut().zip(&self.means) {
+                        *value = if value.is_nan() { mean } else { *value };
+                    }
+                    let Some(deviations) = &self.deviations else { continue };
+                    for ((value, mean), &deviation) in
+                        row.iter_mut().zip(&self.means).zip(deviations)
+                    {
+                        let scaled = (*value - mean) / deviation;
+                        *value = if deviation > 0.0 { scaled } else { 0.0 };
+                    }
                 }
-            }
-            let Some(deviations) = &self.deviations else { continue };
-            for ((value, mean), deviation) in row.iter_mut().zip(&self.means).zip(deviations) {
-                *value = if *deviation > 0.0 { (*value - mean) / deviation } else { 0.0 };
-            }
-        }
+            },
+        );
     }
 }
 
@@ -189,16 +199,17 @@ impl Clusters {
 
     /// The group of every one of some samples: those fitted, or others.
     pub fn assign(&self, samples: &Samples<'_>) -> Result<Vec<u32>> {
-        self.assign_rows(self.on.rows(samples).view())
+        self.assign_rows(self.on.rows(samples))
     }
 
     /// The group of every row of a block, given the columns that [`On`] names; NaN is a missing value.
-    pub fn assign_rows(&self, rows: ArrayView2<'_, f64>) -> Result<Vec<u32>> {
+    pub fn assign_rows(&self, rows: Array2<f64>) -> Result<Vec<u32>> {
         let (expected, got) = (self.kmeans.centres().ncols(), rows.ncols());
         if expected != got {
             return Err(Error::ColumnMismatch { what: "the clustered columns", expected, got });
         }
-        let mut rows = flatten(rows).into_owned();
+        let mut rows =
+            if rows.is_standard_layout() { rows } else { rows.as_standard_layout().into_owned() };
         check_finite_or_missing("x", rows.view())?;
         self.scaling.apply(&mut rows);
         self.kmeans.assign(rows.view())

@@ -50,6 +50,12 @@ pub enum Stream {
     TargetNoise = 6,
     /// The order in which rows enter a sample.
     Sample = 7,
+    /// The first weights of a network; the step is the layer's number, the row that of the unit.
+    Weights = 8,
+    /// The order of training rows; the step is the epoch.
+    Order = 9,
+    /// Which rows are held out.
+    Split = 10,
 }
 
 /// The row number under which a whole batch draws what its rows share.

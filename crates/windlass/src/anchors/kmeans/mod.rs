@@ -4,7 +4,7 @@
 //! argmin_{c, a} Σᵢ wᵢ‖xᵢ − c_{a(i)}‖²
 //! ```
 //!
-//! Several greedy k-means++ starts, each followed by Lloyd's algorithm with Hamerly's bounds: exactly
+//! Several greedy k-means++ starts, the best followed by Lloyd's algorithm with Hamerly's bounds: exactly
 //! the steps of the plain algorithm, without most of its distances. Cluster sums are exact, so rows that
 //! change their group are moved from one sum to another without drift, and the result has the same bits
 //! for any number of threads.
@@ -153,13 +153,16 @@ impl KMeans {
         let points = Points::new(x.view(), weights);
         let shift = self.tolerance * points.mean_variance();
         let stop = Stop { iterations: self.max_iterations, shift };
-        let fits: Vec<Lloyd> = (0..self.starts as u64)
+        let starts: Vec<Centres> = (0..self.starts as u64)
             .into_par_iter()
             .map(|number| {
-                let centres = start::centres(&points, self.groups.min(n), stop, seed, number);
-                Lloyd::run(&points, centres, stop)
+                let which = (number, self.starts);
+                start::centres(&points, self.groups.min(n), stop, seed, which)
             })
             .collect();
+        let starts = start::finalists(&points, starts);
+        let fits: Vec<Lloyd> =
+            starts.into_par_iter().map(|centres| Lloyd::run(&points, centres, stop)).collect();
         let best = fits
             .into_iter()
             .reduce(|best, next| if next.inertia < best.inertia { next } else { best })

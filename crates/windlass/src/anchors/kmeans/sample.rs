@@ -61,16 +61,15 @@ impl RowSample {
             check_weights(weights, rows.nrows())?;
         }
         let row = row_slices(rows.view());
-        let mut bytes = Vec::with_capacity((self.width + 1) * 8);
+        let mut bytes = vec![[0; 8]; self.width + 1];
         for i in 0..rows.nrows() {
             let weight = weights.map_or(1.0, |weights| weights[i]);
-            bytes.clear();
-            for &value in row(i).iter().chain([&weight]) {
+            for (&value, bytes) in row(i).iter().chain([&weight]).zip(&mut bytes) {
                 // Equal rows have equal bytes: adding 0 turns −0 into 0, and there is one NaN.
                 let value = if value.is_nan() { f64::NAN } else { value + 0.0 };
-                bytes.extend_from_slice(&value.to_le_bytes());
+                *bytes = value.to_le_bytes();
             }
-            let hash = xxh3_128_with_seed(&bytes, self.seed);
+            let hash = xxh3_128_with_seed(bytes.as_flattened(), self.seed);
             self.keep(hash, 1, || Kept { row: row(i).into(), weight, count: 0 });
         }
         Ok(())

@@ -7,7 +7,7 @@
 //! The best of several finished runs is refined in the same way, if rows are not too many.
 //!
 //! Of many rows, each start sees a sample of its own, and its centres settle there first: most of the
-//! way is walked on rows that fit in a cache.
+//! way is walked on rows that fit in a cache. Only the two starts that then fit all rows best go on.
 //!
 //! Distances are computed on blocks of rows stored column by column, which vectorises over rows. Sums
 //! are taken per block and then over blocks, in the same order whatever the number of threads.
@@ -84,9 +84,9 @@ pub(super) fn centres(
     groups: usize,
     stop: Stop,
     seed: Seed,
-    start: u64,
+    (start, starts): (u64, usize),
 ) -> Centres {
-    let size = SAMPLE.max(SAMPLE_PER_GROUP * groups);
+    let size = sample_size(groups, starts);
     if points.len() > 2 * size {
         let mut draws = seed.at(Stream::KMeansStart, start, u64::MAX);
         let rows: Vec<usize> = (0..size).map(|_| draws.below(points.len())).collect();
@@ -100,6 +100,30 @@ pub(super) fn centres(
         }
     }
     plus_plus(points, groups, seed, start)
+}
+
+/// Rows that a start sees. One of several may see less: the best of them is kept.
+fn sample_size(groups: usize, starts: usize) -> usize {
+    let size = if starts > 1 { SAMPLE / 2 } else { SAMPLE };
+    size.max(SAMPLE_PER_GROUP * groups)
+}
+
+/// The starts that go all the way: of many rows those whose centres, settled on a sample, fit all best.
+pub(super) fn finalists(points: &Points<'_>, starts: Vec<Centres>) -> Vec<Centres> {
+    const FINALISTS: usize = 2;
+    let groups = starts.first().map_or(0, Centres::len);
+    if points.len() <= 2 * sample_size(groups, starts.len()) || starts.len() <= FINALISTS {
+        return starts;
+    }
+    let score = |centres: Centres| {
+        let assigned = Assigned::new(points, centres);
+        let terms = assigned.found.iter().enumerate();
+        let inertia: f64 = terms.map(|(i, found)| points.weight(i) * found.square).sum();
+        (inertia, assigned.centres)
+    };
+    let mut scored: Vec<(f64, Centres)> = starts.into_par_iter().map(score).collect();
+    scored.sort_by(|a, b| a.0.total_cmp(&b.0));
+    scored.into_iter().take(FINALISTS).map(|(_, centres)| centres).collect()
 }
 
 fn plus_plus(points: &Points<'_>, groups: usize, seed: Seed, start: u64) -> Centres {

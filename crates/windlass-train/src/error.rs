@@ -1,0 +1,50 @@
+//! What can be wrong with a network or its training.
+
+/// The result of something that can be refused.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What the caller got wrong, with the values needed to put it right.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "each message names its fields")]
+pub enum Error {
+    /// The mathematics refused.
+    #[error(transparent)]
+    Core(#[from] windlass::Error),
+    /// A setting lies outside its range.
+    #[error("{name} must be in {range}, got {got}")]
+    OutOfRange { name: &'static str, range: &'static str, got: f64 },
+    /// A layer without units.
+    #[error("every layer of a network needs a unit, and its input a feature")]
+    NoUnits,
+    /// A network larger than any that a table needs.
+    #[error("a network has at most {most} weights")]
+    TooManyWeights { most: usize },
+    /// Weights for a network of another shape.
+    #[error("these weights are of a network with other {what}")]
+    OtherShape { what: &'static str },
+    /// A number that is none.
+    #[error("{what} is not a finite number")]
+    NotFinite { what: &'static str },
+    /// Rows of another width.
+    #[error("expected {expected} {what}, got {got}")]
+    Columns { what: &'static str, expected: usize, got: usize },
+    /// Numbers of rows that should agree.
+    #[error("{left} rows of features, {right} of {what}")]
+    Rows { left: usize, right: usize, what: &'static str },
+    /// A set without rows.
+    #[error("the {what} rows are none")]
+    NoRows { what: &'static str },
+    /// Batches that are dropped because none is full.
+    #[error("no batch of {batch} rows can be filled from {rows}, and the last is to be dropped")]
+    NoFullBatch { batch: usize, rows: usize },
+    /// A layer that the network does not have.
+    #[error("there is no hidden layer {layer}: the network has {hidden}")]
+    NoSuchLayer { layer: usize, hidden: usize },
+    /// A method that works on the input only.
+    #[error("this method adds noise or uses means of the whole set, which a hidden layer has not")]
+    NotOnHiddenLayer,
+    /// A saved state of something else.
+    #[error("not the state of such a run: {why}")]
+    BadState { why: String },
+}
