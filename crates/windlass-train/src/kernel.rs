@@ -167,21 +167,33 @@ pub(crate) fn product_with_rows(
     );
 }
 
-/// Writes the transpose of `rows` rows; rows of `out` are `out_width` long, zeros behind the last.
-pub(crate) fn transpose(
-    values: &[f32],
-    rows: usize,
-    width: usize,
-    out: &mut [f32],
-    out_width: usize,
-) {
+/// Writes the transpose of some rows of `width` numbers; rows of `out` are `out_width` long, zeros behind the
+/// last number.
+pub(crate) fn transpose(values: &[f32], width: usize, out: &mut [f32], out_width: usize) {
+    /// Numbers of a square that is turned in registers.
+    const SIDE: usize = 8;
+    let rows = values.len() / width;
+    let whole = rows / SIDE * SIDE;
     vectorised(
         out,
         #[inline(always)]
         |out| {
-            for (column, out) in out.chunks_exact_mut(out_width).enumerate().take(width) {
-                for (row, out) in out.iter_mut().enumerate() {
-                    *out = if row < rows { values[row * width + column] } else { 0.0 };
+            for column in (0..width).step_by(SIDE) {
+                let out = &mut out[column * out_width..][..SIDE * out_width];
+                for row in (0..whole).step_by(SIDE) {
+                    let mut square = [[0.0; SIDE]; SIDE];
+                    for (r, square) in square.iter_mut().enumerate() {
+                        square.copy_from_slice(&values[(row + r) * width + column..][..SIDE]);
+                    }
+                    for (c, out) in out.chunks_exact_mut(out_width).enumerate() {
+                        let turned = std::array::from_fn::<f32, SIDE, _>(|r| square[r][c]);
+                        out[row..row + SIDE].copy_from_slice(&turned);
+                    }
+                }
+                for (c, out) in out.chunks_exact_mut(out_width).enumerate() {
+                    for (row, out) in out.iter_mut().enumerate().skip(whole) {
+                        *out = if row < rows { values[row * width + column + c] } else { 0.0 };
+                    }
                 }
             }
         },
@@ -255,7 +267,7 @@ mod tests {
 
     #[test]
     fn scalar_products_transposes_and_sums() {
-        let (rows, width, few) = (7, 2 * LANES, 3);
+        let (rows, width, few) = (13, 2 * LANES, 3);
         let (a, b) = (numbers(rows * width, 1), numbers(few * width, 2));
         let start = [0.5, -0.25, 0.0];
         let mut out = vec![0.0; rows * LANES];
@@ -270,13 +282,13 @@ mod tests {
             assert_eq!(out[i * LANES + few..][..LANES - few], [0.0; LANES - 3]);
         }
         let mut turned = vec![f32::NAN; width * padded(rows)];
-        transpose(&a, rows, width, &mut turned, padded(rows));
+        transpose(&a, width, &mut turned, padded(rows));
         let mut sums = vec![f32::NAN; width];
         column_sums(&a, width, &mut sums);
         for column in 0..width {
             let own: Vec<f32> = (0..rows).map(|row| a[row * width + column]).collect();
             assert_eq!(turned[column * padded(rows)..][..rows], own);
-            assert_eq!(turned[column * padded(rows)..][rows..padded(rows)], [0.0; LANES - 7]);
+            assert_eq!(turned[column * padded(rows)..][rows..padded(rows)], [0.0; LANES - 13]);
             assert!((sums[column] - own.iter().sum::<f32>()).abs() < 1e-5);
         }
     }

@@ -49,18 +49,8 @@ impl Activation {
 
     pub(crate) fn apply(self, values: &mut [f32], width: usize, units: usize) {
         match self {
-            Self::Relu => each(
-                values,
-                #[inline(always)]
-                |x| if x > 0.0 { x } else { 0.0 },
-            ),
-            Self::LeakyRelu(slope) => {
-                each(
-                    values,
-                    #[inline(always)]
-                    |x| if x > 0.0 { x } else { slope * x },
-                );
-            }
+            Self::Relu => bend(values, 0.0),
+            Self::LeakyRelu(slope) => bend(values, slope),
             Self::Tanh => values.iter_mut().for_each(|x| *x = libm::tanhf(*x)),
             Self::Sigmoid => {
                 for row in values.chunks_exact_mut(width) {
@@ -75,58 +65,44 @@ impl Activation {
 
     /// Multiplies a gradient by the derivative, told by what the units gave.
     pub(crate) fn back(self, given: &[f32], gradient: &mut [f32]) {
-        let pairs = (given, gradient);
         match self {
-            Self::Relu => {
-                zip(
-                    pairs,
-                    #[inline(always)]
-                    |h, g| if h > 0.0 { g } else { 0.0 },
-                );
+            Self::Relu => bend_back(given, gradient, 0.0),
+            Self::LeakyRelu(slope) => bend_back(given, gradient, slope),
+            Self::Sigmoid => {
+                for (g, &h) in gradient.iter_mut().zip(given) {
+                    *g *= h * (1.0 - h);
+                }
             }
-            Self::LeakyRelu(slope) => {
-                zip(
-                    pairs,
-                    #[inline(always)]
-                    |h, g| if h > 0.0 { g } else { slope * g },
-                );
+            Self::Tanh => {
+                for (g, &h) in gradient.iter_mut().zip(given) {
+                    *g *= 1.0 - h * h;
+                }
             }
-            Self::Sigmoid => zip(
-                pairs,
-                #[inline(always)]
-                |h, g| g * (h * (1.0 - h)),
-            ),
-            Self::Tanh => zip(
-                pairs,
-                #[inline(always)]
-                |h, g| g * (1.0 - h * h),
-            ),
             Self::Identity => {}
         }
     }
 }
 
-#[inline(always)]
-fn each(values: &mut [f32], change: impl Fn(f32) -> f32) {
+fn bend(values: &mut [f32], slope: f32) {
+    // By value: the compiler would not know that the slope is none of the values.
     vectorised(
-        values,
+        (values, slope),
         #[inline(always)]
-        |values| {
+        |(values, slope)| {
             for x in values {
-                *x = change(*x);
+                *x *= if *x > 0.0 { 1.0 } else { slope };
             }
         },
     );
 }
 
-#[inline(always)]
-fn zip((given, gradient): (&[f32], &mut [f32]), change: impl Fn(f32, f32) -> f32) {
+fn bend_back(given: &[f32], gradient: &mut [f32], slope: f32) {
     vectorised(
-        gradient,
+        (gradient, given, slope),
         #[inline(always)]
-        |gradient| {
+        |(gradient, given, slope)| {
             for (g, &h) in gradient.iter_mut().zip(given) {
-                *g = change(h, *g);
+                *g *= if h > 0.0 { 1.0 } else { slope };
             }
         },
     );
@@ -361,5 +337,16 @@ pub(crate) fn spread(rows: ArrayView2<'_, f32>, out: &mut Vec<f32>) {
     out.resize(rows.nrows() * width, 0.0);
     for (row, out) in rows.rows().into_iter().zip(out.chunks_exact_mut(width)) {
         row.iter().zip(out).for_each(|(&value, out)| *out = value);
+    }
+}
+
+/// Some of the rows of a matrix in standard layout, in whole lanes.
+pub(crate) fn spread_some(all: &Array2<f32>, rows: &[usize], out: &mut Vec<f32>) {
+    let (given, width) = (all.ncols(), padded(all.ncols()));
+    let all = all.as_slice().expect("standard layout");
+    out.clear();
+    out.resize(rows.len() * width, 0.0);
+    for (&row, out) in rows.iter().zip(out.chunks_exact_mut(width)) {
+        out[..given].copy_from_slice(&all[row * given..][..given]);
     }
 }

@@ -128,13 +128,15 @@ impl Pass {
                 // With units along the lanes, the sums over units are those of a transposed product.
                 let lanes = padded(count);
                 self.turned.resize(to * lanes, 0.0);
-                transpose(&self.gradient, count, to, &mut self.turned, lanes);
+                transpose(&self.gradient, to, &mut self.turned, lanes);
                 self.before_turned.resize(from * lanes, 0.0);
                 let left = Left::plain(weights, layer.inputs, to);
                 let out = &mut self.before_turned[..layer.inputs * lanes];
                 product(left, layer.outputs, &self.turned, lanes, None, out);
                 self.before_turned[layer.inputs * lanes..].fill(0.0);
-                untranspose(&self.before_turned, lanes, count, from, &mut self.before);
+                self.before.resize(lanes * from, 0.0);
+                transpose(&self.before_turned, lanes, &mut self.before, from);
+                self.before.truncate(count * from);
             }
             if let Some(inside) = inside {
                 self.through(inside, rows, from)?;
@@ -157,21 +159,6 @@ impl Pass {
         self.before = pulled;
         Ok(())
     }
-}
-
-/// Writes `rows` rows of `width` numbers from their transpose, whose rows are `lanes` long.
-fn untranspose(turned: &[f32], lanes: usize, rows: usize, width: usize, out: &mut [f32]) {
-    crate::kernel::vectorised(
-        out,
-        #[inline(always)]
-        |out| {
-            for (row, out) in out.chunks_exact_mut(width).enumerate().take(rows) {
-                for (column, out) in out.iter_mut().enumerate() {
-                    *out = turned[column * lanes + row];
-                }
-            }
-        },
-    );
 }
 
 #[cfg(test)]

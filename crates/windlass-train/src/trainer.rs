@@ -5,7 +5,7 @@ use std::time::Instant;
 use ndarray::{Array2, ArrayView2, Axis, concatenate};
 use windlass::{Batch, Draw, Fitted, Real, Samples, Stream};
 
-use crate::network::spread;
+use crate::network::{spread, spread_some};
 use crate::optimiser::Memory;
 use crate::pass::{Inside, Pass};
 use crate::run::{Augment, FittedOn, Order};
@@ -180,9 +180,8 @@ impl<'a> Trainer<'a> {
         let (spec, train) = (self.spec, &self.spec.train);
         let loss = match &spec.augment {
             None => {
-                let x = train.x.select(Axis(0), rows);
                 let y = train.y.select(Axis(0), rows);
-                spread(x.view(), &mut self.pass.input);
+                spread_some(&train.x, rows, &mut self.pass.input);
                 let weight = |row: usize| train.weight(rows[row]);
                 let loss = (spec.training.loss, y.view());
                 self.pass.run(&self.network, rows.len(), None, loss, weight)?

@@ -171,7 +171,12 @@ pub(crate) fn check_below<T: Real>(
     let all = rows.to_slice().expect("standard layout");
     let fits = |value: &T| value.widen().abs() < limit;
     let bad = |block: &[T]| !block.iter().fold(true, |ok, value| ok & fits(value));
-    let Some(block) = all.par_chunks(BLOCK).position_first(bad) else {
+    // Few values are not worth the way to other threads.
+    let found = match all.len() {
+        0..=BLOCK => bad(all).then_some(0),
+        _ => all.par_chunks(BLOCK).position_first(bad),
+    };
+    let Some(block) = found else {
         return Ok(());
     };
     let first = block * BLOCK;

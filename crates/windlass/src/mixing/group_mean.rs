@@ -468,12 +468,17 @@ impl GroupMean {
         if let Some(row) = (0..labels.len()).find(|&i| divisors[labels[i] as usize] == 0.0) {
             return Err(Error::Weightless { group: labels[row] as usize });
         }
-        Ok(Array2::from_shape_fn((labels.len(), d), |(i, j)| {
+        let mut out = Array2::zeros((labels.len(), d));
+        let all = out.as_slice_mut().expect("a fresh array is in standard layout");
+        for (i, out) in all.chunks_exact_mut(d.max(1)).enumerate() {
             let group = labels[i] as usize;
             let weight = self.weights.as_ref().map_or(1.0, |weights| weights[i]);
-            let own = shrink_of(i) * gradient[(i, j)].widen();
-            T::narrow(own + weight / divisors[group] * pulled[group * d + j])
-        }))
+            let (own, share) = (shrink_of(i), weight / divisors[group]);
+            for ((out, &g), &pulled) in out.iter_mut().zip(rows(i)).zip(&pulled[group * d..]) {
+                *out = T::narrow(own * g.widen() + share * pulled);
+            }
+        }
+        Ok(out)
     }
 }
 
