@@ -1,19 +1,20 @@
 //! Every check and every benchmark of the workspace.
 //!
 //! ```text
-//! cargo xtask test     format, clippy, tests, doc tests, docs, benches in test mode: what CI runs
+//! cargo xtask test     format, clippy, tests, doc tests, docs, benches in test mode, Python: what CI runs
 //! cargo xtask bench    the benchmarks beside their peers, written to docs/results/
 //! cargo xtask fuzz     the doors for files, for two minutes each (or as many seconds as said)
 //! ```
 
 mod bench;
 mod bench_tables;
+mod bench_train;
 mod fuzz;
 mod test;
 
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: cargo xtask test | bench [core|tables] | fuzz [SECONDS]";
+const USAGE: &str = "usage: cargo xtask test | bench [core|tables|train] | fuzz [SECONDS]";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -29,9 +30,12 @@ fn main() -> ExitCode {
     }
     let result = match words[..] {
         ["test"] => test::run(),
-        ["bench"] => bench::run().and_then(|()| bench_tables::run()),
+        ["bench"] => {
+            bench::run().and_then(|()| bench_tables::run()).and_then(|()| bench_train::run())
+        }
         ["bench", "core"] => bench::run(),
         ["bench", "tables"] => bench_tables::run(),
+        ["bench", "train"] => bench_train::run(),
         ["fuzz"] => fuzz::run(120),
         ["fuzz", seconds] if seconds.parse::<u32>().is_ok() => {
             fuzz::run(seconds.parse().unwrap_or(120))

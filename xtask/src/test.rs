@@ -5,6 +5,8 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
+use crate::bench::{cargo, target_folder, virtual_environment};
+
 /// A check: its name, the arguments of cargo, and variables to set.
 struct Check {
     name: &'static str,
@@ -71,6 +73,10 @@ pub(crate) fn run() -> Result<()> {
             failures.push(check.name);
         }
     }
+    eprintln!("==> Python");
+    if !python(&mut tally)? {
+        failures.push("Python");
+    }
     for skipped in &tally.skipped {
         eprintln!("{skipped}");
     }
@@ -83,38 +89,51 @@ pub(crate) fn run() -> Result<()> {
     Ok(())
 }
 
+/// Runs the tests that need Python, against the command that the other tests have built.
+fn python(tally: &mut Tally) -> Result<bool> {
+    const TESTS: &str = "crates/windlass-cli/tests/python";
+    let target = target_folder()?;
+    let python = virtual_environment(&target.join("test-venv"), TESTS)?;
+    let windlass = target.join("debug").join(format!("windlass{}", std::env::consts::EXE_SUFFIX));
+    let mut command = Command::new(python);
+    command.args(["-m", "pytest", "--quiet", "-p", "no:cacheprovider", TESTS]);
+    watched(command.env("WINDLASS", windlass).env("PYTHONDONTWRITEBYTECODE", "1"), tally)
+}
+
+/// Runs a command, showing what it prints and counting its tests; whether it passed.
+fn watched(command: &mut Command, tally: &mut Tally) -> Result<bool> {
+    let mut child = command.stdout(Stdio::piped()).spawn().context("cannot start a check")?;
+    let output = child.stdout.take().context("the check has no output")?;
+    let mut out = std::io::stdout();
+    for line in BufReader::new(output).lines() {
+        let line = line?;
+        tally.read(&line);
+        writeln!(out, "{line}")?;
+    }
+    Ok(child.wait()?.success())
+}
+
 impl Check {
-    /// Runs the check, showing what it prints and counting its tests; whether it passed.
+    /// Runs the check; whether it passed.
     fn run(&self, tally: &mut Tally) -> Result<bool> {
-        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let mut child = Command::new(cargo)
-            .args(self.arguments)
-            .envs(self.variables.iter().copied())
-            .stdout(Stdio::piped())
-            .spawn()
-            .context("cannot start cargo")?;
-        let output = child.stdout.take().context("cargo has no output")?;
-        let mut out = std::io::stdout();
-        for line in BufReader::new(output).lines() {
-            let line = line?;
-            tally.read(&line);
-            writeln!(out, "{line}")?;
-        }
-        Ok(child.wait()?.success())
+        watched(cargo().args(self.arguments).envs(self.variables.iter().copied()), tally)
     }
 }
 
 impl Tally {
-    /// Reads lines such as `test result: ok. 10 passed; 0 failed; 0 ignored; …` and `skipped: …`.
+    /// Reads lines such as `test result: ok. 10 passed; 0 failed; 0 ignored; …`, `skipped: …` and pytest's
+    /// `1 failed, 3 passed in 0.52s`.
     fn read(&mut self, line: &str) {
         if line.starts_with("skipped: ") {
             self.skipped.push(line.to_owned());
         }
-        let Some(result) = line.strip_prefix("test result: ") else {
+        let of_pytest = line.ends_with('s') && line.contains(" in ") && line.contains("ed");
+        let result = line.strip_prefix("test result: ").or(of_pytest.then_some(line));
+        let Some(result) = result else {
             return;
         };
         let count = |what: &str| {
-            let words: Vec<&str> = result.split([' ', ';', '.']).collect();
+            let words: Vec<&str> = result.split([' ', ';', '.', ',']).filter(|w| !w.is_empty()).collect();
             let at = words.iter().position(|&word| word == what)?;
             words.get(at.checked_sub(1)?)?.parse::<usize>().ok()
         };
@@ -136,5 +155,9 @@ mod tests {
         tally.read("skipped: data set `no2` is absent");
         tally.read("running 3 tests");
         assert_eq!((tally.passed, tally.failed, tally.skipped.len()), (13, 2, 1));
+        tally.read("1 failed, 4 passed in 0.52s");
+        tally.read("5 passed in 12.01s");
+        tally.read("what is said in passing is not counted");
+        assert_eq!((tally.passed, tally.failed), (22, 3));
     }
 }

@@ -31,6 +31,10 @@ enum Command {
     Augment(Box<commands::augment::AugmentArgs>),
     Inspect(Box<commands::inspect::InspectArgs>),
     Verify(commands::verify::VerifyArgs),
+    Train(Box<commands::train::TrainArgs>),
+    Predict(commands::predict::PredictArgs),
+    Regress(Box<commands::regress::RegressArgs>),
+    Export(commands::export::ExportArgs),
     Completions(commands::completions::CompletionsArgs),
     Man(commands::man::ManArgs),
 }
@@ -46,11 +50,15 @@ fn main() -> ExitCode {
         }
     };
     let done = match windlass.command {
-        Command::Augment(args) => commands::augment::run(&args),
-        Command::Inspect(args) => commands::inspect::run(&args),
-        Command::Verify(args) => commands::verify::run(&args),
-        Command::Completions(args) => commands::completions::run(&args),
-        Command::Man(args) => commands::man::run(&args),
+        Command::Augment(args) => commands::augment::run(&args).map_err(Into::into),
+        Command::Inspect(args) => commands::inspect::run(&args).map_err(Into::into),
+        Command::Verify(args) => commands::verify::run(&args).map_err(Into::into),
+        Command::Train(args) => commands::train::run(&args),
+        Command::Predict(args) => commands::predict::run(&args),
+        Command::Regress(args) => commands::regress::run(&args),
+        Command::Export(args) => commands::export::run(&args),
+        Command::Completions(args) => commands::completions::run(&args).map_err(Into::into),
+        Command::Man(args) => commands::man::run(&args).map_err(Into::into),
     };
     match done {
         Ok(code) => code,

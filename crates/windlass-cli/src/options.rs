@@ -195,6 +195,25 @@ pub(crate) struct MethodArgs {
     /// How synthetic rows are made
     #[arg(short, long, value_name = "METHOD", default_value = "ada")]
     method: MethodName,
+    #[command(flatten)]
+    how: HowArgs,
+    /// Synthetic rows made of every row
+    #[arg(short, long, value_name = "N", default_value_t = 1)]
+    copies: usize,
+    /// What random numbers depend on: one seed, the same rows
+    #[arg(short, long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    /// Keep synthetic values inside the range observed in their column
+    #[arg(long, value_name = "RANGE")]
+    clip: Option<Clip>,
+    /// Leave out rows without a finite target instead of refusing them
+    #[arg(long)]
+    drop_missing_target: bool,
+}
+
+/// What each method needs to know.
+#[derive(Debug, Args)]
+pub(crate) struct HowArgs {
     /// Start from the choices of the published code: clusters of raw [x, y], its grid of γ
     #[arg(long, value_name = "NAME")]
     preset: Option<Preset>,
@@ -221,7 +240,7 @@ pub(crate) struct MethodArgs {
     #[arg(long, value_name = "α")]
     alpha: Option<f64>,
     /// ADA: how γ is drawn: uniform, grid[:K], published-grid[:K], log-uniform, gamma:SHAPE,SCALE,
-    /// list:γ,γ,… (in turn) [default: uniform]
+    /// list:γ,γ,… (in turn), or one number [default: uniform]
     #[arg(long, value_name = "LAW", value_parser = gamma)]
     gamma: Option<Law>,
     /// ADA and mixups: one γ or λ for a whole copy, or one for each row [default: copy]
@@ -246,22 +265,10 @@ pub(crate) struct MethodArgs {
     /// noise: deviations are in the units of the columns
     #[arg(long)]
     noise_absolute: bool,
-    /// Synthetic rows made of every row
-    #[arg(short, long, value_name = "N", default_value_t = 1)]
-    copies: usize,
-    /// What random numbers depend on: one seed, the same rows
-    #[arg(short, long, value_name = "N", default_value_t = 0)]
-    seed: u64,
-    /// Keep synthetic values inside the range observed in their column
-    #[arg(long, value_name = "RANGE")]
-    clip: Option<Clip>,
-    /// Leave out rows without a finite target instead of refusing them
-    #[arg(long)]
-    drop_missing_target: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum MethodName {
+pub(crate) enum MethodName {
     /// Anchor Data Augmentation
     Ada,
     /// Mixed with any other row
@@ -305,7 +312,7 @@ impl MethodArgs {
     ) -> Result<Settings> {
         let settings = Settings {
             columns,
-            method: self.method()?,
+            method: self.how.method(self.method)?,
             copies: self.copies,
             originals,
             seed: self.seed,
@@ -319,19 +326,57 @@ impl MethodArgs {
 
     /// The file of an anchor matrix, if there is one.
     pub(crate) fn matrix(&self) -> Option<&PathBuf> {
-        match &self.anchors {
+        match &self.how.anchors {
             Some(AnchorChoice::Matrix(path)) => Some(path),
             _ => None,
         }
     }
+}
 
-    fn method(&self) -> Result<Method> {
+impl HowArgs {
+    /// The anchors, and how many groups where they are found.
+    pub(crate) fn groups(&self) -> (AnchorChoice, Clusters) {
+        (self.anchors.clone().unwrap_or_default(), self.clusters.unwrap_or_default())
+    }
+
+    /// The strength of an anchor regression: a single γ.
+    pub(crate) fn strength(&self) -> Option<f64> {
+        match &self.gamma {
+            Some(Law::List(list)) if list.len() == 1 => Some(list[0]),
+            _ => None,
+        }
+    }
+
+    /// Whether an option was given that a model without augmentation has no use for.
+    pub(crate) fn given(&self, anchors_apply: bool) -> Option<&'static str> {
+        let given = [
+            (self.anchors.is_some() && !anchors_apply, "--anchors"),
+            (self.clusters.is_some() && !anchors_apply, "--clusters"),
+            (self.gamma.is_some() && !anchors_apply, "--gamma"),
+            (self.preset.is_some(), "--preset"),
+            (self.on.is_some(), "--on"),
+            (self.standardize, "--standardize"),
+            (self.raw, "--raw"),
+            (self.within.is_some(), "--within"),
+            (self.alpha.is_some(), "--alpha"),
+            (self.per.is_some(), "--per"),
+            (self.beta.is_some(), "--beta"),
+            (self.bandwidth.is_some(), "--bandwidth"),
+            (self.epsilon.is_some(), "--epsilon"),
+            (self.noise_targets.is_some(), "--noise-targets"),
+            (self.noise_features.is_some(), "--noise-features"),
+            (self.noise_absolute, "--noise-absolute"),
+        ];
+        given.into_iter().find(|(given, _)| *given).map(|(_, option)| option)
+    }
+
+    pub(crate) fn method(&self, name: MethodName) -> Result<Method> {
         let per = match self.per {
             Some(PerName::Row) => Per::Row,
             Some(PerName::Copy) | None => Per::Batch,
         };
         let beta = self.beta.unwrap_or(2.0);
-        let method = match self.method {
+        let method = match name {
             MethodName::Ada => Method::Ada(self.ada(per)),
             MethodName::Mixup => Method::Mixup { beta, per },
             MethodName::CMixup => {
@@ -339,7 +384,7 @@ impl MethodArgs {
                 Method::CMixup { bandwidth, beta, per }
             }
             MethodName::LocalMixup => {
-                let (of, option) = ("--method local-mixup", "--epsilon");
+                let (of, option) = ("local-mixup", "--epsilon");
                 let epsilon = self.epsilon.ok_or(Error::Needs { of, option })?;
                 Method::LocalMixup { epsilon, beta, per }
             }
@@ -448,7 +493,7 @@ pub(crate) fn anchors(text: &str) -> Result<AnchorChoice, String> {
     }
 }
 
-fn clusters(text: &str) -> Result<Clusters, String> {
+pub(crate) fn clusters(text: &str) -> Result<Clusters, String> {
     match text {
         "auto" => Ok(Clusters::Auto),
         _ => match text.parse() {
@@ -483,6 +528,9 @@ impl Law {
 }
 
 fn gamma(text: &str) -> Result<Law, String> {
+    if let Ok(gamma) = text.parse() {
+        return Ok(Law::List(vec![gamma]));
+    }
     let (law, of) = text.split_once(':').unwrap_or((text, ""));
     let numbers = || -> Result<Vec<f64>, String> {
         of.split(',')
@@ -503,8 +551,8 @@ fn gamma(text: &str) -> Result<Law, String> {
             [shape, scale] => Ok(Law::Gamma { shape, scale }),
             _ => Err("a gamma distribution has two numbers: gamma:SHAPE,SCALE".into()),
         },
-        _ => Err("γ is uniform, grid[:K], published-grid[:K], log-uniform, gamma:SHAPE,SCALE or \
-                  list:γ,γ,…"
+        _ => Err("γ is uniform, grid[:K], published-grid[:K], log-uniform, gamma:SHAPE,SCALE, \
+                  list:γ,γ,… or a number"
             .into()),
     }
 }

@@ -1,23 +1,26 @@
 //! What people see: messages, progress, colour; and Ctrl-C.
 
+use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
+use windlass_model::Error as Refusal;
 use windlass_table::{Error, Result, Watch};
+use windlass_train::Epoch;
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 static WRITING: AtomicBool = AtomicBool::new(false);
 
 /// Says what went wrong and what to do, and chooses the exit code.
-pub(crate) fn report(error: &Error) -> ExitCode {
-    if error.is_closed_pipe() {
-        return ExitCode::SUCCESS;
-    }
-    if matches!(error, Error::Interrupted) {
-        return ExitCode::from(130);
+pub(crate) fn report(error: &Refusal) -> ExitCode {
+    match error {
+        Refusal::Table(error) if error.is_closed_pipe() => return ExitCode::SUCCESS,
+        Refusal::Table(Error::Interrupted) => return ExitCode::from(130),
+        _ => {}
     }
     say(&format!("{} {error}", paint("error:", "1;31")));
     if let Some(hint) = error.hint() {
@@ -102,5 +105,53 @@ impl Watch for Progress {
     fn advance(&self, rows: u64) -> Result<()> {
         self.bar.inc(rows);
         if INTERRUPTED.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) }
+    }
+}
+
+/// Epochs of one or several networks on a terminal, and an ear for Ctrl-C.
+pub(crate) struct Epochs {
+    bar: ProgressBar,
+    /// The best validation error of every network so far, with its epoch.
+    best: Mutex<Vec<Option<(f64, usize)>>>,
+}
+
+impl Epochs {
+    pub(crate) fn new(quiet: bool, runs: usize, epochs: usize) -> Self {
+        let best = Mutex::new(vec![None; runs]);
+        if quiet || epochs == 0 || !io::stderr().is_terminal() {
+            return Self { bar: ProgressBar::hidden(), best };
+        }
+        let bar = ProgressBar::new((runs * epochs) as u64);
+        let style = ProgressStyle::with_template("{bar:30} {pos}/{len} epochs, {eta} left  {msg}");
+        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        Self { bar, best }
+    }
+
+    pub(crate) fn clear(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+impl windlass_train::Watch for Epochs {
+    fn epoch(&self, run: usize, epoch: &Epoch) -> bool {
+        self.bar.inc(1);
+        if !self.bar.is_hidden() {
+            let mut best = self.best.lock().unwrap_or_else(PoisonError::into_inner);
+            if let (true, Some(valid)) = (epoch.best, epoch.valid) {
+                best[run] = Some((valid, epoch.number));
+            }
+            let mut text = format!("loss {:.4}", epoch.loss);
+            if let Some(valid) = epoch.valid {
+                let _ = write!(text, ", validation {valid:.4}");
+            }
+            if let Some((valid, number)) = best[run] {
+                let _ = write!(text, ", best {valid:.4} in epoch {number}");
+            }
+            if best.len() > 1 {
+                text = format!("network {}: {text}", run + 1);
+            }
+            self.bar.set_message(text);
+        }
+        !INTERRUPTED.load(Ordering::Relaxed)
     }
 }

@@ -52,6 +52,7 @@ fn bad_input_is_refused_with_these_words() {
     settings(log, &with);
     damaged(log, &plain);
     outputs(log);
+    models(log);
     if std::env::var_os("WINDLASS_BLESS").is_some() {
         std::fs::write(SNAPSHOT, &log).unwrap();
     }
@@ -293,4 +294,89 @@ fn outputs(log: &mut String) {
     case(log, "output ending unknown", "augment good.csv -t y -o out.xls", |_| {});
     case(log, "picture ending unknown", "augment good.csv -t y -o out.csv --plot a.jpg", |_| {});
     case(log, "output not given", "augment good.csv -t y", |_| {});
+}
+
+/// What `train`, `predict`, `regress` and `export` refuse.
+fn models(log: &mut String) {
+    let train = |rest: &str| format!("train good.csv --target y --output model {rest}");
+    for (title, rest) in [
+        ("model: an option of networks", "--model ridge --epochs 5"),
+        ("model: an option of linear models", "--penalty 2"),
+        ("model: an option of augmentation", "--alpha 3"),
+        ("model: a layer without augmentation", "--manifold 1"),
+        ("model: units of a preset", "--model fcn3 --hidden 5"),
+        ("model: anchors without strength", "--model anchor --anchors column:kind"),
+        ("model: anchors of no column", "--model anchor --anchors column:knd --gamma 2"),
+        ("model: no such layer", "--augment ada --manifold 3"),
+        ("model: noise inside", "--augment noise --manifold 1"),
+        ("model: an anchor matrix", "--augment ada --anchors matrix:good.csv"),
+        ("model: groups of batches", "--augment ada --anchors column:kind --per-batch"),
+        ("model: no epochs", "--epochs 0"),
+        ("model: no rate", "--lr 0"),
+        ("model: no units", "--hidden 8,0"),
+        ("model: no full batch", "--batch 100 --drop-last"),
+        ("model: nothing to validate", "--valid 0.001"),
+        ("model: nothing to train on", "--valid 0.999"),
+        ("model: a share of too much", "--valid 1.5"),
+        ("model: a committee of too many", "--committee 31"),
+        ("model: a committee of one", "--committee 1"),
+        ("model: a checkpoint of a committee", "--committee 3 --checkpoint state"),
+        ("model: a penalty below 0", "--model ridge --penalty=-1"),
+        ("model: nothing to predict from", "--exclude a,b,kind"),
+    ] {
+        case(log, title, &train(rest), |_| {});
+    }
+    let of = |input: &str| format!("train {input} --target y --output model");
+    case(log, "model: target not found", "train good.csv --target yy --output model", |_| {});
+    case(log, "model: one row", &of("bad.csv"), |desk| {
+        desk.put("bad.csv", "a,y\n1.5,2.5\n");
+    });
+    case(log, "model: constant target", &of("bad.csv"), |desk| {
+        desk.put("bad.csv", "a,y\n1.5,2\n2.5,2\n3.5,2\n4.5,2\n5.5,2\n");
+    });
+    case(log, "model: constant and empty features", &of("bad.csv"), |desk| {
+        desk.put("bad.csv", "a,b,y\n1.5,,2\n1.5,,3\n1.5,,4\n1.5,,5\n1.5,,6\n");
+    });
+    case(log, "model: a state of another run", &train("--checkpoint state"), |desk| {
+        desk.put("state", "what is this?");
+    });
+    let trained = |desk: &Desk| {
+        desk.run("train good.csv --target y --epochs 2 --quiet --output model").ok();
+    };
+    let predict = |rest: &str| format!("predict {rest}");
+    case(log, "predict: not a model", &predict("good.csv good.csv -o out.csv"), |_| {});
+    case(log, "predict: no model", &predict("none good.csv -o out.csv"), |_| {});
+    case(log, "predict: a column is missing", &predict("model new.csv -o out.csv"), |desk| {
+        trained(desk);
+        desk.put("new.csv", "a,kind\n1,k0\n");
+    });
+    case(log, "predict: a column has another type", &predict("model new.csv -o out.csv"), |desk| {
+        trained(desk);
+        desk.put("new.csv", "a,b,kind\n1,two,k0\n");
+    });
+    case(log, "predict: an infinite value", &predict("model new.csv -o out.csv"), |desk| {
+        trained(desk);
+        desk.put("new.csv", "a,b,kind\n1.5,2,k0\ninf,2,k0\n");
+    });
+    case(log, "predict: a column is taken", &predict("model new.csv -o out.csv"), |desk| {
+        trained(desk);
+        desk.put("new.csv", "a,b,kind,prediction\n1,2,k0,3\n");
+    });
+    case(log, "predict: no target to compare", &predict("model new.csv --metrics"), |desk| {
+        trained(desk);
+        desk.put("new.csv", "a,b,kind\n1,2,k0\n");
+    });
+    case(
+        log,
+        "predict: output is the model",
+        &predict("model.csv good.csv -o model.csv"),
+        |desk| {
+            desk.run("train good.csv --target y --epochs 2 --quiet --output model.csv").ok();
+        },
+    );
+    case(log, "regress: one group", "regress good.csv --target y --anchors column:one", |desk| {
+        desk.put("good.csv", "one,a,y\nk,1.5,2\nk,2.5,4\nk,4.5,3\n");
+    });
+    case(log, "regress: a strength below 0", "regress good.csv --target y --gamma=-1", |_| {});
+    case(log, "export: another ending", "export model model.pb", trained);
 }

@@ -450,7 +450,7 @@ fn named_columns(schema: &Schema, method: &Method) -> Result<Vec<(usize, &'stati
 }
 
 /// Says which value of a column is not a number, if it is text.
-fn with_example(mut error: Error, table: &Table) -> Error {
+pub(crate) fn with_example(mut error: Error, table: &Table) -> Error {
     if let Error::NotNumeric { column, example, .. } = &mut error
         && let Ok(place) = table.schema().index_of(column)
     {

@@ -11,12 +11,14 @@ use arrow_array::{Array, ArrayRef, Float64Array, PrimitiveArray};
 use arrow_schema::DataType;
 
 /// Whether a column can be moved at all.
-pub(crate) fn is_numeric(data_type: &DataType) -> bool {
+#[must_use]
+pub fn is_numeric(data_type: &DataType) -> bool {
     data_type.is_numeric()
 }
 
 /// A type in words.
-pub(crate) fn in_words(data_type: &DataType) -> String {
+#[must_use]
+pub fn in_words(data_type: &DataType) -> String {
     match data_type {
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => "text".into(),
         DataType::Boolean => "booleans".into(),
@@ -30,7 +32,8 @@ pub(crate) fn in_words(data_type: &DataType) -> String {
 }
 
 /// The numbers of a column; NaN becomes a missing value.
-pub(crate) fn numbers(column: &ArrayRef) -> Float64Array {
+#[must_use]
+pub fn numbers(column: &ArrayRef) -> Float64Array {
     let floats = match column.data_type() {
         DataType::Float64 => Arc::clone(column),
         _ => arrow_cast::cast(column, &DataType::Float64).expect("a numeric column"),

@@ -211,6 +211,9 @@ impl Error {
             Self::ReservedColumn { column } => {
                 format!("leave it out with --exclude {column}, or rename it")
             }
+            Self::NeedsMemory { what: "training", .. } => {
+                "raise --memory, or train on a sample of the rows".into()
+            }
             Self::NeedsMemory { .. } => {
                 "raise --memory, or use ada with groups, which reads the table in blocks".into()
             }

@@ -24,6 +24,7 @@ mod categories;
 mod column;
 mod error;
 mod format;
+mod frame;
 mod groups;
 mod inspect;
 mod maker;
@@ -38,8 +39,10 @@ mod source;
 mod verify;
 
 pub use augment::{Augmentation, GroupSummary, Manifest, Output, Outside, Summary, Watch};
+pub use column::{in_words, is_numeric, numbers};
 pub use error::{Error, Result, RowList};
 pub use format::{Compression, Format};
+pub use frame::{Frame, words};
 pub use inspect::{ColumnReport, Inspection};
 pub use profile::{ColumnProfile, FEW, LEVELS, Profile};
 pub use roles::{Role, Roles};

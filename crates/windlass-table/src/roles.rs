@@ -180,8 +180,32 @@ fn inferred(data_type: &arrow_schema::DataType, few: Option<usize>) -> (Role, St
 }
 
 impl Roles {
+    /// The continuous features.
+    #[must_use]
+    pub fn features(&self) -> &[usize] {
+        &self.features
+    }
+
+    /// The targets, in the order of the table.
+    #[must_use]
+    pub fn targets(&self) -> &[usize] {
+        &self.targets
+    }
+
+    /// The column that says how much a row counts.
+    #[must_use]
+    pub fn weight(&self) -> Option<usize> {
+        self.weight
+    }
+
     /// Refuses columns that cannot play their roles.
     pub(crate) fn check(&self, schema: &Schema, profile: &Profile) -> Result<()> {
+        self.check_values(schema, profile)?;
+        self.check_features(schema)
+    }
+
+    /// Refuses columns with values that they must not have.
+    pub(crate) fn check_values(&self, schema: &Schema, profile: &Profile) -> Result<()> {
         let name = |place: usize| schema.field(place).name().clone();
         for &place in &self.targets {
             let column = &profile.columns[place];
@@ -204,6 +228,11 @@ impl Roles {
                 return Err(Error::BadWeight { column, rows });
             }
         }
+        Ok(())
+    }
+
+    fn check_features(&self, schema: &Schema) -> Result<()> {
+        let name = |place: usize| schema.field(place).name().clone();
         if self.features.is_empty() {
             let others = self.roles.iter().filter(|role| **role != Role::Target).count();
             let why = if others == 0 {

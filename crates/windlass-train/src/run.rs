@@ -175,7 +175,7 @@ impl Training {
                 return refuse(name, "[1, inf)", 0.0);
             }
         }
-        for (name, value) in [("rate", Some(self.rate)), ("clip", self.clip)] {
+        for (name, value) in [("learning rate", Some(self.rate)), ("clip", self.clip)] {
             if let Some(value) = value.filter(|value| !(*value > 0.0 && value.is_finite())) {
                 return refuse(name, "(0, inf)", value);
             }

@@ -8,10 +8,11 @@ use std::time::Instant;
 use clap::Args;
 use windlass_plot::{Point, Scatter};
 use windlass_table::{
-    Augmentation, Error, Manifest, Result, Sink, Sketch, Summary, Table, WriteOptions,
-    check_places, write_whole,
+    Augmentation, Manifest, Result, Sink, Sketch, Summary, Table, WriteOptions, check_places,
+    write_whole,
 };
 
+use super::picture::Picture;
 use crate::options::{ColumnArgs, MethodArgs, ReadArgs};
 use crate::terminal::{self, Progress, to_json};
 
@@ -64,7 +65,7 @@ pub(crate) fn run(args: &AugmentArgs) -> Result<ExitCode> {
     let started = Instant::now();
     terminal::heed_ctrl_c();
     let to_stdout = args.output.as_os_str() == "-";
-    let picture = args.plot.as_deref().map(picture_format).transpose()?;
+    let picture = args.plot.as_deref().map(Picture::of).transpose()?;
     // Settings are checked before anything is read; names of columns need the table.
     args.method.settings(windlass_table::Columns::default(), (true, false))?;
     let said = args.read.format.map(Into::into);
@@ -114,21 +115,7 @@ pub(crate) fn run(args: &AugmentArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-#[derive(Clone, Copy)]
-enum Picture {
-    Svg,
-    Png,
-}
-
-fn picture_format(path: &Path) -> Result<Picture> {
-    match path.extension().and_then(|ending| ending.to_str()) {
-        Some(ending) if ending.eq_ignore_ascii_case("svg") => Ok(Picture::Svg),
-        Some(ending) if ending.eq_ignore_ascii_case("png") => Ok(Picture::Png),
-        _ => Err(Error::PictureEnding { path: path.to_owned() }),
-    }
-}
-
-fn draw(path: &Path, format: Picture, sketch: &Sketch, summary: &Summary) -> Result<Vec<u8>> {
+fn draw(path: &Path, picture: Picture, sketch: &Sketch, summary: &Summary) -> Result<Vec<u8>> {
     let points = |points: &[windlass_table::SketchPoint]| {
         points.iter().map(|point| Point { x: point.x, y: point.y, group: point.group }).collect()
     };
@@ -143,12 +130,7 @@ fn draw(path: &Path, format: Picture, sketch: &Sketch, summary: &Summary) -> Res
         originals: points(&sketch.originals),
         synthetic: points(&sketch.synthetic),
     };
-    match format {
-        Picture::Svg => Ok(scatter.to_svg().into_bytes()),
-        Picture::Png => scatter
-            .to_png()
-            .map_err(|error| Error::Plot { path: path.to_owned(), why: error.to_string() }),
-    }
+    picture.scatter(path, &scatter)
 }
 
 fn in_words(summary: &Summary, output: &Path, seconds: f64) -> String {

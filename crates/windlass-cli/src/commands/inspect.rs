@@ -50,8 +50,8 @@ pub(crate) fn run(args: &InspectArgs) -> Result<ExitCode> {
     };
     terminal::print(&text)?;
     // What augment would refuse is not refused here, but said.
-    match &inspection.refusal {
-        Some(refusal) => Ok(terminal::report(refusal)),
+    match inspection.refusal {
+        Some(refusal) => Ok(terminal::report(&refusal.into())),
         None => Ok(ExitCode::SUCCESS),
     }
 }

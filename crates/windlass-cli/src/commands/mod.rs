@@ -2,6 +2,11 @@
 
 pub(crate) mod augment;
 pub(crate) mod completions;
+pub(crate) mod export;
 pub(crate) mod inspect;
 pub(crate) mod man;
+mod picture;
+pub(crate) mod predict;
+pub(crate) mod regress;
+pub(crate) mod train;
 pub(crate) mod verify;

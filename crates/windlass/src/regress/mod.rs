@@ -22,6 +22,18 @@ pub struct LinearModel {
 }
 
 impl LinearModel {
+    /// A model with given coefficients, a row for every feature, and an intercept for every target.
+    pub fn new(coefficients: Array2<f64>, intercept: Array1<f64>) -> Result<Self> {
+        let (expected, got) = (coefficients.ncols(), intercept.len());
+        if expected != got {
+            return Err(Error::ColumnMismatch { what: "the intercept", expected, got });
+        }
+        check_finite("the coefficients", coefficients.as_standard_layout().view())?;
+        let row = intercept.view().insert_axis(ndarray::Axis(0));
+        check_finite("the intercept", row.as_standard_layout().view())?;
+        Ok(Self { coefficients, intercept })
+    }
+
     /// `B`: a row for every feature, a column for every target.
     #[must_use]
     pub fn coefficients(&self) -> ArrayView2<'_, f64> {

@@ -172,7 +172,7 @@ fn plus_plus(points: &Points<'_>, groups: usize, seed: Seed, start: u64) -> Cent
 
 /// Tries to make a finished run better: exchanges a centre, runs on, and keeps what is better.
 pub(super) fn refined(points: &Points<'_>, best: Lloyd, stop: Stop, seed: Seed) -> Lloyd {
-    if points.len() > 2 * SAMPLE {
+    if points.len() >= 2 * SAMPLE {
         return best;
     }
     let blocks = Blocks::new(points);

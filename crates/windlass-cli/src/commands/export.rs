@@ -1,0 +1,38 @@
+//! `export`: a model for other programs.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use windlass_model::{Error, Result, onnx};
+use windlass_table::{check_places, write_whole};
+
+use super::predict::open;
+
+/// Write a model as ONNX, with its preprocessing inside
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The graph takes `continuous` (doubles, NaN where missing) and, if the model has categories, `categories`
+(floats, 1 for a row's level); the file's metadata name their columns. It gives `prediction`, and
+`prediction_sd` from a committee.
+
+Examples:
+  windlass export model.windlass model.onnx")]
+pub(crate) struct ExportArgs {
+    /// A model made by `windlass train`
+    model: PathBuf,
+    /// Where it goes: a .onnx file
+    output: PathBuf,
+}
+
+pub(crate) fn run(args: &ExportArgs) -> Result<ExitCode> {
+    let onnx_file =
+        args.output.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("onnx"));
+    if !onnx_file {
+        return Err(Error::ExportEnding { path: args.output.clone() });
+    }
+    check_places(&[&args.output], Some(windlass_table::Format::Arrow), &[args.model.clone()])?;
+    let model = open(&args.model)?;
+    write_whole(&args.output, &onnx::export(&model))?;
+    Ok(ExitCode::SUCCESS)
+}

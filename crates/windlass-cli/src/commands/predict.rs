@@ -1,0 +1,250 @@
+//! `predict`: what a model says of the rows of a table.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayRef, Float64Array, RecordBatch};
+use arrow_schema::{DataType, Field, Schema};
+use clap::Args;
+use ndarray::Array2;
+use windlass_model::{Error, Metrics, Model, Result};
+use windlass_table::{Sink, Table, Watch as _, WriteOptions, check_places, numbers};
+
+use crate::options::ReadArgs;
+use crate::terminal::{self, Progress, to_json};
+
+/// Add a model's predictions to a table, or measure them
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  windlass predict model.windlass new.parquet -o predictions.parquet
+  windlass predict model.windlass test.csv --metrics --json")]
+pub(crate) struct PredictArgs {
+    /// A model made by `windlass train`
+    model: PathBuf,
+    /// Files or folders of files with the same columns, or `-`: one table
+    #[arg(required = true, value_name = "INPUT")]
+    inputs: Vec<PathBuf>,
+    /// Where the rows go, with a column `prediction` (and `prediction_sd` from a committee)
+    #[arg(short, long, value_name = "FILE", required_unless_present = "metrics")]
+    output: Option<PathBuf>,
+    /// Compare predictions with the target and say how good they are
+    #[arg(long)]
+    metrics: bool,
+    /// The metrics for machines
+    #[arg(long, requires = "metrics")]
+    json: bool,
+    /// No summary and no progress
+    #[arg(short, long)]
+    quiet: bool,
+    #[command(flatten)]
+    read: ReadArgs,
+}
+
+/// Reads a model file.
+pub(super) fn open(path: &Path) -> Result<Model> {
+    let bytes = std::fs::read(path).map_err(|source| {
+        let path = path.to_owned();
+        match source.kind() {
+            std::io::ErrorKind::NotFound => windlass_table::Error::NotFound { path },
+            _ => windlass_table::Error::Io { doing: "read", path, source },
+        }
+    })?;
+    Model::from_bytes(&bytes, path)
+}
+
+pub(crate) fn run(args: &PredictArgs) -> Result<ExitCode> {
+    terminal::heed_ctrl_c();
+    let model = open(&args.model)?;
+    if let Some(output) = &args.output {
+        let inputs: Vec<PathBuf> = args.inputs.iter().chain([&args.model]).cloned().collect();
+        check_places(&[output], args.read.format.map(Into::into), &inputs)?;
+    }
+    let table = args.read.open(&args.inputs)?;
+    let added = added_columns(&model);
+    let schema = with_columns(&table, &added)?;
+    if args.metrics {
+        let absent = |target: &String| table.schema().index_of(target).is_err();
+        if let Some(column) = model.targets().into_iter().find(absent) {
+            return Err(Error::NoTarget { column, path: table.path().to_owned() });
+        }
+    }
+    say_extra(&model, &table, args.quiet);
+    let progress = Progress::new(args.quiet);
+    progress.stage("predicting");
+    terminal::begin_writing();
+    let mut sink = match &args.output {
+        Some(output) => {
+            let said = args.read.format.map(Into::into);
+            let options = WriteOptions {
+                format: if output.as_os_str() == "-" {
+                    said.or(Some(table.format()))
+                } else {
+                    said
+                },
+                delimiter: args.read.delimiter,
+                header: !args.read.no_header,
+            };
+            Some(Sink::create(output, &options, &schema, None)?)
+        }
+        None => None,
+    };
+    let (mut first, mut unknown, mut compared) =
+        (0, Vec::<(String, u64)>::new(), Compared::default());
+    for batch in table.blocks() {
+        let batch = batch?;
+        progress.advance(batch.num_rows() as u64)?;
+        let predicted = model.predict(&batch, table.path(), first)?;
+        first += batch.num_rows() as u64;
+        for (column, count) in &predicted.unknown {
+            match unknown.iter_mut().find(|(other, _)| other == column) {
+                Some((_, all)) => *all += count,
+                None => unknown.push((column.clone(), *count)),
+            }
+        }
+        if args.metrics {
+            compared.add(&model, &batch, &predicted.mean);
+        }
+        if let Some(sink) = &mut sink {
+            let mut columns = batch.columns().to_vec();
+            let of = |values: &Array2<f64>| -> Vec<ArrayRef> {
+                let column = |column: ndarray::ArrayView1<'_, f64>| {
+                    Arc::new(Float64Array::from(column.to_vec())) as ArrayRef
+                };
+                values.columns().into_iter().map(column).collect()
+            };
+            columns.extend(of(&predicted.mean));
+            columns.extend(predicted.spread.iter().flat_map(of));
+            let batch = RecordBatch::try_new(Arc::clone(&schema), columns);
+            sink.write(0, &batch.expect("columns of the schema"))?;
+        }
+    }
+    progress.clear();
+    if let Some(sink) = sink {
+        sink.finish()?;
+    }
+    if !args.quiet {
+        for (column, count) in &unknown {
+            let rows = if *count == 1 { "row has" } else { "rows have" };
+            terminal::say(&format!("note: {count} {rows} a `{column}` never seen in training"));
+        }
+    }
+    if args.metrics {
+        compared.report(args.json, args.quiet)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn added_columns(model: &Model) -> Vec<String> {
+    let targets = model.targets();
+    let names = |what: &str| -> Vec<String> {
+        match &targets[..] {
+            [_] => vec![what.to_owned()],
+            several => several.iter().map(|target| format!("{what}_{target}")).collect(),
+        }
+    };
+    let mut added = names("prediction");
+    if model.committee() > 1 {
+        added.extend(names("prediction_sd"));
+    }
+    added
+}
+
+fn with_columns(table: &Table, added: &[String]) -> Result<Arc<Schema>> {
+    let mut fields: Vec<Field> =
+        table.schema().fields().iter().map(|field| field.as_ref().clone()).collect();
+    for name in added {
+        if table.schema().index_of(name).is_ok() {
+            let (column, path) = (name.clone(), table.path().to_owned());
+            return Err(Error::ColumnTaken { column, path });
+        }
+        fields.push(Field::new(name, DataType::Float64, false));
+    }
+    Ok(Arc::new(Schema::new(fields)))
+}
+
+/// Columns that the model does not know are carried along; that is said, because a name may be misspelt.
+fn say_extra(model: &Model, table: &Table, quiet: bool) {
+    let card = model.card();
+    let known: Vec<&str> = card
+        .preparations
+        .iter()
+        .flat_map(|preparation| {
+            let inputs = preparation.inputs.iter().map(windlass_model::Input::name);
+            inputs.chain(preparation.targets.iter().map(|target| target.name.as_str()))
+        })
+        .collect();
+    let extra: Vec<String> = table
+        .schema()
+        .fields()
+        .iter()
+        .filter(|field| !known.contains(&field.name().as_str()))
+        .map(|field| format!("`{}`", field.name()))
+        .collect();
+    if !quiet && !extra.is_empty() {
+        let shown = extra.iter().take(8).cloned().collect::<Vec<_>>().join(", ");
+        let more = if extra.len() > 8 { ", …" } else { "" };
+        terminal::say(&format!("note: the model has no use for {shown}{more}"));
+    }
+}
+
+/// Targets and predictions of the rows that have a target.
+#[derive(Default)]
+struct Compared {
+    y: Vec<f64>,
+    predicted: Vec<f64>,
+    targets: usize,
+    without: u64,
+}
+
+impl Compared {
+    fn add(&mut self, model: &Model, batch: &RecordBatch, predicted: &Array2<f64>) {
+        let targets: Vec<Float64Array> = model
+            .targets()
+            .iter()
+            .map(|target| numbers(batch.column_by_name(target).expect("checked before")))
+            .collect();
+        self.targets = targets.len();
+        for (row, predicted) in predicted.rows().into_iter().enumerate() {
+            let known =
+                |target: &Float64Array| target.is_valid(row) && target.value(row).is_finite();
+            if targets.iter().all(known) {
+                self.y.extend(targets.iter().map(|target| target.value(row)));
+                self.predicted.extend(predicted);
+            } else {
+                self.without += 1;
+            }
+        }
+    }
+
+    fn report(self, json: bool, quiet: bool) -> Result<()> {
+        if self.without > 0 && !quiet {
+            let rows = if self.without == 1 { "row" } else { "rows" };
+            terminal::say(&format!("note: {} {rows} without a target left out", self.without));
+        }
+        let rows = self.y.len() / self.targets.max(1);
+        if rows == 0 {
+            return Err(Error::NothingToCompare);
+        }
+        let array = |values: Vec<f64>| {
+            Array2::from_shape_vec((rows, self.targets), values).expect("a row of targets each")
+        };
+        let metrics = Metrics::of(&array(self.y), &array(self.predicted))?;
+        let text = if json {
+            to_json(&metrics)
+        } else {
+            let or =
+                |value: Option<f64>| value.map_or("–".to_owned(), |value| format!("{value:.4}"));
+            format!(
+                "rows {}\nRMSE {:.6}\nMAE  {:.6}\nMAPE {} %\nR²   {}",
+                metrics.rows,
+                metrics.rmse,
+                metrics.mae,
+                or(metrics.mape),
+                or(metrics.r2)
+            )
+        };
+        Ok(terminal::print(&(text + "\n"))?)
+    }
+}

@@ -1,0 +1,155 @@
+//! `regress`: anchor regression along γ.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use windlass_model::{GammaPath, Result};
+use windlass_plot::{Lines, Series};
+use windlass_table::{AnchorChoice, Clusters, Frame, check_places, write_whole};
+
+use super::picture::Picture;
+use super::train::without_anchors;
+use crate::options::{ColumnArgs, ReadArgs, anchors, clusters};
+use crate::terminal::{self, Progress, to_json};
+
+/// Fit anchor regression for several strengths γ: coefficients, and errors in groups seen and unseen
+#[derive(Debug, Args)]
+#[command(after_help = "\
+γ = 1 is least squares, γ = 0 takes the groups' means out, a large γ protects against shifts between
+groups that are larger than those seen.
+
+Examples:
+  windlass regress train.csv --target y --anchors column:site
+  windlass regress train.csv --target y --anchors column:site --gamma 0,0.5,1,2,5,10,100 --plot path.svg")]
+pub(crate) struct RegressArgs {
+    /// Files or folders of files with the same columns, or `-`: one table
+    #[arg(required = true, value_name = "INPUT")]
+    inputs: Vec<PathBuf>,
+    /// The column to predict
+    #[arg(short, long, required = true, value_name = "COLUMN")]
+    target: Vec<String>,
+    /// Which rows belong together: column:COLUMN, bins:COLUMN, quantiles:COLUMN or kmeans
+    #[arg(long, value_name = "ANCHORS", value_parser = anchors, default_value = "kmeans")]
+    anchors: AnchorChoice,
+    /// How many clusters or bins
+    #[arg(long, value_name = "N|auto", value_parser = clusters, default_value = "auto")]
+    clusters: Clusters,
+    /// Strengths
+    #[arg(long, value_name = "γ,γ,…", value_delimiter = ',', default_value = "0,0.5,1,2,5,10,100")]
+    gamma: Vec<f64>,
+    /// Penalty on the coefficients of scaled columns
+    #[arg(long, value_name = "λ", default_value_t = 0.0)]
+    penalty: f64,
+    /// Draw errors over γ: a .svg or .png file
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
+    /// The same for machines
+    #[arg(long)]
+    json: bool,
+    /// What random numbers of k-means depend on
+    #[arg(short, long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    /// Leave out rows without a finite target instead of refusing them
+    #[arg(long)]
+    drop_missing_target: bool,
+    #[command(flatten)]
+    columns: ColumnArgs,
+    #[command(flatten)]
+    read: ReadArgs,
+}
+
+pub(crate) fn run(args: &RegressArgs) -> Result<ExitCode> {
+    terminal::heed_ctrl_c();
+    let picture = args.plot.as_deref().map(Picture::of).transpose()?;
+    let places: Vec<&std::path::Path> = args.plot.iter().map(PathBuf::as_path).collect();
+    check_places(&places, Some(windlass_table::Format::Arrow), &args.inputs)?;
+    let table = args.read.open(&args.inputs)?;
+    let columns = args.columns.columns(&args.target, &table);
+    let columns = without_anchors(columns, &args.anchors, &table);
+    let progress = Progress::new(false);
+    let (drop, memory) = (args.drop_missing_target, args.read.memory);
+    let frame = Frame::load(&table, &columns, drop, memory, &progress)?;
+    progress.clear();
+    let path = GammaPath::fit(
+        (&frame, table.path()),
+        &columns,
+        (&args.anchors, args.clusters),
+        &args.gamma,
+        args.penalty,
+        args.seed,
+    )?;
+    for note in &path.notes {
+        terminal::say(&format!("note: {note}"));
+    }
+    if let (Some(place), Some(picture)) = (&args.plot, picture) {
+        write_whole(place, &picture.lines(place, &drawn(&path))?)?;
+    }
+    let text = if args.json { to_json(&path) + "\n" } else { in_words(&path) };
+    terminal::print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn in_words(path: &GammaPath) -> String {
+    let mut text = String::new();
+    let left_out = if path.folds == path.groups {
+        "each group".into()
+    } else {
+        format!("each of {} parts of the groups", path.folds)
+    };
+    let _ = writeln!(
+        text,
+        "anchor regression of {}, {} groups; errors (RMSE) out of groups: without {left_out} in turn\n",
+        path.target, path.groups
+    );
+    let widest = path.names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(18);
+    let mut line = |name: &str, of: &dyn Fn(usize) -> String| {
+        let cells: Vec<String> =
+            (0..path.rows.len()).map(|row| format!("{:>11}", of(row))).collect();
+        let _ = writeln!(text, "{name:<widest$} {}", cells.join(" "));
+    };
+    line("γ", &|row| path.rows[row].gamma.to_string());
+    line("in the groups", &|row| short(path.rows[row].in_groups));
+    line("out of groups", &|row| short(path.rows[row].out_of_groups));
+    line("worst group", &|row| short(path.rows[row].worst_group));
+    line("intercept", &|row| short(path.rows[row].intercept));
+    for (place, name) in path.names.iter().enumerate() {
+        line(name, &|row| short(path.rows[row].coefficients[place]));
+    }
+    text
+}
+
+/// Five digits that count.
+fn short(value: f64) -> String {
+    if value == 0.0 || (1e-3..1e6).contains(&value.abs()) {
+        let whole = value.abs().max(1.0).log10().floor();
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 5")]
+        let decimals = (4.0 - whole).max(0.0) as usize;
+        format!("{value:.decimals$}")
+    } else {
+        format!("{value:.4e}")
+    }
+}
+
+fn drawn(path: &GammaPath) -> Lines {
+    let of = |name: &str, value: &dyn Fn(&windlass_model::PathRow) -> f64| {
+        let points = path.rows.iter().enumerate().map(|(place, row)| (place as f64, value(row)));
+        Series { name: name.to_owned(), points: points.collect() }
+    };
+    let names =
+        path.rows.iter().enumerate().map(|(place, row)| (place as f64, row.gamma.to_string()));
+    Lines {
+        title: format!("Anchor regression of {}, {} groups", path.target, path.groups),
+        x_label: "γ".into(),
+        y_label: format!("RMSE of {}", path.target),
+        series: vec![
+            of("in the groups", &|row| row.in_groups),
+            of("out of groups", &|row| row.out_of_groups),
+            of("worst group", &|row| row.worst_group),
+        ],
+        x_names: Some(names.collect()),
+        mark: None,
+        log_y: false,
+    }
+}

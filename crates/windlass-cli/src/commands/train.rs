@@ -1,0 +1,636 @@
+//! `train`: fit a model to a table and keep it in a file.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+use windlass_model::{
+    AugmentRecipe, Card, Checkpoint, Error, Kind, Metrics, Model, NetworkRecipe, Recipe, Result,
+    Scaling, Trained, Valid,
+};
+use windlass_plot::{Lines, Series};
+use windlass_table::{AnchorChoice, Columns, Frame, Table, check_places, write_whole};
+use windlass_train::{Activation, Epoch, FittedOn, Loss, Optimiser, Order, Schedule, Training};
+
+use super::picture::Picture;
+use crate::options::{ColumnArgs, HowArgs, MethodName, ReadArgs};
+use crate::terminal::{self, Epochs, Progress, to_json};
+
+/// Train a model on a table, with augmentation inside the loop if asked for
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  windlass train cars.csv --target mpg --output model.windlass
+  windlass train cars.csv -t mpg --committee 5 -o model.windlass
+  windlass train train.csv -t y --hidden 128,128 --augment ada --clusters 8 --manifold 1 --epochs 200 -o model.windlass
+  windlass train train.csv -t y --model ridge --penalty 1.0 -o ridge.windlass
+  windlass train train.csv -t y --model anchor --anchors column:site --gamma 5 -o anchor.windlass")]
+pub(crate) struct TrainArgs {
+    /// Files or folders of files with the same columns, or `-`: one table
+    #[arg(required = true, value_name = "INPUT")]
+    inputs: Vec<PathBuf>,
+    /// The column to predict, or several
+    #[arg(short, long, required = true, value_name = "COLUMNS")]
+    target: Vec<String>,
+    /// Where the model goes
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// The kind of model
+    #[arg(long, value_name = "MODEL", default_value = "mlp")]
+    model: ModelName,
+    /// Draw the loss over the epochs: a .svg or .png file
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
+    /// A summary for machines, on standard output
+    #[arg(long)]
+    json: bool,
+    /// No summary and no progress
+    #[arg(short, long)]
+    quiet: bool,
+    /// What random numbers depend on: one seed, the same model
+    #[arg(short, long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    /// Leave out rows without a finite target instead of refusing them
+    #[arg(long)]
+    drop_missing_target: bool,
+    #[command(flatten)]
+    network: NetworkArgs,
+    /// ridge, anchor: penalty on the coefficients of scaled columns [default: 1 for ridge, 0 for anchor]
+    #[arg(long, value_name = "λ", help_heading = "Linear models")]
+    penalty: Option<f64>,
+    /// What continuous columns are brought to
+    #[arg(long, value_name = "SCALE", default_value = "standard", help_heading = "Columns")]
+    scale: ScaleName,
+    /// What targets are brought to; predictions are in their units anyway
+    #[arg(long, value_name = "SCALE", default_value = "standard", help_heading = "Columns")]
+    target_scale: ScaleName,
+    /// Augment batches with this method [default: none]
+    #[arg(long, value_name = "METHOD", help_heading = "Augmentation")]
+    augment: Option<MethodName>,
+    /// Augment after this hidden layer; 0 is the input
+    #[arg(long, value_name = "LAYER", default_value_t = 0, help_heading = "Augmentation")]
+    manifold: usize,
+    /// Keep the rows of a batch in it, beside their synthetic ones
+    #[arg(long, help_heading = "Augmentation")]
+    keep_originals: bool,
+    /// Find groups and partners in each batch anew, instead of once in all training rows
+    #[arg(long, help_heading = "Augmentation")]
+    per_batch: bool,
+    #[command(flatten, next_help_heading = "Augmentation")]
+    how: HowArgs,
+    #[command(flatten)]
+    columns: ColumnArgs,
+    #[command(flatten)]
+    read: ReadArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Network")]
+struct NetworkArgs {
+    /// Units of every hidden layer [default: 128,128]
+    #[arg(long, value_name = "N,N,…", value_delimiter = ',')]
+    hidden: Option<Vec<usize>>,
+    /// What hidden units do [default: relu]
+    #[arg(long, value_name = "FUNCTION")]
+    activation: Option<ActivationName>,
+    /// Times that all rows are seen [default: 200]
+    #[arg(long, value_name = "N")]
+    epochs: Option<usize>,
+    /// Rows of a step [default: 16]
+    #[arg(long, value_name = "N")]
+    batch: Option<usize>,
+    /// The learning rate [default: 0.002]
+    #[arg(long, value_name = "η")]
+    lr: Option<f64>,
+    /// How the rate changes [default: constant]
+    #[arg(long, value_name = "WAY")]
+    schedule: Option<ScheduleName>,
+    /// How weights follow the gradient [default: adamw]
+    #[arg(long, value_name = "NAME")]
+    optimizer: Option<OptimizerName>,
+    /// sgd: how much of the last step goes on [default: 0.9]
+    #[arg(long, value_name = "μ")]
+    momentum: Option<f64>,
+    /// How strongly weights are drawn to zero [default: 0.5]
+    #[arg(long, value_name = "λ")]
+    weight_decay: Option<f64>,
+    /// Cut gradients that are longer
+    #[arg(long, value_name = "LENGTH")]
+    clip: Option<f64>,
+    /// What is made small: mse, or huber:DELTA in units of the scaled target [default: mse]
+    #[arg(long, value_name = "LOSS", value_parser = loss)]
+    loss: Option<Loss>,
+    /// End after so many epochs without a better validation error
+    #[arg(long, value_name = "EPOCHS")]
+    patience: Option<usize>,
+    /// Leave out a last batch that is not full
+    #[arg(long)]
+    drop_last: bool,
+    /// When rows are shuffled [default: epoch]
+    #[arg(long, value_name = "WHEN")]
+    shuffle: Option<ShuffleName>,
+    /// Rows that the best epoch is chosen by: a share, a file, or `none` [default: 0.2]
+    #[arg(long, value_name = "SHARE|FILE")]
+    valid: Option<String>,
+    /// Train so many networks, each validated on another part of the rows, and average them
+    #[arg(long, value_name = "K", conflicts_with = "valid")]
+    committee: Option<usize>,
+    /// Keep the run in a file after every epoch, and go on from it if it is there
+    #[arg(long, value_name = "FILE")]
+    checkpoint: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ModelName {
+    /// A network: --hidden, --activation
+    Mlp,
+    /// The paper's network for tables: 128,128, leaky ReLU
+    Fcn3,
+    /// The paper's network for curves: five layers of 50
+    Mlp5x50,
+    /// A linear model with a penalty
+    Ridge,
+    /// Anchor regression: --anchors, --gamma
+    Anchor,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum ScaleName {
+    /// Mean 0, deviation 1
+    Standard,
+    /// From 0 to 1
+    Minmax,
+    /// As they are
+    None,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum ActivationName {
+    Relu,
+    /// With slope 0.1
+    LeakyRelu,
+    Sigmoid,
+    Tanh,
+    Identity,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum ScheduleName {
+    Constant,
+    Cosine,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum OptimizerName {
+    Adamw,
+    Adam,
+    Sgd,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum ShuffleName {
+    /// Every epoch anew
+    Epoch,
+    Once,
+    Never,
+}
+
+fn loss(text: &str) -> Result<Loss, String> {
+    match text.split_once(':') {
+        None if text == "mse" => Ok(Loss::Squared),
+        None if text == "huber" => Ok(Loss::Huber(1.0)),
+        Some(("huber", delta)) => {
+            delta.parse().map(Loss::Huber).map_err(|_| format!("`{delta}` is no number: huber:1.5"))
+        }
+        _ => Err("a loss is mse or huber:DELTA".into()),
+    }
+}
+
+impl From<ScaleName> for Scaling {
+    fn from(name: ScaleName) -> Self {
+        match name {
+            ScaleName::Standard => Self::Standard,
+            ScaleName::Minmax => Self::MinMax,
+            ScaleName::None => Self::None,
+        }
+    }
+}
+
+impl NetworkArgs {
+    fn training(&self) -> Training {
+        let usual = Training::default();
+        Training {
+            epochs: self.epochs.unwrap_or(usual.epochs),
+            batch: self.batch.unwrap_or(usual.batch),
+            drop_last: self.drop_last,
+            order: match self.shuffle {
+                Some(ShuffleName::Epoch) | None => Order::EveryEpoch,
+                Some(ShuffleName::Once) => Order::Once,
+                Some(ShuffleName::Never) => Order::AsGiven,
+            },
+            optimiser: match self.optimizer {
+                Some(OptimizerName::Adamw) | None => Optimiser::adam_w(),
+                Some(OptimizerName::Adam) => Optimiser::adam(),
+                Some(OptimizerName::Sgd) => {
+                    Optimiser::Sgd { momentum: self.momentum.unwrap_or(0.9) }
+                }
+            },
+            rate: self.lr.unwrap_or(usual.rate),
+            schedule: match self.schedule {
+                Some(ScheduleName::Constant) | None => Schedule::Constant,
+                Some(ScheduleName::Cosine) => Schedule::Cosine,
+            },
+            weight_decay: self.weight_decay.unwrap_or(usual.weight_decay),
+            clip: self.clip,
+            loss: self.loss.unwrap_or_default(),
+            patience: self.patience,
+        }
+    }
+
+    /// An option that was given, of those that only networks have.
+    fn given(&self) -> Option<&'static str> {
+        let given = [
+            (self.hidden.is_some(), "--hidden"),
+            (self.activation.is_some(), "--activation"),
+            (self.epochs.is_some(), "--epochs"),
+            (self.batch.is_some(), "--batch"),
+            (self.lr.is_some(), "--lr"),
+            (self.schedule.is_some(), "--schedule"),
+            (self.optimizer.is_some(), "--optimizer"),
+            (self.momentum.is_some(), "--momentum"),
+            (self.weight_decay.is_some(), "--weight-decay"),
+            (self.clip.is_some(), "--clip"),
+            (self.loss.is_some(), "--loss"),
+            (self.patience.is_some(), "--patience"),
+            (self.drop_last, "--drop-last"),
+            (self.shuffle.is_some(), "--shuffle"),
+            (self.committee.is_some(), "--committee"),
+            (self.checkpoint.is_some(), "--checkpoint"),
+        ];
+        given.into_iter().find(|(given, _)| *given).map(|(_, option)| option)
+    }
+
+    fn valid(&self) -> (Valid, Option<PathBuf>) {
+        match (&self.committee, self.valid.as_deref()) {
+            (Some(members), _) => (Valid::Folds(*members), None),
+            (None, None) => (Valid::Share(0.2), None),
+            (None, Some("none")) => (Valid::None, None),
+            (None, Some(text)) => match text.parse() {
+                Ok(share) => (Valid::Share(share), None),
+                Err(_) => (Valid::Given, Some(text.into())),
+            },
+        }
+    }
+}
+
+impl TrainArgs {
+    /// Refuses options that the kind of model has no use for: they would be silently ignored.
+    fn refuse_others(&self) -> Result<()> {
+        let refuse = |option: Option<&'static str>, to| match option {
+            Some(option) => Err(Error::DoesNotApply { option, to }),
+            None => Ok(()),
+        };
+        let linear = matches!(self.model, ModelName::Ridge | ModelName::Anchor);
+        let to = if self.model == ModelName::Ridge { "ridge" } else { "anchor regression" };
+        if linear {
+            refuse(self.network.given(), to)?;
+            refuse(self.augment.is_some().then_some("--augment"), to)?;
+            refuse(self.plot.is_some().then_some("--plot"), to)?;
+            let share = self.network.valid.as_deref().filter(|valid| valid.parse::<f64>().is_ok());
+            refuse(share.map(|_| "a share in --valid"), to)?;
+        } else {
+            refuse(self.penalty.is_some().then_some("--penalty"), "networks")?;
+        }
+        if self.augment.is_none() {
+            let inside = [
+                (self.manifold > 0, "--manifold"),
+                (self.keep_originals, "--keep-originals"),
+                (self.per_batch, "--per-batch"),
+            ];
+            let inside = inside.into_iter().find(|(given, _)| *given).map(|(_, option)| option);
+            let to = if linear { to } else { "training without --augment" };
+            refuse(inside.or(self.how.given(self.model == ModelName::Anchor)), to)?;
+        }
+        if self.network.momentum.is_some() && self.network.optimizer != Some(OptimizerName::Sgd) {
+            return Err(Error::DoesNotApply { option: "--momentum", to: "this --optimizer" });
+        }
+        if matches!(self.model, ModelName::Fcn3 | ModelName::Mlp5x50) {
+            let shape = [
+                (self.network.hidden.is_some(), "--hidden"),
+                (self.network.activation.is_some(), "--activation"),
+            ];
+            let shape = shape.into_iter().find(|(given, _)| *given).map(|(_, option)| option);
+            refuse(shape, "a preset network")?;
+        }
+        if self.per_batch && self.how.groups().0 != AnchorChoice::KMeans {
+            return Err(Error::DoesNotApply { option: "--per-batch", to: "groups that are given" });
+        }
+        Ok(())
+    }
+
+    fn kind(&self) -> Result<Kind> {
+        let (hidden, activation) = match self.model {
+            ModelName::Ridge => return Ok(Kind::Ridge { penalty: self.penalty.unwrap_or(1.0) }),
+            ModelName::Anchor => {
+                let (anchors, clusters) = self.how.groups();
+                let needs = Error::Needs { of: "--model anchor", option: "--gamma NUMBER" };
+                let gamma = self.how.strength().ok_or(needs)?;
+                let penalty = self.penalty.unwrap_or(0.0);
+                return Ok(Kind::Anchor { anchors, clusters, gamma, penalty });
+            }
+            ModelName::Fcn3 => (vec![128, 128], Activation::LeakyRelu(0.1)),
+            ModelName::Mlp5x50 => (vec![50; 5], Activation::Relu),
+            ModelName::Mlp => {
+                let activation = match self.network.activation {
+                    Some(ActivationName::Relu) | None => Activation::Relu,
+                    Some(ActivationName::LeakyRelu) => Activation::LeakyRelu(0.1),
+                    Some(ActivationName::Sigmoid) => Activation::Sigmoid,
+                    Some(ActivationName::Tanh) => Activation::Tanh,
+                    Some(ActivationName::Identity) => Activation::Identity,
+                };
+                (self.network.hidden.clone().unwrap_or_else(|| vec![128, 128]), activation)
+            }
+        };
+        let augment = match self.augment {
+            None => None,
+            Some(name) => Some(AugmentRecipe {
+                method: self.how.method(name)?,
+                layer: self.manifold,
+                originals: self.keep_originals,
+                fitted_on: if self.per_batch { FittedOn::Batch } else { FittedOn::TrainingRows },
+            }),
+        };
+        let valid = self.network.valid().0;
+        let training = self.network.training();
+        Ok(Kind::Network(Box::new(NetworkRecipe { hidden, activation, training, augment, valid })))
+    }
+
+    fn recipe(&self, columns: Columns) -> Result<Recipe> {
+        Ok(Recipe {
+            columns,
+            drop_missing_target: self.drop_missing_target,
+            scaling: self.scale.into(),
+            target_scaling: self.target_scale.into(),
+            kind: self.kind()?,
+            seed: self.seed,
+        })
+    }
+}
+
+/// A column that names groups is none to predict from, unless it is asked for as such.
+pub(super) fn without_anchors(
+    mut columns: Columns,
+    anchors: &AnchorChoice,
+    table: &Table,
+) -> Columns {
+    if let AnchorChoice::Column(name) = anchors
+        && table.schema().index_of(name).is_ok()
+    {
+        let lists = [&columns.exclude, &columns.carry, &columns.categorical, &columns.continuous];
+        let said = lists.iter().any(|list| list.contains(name));
+        let chosen = columns.features.as_ref().is_some_and(|features| features.contains(name));
+        if !said && !chosen && !columns.target.contains(name) {
+            columns.carry.push(name.clone());
+        }
+    }
+    columns
+}
+
+pub(crate) fn run(args: &TrainArgs) -> Result<ExitCode> {
+    let started = Instant::now();
+    terminal::heed_ctrl_c();
+    args.refuse_others()?;
+    args.recipe(Columns::default())?;
+    let picture = args.plot.as_deref().map(Picture::of).transpose()?;
+    let (_, valid_file) = args.network.valid();
+    let mut places = vec![args.output.as_path()];
+    places.extend(args.plot.as_deref());
+    places.extend(args.network.checkpoint.as_deref());
+    let inputs: Vec<PathBuf> = args.inputs.iter().chain(&valid_file).cloned().collect();
+    check_places(&places, Some(windlass_table::Format::Arrow), &inputs)?;
+    let table = args.read.open(&args.inputs)?;
+    let (anchors, _) = args.how.groups();
+    let columns = without_anchors(args.columns.columns(&args.target, &table), &anchors, &table);
+    let recipe = args.recipe(columns)?;
+    let progress = Progress::new(args.quiet);
+    let load = |table: &Table| {
+        let drop = recipe.drop_missing_target;
+        Frame::load(table, &recipe.columns, drop, args.read.memory, &progress)
+    };
+    let frame = load(&table)?;
+    let valid_table = match &valid_file {
+        Some(path) => Some(args.read.open(std::slice::from_ref(path))?),
+        None => None,
+    };
+    let valid = valid_table.as_ref().map(load).transpose()?;
+    progress.clear();
+    let runs = args.network.committee.unwrap_or(1);
+    let epochs = match &recipe.kind {
+        Kind::Network(network) => network.training.epochs,
+        Kind::Ridge { .. } | Kind::Anchor { .. } => 0,
+    };
+    terminal::begin_writing();
+    let watch = Epochs::new(args.quiet, runs, epochs);
+    let checkpoint = args.network.checkpoint.as_deref().map(InFile::new);
+    let trained = Model::train(
+        (&frame, table.path()),
+        valid.as_ref().zip(valid_file.as_deref()),
+        &recipe,
+        &watch,
+        checkpoint.as_ref().map(|checkpoint| checkpoint as &dyn Checkpoint),
+    )?;
+    watch.clear();
+    if trained.cancelled {
+        return Err(windlass_table::Error::Interrupted.into());
+    }
+    let picture = match (&args.plot, picture) {
+        (Some(path), Some(picture)) => Some((path, picture.lines(path, &curve(&trained))?)),
+        _ => None,
+    };
+    write_whole(&args.output, &trained.model.to_bytes())?;
+    if let Some((path, bytes)) = picture {
+        write_whole(path, &bytes)?;
+    }
+    let seconds = started.elapsed().as_secs_f64();
+    if args.json {
+        terminal::print(&(to_json(&Summary::of(&trained, seconds)) + "\n"))?;
+    } else if !args.quiet {
+        terminal::say(in_words(&trained, &args.output, seconds).trim_end());
+    }
+    match trained.diverged {
+        Some(epoch) => Err(Error::Diverged { epoch }),
+        None => Ok(ExitCode::SUCCESS),
+    }
+}
+
+/// A checkpoint in a file, written at most every second, and at the end.
+struct InFile<'a> {
+    path: &'a Path,
+    last: std::cell::Cell<Option<Instant>>,
+}
+
+impl<'a> InFile<'a> {
+    fn new(path: &'a Path) -> Self {
+        Self { path, last: std::cell::Cell::new(None) }
+    }
+}
+
+impl Checkpoint for InFile<'_> {
+    fn load(&self) -> Result<Option<Vec<u8>>> {
+        match std::fs::read(self.path) {
+            Ok(state) => Ok(Some(state)),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(source) => {
+                let path = self.path.to_owned();
+                Err(windlass_table::Error::Io { doing: "read", path, source }.into())
+            }
+        }
+    }
+
+    fn save(&self, state: &[u8], last: bool) -> Result<()> {
+        const PAUSE: Duration = Duration::from_secs(1);
+        if last || self.last.get().is_none_or(|last| last.elapsed() >= PAUSE) {
+            write_whole(self.path, state)?;
+            self.last.set(Some(Instant::now()));
+        }
+        Ok(())
+    }
+}
+
+/// What came of training, for machines.
+#[derive(Serialize)]
+struct Summary<'a> {
+    rows: u64,
+    inputs: Vec<&'a str>,
+    targets: Vec<String>,
+    networks: usize,
+    /// Of every network, the epoch that was kept, and how many there were.
+    epochs: Vec<(usize, usize)>,
+    train: Metrics,
+    valid: Option<Metrics>,
+    diverged: bool,
+    notes: &'a [String],
+    seconds: f64,
+}
+
+/// The epoch that is kept, and the number of epochs.
+fn kept(history: &[Epoch]) -> (usize, usize) {
+    let best = history.iter().rfind(|epoch| epoch.best).or(history.last());
+    (best.map_or(0, |epoch| epoch.number), history.len())
+}
+
+impl<'a> Summary<'a> {
+    fn of(trained: &'a Trained, seconds: f64) -> Self {
+        let card = trained.model.card();
+        Self {
+            rows: card.rows,
+            inputs: inputs(card),
+            targets: trained.model.targets(),
+            networks: trained.model.committee(),
+            epochs: trained.histories.iter().map(|history| kept(history)).collect(),
+            train: card.train,
+            valid: card.valid,
+            diverged: trained.diverged.is_some(),
+            notes: &trained.notes,
+            seconds,
+        }
+    }
+}
+
+fn inputs(card: &Card) -> Vec<&str> {
+    let mut names: Vec<&str> = vec![];
+    for input in card.preparations.iter().flat_map(|preparation| &preparation.inputs) {
+        if !names.contains(&input.name()) {
+            names.push(input.name());
+        }
+    }
+    names
+}
+
+fn in_words(trained: &Trained, path: &Path, seconds: f64) -> String {
+    let (model, card) = (&trained.model, trained.model.card());
+    let mut text = String::new();
+    let what = match (&card.recipe.kind, model.committee()) {
+        (Kind::Network(network), members) => {
+            let widths: Vec<String> = network.hidden.iter().map(ToString::to_string).collect();
+            let widths =
+                if widths.is_empty() { "no hidden layer".into() } else { widths.join("-") };
+            match members {
+                1 => format!("network {widths}"),
+                members => format!("committee of {members} networks {widths}"),
+            }
+        }
+        (Kind::Ridge { penalty }, _) => format!("ridge, penalty {penalty}"),
+        (Kind::Anchor { gamma, .. }, _) => format!("anchor regression, γ = {gamma}"),
+    };
+    let _ = writeln!(text, "{}: {what}, {} rows, {seconds:.1} s", path.display(), card.rows);
+    let _ = writeln!(text, "  target   {}", model.targets().join(", "));
+    let _ = writeln!(text, "  inputs   {}", inputs(card).join(", "));
+    if let Kind::Network(network) = &card.recipe.kind
+        && let Some(augment) = &network.augment
+    {
+        let place = match augment.layer {
+            0 => "on the input".to_owned(),
+            layer => format!("after hidden layer {layer}"),
+        };
+        let _ = writeln!(text, "  augment  {} {place}", augment.method.name());
+    }
+    for note in &trained.notes {
+        let _ = writeln!(text, "  note     {note}");
+    }
+    if let [history] = &trained.histories[..] {
+        let (best, all) = kept(history);
+        let _ = writeln!(text, "  epochs   {all}, kept {best}");
+    }
+    let _ = writeln!(text, "  {:<10} {:>8} {:>12} {:>12} {:>8}", "rows", "", "RMSE", "MAE", "R²");
+    for (name, metrics) in [("training", Some(card.train)), ("validation", card.valid)] {
+        let Some(metrics) = metrics else { continue };
+        let r2 = metrics.r2.map_or_else(String::new, |r2| format!("{r2:.3}"));
+        let _ = writeln!(
+            text,
+            "  {name:<10} {:>8} {:>12.5} {:>12.5} {r2:>8}",
+            metrics.rows, metrics.rmse, metrics.mae
+        );
+    }
+    text
+}
+
+/// Loss and validation error over the epochs.
+fn curve(trained: &Trained) -> Lines {
+    let mut series = vec![];
+    let mut mark = None;
+    for (number, history) in trained.histories.iter().enumerate() {
+        let of = |value: fn(&Epoch) -> Option<f64>| -> Vec<(f64, f64)> {
+            let point = |epoch: &Epoch| Some((epoch.number as f64, value(epoch)?));
+            history.iter().filter_map(point).collect()
+        };
+        let which = match trained.histories.len() {
+            1 => String::new(),
+            _ => format!(" {}", number + 1),
+        };
+        if trained.histories.len() == 1 {
+            let points = of(|epoch| Some(epoch.loss));
+            series.push(Series { name: "training loss".into(), points });
+        }
+        let points = of(|epoch| epoch.valid);
+        if !points.is_empty() {
+            series.push(Series { name: format!("validation{which}"), points });
+        }
+        if let ([_], Some(best)) = (&trained.histories[..], history.iter().rfind(|e| e.best)) {
+            let (epoch, value) = (best.number, best.valid.unwrap_or(best.loss));
+            mark = Some((epoch as f64, value, format!("kept: epoch {epoch}")));
+        }
+    }
+    Lines {
+        title: format!("Training of a model of {}", trained.model.targets().join(", ")),
+        x_label: "epoch".into(),
+        y_label: "mean squared error, scaled target".into(),
+        series,
+        x_names: None,
+        mark,
+        log_y: true,
+    }
+}

@@ -1,0 +1,222 @@
+//! `windlass train`, `predict` and `export`.
+
+mod common;
+
+use std::fmt::Write as _;
+
+use common::Desk;
+use serde_json::Value;
+
+const FAST: &str = "--epochs 30 --quiet";
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
+}
+
+/// A table with a number, a number with gaps, a category and an id; the target follows all but the id.
+fn shop(rows: usize, shift: usize) -> String {
+    let mut text = String::from("id,size,age,kind,price\n");
+    for row in 0..rows {
+        let row = row + shift;
+        let (size, age) = ((row * 37 % 101) as f64 / 10.0, (row * 53 % 89) as f64 / 10.0);
+        let kind = ["flat", "house", "hut"][row % 3];
+        let price = 3.0 * size - age + [0.0, 5.0, -4.0][row % 3];
+        let age = if row.is_multiple_of(11) { String::new() } else { age.to_string() };
+        writeln!(text, "r{row},{size},{age},{kind},{price}").unwrap();
+    }
+    text
+}
+
+#[test]
+fn a_model_is_trained_used_and_measured() {
+    let desk = Desk::new();
+    desk.put("train.csv", shop(300, 0)).put("test.csv", shop(60, 1000));
+    let words = "train train.csv --target price --carry id --model mlp --hidden 32,32 --augment ada \
+                 --clusters 8 --alpha 2 --manifold 1 --epochs 80 --batch 16 --lr 0.005 \
+                 --weight-decay 0.01 --valid 0.2 --seed 0 -o model.windlass --json";
+    let said = desk.run(words).ok();
+    let summary = json(&said.out);
+    assert_eq!(summary["inputs"].as_array().unwrap().len(), 3, "{summary}");
+    assert_eq!(summary["rows"], 300);
+    assert_eq!(summary["valid"]["rows"], 60);
+    assert!(summary["valid"]["r2"].as_f64().unwrap() > 0.98, "{summary}");
+
+    let said = desk.run("predict model.windlass test.csv -o out.csv --metrics --json").ok();
+    let metrics = json(&said.out);
+    assert_eq!(metrics["rows"], 60);
+    assert!(metrics["r2"].as_f64().unwrap() > 0.98, "{metrics}");
+    let out = desk.text("out.csv");
+    let mut lines = out.lines();
+    assert_eq!(lines.next(), Some("id,size,age,kind,price,prediction"));
+    // The metric is that of the column.
+    let mut sum = 0.0;
+    for line in lines {
+        let cells: Vec<&str> = line.split(',').collect();
+        let number = |cell: &str| cell.parse::<f64>().unwrap();
+        sum += (number(cells[4]) - number(cells[5])).powi(2);
+    }
+    let rmse = (sum / 60.0).sqrt();
+    assert!((rmse - metrics["rmse"].as_f64().unwrap()).abs() < 1e-9);
+
+    // The same bits again, from Parquet, and with another number of threads.
+    desk.run(&words.replace("model.windlass --json", "again.windlass -q --threads 1")).ok();
+    assert!(desk.get("model.windlass") == desk.get("again.windlass"));
+    desk.run("predict model.windlass test.csv -o out.parquet -q").ok();
+    desk.run("predict model.windlass out.parquet -o taken.csv -q")
+        .code
+        .filter(|&c| c == 1)
+        .unwrap();
+}
+
+#[test]
+fn a_committee_says_how_sure_it_is() {
+    let desk = Desk::new();
+    desk.put("train.csv", shop(120, 0));
+    let said =
+        desk.run(&format!("train train.csv -t price --carry id --committee 4 {FAST} --json -o c"));
+    let summary = json(&said.ok().out);
+    assert_eq!(
+        (summary["networks"].as_u64(), summary["valid"]["rows"].as_u64()),
+        (Some(4), Some(120))
+    );
+    desk.run("predict c train.csv -o out.csv -q").ok();
+    let out = desk.text("out.csv");
+    assert!(out.starts_with("id,size,age,kind,price,prediction,prediction_sd\n"));
+    let spread = |line: &str| line.rsplit(',').next().unwrap().parse::<f64>().unwrap();
+    assert!(out.lines().skip(1).all(|line| spread(line) > 0.0));
+}
+
+#[test]
+fn linear_models_and_their_errors() {
+    let desk = Desk::new();
+    desk.put("train.csv", shop(120, 0)).put("test.csv", shop(40, 500));
+    for words in [
+        "--model ridge --penalty 0.001",
+        "--model anchor --anchors column:kind --gamma 2 --categorical kind",
+    ] {
+        desk.run(&format!("train train.csv -t price --carry id {words} --valid test.csv -o m -q"))
+            .ok();
+        let said = desk.run("predict m test.csv --metrics --json -q").ok();
+        // Missing ages cost a little.
+        assert!(json(&said.out)["r2"].as_f64().unwrap() > 0.97, "{words}: {}", said.out);
+    }
+}
+
+#[test]
+fn several_targets() {
+    let desk = Desk::new();
+    desk.put("train.csv", shop(90, 0));
+    desk.run(&format!("train train.csv -t price,size --carry id {FAST} -o m")).ok();
+    desk.run("predict m train.csv -o out.csv -q").ok();
+    let header = desk.text("out.csv").lines().next().unwrap().to_owned();
+    assert_eq!(header, "id,size,age,kind,price,prediction_size,prediction_price");
+}
+
+#[test]
+fn a_run_goes_on_from_its_checkpoint() {
+    let desk = Desk::new();
+    desk.put("train.csv", shop(90, 0));
+    let words = |epochs: usize, rest: &str| {
+        format!("train train.csv -t price --carry id --epochs {epochs} --quiet {rest}")
+    };
+    desk.run(&words(12, "-o straight.windlass")).ok();
+    desk.run(&words(12, "-o m --checkpoint run.state")).ok();
+    assert!(desk.get("m") == desk.get("straight.windlass"));
+    // Finished: nothing is left to do, and the model is the same.
+    desk.run(&words(12, "-o again --checkpoint run.state")).ok();
+    assert!(desk.get("again") == desk.get("m"));
+    let other = desk.run(&words(13, "-o other --checkpoint run.state"));
+    assert_eq!(other.code, Some(1));
+    assert!(other.err.contains("other rows or settings"), "{}", other.err);
+}
+
+/// Killed in the middle of a long run, then called again: the weights of a run that nothing happened to.
+#[cfg(unix)]
+#[test]
+fn a_killed_run_loses_nothing() {
+    let desk = Desk::new();
+    desk.put("train.csv", shop(300, 0));
+    let words =
+        "train train.csv -t price --carry id --epochs 600 --quiet --checkpoint run.state -o m";
+    let mut child = desk.command(words).spawn().unwrap();
+    while !desk.path("run.state").exists() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(!desk.path("m").exists());
+    desk.run(words).ok();
+    desk.run(&words.replace("--checkpoint run.state -o m", "-o straight")).ok();
+    assert!(desk.get("m") == desk.get("straight"));
+}
+
+#[test]
+fn a_diverging_run_says_so_and_keeps_the_last_good_weights() {
+    let desk = Desk::new();
+    desk.put("train.csv", shop(90, 0));
+    let said = desk.run(
+        "train train.csv -t price --carry id --optimizer sgd --lr 1000 --weight-decay 0 --quiet -o m",
+    );
+    assert_eq!(said.code, Some(1));
+    assert!(said.err.contains("training diverged in epoch"), "{}", said.err);
+    desk.run("predict m train.csv -o out.csv -q").ok();
+}
+
+#[test]
+fn what_is_unknown_is_counted() {
+    let desk = Desk::new();
+    desk.put("train.csv", shop(90, 0));
+    desk.run(&format!("train train.csv -t price --carry id {FAST} -o m")).ok();
+    desk.put("new.csv", "kind,size,age,colour\ncastle,1,2,red\nhut,1,,red\ntent,,3,blue\n");
+    let said = desk.run("predict m new.csv -o out.csv").ok();
+    assert_eq!(
+        said.err,
+        "note: the model has no use for `colour`\nnote: 2 rows have a `kind` never seen in training\n"
+    );
+    assert_eq!(desk.text("out.csv").lines().count(), 4);
+}
+
+#[test]
+fn pictures_of_training() {
+    let desk = Desk::new();
+    desk.put("train.csv", shop(90, 0));
+    desk.run(&format!("train train.csv -t price --carry id {FAST} -o m --plot curve.svg")).ok();
+    let svg = desk.text("curve.svg");
+    for words in ["training loss", "validation", "kept: epoch", "epoch"] {
+        assert!(svg.contains(words), "{words}");
+    }
+    desk.run(&format!("train train.csv -t price --carry id {FAST} -o m --plot curve.png")).ok();
+    assert!(desk.get("curve.png").starts_with(b"\x89PNG"));
+}
+
+/// Every way in which a model file can be broken.
+#[test]
+fn broken_models_are_refused_by_name() {
+    let desk = Desk::new();
+    desk.put("train.csv", shop(60, 0));
+    desk.run(&format!("train train.csv -t price --carry id {FAST} -o good")).ok();
+    let good = desk.get("good");
+    let text = String::from_utf8_lossy(&good).into_owned();
+    let header = 8 + usize::try_from(u64::from_le_bytes(good[..8].try_into().unwrap())).unwrap();
+    let needle = b"format\\\":1";
+    let at = good.windows(needle.len()).position(|window| window == needle).unwrap();
+    let mut other_format = good.clone();
+    other_format[at + needle.len() - 1] = b'9';
+    let mut nan = good.clone();
+    nan[header..header + 4].copy_from_slice(&f32::NAN.to_le_bytes());
+    assert!(text.contains("windlass-model"));
+    for (name, bytes) in [
+        ("empty", vec![]),
+        ("cut", good[..good.len() - 5].to_vec()),
+        ("text", b"this is no model, but a text that is long enough".to_vec()),
+        ("nan", nan),
+        ("format", other_format),
+    ] {
+        desk.put(name, &bytes);
+        let said = desk.run(&format!("predict {name} train.csv -o out.csv"));
+        assert_eq!(said.code, Some(1), "{name}: {}", said.err);
+        assert!(said.err.contains(&format!("`{name}`")), "{name}: {}", said.err);
+        assert!(said.err.contains("hint:"), "{name}: {}", said.err);
+        assert!(!desk.path("out.csv").exists());
+    }
+}

@@ -1,0 +1,131 @@
+//! What can be wrong with a model or what it is asked for.
+
+use std::path::PathBuf;
+
+/// The result of something that can be refused.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What the caller got wrong, with the values needed to put it right.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "each message names its fields")]
+pub enum Error {
+    /// A table was refused.
+    #[error(transparent)]
+    Table(#[from] windlass_table::Error),
+    /// The training engine refused.
+    #[error(transparent)]
+    Train(#[from] windlass_train::Error),
+    /// The mathematics refused.
+    #[error(transparent)]
+    Core(#[from] windlass::Error),
+    /// Nothing to learn from.
+    #[error("`{}` has {rows} row{}, too few to learn from", path.display(), if *rows == 1 { "" } else { "s" })]
+    TooFewRows { path: PathBuf, rows: usize },
+    /// A target that does not vary.
+    #[error("target `{column}` is {value} in every training row: there is nothing to learn")]
+    ConstantTarget { column: String, value: f64 },
+    /// No column that could tell anything.
+    #[error("no column is left to predict from{why}")]
+    NoInputs { why: String },
+    /// A share of validation rows that leaves none on one side.
+    #[error("--valid {share} of {rows} rows leaves {train} to train on and {valid} to validate")]
+    EmptySplit { share: f64, rows: usize, train: usize, valid: usize },
+    /// More committee members than rows.
+    #[error("a committee of {members} needs at least {} rows, got {rows}", 2 * members)]
+    LargeCommittee { members: usize, rows: usize },
+    /// Anchors that tell nothing apart.
+    #[error("--anchors names one group only: there is no other to compare with")]
+    OneGroup,
+    /// The loss was no number any more.
+    #[error("training diverged in epoch {epoch}: the loss is no number any more")]
+    Diverged { epoch: usize },
+    /// A model file that is none.
+    #[error("`{}` is not a model of windlass: {why}", path.display())]
+    NotAModel { path: PathBuf, why: String },
+    /// A model of a version that is not known.
+    #[error("`{}` has format {format} of windlass {version}; this is windlass {}", path.display(), env!("CARGO_PKG_VERSION"))]
+    OtherFormat { path: PathBuf, format: u32, version: String },
+    /// A column that the model needs.
+    #[error("the model needs column `{column}`, which `{}` has not", path.display())]
+    MissingColumn { column: String, path: PathBuf },
+    /// A column of another type.
+    #[error("column `{column}` of `{}` holds {holds}; the model was trained on {expected}", path.display())]
+    OtherType { column: String, path: PathBuf, holds: String, expected: &'static str },
+    /// A value that no model can take.
+    #[error("column `{column}` of `{}` holds {value} in row {row}", path.display())]
+    BadValue { column: String, path: PathBuf, row: u64, value: f64 },
+    /// An output column that the table has already.
+    #[error("`{}` has a column `{column}` already", path.display())]
+    ColumnTaken { column: String, path: PathBuf },
+    /// Metrics without a target.
+    #[error("--metrics needs the target `{column}`, which `{}` has not", path.display())]
+    NoTarget { column: String, path: PathBuf },
+    /// Metrics without a row that has a target.
+    #[error("no row has a target to compare with")]
+    NothingToCompare,
+    /// Something that a model has no use for.
+    #[error("{option} does not apply to {to}")]
+    DoesNotApply { option: &'static str, to: &'static str },
+    /// Something that a model cannot do without.
+    #[error("{of} needs {option}")]
+    Needs { of: &'static str, option: &'static str },
+    /// An ending that says nothing of the format.
+    #[error("cannot tell what to write to `{}`", path.display())]
+    ExportEnding { path: PathBuf },
+}
+
+impl Error {
+    /// What to do.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        Some(match self {
+            Self::Table(error) => return error.hint(),
+            Self::Train(windlass_train::Error::NoFullBatch { .. }) => {
+                "choose a smaller --batch, or leave --drop-last out".into()
+            }
+            Self::Train(windlass_train::Error::NoSuchLayer { hidden, .. }) => {
+                format!("--manifold takes a layer from 0 (the input) to {hidden}")
+            }
+            Self::Train(windlass_train::Error::NotOnHiddenLayer) => {
+                "leave --manifold out, or choose ada or a mixup".into()
+            }
+            Self::Train(windlass_train::Error::BadState { .. }) => {
+                "remove the checkpoint to start anew, or give it another name".into()
+            }
+            Self::Train(_) | Self::Core(_) => return None,
+            Self::TooFewRows { .. } => "more rows are needed".into(),
+            Self::ConstantTarget { .. } => "is it the right column?".into(),
+            Self::NoInputs { .. } => {
+                "name columns with --features or --categorical, or add columns".into()
+            }
+            Self::EmptySplit { .. } => "choose another share, or give a file: --valid FILE".into(),
+            Self::LargeCommittee { .. } => "choose a smaller --committee".into(),
+            Self::Diverged { .. } => {
+                "choose a smaller --lr, or --clip 1; the last good weights were saved".into()
+            }
+            Self::OneGroup => "choose a column with several values, or more --clusters".into(),
+            Self::NotAModel { .. } => "models are made by `windlass train`".into(),
+            Self::OtherFormat { .. } => "train it again, or use that version".into(),
+            Self::MissingColumn { .. } => "add the column; it may be empty".into(),
+            Self::OtherType { .. } => {
+                "convert the column, or mark what is missing with --null".into()
+            }
+            Self::BadValue { .. } => "mend the value, or leave it empty".into(),
+            Self::ColumnTaken { .. } => "rename it, or leave it out of the table".into(),
+            Self::NoTarget { .. } | Self::NothingToCompare => "leave --metrics out".into(),
+            Self::DoesNotApply { .. } => "leave it out".into(),
+            Self::Needs { .. } => "add it".into(),
+            Self::ExportEnding { .. } => "name it .onnx".into(),
+        })
+    }
+
+    /// Whether it is a fault of the system and not of what was asked for.
+    #[must_use]
+    pub fn is_fault(&self) -> bool {
+        match self {
+            Self::Table(error) => error.is_fault(),
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! Models of tables: preprocessing, networks and linear models, in one file.
+//!
+//! A [`Recipe`] says what to make of a table; [`Model::train`] makes it; [`Model::predict`] takes rows of any
+//! table that has its columns. What is done to rows before is part of the model, fitted on its training
+//! rows only. [`Model::to_bytes`] is a safetensors file with a [`Card`] in its metadata;
+//! [`onnx::export`] is the same for other programs.
+
+mod error;
+mod fit;
+mod groups;
+mod model;
+pub mod onnx;
+mod path;
+mod preparation;
+mod recipe;
+
+pub use error::{Error, Result};
+pub use fit::{Checkpoint, Metrics, Trained};
+pub use model::{Card, Model, Predicted};
+pub use path::{GammaPath, PathRow};
+pub use preparation::{Input, Preparation, Scale, Scaling, Target, Unknown};
+pub use recipe::{AugmentRecipe, Kind, NetworkRecipe, Recipe, Valid};

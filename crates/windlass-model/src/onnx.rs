@@ -1,0 +1,383 @@
+//! A model for other programs: ONNX, with the preprocessing inside.
+//!
+//! The graph takes `continuous` (double, a column for each continuous column of the table, NaN where a value is
+//! missing) and, if the model has categories, `categories` (float, 1 for the level of a row). The names of the
+//! columns of both are in the file's metadata, under `continuous` and `categories`. It gives
+//! `prediction` and, for a committee, `prediction_sd`, a column for every target, in their units.
+//!
+//! Only what such graphs need of the format's messages is written here: a protocol buffer is a list of
+//! numbered fields, and a library for all of them would be larger than the rest of this crate.
+
+use windlass_train::Activation;
+
+use crate::model::{Body, Member};
+use crate::{Input, Model, Preparation};
+
+const IR_VERSION: u64 = 9;
+const OPSET: u64 = 18;
+
+/// Types of numbers.
+const FLOAT: u64 = 1;
+const INT64: u64 = 7;
+const DOUBLE: u64 = 11;
+
+/// A message that is being written.
+#[derive(Default)]
+struct Message(Vec<u8>);
+
+impl Message {
+    fn varint(&mut self, mut number: u64) {
+        while number >= 0x80 {
+            self.0.push((number & 0x7f) as u8 | 0x80);
+            number >>= 7;
+        }
+        self.0.push((number & 0x7f) as u8);
+    }
+
+    fn number(&mut self, field: u64, number: u64) {
+        self.varint(field << 3);
+        self.varint(number);
+    }
+
+    fn bytes(&mut self, field: u64, bytes: &[u8]) {
+        self.varint(field << 3 | 2);
+        self.varint(bytes.len() as u64);
+        self.0.extend_from_slice(bytes);
+    }
+
+    fn text(&mut self, field: u64, text: &str) {
+        self.bytes(field, text.as_bytes());
+    }
+
+    fn float(&mut self, field: u64, number: f32) {
+        self.varint(field << 3 | 5);
+        self.0.extend_from_slice(&number.to_le_bytes());
+    }
+
+    fn message(&mut self, field: u64, message: &Message) {
+        self.bytes(field, &message.0);
+    }
+}
+
+/// A graph that is being written.
+#[derive(Default)]
+struct Graph {
+    nodes: Vec<Message>,
+    constants: Vec<Message>,
+    names: usize,
+}
+
+enum Attribute {
+    Int(&'static str, u64),
+    Float(&'static str, f32),
+}
+
+impl Graph {
+    fn name(&mut self, what: &str) -> String {
+        self.names += 1;
+        format!("{what}_{}", self.names)
+    }
+
+    /// Adds an operation and gives the name of its result.
+    fn node(&mut self, operation: &str, inputs: &[&str], attributes: &[Attribute]) -> String {
+        let output = self.name(&operation.to_lowercase());
+        self.node_to(operation, inputs, attributes, &output);
+        output
+    }
+
+    fn node_to(&mut self, operation: &str, inputs: &[&str], attributes: &[Attribute], to: &str) {
+        let mut node = Message::default();
+        for input in inputs {
+            node.text(1, input);
+        }
+        node.text(2, to);
+        node.text(4, operation);
+        for attribute in attributes {
+            let mut message = Message::default();
+            match attribute {
+                Attribute::Int(name, value) => {
+                    message.text(1, name);
+                    message.number(3, *value);
+                    message.number(20, 2);
+                }
+                Attribute::Float(name, value) => {
+                    message.text(1, name);
+                    message.float(2, *value);
+                    message.number(20, 1);
+                }
+            }
+            node.message(5, &message);
+        }
+        self.nodes.push(node);
+    }
+
+    fn constant(&mut self, dims: &[usize], data_type: u64, raw: &[u8]) -> String {
+        let name = self.name("constant");
+        let mut tensor = Message::default();
+        for &dim in dims {
+            tensor.number(1, dim as u64);
+        }
+        tensor.number(2, data_type);
+        tensor.text(8, &name);
+        tensor.bytes(9, raw);
+        self.constants.push(tensor);
+        name
+    }
+
+    fn doubles(&mut self, dims: &[usize], values: &[f64]) -> String {
+        let raw: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        self.constant(dims, DOUBLE, &raw)
+    }
+
+    fn floats(&mut self, dims: &[usize], values: &[f32]) -> String {
+        let raw: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        self.constant(dims, FLOAT, &raw)
+    }
+
+    /// Some columns.
+    fn columns(&mut self, of: &str, places: &[usize]) -> String {
+        let raw: Vec<u8> = places.iter().flat_map(|&place| (place as u64).to_le_bytes()).collect();
+        let places = self.constant(&[places.len()], INT64, &raw);
+        self.node("Gather", &[of, &places], &[Attribute::Int("axis", 1)])
+    }
+
+    fn cast(&mut self, of: &str, to: u64) -> String {
+        self.node("Cast", &[of], &[Attribute::Int("to", to)])
+    }
+}
+
+/// The columns that any member reads.
+#[derive(Default)]
+struct Columns {
+    continuous: Vec<String>,
+    categories: Vec<(String, Option<String>)>,
+}
+
+impl Columns {
+    fn of(model: &Model) -> Self {
+        let mut columns = Self::default();
+        for input in model.members.iter().flat_map(|member| &member.preparation.inputs) {
+            match input {
+                Input::Continuous { name, .. } => {
+                    if !columns.continuous.contains(name) {
+                        columns.continuous.push(name.clone());
+                    }
+                }
+                Input::Categorical { name, levels } => {
+                    for level in levels {
+                        let key = (name.clone(), level.clone());
+                        if !columns.categories.contains(&key) {
+                            columns.categories.push(key);
+                        }
+                    }
+                }
+            }
+        }
+        columns
+    }
+
+    fn continuous(&self, name: &str) -> usize {
+        self.continuous.iter().position(|other| other == name).expect("a column of a member")
+    }
+
+    fn category(&self, name: &str, level: Option<&str>) -> usize {
+        let same = |(other, of): &(String, Option<String>)| other == name && of.as_deref() == level;
+        self.categories.iter().position(same).expect("a level of a member")
+    }
+}
+
+/// The bytes of an ONNX file.
+#[must_use]
+pub fn export(model: &Model) -> Vec<u8> {
+    let columns = Columns::of(model);
+    let mut graph = Graph::default();
+    let predicted: Vec<String> =
+        model.members.iter().map(|member| predict(&mut graph, member, &columns)).collect();
+    let names: Vec<&str> = predicted.iter().map(String::as_str).collect();
+    graph.node_to("Mean", &names, &[], "prediction");
+    let mut outputs = vec!["prediction"];
+    if names.len() > 1 {
+        let squares: Vec<String> = names
+            .iter()
+            .map(|name| {
+                let off = graph.node("Sub", &[name, "prediction"], &[]);
+                graph.node("Mul", &[&off, &off], &[])
+            })
+            .collect();
+        let squares: Vec<&str> = squares.iter().map(String::as_str).collect();
+        let sum = graph.node("Sum", &squares, &[]);
+        let count = graph.doubles(&[], &[names.len() as f64 - 1.0]);
+        let mean = graph.node("Div", &[&sum, &count], &[]);
+        graph.node_to("Sqrt", &[&mean], &[], "prediction_sd");
+        outputs.push("prediction_sd");
+    }
+    let mut message = Message::default();
+    for node in &graph.nodes {
+        message.message(1, node);
+    }
+    message.text(2, "windlass");
+    for constant in &graph.constants {
+        message.message(5, constant);
+    }
+    if !columns.continuous.is_empty() {
+        message.message(11, &value_info("continuous", DOUBLE, columns.continuous.len()));
+    }
+    if !columns.categories.is_empty() {
+        message.message(11, &value_info("categories", FLOAT, columns.categories.len()));
+    }
+    for output in outputs {
+        message.message(12, &value_info(output, DOUBLE, model.targets().len()));
+    }
+    let mut file = Message::default();
+    file.number(1, IR_VERSION);
+    file.text(2, "windlass");
+    file.text(3, env!("CARGO_PKG_VERSION"));
+    file.message(7, &message);
+    let mut opset = Message::default();
+    opset.text(1, "");
+    opset.number(2, OPSET);
+    file.message(8, &opset);
+    let levels: Vec<(&str, Option<&str>)> =
+        columns.categories.iter().map(|(name, level)| (name.as_str(), level.as_deref())).collect();
+    for (key, value) in [
+        ("continuous", serde_json::to_string(&columns.continuous)),
+        ("categories", serde_json::to_string(&levels)),
+        ("targets", serde_json::to_string(&model.targets())),
+    ] {
+        let mut entry = Message::default();
+        entry.text(1, key);
+        entry.text(2, &value.expect("names"));
+        file.message(14, &entry);
+    }
+    file.0
+}
+
+fn value_info(name: &str, data_type: u64, width: usize) -> Message {
+    let mut rows = Message::default();
+    rows.text(2, "rows");
+    let mut columns = Message::default();
+    columns.number(1, width as u64);
+    let mut shape = Message::default();
+    shape.message(1, &rows);
+    shape.message(1, &columns);
+    let mut tensor = Message::default();
+    tensor.number(1, data_type);
+    tensor.message(2, &shape);
+    let mut kind = Message::default();
+    kind.message(1, &tensor);
+    let mut info = Message::default();
+    info.text(1, name);
+    info.message(2, &kind);
+    info
+}
+
+/// The predictions of a member, in the units of the targets.
+fn predict(graph: &mut Graph, member: &Member, columns: &Columns) -> String {
+    let (features, order) = features(graph, &member.preparation, columns);
+    let scaled = match &member.body {
+        Body::Network(network) => {
+            let mut x = graph.cast(&features, FLOAT);
+            let parameters = network.to_parameters();
+            let last = parameters.len() - 1;
+            for (place, (weights, bias)) in parameters.into_iter().enumerate() {
+                let dims = weights.shape().to_vec();
+                let weights: Vec<f32> = match place {
+                    0 => weights.select(ndarray::Axis(1), &order).into_iter().collect(),
+                    _ => weights.into_iter().collect(),
+                };
+                let weights = graph.floats(&dims, &weights);
+                let bias = graph.floats(&[bias.len()], &bias);
+                x = graph.node("Gemm", &[&x, &weights, &bias], &[Attribute::Int("transB", 1)]);
+                if place < last {
+                    x = activate(graph, &x, network.shape().activation);
+                }
+            }
+            graph.cast(&x, DOUBLE)
+        }
+        Body::Linear(linear) => {
+            let b = linear.coefficients().select(ndarray::Axis(0), &order);
+            let dims = b.shape().to_vec();
+            let b = graph.doubles(&dims, &b.into_iter().collect::<Vec<f64>>());
+            let c = graph.doubles(&[dims[1]], &linear.intercept().to_vec());
+            graph.node("Gemm", &[&features, &b, &c], &[])
+        }
+    };
+    let targets = &member.preparation.targets;
+    let list = |of: fn(&crate::Scale) -> f64| -> Vec<f64> {
+        targets.iter().map(|target| of(&target.scale)).collect()
+    };
+    let scale = graph.doubles(&[targets.len()], &list(|scale| scale.scale));
+    let offset = graph.doubles(&[targets.len()], &list(|scale| scale.offset));
+    let stretched = graph.node("Mul", &[&scaled, &scale], &[]);
+    graph.node("Add", &[&stretched, &offset], &[])
+}
+
+fn activate(graph: &mut Graph, x: &str, activation: Activation) -> String {
+    match activation {
+        Activation::Relu => graph.node("Relu", &[x], &[]),
+        Activation::LeakyRelu(slope) => {
+            graph.node("LeakyRelu", &[x], &[Attribute::Float("alpha", slope)])
+        }
+        Activation::Sigmoid => graph.node("Sigmoid", &[x], &[]),
+        Activation::Tanh => graph.node("Tanh", &[x], &[]),
+        Activation::Identity => x.to_owned(),
+    }
+}
+
+/// The numbers that a member sees, as doubles: scaled columns, then what was missing, then categories. Also
+/// the place that each has in the member's own order.
+fn features(
+    graph: &mut Graph,
+    preparation: &Preparation,
+    columns: &Columns,
+) -> (String, Vec<usize>) {
+    let (mut places, mut offsets, mut scales, mut fills) = (vec![], vec![], vec![], vec![]);
+    let (mut indicators, mut levels_at) = (vec![], vec![]);
+    let (mut values_order, mut missing_order, mut levels_order) = (vec![], vec![], vec![]);
+    let mut at = 0;
+    for input in &preparation.inputs {
+        match input {
+            Input::Continuous { name, scale, fill, indicator } => {
+                if *indicator {
+                    indicators.push(places.len());
+                    missing_order.push(at + 1);
+                }
+                places.push(columns.continuous(name));
+                offsets.push(scale.offset);
+                scales.push(scale.scale);
+                fills.push(*fill);
+                values_order.push(at);
+            }
+            Input::Categorical { name, levels } => {
+                for (place, level) in levels.iter().enumerate() {
+                    levels_at.push(columns.category(name, level.as_deref()));
+                    levels_order.push(at + place);
+                }
+            }
+        }
+        at += input.width();
+    }
+    let mut pieces = vec![];
+    if !places.is_empty() {
+        let width = [places.len()];
+        let raw = graph.columns("continuous", &places);
+        let missing = graph.node("IsNaN", &[&raw], &[]);
+        let fill = graph.doubles(&width, &fills);
+        let filled = graph.node("Where", &[&missing, &fill, &raw], &[]);
+        let offset = graph.doubles(&width, &offsets);
+        let moved = graph.node("Sub", &[&filled, &offset], &[]);
+        let scale = graph.doubles(&width, &scales);
+        pieces.push(graph.node("Div", &[&moved, &scale], &[]));
+        if !indicators.is_empty() {
+            let some = graph.columns(&missing, &indicators);
+            pieces.push(graph.cast(&some, DOUBLE));
+        }
+    }
+    if !levels_at.is_empty() {
+        let own = graph.columns("categories", &levels_at);
+        pieces.push(graph.cast(&own, DOUBLE));
+    }
+    let pieces: Vec<&str> = pieces.iter().map(String::as_str).collect();
+    let all = graph.node("Concat", &pieces, &[Attribute::Int("axis", 1)]);
+    (all, [values_order, missing_order, levels_order].concat())
+}

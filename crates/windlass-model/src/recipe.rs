@@ -1,0 +1,93 @@
+//! What to make of a table: everything that decides a model.
+
+use serde::{Deserialize, Serialize};
+use windlass_table::{AnchorChoice, Clusters, Columns, Method};
+use windlass_train::{Activation, FittedOn, Training};
+
+use crate::Scaling;
+
+/// Everything that decides a model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Recipe {
+    /// Which columns are what.
+    pub columns: Columns,
+    /// Leave out rows without a finite target instead of refusing them.
+    pub drop_missing_target: bool,
+    /// What continuous columns are brought to.
+    pub scaling: Scaling,
+    /// What targets are brought to; undone in predictions.
+    pub target_scaling: Scaling,
+    /// The kind of model.
+    pub kind: Kind,
+    /// What random numbers depend on.
+    pub seed: u64,
+}
+
+/// A kind of model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// A dense network, or a committee of them.
+    Network(Box<NetworkRecipe>),
+    /// A linear model with a penalty on its coefficients.
+    Ridge {
+        /// The penalty.
+        penalty: f64,
+    },
+    /// Anchor regression.
+    Anchor {
+        /// Which rows belong together.
+        anchors: AnchorChoice,
+        /// How many groups, where they are found.
+        clusters: Clusters,
+        /// How strong shifts along the anchors are expected to be.
+        gamma: f64,
+        /// A penalty on the coefficients.
+        penalty: f64,
+    },
+}
+
+/// A network and its training.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NetworkRecipe {
+    /// Units of every hidden layer.
+    pub hidden: Vec<usize>,
+    /// What they do.
+    pub activation: Activation,
+    /// How it is trained.
+    pub training: Training,
+    /// Augmentation inside the loop.
+    pub augment: Option<AugmentRecipe>,
+    /// Rows that the best epoch is chosen by.
+    pub valid: Valid,
+}
+
+/// Augmentation inside the loop.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AugmentRecipe {
+    /// The method.
+    pub method: Method,
+    /// After which hidden layer; 0 is the input.
+    pub layer: usize,
+    /// Whether rows stay in the batch beside their synthetic ones.
+    pub originals: bool,
+    /// What groups and partners are found in.
+    pub fitted_on: FittedOn,
+}
+
+/// Rows that the best epoch is chosen by.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Valid {
+    /// None: the last epoch it is.
+    None,
+    /// A share of the rows, drawn at random.
+    Share(f64),
+    /// Rows of a table of their own.
+    Given,
+    /// Each of so many parts of the rows in turn: a committee, whose members are averaged.
+    Folds(usize),
+}

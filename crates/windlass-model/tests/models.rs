@@ -1,0 +1,160 @@
+//! Models of tables against the mathematics they are made of.
+
+use std::path::{Path, PathBuf};
+
+use ndarray::Array2;
+use tempfile::TempDir;
+use windlass::regress::{AnchorRegression, Ridge};
+use windlass::{Partition, Samples, Seed, Stream};
+use windlass_model::{Input, Kind, Model, NetworkRecipe, Recipe, Scaling, Trained, Valid};
+use windlass_table::{AnchorChoice, Clusters, Columns, DEFAULT_MEMORY, Frame, ReadOptions, Table};
+use windlass_train::{Activation, Training};
+
+struct Desk(TempDir);
+
+impl Desk {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn frame(&self, name: &str, text: &str, columns: &Columns) -> (Frame, PathBuf) {
+        let path = self.0.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        let table = Table::open(std::slice::from_ref(&path), &ReadOptions::default()).unwrap();
+        (Frame::load(&table, columns, false, DEFAULT_MEMORY, &()).unwrap(), path)
+    }
+}
+
+fn columns() -> Columns {
+    Columns { target: vec!["y".into()], carry: vec!["site".into()], ..Columns::default() }
+}
+
+fn recipe(kind: Kind) -> Recipe {
+    Recipe {
+        columns: columns(),
+        drop_missing_target: false,
+        scaling: Scaling::Standard,
+        target_scaling: Scaling::Standard,
+        kind,
+        seed: 5,
+    }
+}
+
+/// Two features, a site and a target, as text and as numbers.
+fn data(rows: usize, seed: u64) -> (String, Array2<f64>, Array2<f64>, Vec<u32>) {
+    let draw = |step, row| Seed(seed).at(Stream::Sample, step, row as u64).normal();
+    let sites: Vec<u32> = (0..4).cycle().take(rows).collect();
+    let x = Array2::from_shape_fn((rows, 2), |(row, column)| {
+        10.0 * draw(column as u64, row) + f64::from(sites[row])
+    });
+    let y = Array2::from_shape_fn((rows, 1), |(row, _)| {
+        3.0 * x[(row, 0)] - x[(row, 1)] + draw(7, row) + 100.0
+    });
+    let mut text = String::from("a,b,site,y\n");
+    for row in 0..rows {
+        let line = format!("{},{},s{},{}\n", x[(row, 0)], x[(row, 1)], sites[row], y[(row, 0)]);
+        text.push_str(&line);
+    }
+    (text, x, y, sites)
+}
+
+fn standardised(values: &Array2<f64>) -> Array2<f64> {
+    let mut out = values.clone();
+    for mut column in out.columns_mut() {
+        let mean = column.mean().unwrap();
+        let deviation = column.mapv(|value| (value - mean).powi(2)).mean().unwrap().sqrt();
+        column.mapv_inplace(|value| (value - mean) / deviation);
+    }
+    out
+}
+
+/// Ridge and anchor regression are the closed forms on standardised columns.
+#[test]
+fn linear_models_are_the_library_s() {
+    let desk = Desk::new();
+    let (text, x, y, sites) = data(60, 1);
+    let (frame, path) = desk.frame("t.csv", &text, &columns());
+    let (x, y) = (standardised(&x), standardised(&y));
+    let samples = Samples::new(x.view(), y.view()).unwrap();
+    let sites = Partition::new(sites, 4).unwrap();
+    let anchors = AnchorChoice::Column("site".into());
+    for (kind, want) in [
+        (Kind::Ridge { penalty: 2.5 }, Ridge::new(2.5).fit(&samples).unwrap()),
+        (
+            Kind::Anchor { anchors, clusters: Clusters::Auto, gamma: 7.0, penalty: 0.5 },
+            AnchorRegression::new(7.0).penalty(0.5).fit(&samples, &sites).unwrap(),
+        ),
+    ] {
+        let trained = Model::train((&frame, &path), None, &recipe(kind), &(), None).unwrap();
+        let (names, got) = trained.model.linear().unwrap();
+        assert_eq!(names, ["a", "b"]);
+        for (got, want) in got.coefficients().iter().zip(want.coefficients()) {
+            assert!((got - want).abs() < 1e-12, "{got} {want}");
+        }
+        let bytes = trained.model.to_bytes();
+        assert_eq!(Model::from_bytes(&bytes, Path::new("m")).unwrap(), trained.model);
+    }
+}
+
+fn network(valid: Valid) -> Recipe {
+    recipe(Kind::Network(Box::new(NetworkRecipe {
+        hidden: vec![8],
+        activation: Activation::Tanh,
+        training: Training { epochs: 5, ..Training::default() },
+        augment: None,
+        valid,
+    })))
+}
+
+/// Poisoned validation rows change nothing that is learnt: not the scaling, not a step.
+#[test]
+fn nothing_leaks_from_validation_rows() {
+    let desk = Desk::new();
+    let (text, ..) = data(60, 1);
+    let (frame, path) = desk.frame("t.csv", &text, &columns());
+    let train = |valid: &str| -> Trained {
+        let (valid, valid_path) = desk.frame("v.csv", valid, &columns());
+        let valid = Some((&valid, valid_path.as_path()));
+        Model::train((&frame, &path), valid, &network(Valid::Given), &(), None).unwrap()
+    };
+    let clean = train(&data(20, 2).0);
+    let poison = train("a,b,site,y\n1e9,-1e9,s9,1e9\n-1e9,5.5,s9,-1e9\n");
+    let losses = |trained: &Trained| -> Vec<f64> {
+        trained.histories[0].iter().map(|epoch| epoch.loss).collect()
+    };
+    assert_eq!(losses(&clean), losses(&poison));
+    assert_eq!(clean.model.card().preparations, poison.model.card().preparations);
+    assert_ne!(clean.histories, poison.histories);
+
+    // Rows that are held out of the same table do not count in its scaling.
+    let held = Model::train((&frame, &path), None, &network(Valid::Share(0.5)), &(), None).unwrap();
+    assert_ne!(held.model.card().preparations, clean.model.card().preparations);
+    assert_eq!(held.model.card().train.rows, 30);
+}
+
+/// A committee's validation error is that of rows which their own network has not seen: every row once.
+#[test]
+fn a_committee_uses_every_row() {
+    let desk = Desk::new();
+    let (text, ..) = data(50, 3);
+    let (frame, path) = desk.frame("t.csv", &text, &columns());
+    let trained =
+        Model::train((&frame, &path), None, &network(Valid::Folds(5)), &(), None).unwrap();
+    assert_eq!((trained.model.committee(), trained.histories.len()), (5, 5));
+    assert_eq!(trained.model.card().valid.unwrap().rows, 50);
+    let predicted = trained.model.predict(&frame.batch, &path, 0).unwrap();
+    assert!(predicted.spread.unwrap().iter().all(|&spread| spread > 0.0));
+    let offsets: Vec<f64> = trained
+        .model
+        .card()
+        .preparations
+        .iter()
+        .map(|preparation| match &preparation.inputs[0] {
+            Input::Continuous { scale, .. } => scale.offset,
+            Input::Categorical { .. } => panic!("`a` is a number"),
+        })
+        .collect();
+    assert!(offsets.windows(2).all(|pair| pair[0] != pair[1]), "each has its own scaling");
+    let bytes = trained.model.to_bytes();
+    assert_eq!(Model::from_bytes(&bytes, Path::new("m")).unwrap(), trained.model);
+}

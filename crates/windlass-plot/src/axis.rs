@@ -1,0 +1,289 @@
+//! Axes: from values to fractions of a length, with ticks.
+
+use crate::svg::{cut, ems, power, thousands};
+
+/// Most ticks of a logarithmic axis: where 1, 2 and 5 of each power are more, some are left out.
+const MOST_LOG_TICKS: usize = 14;
+/// Longest name on an axis, in ems.
+const LONGEST_NAME: f64 = 10.0;
+/// Least space between two names.
+const NAME_GAP: f64 = 16.0;
+
+/// An axis: linear in units of a power of ten, or logarithmic.
+pub(crate) struct Axis {
+    /// The ends, in units or as decimal logarithms.
+    low: f64,
+    high: f64,
+    exponent: i32,
+    unit: f64,
+    logarithmic: bool,
+    /// Each as a fraction of the axis, with its label; `^` in a number begins its exponent.
+    pub(crate) ticks: Vec<(f64, String)>,
+}
+
+impl Axis {
+    pub(crate) fn linear(values: impl Iterator<Item = f64>, most_ticks: f64) -> Self {
+        let (low, high) = range(values).unwrap_or((0.0, 1.0));
+        let size = low.abs().max(high.abs());
+        // Below 1e-300 the unit could be subnormal: that is zero here.
+        let plain = size < 1e-300 || (1e-3..1e7).contains(&size);
+        let exponent = if plain { 0 } else { exponent_of(size) };
+        let unit = power_of_ten(exponent);
+        let (low, high) = (low / unit, high / unit);
+        let middle = low.midpoint(high);
+        let half = match (high - low) / 2.0 {
+            _ if size < 1e-300 => 1.1,
+            half if half > middle.abs() * 1e-12 => half * 1.08,
+            _ => middle.abs() * 0.12,
+        };
+        let (low, high) = (middle - half, middle + half);
+
+        let least = (high - low) / most_ticks;
+        let e = exponent_of(least);
+        let (multiple, e) = [(1.0, e), (2.0, e), (5.0, e)]
+            .into_iter()
+            .find(|(multiple, e)| multiple * power_of_ten(*e) >= least)
+            .unwrap_or((1.0, e + 1));
+        let decimals = usize::try_from(-e).unwrap_or(0);
+        // Powers with exponents of 0 to 22 are exact, so a tick is the double nearest to it.
+        let (times, over) = (power_of_ten(e.max(0)), power_of_ten((-e).max(0)));
+        let value = |k: f64| k * multiple * times / over;
+        // Adding zero makes a negative zero positive.
+        let first = (low / value(1.0)).ceil() + 0.0;
+        let ticks = std::iter::successors(Some(first), |k| Some(k + 1.0))
+            .map(value)
+            .take_while(|v| *v <= high)
+            .map(|v| ((v - low) / (high - low), thousands(&format!("{v:.decimals$}"))))
+            .collect();
+        Self { low, high, exponent, unit, logarithmic: false, ticks }
+    }
+
+    /// A linear axis with as many ticks as have room in a width.
+    pub(crate) fn linear_within(values: impl Iterator<Item = f64> + Clone, width: f64) -> Self {
+        let axes = [12.0, 8.0, 5.0, 3.0].map(|most| Self::linear(values.clone(), most));
+        let fits = |axis: &Self| (axis.widest_label() + 20.0) * axis.ticks.len() as f64 <= width;
+        axes.into_iter().find(fits).unwrap_or_else(|| Self::linear(values, 2.0))
+    }
+
+    /// A linear axis with names in place of numbers; a name with no room beside the last is left
+    /// out.
+    pub(crate) fn named(
+        values: impl Iterator<Item = f64>,
+        names: &[(f64, String)],
+        width: f64,
+    ) -> Self {
+        let mut names: Vec<_> = names.iter().filter(|(at, _)| at.is_finite()).collect();
+        names.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+        let mut axis = Self::linear(values.chain(names.iter().map(|(at, _)| *at)), 10.0);
+        // Names are in the user's units.
+        axis.exponent = 0;
+        axis.ticks.clear();
+        let mut free = f64::NEG_INFINITY;
+        for (at, name) in names {
+            let (at, name) = (axis.fraction(*at), cut(name, LONGEST_NAME));
+            let half = 6.0 * ems(&name);
+            if at * width - half >= free {
+                free = at * width + half + NAME_GAP;
+                axis.ticks.push((at, name));
+            }
+        }
+        axis
+    }
+
+    /// A logarithmic axis of positive values. It is at least as long as from one tick to the next,
+    /// since without two of them nobody could read it.
+    pub(crate) fn logarithmic(values: impl Iterator<Item = f64>) -> Self {
+        let (least, most) = range(values).unwrap_or((1.0, 10.0));
+        let margin = ((most.log10() - least.log10()) * 0.04).max(0.01);
+        let (mut low, mut high) = (least.log10() - margin, most.log10() + margin);
+        let mut ticks = LogTick::around(least, most);
+        if ticks.iter().filter(|tick| (low..=high).contains(&tick.log10())).count() < 2 {
+            low = ticks.iter().map(|tick| tick.log10()).rfind(|at| *at < low).unwrap_or(low);
+            high = ticks.iter().map(|tick| tick.log10()).find(|at| *at > high).unwrap_or(high);
+        }
+        ticks.retain(|tick| (low..=high).contains(&tick.log10()));
+        let ticks = LogTick::few(ticks);
+        let plain = ticks.iter().all(|tick| (-4..7).contains(&tick.exponent));
+        let place = |tick: &LogTick| ((tick.log10() - low) / (high - low), tick.label(plain));
+        let ticks = ticks.iter().map(place).collect();
+        Self { low, high, exponent: 0, unit: 1.0, logarithmic: true, ticks }
+    }
+
+    pub(crate) fn fraction(&self, value: f64) -> f64 {
+        let value = if self.logarithmic { value.log10() } else { value / self.unit };
+        (value - self.low) / (self.high - self.low)
+    }
+
+    pub(crate) fn widest_label(&self) -> f64 {
+        self.ticks.iter().map(|(_, label)| 12.0 * ems(label)).fold(0.0, f64::max)
+    }
+
+    /// What the label of the axis says of its unit.
+    pub(crate) fn unit_note(&self) -> String {
+        let power = power(&format!("10^{}", thousands(&self.exponent)));
+        let note = format!(" (×\u{2009}{power}<tspan dy='4'>)</tspan>");
+        if self.exponent == 0 { String::new() } else { note }
+    }
+}
+
+/// A multiple of a power of ten. It is never computed, since the power may be too small or large.
+#[derive(Clone, Copy)]
+struct LogTick {
+    multiple: u8,
+    exponent: i32,
+}
+
+impl LogTick {
+    /// All from well below one value to well above another.
+    fn around(least: f64, most: f64) -> Vec<Self> {
+        (exponent_of(least) - 1..=exponent_of(most) + 1)
+            .flat_map(|exponent| [1, 2, 5].map(|multiple| Self { multiple, exponent }))
+            .collect()
+    }
+
+    fn log10(self) -> f64 {
+        f64::from(self.multiple).log10() + f64::from(self.exponent)
+    }
+
+    fn is_power(self, step: i32) -> bool {
+        self.multiple == 1 && self.exponent % step == 0
+    }
+
+    /// All of the ticks if they are few, or else whole powers in regular steps.
+    fn few(mut ticks: Vec<Self>) -> Vec<Self> {
+        if ticks.len() > MOST_LOG_TICKS {
+            let powers = |step: &i32| ticks.iter().filter(|tick| tick.is_power(*step)).count();
+            let steps = [1, 2, 5, 10, 20, 50];
+            let step = steps.into_iter().find(|step| powers(step) <= MOST_LOG_TICKS);
+            ticks.retain(|tick| tick.is_power(step.unwrap_or(100)));
+        }
+        ticks
+    }
+
+    fn label(self, plain: bool) -> String {
+        let Self { multiple, exponent } = self;
+        if plain {
+            let decimals = usize::try_from(-exponent).unwrap_or(0);
+            let value = f64::from(multiple) * power_of_ten(exponent);
+            return thousands(&format!("{value:.decimals$}"));
+        }
+        let times = if multiple == 1 { String::new() } else { format!("{multiple}×") };
+        format!("{times}10^{}", thousands(&exponent))
+    }
+}
+
+/// The least and the greatest of the values, if there are any.
+fn range(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
+    values.map(|v| (v, v)).reduce(|(low, high), (v, _)| (low.min(v), high.max(v)))
+}
+
+/// The exponent of a positive number in scientific notation, exact where a logarithm is not.
+fn exponent_of(value: f64) -> i32 {
+    format!("{value:e}").split_once('e').and_then(|(_, e)| e.parse().ok()).unwrap_or(0)
+}
+
+/// The nearest double, which `powi` does not promise.
+fn power_of_ten(exponent: i32) -> f64 {
+    format!("1e{exponent}").parse().unwrap_or(1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labels(values: &[f64]) -> (String, i32) {
+        let axis = Axis::linear(values.iter().copied(), 6.0);
+        assert!(axis.ticks.iter().all(|(at, _)| (0.0..=1.0).contains(at)));
+        assert!(values.iter().all(|v| (0.0..=1.0).contains(&axis.fraction(*v))));
+        let labels: Vec<_> = axis.ticks.into_iter().map(|(_, label)| label).collect();
+        (labels.join(" "), axis.exponent)
+    }
+
+    #[test]
+    fn ticks_are_round_numbers_without_noise() {
+        for (values, expected, exponent) in [
+            (&[0.0, 1.0][..], "0.0 0.2 0.4 0.6 0.8 1.0", 0),
+            (&[0.1, 0.35], "0.10 0.15 0.20 0.25 0.30 0.35", 0),
+            (&[-1234.0, 2e6], "0 500,000 1,000,000 1,500,000 2,000,000", 0),
+            (&[-7.0, -3.0], "−7 −6 −5 −4 −3", 0),
+            (&[1e-9, 3e-9], "1.0 1.5 2.0 2.5 3.0", -9),
+            (&[0.0, 1e12], "0.0 0.2 0.4 0.6 0.8 1.0", 12),
+            (&[5.0, 5.0], "4.4 4.6 4.8 5.0 5.2 5.4 5.6", 0),
+            (&[0.0], "−1.0 −0.5 0.0 0.5 1.0", 0),
+            (&[], "0.0 0.2 0.4 0.6 0.8 1.0", 0),
+            (&[-f64::MAX, f64::MAX], "−1 0 1", 308),
+            (&[1.0, 1.0 + 1e-13], "0.90 0.95 1.00 1.05 1.10", 0),
+        ] {
+            assert_eq!(labels(values), (expected.to_owned(), exponent), "{values:?}");
+        }
+        for values in
+            [[5e-324, 1e-323], [1e-300, 2e-300], [1e300, 1e300 + 1e285], [1e15, 1e15 + 1.0]]
+        {
+            assert!(labels(&values).0.len() < 200);
+        }
+    }
+
+    fn log_labels(values: &[f64]) -> String {
+        let axis = Axis::logarithmic(values.iter().copied());
+        assert!(axis.ticks.iter().all(|(at, _)| (0.0..=1.0).contains(at)));
+        assert!(values.iter().all(|v| (0.0..=1.0).contains(&axis.fraction(*v))));
+        axis.ticks.into_iter().map(|(_, label)| label).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn log_ticks_are_one_two_and_five_or_whole_powers() {
+        for (values, expected) in [
+            (&[0.03, 3.0][..], "0.05 0.1 0.2 0.5 1 2"),
+            (&[300.0, 4000.0], "500 1,000 2,000"),
+            // Too short for two ticks, so it is made longer.
+            (&[0.31, 0.45], "0.2 0.5"),
+            (&[0.2], "0.1 0.2 0.5"),
+            (&[], "1 2 5 10"),
+            (&[1e-9, 4e-9], "10^−9 2×10^−9"),
+            (&[0.9, 2e6], "1 10 100 1,000 10,000 100,000 1,000,000"),
+            (&[1e-10, 1e8], "10^−10 10^−8 10^−6 10^−4 10^−2 10^0 10^2 10^4 10^6 10^8"),
+        ] {
+            assert_eq!(log_labels(values), expected, "{values:?}");
+        }
+        assert!(log_labels(&[1e-20, 1e20]).starts_with("10^−20 10^−15 10^−10"));
+        assert!(log_labels(&[5e-324, f64::MAX]).starts_with("10^−300 10^−250"));
+    }
+
+    #[test]
+    fn one_value_is_not_at_the_edge_of_a_log_axis() {
+        for value in (-30..30).flat_map(|e| [1.0, 2.0, 5.0].map(|m| m * power_of_ten(e))) {
+            let at = Axis::logarithmic([value].into_iter()).fraction(value);
+            assert!((0.3..0.7).contains(&at), "{value} {at}");
+        }
+    }
+
+    #[test]
+    fn equal_factors_are_equally_far_apart_on_a_log_axis() {
+        let axis = Axis::logarithmic([0.01, 100.0].into_iter());
+        let [a, b, c] = [0.02, 0.6, 18.0].map(|v| axis.fraction(v));
+        // Rounding of three logarithms.
+        assert!(((b - a) - (c - b)).abs() < 1e-12 && b - a > 0.3);
+        let (at, label) = &axis.ticks[3];
+        assert!(label == "0.1" && (at - axis.fraction(0.1)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn names_stand_at_their_places_and_never_overlap() {
+        let names: Vec<_> =
+            [(2.0, "c"), (f64::INFINITY, "x"), (0.0, "a"), (1.0, "b"), (1.01, "near b")]
+                .map(|(at, name)| (at, name.to_owned()))
+                .into();
+        let axis = Axis::named([0.5, 4.0].into_iter(), &names, 700.0);
+        let expected = [0.0, 1.0, 2.0].map(|v| axis.fraction(v));
+        let (places, labels): (Vec<_>, Vec<_>) = axis.ticks.into_iter().unzip();
+        assert_eq!((places, labels.concat()), (expected.to_vec(), "abc".to_owned()));
+
+        let long: Vec<_> =
+            (0..100).map(|i| (f64::from(i), format!("number {i} of many"))).collect();
+        let axis = Axis::named(std::iter::empty(), &long, 700.0);
+        assert!((4..8).contains(&axis.ticks.len()) && axis.ticks[0].1 == "number 0 of many");
+        for pair in axis.ticks.windows(2) {
+            assert!((pair[1].0 - pair[0].0) * 700.0 > 12.0 * ems(&pair[0].1));
+        }
+    }
+}

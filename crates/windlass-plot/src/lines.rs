@@ -1,0 +1,336 @@
+//! A line chart: how values change along one axis.
+
+use crate::axis::Axis;
+use crate::colour::{GREY, PALETTE};
+use crate::curve::{Curve, path, thin};
+use crate::frame::{self, Frame};
+use crate::legend::{Legend, Pen};
+use crate::mark;
+use crate::png::{self, PlotError};
+use crate::svg::{circle, cut, ems, thousands};
+
+/// About the most points drawn of one series: there are fewer pixels to show them.
+const MOST_POINTS: usize = 2_000;
+/// About the most points drawn of all series: a hundred thousand are a megabyte.
+const MOST_IN_ALL: usize = 100_000;
+/// Most points of a series that are drawn as dots.
+const MOST_DOTS: usize = 30;
+/// Longest name in the legend, in ems.
+const LONGEST_NAME: f64 = 24.0;
+
+/// A line.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Series {
+    /// What the legend calls it.
+    pub name: String,
+    /// Its points, in the order in which they are joined. One that is not finite breaks the line.
+    pub points: Vec<(f64, f64)>,
+}
+
+/// A plot of lines over one axis.
+///
+/// ```
+/// use windlass_plot::{Lines, Series};
+///
+/// let points = vec![(1.0, 0.9), (2.0, 0.4), (3.0, 0.5)];
+/// let plot = Lines {
+///     title: "Loss".to_owned(),
+///     series: vec![Series { name: "validation".to_owned(), points }],
+///     mark: Some((2.0, 0.4, "least".to_owned())),
+///     ..Lines::default()
+/// };
+/// assert!(plot.to_svg().contains("validation"));
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Lines {
+    /// Heading of the plot.
+    pub title: String,
+    /// Name of the x axis.
+    pub x_label: String,
+    /// Name of the y axis.
+    pub y_label: String,
+    /// The lines. More than twelve are drawn in grey and without a legend.
+    pub series: Vec<Series>,
+    /// Places with names on the x axis, instead of round numbers.
+    pub x_names: Option<Vec<(f64, String)>>,
+    /// A point to look at, and what to say of it.
+    pub mark: Option<(f64, f64, String)>,
+    /// Whether the y axis is logarithmic (all shown values must then be positive; others are left
+    /// out).
+    pub log_y: bool,
+}
+
+impl Lines {
+    /// The plot as an SVG document that refers to nothing outside itself.
+    #[must_use]
+    pub fn to_svg(&self) -> String {
+        let mut frame = self.frame();
+        let legend = self.legend(frame.width());
+        frame.make_room(legend.rows());
+        let mut svg = frame.open(&self.title, &self.x_label, &self.y_label);
+        legend.draw(&mut svg, frame.left);
+        let curves = self.curves(&frame);
+        self.draw(&mut svg, &curves);
+        if let Some((x, y, words)) = self.mark.as_ref().filter(|(x, y, _)| self.shows(*x, *y)) {
+            mark::draw(&mut svg, &frame, frame.place(*x, *y), words, &curves);
+        }
+        if self.shown().next().is_none() {
+            svg.push(frame.apology("Nothing to draw"));
+        }
+        frame::close(svg)
+    }
+
+    /// The plot as a PNG of twice the size of the SVG, its text in an embedded font.
+    pub fn to_png(&self) -> Result<Vec<u8>, PlotError> {
+        png::render(&self.to_svg())
+    }
+
+    fn shows(&self, x: f64, y: f64) -> bool {
+        x.is_finite() && y.is_finite() && (y > 0.0 || !self.log_y)
+    }
+
+    /// All that the axes must reach, the mark too.
+    fn shown(&self) -> impl Iterator<Item = (f64, f64)> + Clone {
+        let points = self.series.iter().flat_map(|series| &series.points).copied();
+        let mark = self.mark.iter().map(|(x, y, _)| (*x, *y));
+        points.chain(mark).filter(|(x, y)| self.shows(*x, *y))
+    }
+
+    fn frame(&self) -> Frame {
+        let (xs, ys) = (self.shown().map(|(x, _)| x), self.shown().map(|(_, y)| y));
+        let y_axis = if self.log_y { Axis::logarithmic(ys) } else { Axis::linear(ys, 10.0) };
+        Frame::new(y_axis, |width| match &self.x_names {
+            Some(names) => Axis::named(xs.clone(), names, width),
+            None => Axis::linear_within(xs.clone(), width),
+        })
+    }
+
+    /// Whether there are more lines than the eye can tell apart.
+    fn crowded(&self) -> bool {
+        self.series.len() > PALETTE.len()
+    }
+
+    fn pen(&self, i: usize) -> Pen {
+        if self.crowded() {
+            Pen { colour: GREY, dashed: false }
+        } else {
+            Pen { colour: PALETTE[i], dashed: i >= PALETTE.len() / 2 }
+        }
+    }
+
+    fn legend(&self, room: f64) -> Legend {
+        if self.crowded() {
+            let lines = thousands(&self.series.len());
+            return Legend::Note(format!("{lines} lines, too many for a legend"));
+        }
+        let named = self.series.iter().enumerate().filter(|(_, series)| !series.name.is_empty());
+        let entries = named.map(|(i, series)| {
+            let bare = !series.points.iter().any(|(x, y)| self.shows(*x, *y));
+            let note = if bare { " (nothing to draw)" } else { "" };
+            (self.pen(i), cut(&series.name, LONGEST_NAME - ems(note)) + note)
+        });
+        Legend::of(entries.collect(), room)
+    }
+
+    fn curves(&self, frame: &Frame) -> Vec<Curve> {
+        let most = (MOST_IN_ALL / self.series.len().max(1)).min(MOST_POINTS);
+        let place = |&(x, y): &(f64, f64)| self.shows(x, y).then(|| frame.place(x, y));
+        let places = |series: &Series| series.points.iter().map(place).collect();
+        self.series.iter().map(|series| thin(places(series), most)).collect()
+    }
+
+    fn draw(&self, svg: &mut Vec<String>, curves: &[Curve]) {
+        let (width, opacity) = if self.crowded() { (1, 0.4) } else { (2, 1.0) };
+        let (mut paths, mut dots) = (Vec::new(), Vec::new());
+        for (i, (series, curve)) in self.series.iter().zip(curves).enumerate() {
+            let (pen, few) = (self.pen(i), series.points.len() <= MOST_DOTS);
+            for run in curve.split(Option::is_none) {
+                let run: Vec<_> = run.iter().flatten().copied().collect();
+                // A line of one point would not be seen.
+                if few || run.len() == 1 {
+                    let radius = if few { 3.0 } else { 1.5 };
+                    dots.extend(run.iter().map(|at| circle(*at, radius, pen.colour)));
+                }
+                if run.len() > 1 {
+                    paths.push(pen.line(&path(&run)));
+                }
+            }
+        }
+        svg.push(format!(
+            "<g fill='none' stroke-width='{width}' stroke-linejoin='round' opacity='{opacity}'>"
+        ));
+        svg.append(&mut paths);
+        svg.push(format!("</g>\n<g opacity='{opacity}'>"));
+        svg.append(&mut dots);
+        svg.push("</g>".to_owned());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frame::{BOTTOM, RIGHT};
+
+    fn series(name: &str, points: impl Iterator<Item = (f64, f64)>) -> Series {
+        Series { name: name.to_owned(), points: points.collect() }
+    }
+
+    fn plot(series: Vec<Series>) -> Lines {
+        Lines { series, ..Lines::default() }
+    }
+
+    /// Two lines of so many points.
+    fn two(points: u32) -> Lines {
+        let wave = |by: f64| (0..points).map(move |i| (f64::from(i), (by * f64::from(i)).sin()));
+        plot(vec![series("first", wave(0.1)), series("second", wave(0.37))])
+    }
+
+    /// The places on each drawn line, which are all in one group.
+    fn drawn(svg: &str) -> Vec<Vec<(f64, f64)>> {
+        let lines = svg.split("<g fill='none'").nth(1).unwrap().split("</g>\n<g opacity").next();
+        let paths =
+            lines.unwrap().split(" d='M").skip(1).map(|path| path.split('\'').next().unwrap());
+        paths
+            .map(|path| {
+                let numbers: Vec<f64> = path.split(' ').map(|v| v.parse().unwrap()).collect();
+                numbers.chunks(2).map(|at| (at[0], at[1])).collect()
+            })
+            .collect()
+    }
+
+    fn count(svg: &str, what: &str) -> usize {
+        svg.matches(what).count()
+    }
+
+    #[test]
+    fn each_series_is_a_line_and_few_points_are_dots() {
+        let svg = two(200).to_svg();
+        assert_eq!(drawn(&svg).iter().map(Vec::len).collect::<Vec<_>>(), [200, 200]);
+        assert_eq!((drawn(&two(2).to_svg()).len(), drawn(&two(1).to_svg()).len()), (2, 0));
+        assert_eq!(count(&svg, "<circle"), 0);
+        assert_eq!(count(&two(31).to_svg(), "<circle"), 0);
+        assert_eq!(count(&two(30).to_svg(), "<circle"), 60);
+        let marked = Lines { mark: Some((3.0, 0.5, "here".to_owned())), ..two(200) }.to_svg();
+        assert_eq!((count(&marked, "<circle"), count(&marked, ">here<")), (2, 1));
+        for (name, colour) in [("first", PALETTE[0]), ("second", PALETTE[1])] {
+            assert_eq!((count(&svg, &format!(">{name}<")), count(&svg, colour)), (1, 2));
+        }
+        assert_eq!(svg, two(200).to_svg());
+    }
+
+    #[test]
+    fn lines_stay_in_the_frame_below_the_legend() {
+        let names = (0..12).map(|i| format!("a name of more than a few letters {i}"));
+        let many = names.map(|name| Series { name, ..two(50).series.remove(1) }).collect();
+        let far = Lines { mark: Some((-700.0, 1e5, String::new())), ..two(50) };
+        for plot in [two(1), two(2), two(500), plot(many), far] {
+            let mut frame = plot.frame();
+            frame.make_room(plot.legend(frame.width()).rows());
+            for (x, y) in drawn(&plot.to_svg()).into_iter().flatten() {
+                assert!((frame.left..=RIGHT).contains(&x) && (frame.top..=BOTTOM).contains(&y));
+            }
+            let entries = plot.legend(frame.width()).rows() as f64;
+            assert!(frame.top >= frame::LEGEND + entries * frame::LEGEND_ROW);
+        }
+    }
+
+    #[test]
+    fn points_that_are_not_finite_break_the_line() {
+        let mut broken = two(30);
+        broken.series.truncate(1);
+        broken.series[0].points[10].1 = f64::NAN;
+        broken.series[0].points[20].0 = f64::INFINITY;
+        broken.series[0].points[28].1 = f64::NEG_INFINITY;
+        let svg = broken.to_svg();
+        assert_eq!(drawn(&svg).iter().map(Vec::len).collect::<Vec<_>>(), [10, 9, 7]);
+        assert_eq!(count(&svg, "<circle"), 27);
+        assert!(!svg.contains("NaN") && !svg.contains("inf"));
+
+        // A point alone is seen even where others are not dots.
+        let mut long = two(40);
+        long.series.truncate(1);
+        long.series[0].points[1].1 = f64::NAN;
+        assert_eq!((drawn(&long.to_svg()).len(), count(&long.to_svg(), "<circle")), (1, 1));
+    }
+
+    #[test]
+    fn long_series_are_thinned() {
+        let lines = drawn(&two(100_000).to_svg());
+        assert!(lines.iter().all(|line| (1_000..=2_000).contains(&line.len())));
+        let many = plot(vec![two(3_000).series.remove(1); 500]);
+        assert!(drawn(&many.to_svg()).iter().map(Vec::len).sum::<usize>() <= 100_000);
+    }
+
+    #[test]
+    fn too_many_lines_are_grey_and_have_a_note() {
+        let lines = |n| plot(vec![two(50).series.remove(1); n]).to_svg();
+        assert_eq!((count(&lines(12), ">second<"), count(&lines(12), "too many")), (12, 0));
+        assert!(PALETTE.iter().all(|colour| count(&lines(12), colour) == 2));
+        let svg = lines(13);
+        assert_eq!((count(&svg, ">second<"), count(&svg, ">13 lines, too many")), (0, 1));
+        assert_eq!(drawn(&svg).len(), 13);
+        assert!(!PALETTE.iter().any(|colour| svg.contains(colour)));
+    }
+
+    #[test]
+    fn a_log_axis_leaves_out_what_is_not_positive() {
+        let points = [(0.0, 100.0), (1.0, 10.0), (2.0, 1.0), (3.0, 0.0), (4.0, -5.0), (5.0, 0.1)];
+        let lost = series("lost", [(0.0, -1.0)].into_iter());
+        let svg =
+            Lines { log_y: true, ..plot(vec![series("a", points.into_iter()), lost]) }.to_svg();
+        let lines = drawn(&svg);
+        assert_eq!((lines.len(), lines[0].len(), count(&svg, "<circle")), (1, 3, 4));
+        let [a, b, c] = [0, 1, 2].map(|i| lines[0][i].1);
+        // Each place is rounded to a tenth.
+        assert!(((b - a) - (c - b)).abs() < 0.3 && b - a > 100.0);
+        assert!(svg.contains(">lost (nothing to draw)<"));
+        let tiny = plot(vec![series("a", [(0.0, 1e-9), (1.0, 1e-7)].into_iter())]);
+        let raised = "10<tspan dy='-4' font-size='10'>−8</tspan><";
+        assert_eq!(count(&Lines { log_y: true, ..tiny }.to_svg(), raised), 3);
+    }
+
+    #[test]
+    fn names_replace_the_numbers_of_the_x_axis() {
+        let names = vec![(0.0, "none".to_owned()), (20.0, "a & b".to_owned())];
+        let svg = Lines { x_names: Some(names), ..two(30) }.to_svg();
+        assert_eq!((count(&svg, ">none<"), count(&svg, ">a &amp; b<")), (1, 1));
+        assert!(count(&two(30).to_svg(), ">20<") == 1 && count(&svg, ">20<") == 0);
+    }
+
+    #[test]
+    fn words_cannot_become_elements_and_are_cut() {
+        let words = "]]></text></title><script>&\u{8}".repeat(20);
+        let evil = Lines {
+            title: words.clone(),
+            x_label: words.clone(),
+            y_label: words.clone(),
+            x_names: Some(vec![(0.0, words.clone())]),
+            mark: Some((1.0, 0.0, words.clone())),
+            series: vec![series(&words, [(0.0, 1.0)].into_iter()); 3],
+            log_y: false,
+        };
+        let svg = evil.to_svg();
+        assert!(!svg.contains("<script") && evil.to_png().is_ok());
+        assert_eq!(count(&svg, "…"), 9);
+        for outside in ["href", "url(", "<image", "<style", "@import"] {
+            assert!(!svg.contains(outside));
+        }
+        assert_eq!(count(&svg, "://"), 1);
+    }
+
+    #[test]
+    fn an_empty_plot_says_so() {
+        let nan = series("a", [(1.0, f64::NAN)].into_iter());
+        let negative = series("a", [(1.0, -1.0)].into_iter());
+        for plot in [
+            Lines::default(),
+            plot(vec![nan]),
+            Lines { log_y: true, ..plot(vec![negative.clone()]) },
+            Lines { mark: Some((f64::NAN, 0.0, "m".to_owned())), ..Lines::default() },
+        ] {
+            assert!(plot.to_svg().contains(">Nothing to draw<"));
+            assert_eq!(plot.to_png().unwrap()[16..24], [0, 0, 7, 8, 0, 0, 4, 176]);
+        }
+        assert!(!plot(vec![negative]).to_svg().contains(">Nothing to draw<"));
+    }
+}

@@ -1,0 +1,44 @@
+//! A PNG of any plot, made from its SVG.
+
+use std::sync::Arc;
+
+use resvg::tiny_skia::{Pixmap, Transform};
+use resvg::usvg::{self, fontdb};
+
+/// Pixels of the PNG per unit of the SVG.
+const PNG_SCALE: f32 = 2.0;
+
+/// Why a PNG could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum PlotError {
+    /// The renderer did not read the SVG.
+    #[error("the plot could not be laid out: {0}")]
+    Svg(#[from] usvg::Error),
+    /// There is no memory for the pixels.
+    #[error("no memory for the pixels of the plot")]
+    Memory,
+    /// The encoder failed.
+    #[error("the plot could not be encoded as PNG: {0}")]
+    Png(String),
+}
+
+/// Renders a plot at twice the size of its SVG, its text in an embedded font.
+pub(crate) fn render(svg: &str) -> Result<Vec<u8>, PlotError> {
+    let mut fonts = fontdb::Database::new();
+    fonts.load_font_source(fontdb::Source::Binary(Arc::new(ttf_noto_sans::REGULAR)));
+    let options = usvg::Options {
+        fontdb: Arc::new(fonts),
+        // The default resolvers open files.
+        image_href_resolver: usvg::ImageHrefResolver {
+            resolve_data: Box::new(|_, _, _| None),
+            resolve_string: Box::new(|_, _| None),
+        },
+        ..usvg::Options::default()
+    };
+    let tree = usvg::Tree::from_str(svg, &options)?;
+    let size = tree.size().to_int_size().scale_by(PNG_SCALE);
+    let pixels = size.and_then(|size| Pixmap::new(size.width(), size.height()));
+    let mut pixels = pixels.ok_or(PlotError::Memory)?;
+    resvg::render(&tree, Transform::from_scale(PNG_SCALE, PNG_SCALE), &mut pixels.as_mut());
+    pixels.encode_png().map_err(|error| PlotError::Png(error.to_string()))
+}

@@ -1,0 +1,103 @@
+//! The pieces of SVG that every plot is made of.
+
+/// Rounds to a tenth, a fifth of a pixel of the PNG.
+pub(crate) fn num(v: f64) -> f64 {
+    (v * 10.0).round() / 10.0
+}
+
+pub(crate) fn circle((x, y): (f64, f64), radius: f64, fill: &str) -> String {
+    format!("<circle cx='{}' cy='{}' r='{}' fill='{fill}'/>", num(x), num(y), num(radius))
+}
+
+pub(crate) fn line(path: &str, stroke: &str) -> String {
+    format!("<path d='{path}' stroke='{stroke}'/>")
+}
+
+pub(crate) fn text(x: f64, y: f64, anchor: &str, fill: &str, words: &str) -> String {
+    let (x, y) = (num(x), num(y));
+    format!("<text x='{x}' y='{y}' text-anchor='{anchor}' fill='{fill}'>{words}</text>")
+}
+
+/// A number with separators in its whole part and a true minus sign.
+pub(crate) fn thousands(number: &impl ToString) -> String {
+    let mut out = number.to_string();
+    let end = out.find('.').unwrap_or(out.len());
+    let digits = out[..end].trim_start_matches('-').len();
+    for i in (3..digits).step_by(3) {
+        out.insert(end - i, ',');
+    }
+    out.replace('-', "−")
+}
+
+/// A number with its exponent, if any, raised. What follows must come down again by 4.
+pub(crate) fn power(number: &str) -> String {
+    match number.split_once('^') {
+        Some((base, exponent)) => format!("{base}<tspan dy='-4' font-size='10'>{exponent}</tspan>"),
+        None => number.to_owned(),
+    }
+}
+
+/// About the width of a text in ems.
+pub(crate) fn ems(text: &str) -> f64 {
+    text.chars().map(char_ems).sum()
+}
+
+fn char_ems(c: char) -> f64 {
+    match c {
+        ' ' | ',' | '.' | '(' | ')' => 0.3,
+        'm' | 'w' | 'M' | 'W' | '@' | '%' | '\u{1100}'.. => 1.0,
+        'A'..='Z' => 0.7,
+        _ => 0.58,
+    }
+}
+
+/// A text cut to about so many ems.
+pub(crate) fn cut(text: &str, most_ems: f64) -> String {
+    let (mut out, mut width) = (String::new(), 0.0);
+    for c in text.chars() {
+        width += char_ems(c);
+        if width > most_ems {
+            return out + "…";
+        }
+        out.push(c);
+    }
+    out
+}
+
+/// Any text as XML.
+pub(crate) fn escape(text: &str) -> String {
+    let mut out = String::new();
+    for c in text.chars() {
+        match c {
+            '&' => out += "&amp;",
+            '<' => out += "&lt;",
+            '>' => out += "&gt;",
+            '"' => out += "&quot;",
+            '\'' => out += "&#39;",
+            c if c.is_whitespace() => out.push(' '),
+            // XML has no place for some of these, not even escaped.
+            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => {}
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// Any text as XML, cut to about so many ems.
+pub(crate) fn xml(text: &str, most_ems: f64) -> String {
+    escape(&cut(text, most_ems))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_escaped_cleaned_and_cut() {
+        assert_eq!(
+            xml("a<b> & \"c\"\u{0}\u{1b}\u{ffff}\n'é'", 99.0),
+            "a&lt;b&gt; &amp; &quot;c&quot; &#39;é&#39;"
+        );
+        assert_eq!(xml(&"ab".repeat(500), 3.0), "ababa…");
+    }
+}

@@ -1,0 +1,69 @@
+//! A whole table in memory, with what its columns are: what models are fitted on.
+
+use arrow_array::{Array, ArrayRef, RecordBatch, StringArray};
+use arrow_select::concat::concat_batches;
+
+use crate::augment::{Watch, with_example};
+use crate::profile::Profile;
+use crate::roles::{Asked, Roles};
+use crate::rows::Rows;
+use crate::settings::Columns;
+use crate::{Error, Result, Table};
+
+/// The rows of a table that have finite targets, and the roles of its columns.
+#[derive(Debug)]
+pub struct Frame {
+    /// The rows.
+    pub batch: RecordBatch,
+    /// What the columns hold.
+    pub profile: Profile,
+    /// What they are.
+    pub roles: Roles,
+}
+
+impl Frame {
+    /// Reads a table and infers the roles of its columns. A target that is missing is refused, or its
+    /// row left out.
+    pub fn load(
+        table: &Table,
+        columns: &Columns,
+        drop_missing_target: bool,
+        memory: u64,
+        watch: &dyn Watch,
+    ) -> Result<Self> {
+        let schema = table.schema();
+        let asked = Asked::new(schema, columns, &[]).map_err(|error| with_example(error, table))?;
+        let needed = if drop_missing_target { asked.targets() } else { vec![] };
+        let rows = Rows::new(table, needed);
+        watch.stage("reading");
+        let profile = Profile::of(&rows, &mut [], memory, watch)?;
+        if profile.kept == 0 {
+            return Err(Error::NoTargets { path: table.path().to_owned() });
+        }
+        let roles = asked.settle(schema, &profile);
+        roles.check_values(schema, &profile)?;
+        let (mut batches, mut bytes) = (vec![], 0);
+        for block in rows.blocks() {
+            let batch = block?.batch;
+            bytes += batch.get_array_memory_size() as u64;
+            // The rows, the same as numbers, and what becomes of them.
+            if bytes.saturating_mul(4) > memory {
+                let needs = bytes.saturating_mul(4);
+                return Err(Error::NeedsMemory { what: "training", needs, memory });
+            }
+            batches.push(batch);
+        }
+        let batch = concat_batches(schema, &batches).map_err(|error| Error::Damaged {
+            path: table.path().to_owned(),
+            why: error.to_string(),
+        })?;
+        Ok(Self { batch, profile, roles })
+    }
+}
+
+/// The values of a column as names.
+#[must_use]
+pub fn words(column: &ArrayRef) -> StringArray {
+    let nameless = || StringArray::from(vec![None::<&str>; column.len()]);
+    crate::sink::as_text(column).unwrap_or_else(|_| nameless())
+}
