@@ -29,7 +29,7 @@ const WORKS: [(&str, bool); 9] = [
 pub(crate) fn run() -> Result<()> {
     let target = target_folder()?;
     let python = virtual_environment(&target.join("bench-venv"), BENCHES)?;
-    let ours = build()?;
+    let ours = build("windlass", "side_by_side")?;
     let data = target.join("bench-data");
     fs::create_dir_all(&data)?;
     run_command(Command::new(&ours).arg("data").arg(&data))?;
@@ -96,20 +96,20 @@ pub(crate) fn virtual_environment(folder: &Path, benches: &str) -> Result<PathBu
     Ok(python)
 }
 
-/// Builds our half and returns its path.
-fn build() -> Result<PathBuf> {
+/// Builds our half, a bench of a package, and returns its path.
+pub(crate) fn build(package: &str, bench: &str) -> Result<PathBuf> {
     let mut command = cargo();
-    command.args(["build", "--release", "--locked", "--package", "windlass"]);
-    let text = run_command(command.args(["--bench", "side_by_side", "--message-format", "json"]))?;
+    command.args(["build", "--release", "--locked", "--package", package]);
+    let text = run_command(command.args(["--bench", bench, "--message-format", "json"]))?;
     let built = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let executable = built
-        .filter(|message| message["target"]["name"] == "side_by_side")
+        .filter(|message| message["target"]["name"] == bench)
         .find_map(|message| message["executable"].as_str().map(PathBuf::from));
-    executable.context("cargo built no `side_by_side`")
+    executable.with_context(|| format!("cargo built no `{bench}`"))
 }
 
 /// Writes airfoil's rows, features and target, if the data set is there.
-fn write_airfoil(data: &Path) -> Result<()> {
+pub(crate) fn write_airfoil(data: &Path) -> Result<()> {
     let folder = std::env::var_os("WINDLASS_DATA").map_or("../shared/data".into(), PathBuf::from);
     let Ok(text) = fs::read_to_string(folder.join("airfoil/airfoil_self_noise.dat")) else {
         eprintln!("skipped: data set `airfoil` is absent; set WINDLASS_DATA to its folder");
@@ -124,10 +124,10 @@ fn write_airfoil(data: &Path) -> Result<()> {
 
 /// All measurements, by side and work.
 #[derive(Default)]
-struct Measured(BTreeMap<(&'static str, String), Vec<Value>>);
+pub(crate) struct Measured(BTreeMap<(&'static str, String), Vec<Value>>);
 
 impl Measured {
-    fn add(&mut self, side: &'static str, lines: &str) -> Result<()> {
+    pub(crate) fn add(&mut self, side: &'static str, lines: &str) -> Result<()> {
         for line in lines.lines() {
             let value: Value = serde_json::from_str(line)?;
             let Some(work) = value["work"].as_str() else { bail!("no work in {line}") };
@@ -137,13 +137,20 @@ impl Measured {
     }
 
     /// The median of a field over rounds (and, for k-means, seeds).
-    fn median(&self, side: &'static str, work: &str, field: &str) -> Option<f64> {
+    pub(crate) fn median(&self, side: &'static str, work: &str, field: &str) -> Option<f64> {
         let values = self.0.get(&(side, work.to_owned()))?;
         let mut values: Vec<f64> =
             values.iter().filter_map(|value| value[field].as_f64()).collect();
         values.sort_by(f64::total_cmp);
         let middle = values.len().checked_sub(1)? / 2;
         values.get(middle).copied()
+    }
+
+    /// All numbers of a list, of the first round.
+    pub(crate) fn numbers(&self, side: &'static str, work: &str, field: &str) -> Vec<f64> {
+        let first = self.0.get(&(side, work.to_owned())).and_then(|values| values.first());
+        let list = first.and_then(|value| value[field].as_array());
+        list.into_iter().flatten().filter_map(Value::as_f64).collect()
     }
 
     /// The mean of a field over rounds and seeds.

@@ -133,7 +133,8 @@ impl Tally {
             return;
         };
         let count = |what: &str| {
-            let words: Vec<&str> = result.split([' ', ';', '.', ',']).filter(|w| !w.is_empty()).collect();
+            let words: Vec<&str> =
+                result.split([' ', ';', '.', ',']).filter(|w| !w.is_empty()).collect();
             let at = words.iter().position(|&word| word == what)?;
             words.get(at.checked_sub(1)?)?.parse::<usize>().ok()
         };

@@ -17,8 +17,8 @@ use windlass_train::{
     Activation, Augment, Examples, Network, Optimiser, RunSpec, Shape, Trainer, Training, run_all,
 };
 
-const WORKS: [&str; 6] =
-    ["step_erm", "step_ada", "step_256", "step_small", "airfoil", "independent_runs"];
+const WORKS: [&str; 7] =
+    ["step_erm", "step_ada", "step_256", "step_small", "airfoil", "independent_runs", "peak"];
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -40,6 +40,7 @@ fn run(work: &str, steps: usize, airfoil: Option<&str>) {
         "step_small" => step(work, small, 16, steps * 4, None),
         "airfoil" => whole_run(steps, airfoil),
         "independent_runs" => side_by_side(steps),
+        "peak" => peak(steps),
         _ => panic!("no work `{work}`"),
     }
 }
@@ -159,6 +160,37 @@ fn airfoil_run(all: &Array2<f64>, epochs: usize, seed: u64) -> (RunSpec, Example
         seed: Seed(seed),
     };
     (spec, part(&order[1303..]))
+}
+
+/// The most multiplications and additions of a core: many fused ones side by side, in registers.
+fn peak(steps: usize) {
+    struct Work(usize);
+    impl pulp::WithSimd for Work {
+        type Output = f32;
+        #[inline(always)]
+        fn with_simd<S: pulp::Simd>(self, _: S) -> f32 {
+            let mut sums = [[1.0_f32; 16]; 6];
+            let (factor, more) = (std::hint::black_box([0.999_f32; 16]), 1e-9);
+            for _ in 0..self.0 {
+                for sums in &mut sums {
+                    for (sum, &factor) in sums.iter_mut().zip(&factor) {
+                        *sum = sum.mul_add(factor, more);
+                    }
+                }
+            }
+            sums.iter().flatten().sum()
+        }
+    }
+    let rounds = steps * 100;
+    let best = (0..10)
+        .map(|_| {
+            let started = Instant::now();
+            std::hint::black_box(pulp::Arch::new().dispatch(Work(rounds)));
+            started.elapsed().as_secs_f64()
+        })
+        .fold(f64::INFINITY, f64::min);
+    let gflops = (rounds * 6 * 16 * 2) as f64 / best / 1e9;
+    println!("{{\"work\": \"peak\", \"gflops\": {gflops}}}");
 }
 
 /// Twenty runs, on one thread and on all.
