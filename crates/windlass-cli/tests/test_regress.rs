@@ -53,8 +53,8 @@ fn coefficients_have_units() {
     let mut text = String::from("g,a,b,y\n");
     for row in 0..40_u32 {
         let (a, b) = (f64::from(row * 13 % 37) * 100.0, f64::from(row * 29 % 31) / 1000.0);
-        text +=
-            &format!("{},{a},{b},{}\n", ["u", "v"][row as usize % 2], 0.5 * a - 300.0 * b + 7.0);
+        let y = 0.5 * a - 300.0 * b + 7.0;
+        writeln!(text, "{},{a},{b},{y}", ["u", "v"][row as usize % 2]).unwrap();
     }
     desk.put("t.csv", text);
     let said = desk.run("regress t.csv -t y --anchors column:g --gamma 1 --json").ok();

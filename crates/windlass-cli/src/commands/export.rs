@@ -31,7 +31,11 @@ pub(crate) fn run(args: &ExportArgs) -> Result<ExitCode> {
     if !onnx_file {
         return Err(Error::ExportEnding { path: args.output.clone() });
     }
-    check_places(&[&args.output], Some(windlass_table::Format::Arrow), &[args.model.clone()])?;
+    check_places(
+        &[&args.output],
+        Some(windlass_table::Format::Arrow),
+        std::slice::from_ref(&args.model),
+    )?;
     let model = open(&args.model)?;
     write_whole(&args.output, &onnx::export(&model))?;
     Ok(ExitCode::SUCCESS)

@@ -147,7 +147,7 @@ struct NetworkArgs {
 enum ModelName {
     /// A network: --hidden, --activation
     Mlp,
-    /// The paper's network for tables: 128,128, leaky ReLU
+    /// The paper's network for tables: 128,128, leaky units
     Fcn3,
     /// The paper's network for curves: five layers of 50
     Mlp5x50,
