@@ -141,6 +141,12 @@ impl Graph {
         self.node("Gather", &[of, &places], &[Attribute::Int("axis", 1)])
     }
 
+    /// The sum of at least one; runtimes have no sum of many doubles.
+    fn sum(&mut self, terms: &[&str]) -> String {
+        let (first, rest) = terms.split_first().expect("a term");
+        rest.iter().fold((*first).to_owned(), |sum, term| self.node("Add", &[&sum, term], &[]))
+    }
+
     fn cast(&mut self, of: &str, to: u64) -> String {
         self.node("Cast", &[of], &[Attribute::Int("to", to)])
     }
@@ -194,7 +200,9 @@ pub fn export(model: &Model) -> Vec<u8> {
     let predicted: Vec<String> =
         model.members.iter().map(|member| predict(&mut graph, member, &columns)).collect();
     let names: Vec<&str> = predicted.iter().map(String::as_str).collect();
-    graph.node_to("Mean", &names, &[], "prediction");
+    let sum = graph.sum(&names);
+    let count = graph.doubles(&[], &[names.len() as f64]);
+    graph.node_to("Div", &[&sum, &count], &[], "prediction");
     let mut outputs = vec!["prediction"];
     if names.len() > 1 {
         let squares: Vec<String> = names
@@ -205,7 +213,7 @@ pub fn export(model: &Model) -> Vec<u8> {
             })
             .collect();
         let squares: Vec<&str> = squares.iter().map(String::as_str).collect();
-        let sum = graph.node("Sum", &squares, &[]);
+        let sum = graph.sum(&squares);
         let count = graph.doubles(&[], &[names.len() as f64 - 1.0]);
         let mean = graph.node("Div", &[&sum, &count], &[]);
         graph.node_to("Sqrt", &[&mean], &[], "prediction_sd");

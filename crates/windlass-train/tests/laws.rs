@@ -284,6 +284,10 @@ fn what_cannot_be_trained_is_refused() {
     ] {
         assert!(got.contains(words), "{got}");
     }
+}
+
+#[test]
+fn errors_can_be_sent() {
     fn is_error<E: std::error::Error + Send + Sync + 'static>() {}
     is_error::<Error>();
 }

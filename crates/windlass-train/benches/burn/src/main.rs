@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use burn::module::Module;
 use burn::nn::{Linear, LinearConfig};
-use burn::optim::{AdamConfig, GradientsParams, Optimizer};
+use burn::optim::{AdamConfig, GradientsParams};
 use burn::tensor::activation::leaky_relu;
 use burn::tensor::{Device, Distribution, Tensor};
 
