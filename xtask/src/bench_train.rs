@@ -192,8 +192,8 @@ fn limit(page: &mut String, measured: &Measured) -> Result<()> {
     writeln!(page, "\n## How far from the limit\n")?;
     writeln!(
         page,
-        "One core does {peak:.0} · 10⁹ multiplications and additions a second in registers (AVX2 and FMA, measured in the
-same run). Counting the products of a step only, forward and back:\n"
+        "One core does {peak:.0} · 10⁹ multiplications and additions a second in registers (fused, in the widest vectors that the
+engine uses, measured in the same run). Counting the products of a step only, forward and back:\n"
     )?;
     writeln!(page, "| work | products | rate | of the limit |\n| :-- | --: | --: | --: |")?;
     for (work, name) in STEPS {

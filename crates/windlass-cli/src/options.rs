@@ -161,6 +161,11 @@ enum IntegersName {
 }
 
 impl ColumnArgs {
+    /// Whether moved integers were asked to become floats.
+    pub(crate) fn wants_floats(&self) -> bool {
+        matches!(self.integers, IntegersName::Float)
+    }
+
     pub(crate) fn columns(&self, targets: &[String], table: &Table) -> Columns {
         let list = |raw: &[String]| names(raw, table);
         Columns {
@@ -243,7 +248,7 @@ pub(crate) struct HowArgs {
     /// list:γ,γ,… (in turn), or one number [default: uniform]
     #[arg(long, value_name = "LAW", value_parser = gamma)]
     gamma: Option<Law>,
-    /// ADA and mixups: one γ or λ for a whole copy, or one for each row [default: copy]
+    /// ADA and mixups: one γ or λ for a whole copy (or batch), or one for each row [default: copy]
     #[arg(long, value_name = "WHAT")]
     per: Option<PerName>,
     /// c-mixup: how far apart targets may be, in their units, or in standard deviations as in 0.25sd
@@ -345,6 +350,16 @@ impl HowArgs {
             Some(Law::List(list)) if list.len() == 1 => Some(list[0]),
             _ => None,
         }
+    }
+
+    /// Whether groups are named by columns, and not found.
+    pub(crate) fn names_groups(&self) -> bool {
+        self.groups().0 != AnchorChoice::KMeans || self.within.is_some()
+    }
+
+    /// Refuses a number of clusters where groups are those of a column.
+    pub(crate) fn check_clusters(&self) -> Result<()> {
+        check_clusters(self.anchors.as_ref(), self.clusters.is_some())
     }
 
     /// Whether an option was given that a model without augmentation has no use for.
@@ -458,12 +473,7 @@ impl HowArgs {
                 return Err(Error::DoesNotApply { option, to });
             }
         }
-        let grouped = |anchors: &AnchorChoice| {
-            matches!(anchors, AnchorChoice::Column(_) | AnchorChoice::Matrix(_))
-        };
-        if self.clusters.is_some() && self.anchors.as_ref().is_some_and(grouped) {
-            return Err(Error::DoesNotApply { option: "--clusters", to: "these --anchors" });
-        }
+        self.check_clusters()?;
         let found = self.anchors.as_ref().is_none_or(|anchors| *anchors == AnchorChoice::KMeans);
         for (given, option) in
             [(self.on.is_some(), "--on"), (self.raw, "--raw"), (self.standardize, "--standardize")]
@@ -474,6 +484,17 @@ impl HowArgs {
         }
         Ok(())
     }
+}
+
+/// Refuses a number of clusters where groups are not found.
+pub(crate) fn check_clusters(anchors: Option<&AnchorChoice>, given: bool) -> Result<()> {
+    let grouped = |anchors: &AnchorChoice| {
+        matches!(anchors, AnchorChoice::Column(_) | AnchorChoice::Matrix(_))
+    };
+    if given && anchors.is_some_and(grouped) {
+        return Err(Error::DoesNotApply { option: "--clusters", to: "these --anchors" });
+    }
+    Ok(())
 }
 
 pub(crate) fn anchors(text: &str) -> Result<AnchorChoice, String> {

@@ -1,5 +1,6 @@
 //! What people see: messages, progress, colour; and Ctrl-C.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
@@ -112,19 +113,21 @@ impl Watch for Progress {
 pub(crate) struct Epochs {
     bar: ProgressBar,
     /// The best validation error of every network so far, with its epoch.
-    best: Mutex<Vec<Option<(f64, usize)>>>,
+    best: Mutex<BTreeMap<usize, (f64, usize)>>,
+    runs: usize,
 }
 
 impl Epochs {
     pub(crate) fn new(quiet: bool, runs: usize, epochs: usize) -> Self {
-        let best = Mutex::new(vec![None; runs]);
+        // A committee of more networks than rows is refused later.
+        let best = Mutex::new(BTreeMap::new());
         if quiet || epochs == 0 || !io::stderr().is_terminal() {
-            return Self { bar: ProgressBar::hidden(), best };
+            return Self { bar: ProgressBar::hidden(), best, runs };
         }
-        let bar = ProgressBar::new((runs * epochs) as u64);
+        let bar = ProgressBar::new((runs as u64).saturating_mul(epochs as u64));
         let style = ProgressStyle::with_template("{bar:30} {pos}/{len} epochs, {eta} left  {msg}");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-        Self { bar, best }
+        Self { bar, best, runs }
     }
 
     pub(crate) fn clear(&self) {
@@ -138,16 +141,16 @@ impl windlass_train::Watch for Epochs {
         if !self.bar.is_hidden() {
             let mut best = self.best.lock().unwrap_or_else(PoisonError::into_inner);
             if let (true, Some(valid)) = (epoch.best, epoch.valid) {
-                best[run] = Some((valid, epoch.number));
+                best.insert(run, (valid, epoch.number));
             }
             let mut text = format!("loss {:.4}", epoch.loss);
             if let Some(valid) = epoch.valid {
                 let _ = write!(text, ", validation {valid:.4}");
             }
-            if let Some((valid, number)) = best[run] {
+            if let Some((valid, number)) = best.get(&run) {
                 let _ = write!(text, ", best {valid:.4} in epoch {number}");
             }
-            if best.len() > 1 {
+            if self.runs > 1 {
                 text = format!("network {}: {text}", run + 1);
             }
             self.bar.set_message(text);

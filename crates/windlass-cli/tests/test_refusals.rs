@@ -323,6 +323,17 @@ fn models(log: &mut String) {
         ("model: a checkpoint of a committee", "--committee 3 --checkpoint state"),
         ("model: a penalty below 0", "--model ridge --penalty=-1"),
         ("model: nothing to predict from", "--exclude a,b,kind"),
+        ("model: a huge committee", "--committee 1000000000000000000"),
+        ("model: a huge network", "--hidden 16000,16000"),
+        ("model: too many clusters", "--augment ada --clusters 500"),
+        (
+            "model: clusters of a column",
+            "--model anchor --anchors column:kind --gamma 2 --clusters 3",
+        ),
+        ("model: patience without validation", "--patience 3 --valid none"),
+        ("model: floats of integers", "--integers float"),
+        ("model: levels of batches", "--augment ada --within kind --per-batch"),
+        ("model: a slope of other units", "--slope 0.2"),
     ] {
         case(log, title, &train(rest), |_| {});
     }
@@ -374,6 +385,28 @@ fn models(log: &mut String) {
             desk.run("train good.csv --target y --epochs 2 --quiet --output model.csv").ok();
         },
     );
+    case(log, "predict: a value beyond all others", &predict("model new.csv -o out.csv"), |desk| {
+        trained(desk);
+        desk.put("new.csv", "a,b,kind\n1.5,2,k0\n1e35,2,k0\n");
+    });
+    case(log, "predict: names of another kind", &predict("model new.csv -o out.csv"), |desk| {
+        trained(desk);
+        desk.put("new.csv", "a,b,kind\n1.5,2,true\n2.5,2,false\n");
+    });
+    case(log, "predict: a target of dates", &predict("model new.csv --metrics"), |desk| {
+        trained(desk);
+        desk.put("new.csv", "a,b,kind,y\n1,2,k0,2024-01-01\n");
+    });
+    case(
+        log,
+        "predict: metrics beside rows",
+        &predict("model good.csv -o - --metrics --json"),
+        trained,
+    );
+    case(log, "model: a summary beside the model", "train good.csv --target y --json -o -", |_| {});
+    case(log, "model: a value that networks cannot take", &of("bad.csv"), |desk| {
+        desk.put("bad.csv", table(60) + "1e45,1,k0,3.25\n");
+    });
     case(log, "regress: one group", "regress good.csv --target y --anchors column:one", |desk| {
         desk.put("good.csv", "one,a,y\nk,1.5,2\nk,2.5,4\nk,4.5,3\n");
     });

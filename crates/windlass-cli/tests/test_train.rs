@@ -220,3 +220,62 @@ fn broken_models_are_refused_by_name() {
         assert!(!desk.path("out.csv").exists());
     }
 }
+
+/// Weights are found by name wherever they stand, rows that do not count change nothing, and neither does
+/// the order of columns.
+#[test]
+fn rows_that_do_not_count_are_not_there() {
+    let desk = Desk::new();
+    let weighted = |shift| {
+        let mut lines = shop(80, shift).lines().map(str::to_owned).collect::<Vec<_>>();
+        lines[0] += ",w";
+        for line in &mut lines[1..] {
+            *line += ",1";
+        }
+        lines
+    };
+    let plain = weighted(0);
+    desk.put("plain.csv", plain.join("\n") + "\n");
+    let mut outliers = plain.clone();
+    outliers.push("x1,1e6,-1e6,palace,1e7,0".into());
+    desk.put("outliers.csv", outliers.join("\n") + "\n");
+    // The validation table has its columns in another order.
+    let turned: Vec<String> = weighted(500)
+        .iter()
+        .map(|line| line.split(',').rev().collect::<Vec<_>>().join(","))
+        .collect();
+    desk.put("valid.csv", turned.join("\n") + "\n");
+    desk.put("test.csv", shop(40, 900));
+    for model in ["--model ridge", "--epochs 20 --batch 200 --shuffle never"] {
+        let errors: Vec<f64> = ["plain", "outliers"]
+            .iter()
+            .map(|table| {
+                let options = "--weight w --carry id --quiet --valid valid.csv -o m";
+                desk.run(&format!("train {table}.csv -t price {model} {options}")).ok();
+                let said = desk.run("predict m test.csv --metrics --json -q").ok();
+                json(&said.out)["rmse"].as_f64().unwrap()
+            })
+            .collect();
+        assert!((errors[0] / errors[1] - 1.0).abs() < 1e-3, "{model}: {errors:?}");
+    }
+}
+
+/// A column of whole numbers is the same category as integers and as floats; and a level that any member
+/// of a committee has seen is known.
+#[test]
+fn levels_are_known_by_value() {
+    let desk = Desk::new();
+    let mut text = String::from("doors,size,price\n");
+    for row in 0..60 {
+        let (doors, size) = ([3, 4, 5][row % 3], row * 37 % 101);
+        writeln!(text, "{doors},{size}.5,{}", size * 2 + doors).unwrap();
+    }
+    // A level that is in one fold only.
+    text.push_str("9,3.5,20\n");
+    desk.put("train.csv", &text);
+    desk.run(&format!("train train.csv -t price --committee 3 {FAST} -o m")).ok();
+    assert_eq!(desk.run("predict m train.csv -o out.csv").ok().err, "");
+    desk.put("floats.csv", "doors,size\n3.0,1.5\n5.0,2.5\n,3.5\n4.5,3.5\n");
+    let said = desk.run("predict m floats.csv -o floats.out.csv").ok();
+    assert_eq!(said.err, "note: 2 rows have a `doors` never seen in training\n");
+}

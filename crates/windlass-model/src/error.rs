@@ -32,11 +32,17 @@ pub enum Error {
     #[error("--valid {share} of {rows} rows leaves {train} to train on and {valid} to validate")]
     EmptySplit { share: f64, rows: usize, train: usize, valid: usize },
     /// More committee members than rows.
-    #[error("a committee of {members} needs at least {} rows, got {rows}", 2 * members)]
+    #[error("a committee of {members} needs at least twice as many rows, got {rows}")]
     LargeCommittee { members: usize, rows: usize },
+    /// More groups than rows.
+    #[error("{clusters} clusters cannot be made of {rows} rows")]
+    TooManyClusters { clusters: usize, rows: usize },
     /// Anchors that tell nothing apart.
     #[error("--anchors names one group only: there is no other to compare with")]
     OneGroup,
+    /// A network that does not fit in memory.
+    #[error("training such a network takes {} MiB, but only {} MiB are allowed", needs >> 20, memory >> 20)]
+    LargeNetwork { needs: u64, memory: u64 },
     /// The loss was no number any more.
     #[error("training diverged in epoch {epoch}: the loss is no number any more")]
     Diverged { epoch: usize },
@@ -51,9 +57,9 @@ pub enum Error {
     MissingColumn { column: String, path: PathBuf },
     /// A column of another type.
     #[error("column `{column}` of `{}` holds {holds}; the model was trained on {expected}", path.display())]
-    OtherType { column: String, path: PathBuf, holds: String, expected: &'static str },
+    OtherType { column: String, path: PathBuf, holds: String, expected: String },
     /// A value that no model can take.
-    #[error("column `{column}` of `{}` holds {value} in row {row}", path.display())]
+    #[error("column `{column}` of `{}` holds {value:?} in row {row}", path.display())]
     BadValue { column: String, path: PathBuf, row: u64, value: f64 },
     /// An output column that the table has already.
     #[error("`{}` has a column `{column}` already", path.display())]
@@ -104,6 +110,8 @@ impl Error {
             Self::Diverged { .. } => {
                 "choose a smaller --lr, or --clip 1; the last good weights were saved".into()
             }
+            Self::LargeNetwork { .. } => "raise --memory, or choose fewer units".into(),
+            Self::TooManyClusters { .. } => "choose fewer --clusters".into(),
             Self::OneGroup => "choose a column with several values, or more --clusters".into(),
             Self::NotAModel { .. } => "models are made by `windlass train`".into(),
             Self::OtherFormat { .. } => "train it again, or use that version".into(),

@@ -7,15 +7,15 @@ use arrow_array::{RecordBatch, UInt64Array};
 use arrow_select::take::take_record_batch;
 use ndarray::{Array2, Axis};
 use serde::{Deserialize, Serialize};
-use windlass::metrics::Metric;
 use windlass::regress::{AnchorRegression, Ridge};
-use windlass::{Samples, Seed, Stream};
+use windlass::{Real as _, Samples, Seed, Stream};
 use windlass_table::{Frame, numbers};
 use windlass_train::{
     Augment, Epoch, Examples, Outcome, RunResult, RunSpec, Shape, Trainer, Watch, run_all,
 };
 
 use crate::model::{Body, Member};
+use crate::preparation::weights;
 use crate::recipe::{Kind, NetworkRecipe, Valid};
 use crate::{Error, Model, Preparation, Recipe, Result, groups};
 
@@ -35,20 +35,40 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    /// Compares targets with predictions.
-    pub fn of(y: &Array2<f64>, predicted: &Array2<f64>) -> Result<Self> {
-        let metric = |metric: Metric| metric.of(y.view(), predicted.view());
-        let mae = (y - predicted).mapv(f64::abs).mean().unwrap_or(f64::NAN);
-        let mean = y.mean_axis(Axis(0)).expect("a row");
-        let total: f64 = (y - &mean).mapv(|off| off * off).sum();
-        let rest: f64 = (y - predicted).mapv(|off| off * off).sum();
-        Ok(Self {
+    /// Compares targets with predictions; rows count as much as their weights say.
+    #[must_use]
+    pub fn of(y: &Array2<f64>, predicted: &Array2<f64>, weights: Option<&[f64]>) -> Self {
+        let weight = |row: usize| weights.map_or(1.0, |weights| weights[row]);
+        // The weighted mean of what a function says of a target and its prediction, where it says anything.
+        let mean = |target: usize, of: &dyn Fn(f64, f64) -> Option<f64>| -> Option<f64> {
+            let (mut sum, mut total) = (0.0, 0.0);
+            for row in 0..y.nrows() {
+                if let Some(value) = of(y[(row, target)], predicted[(row, target)]) {
+                    sum += weight(row) * value;
+                    total += weight(row);
+                }
+            }
+            (total > 0.0).then(|| sum / total)
+        };
+        // Over targets, those that have one.
+        let over = |of: &dyn Fn(usize) -> Option<f64>| -> Option<f64> {
+            let each: Vec<f64> = (0..y.ncols()).filter_map(of).collect();
+            (!each.is_empty()).then(|| each.iter().sum::<f64>() / each.len() as f64)
+        };
+        let square = |target| mean(target, &|y, p| Some((y - p).powi(2)));
+        let explained = |target| {
+            let centre = mean(target, &|y, _| Some(y))?;
+            let variance = mean(target, &|y, _| Some((y - centre).powi(2)))?;
+            (variance > 0.0).then_some(1.0 - square(target)? / variance)
+        };
+        let of_size = |y: f64, p: f64| (y != 0.0).then(|| 100.0 * ((y - p) / y).abs());
+        Self {
             rows: y.nrows(),
-            rmse: metric(Metric::Rmse)?,
-            mae,
-            mape: metric(Metric::Mape).ok().filter(|mape| mape.is_finite()),
-            r2: (total > 0.0).then_some(1.0 - rest / total),
-        })
+            rmse: over(&square).map_or(f64::NAN, f64::sqrt),
+            mae: over(&|target| mean(target, &|y, p| Some((y - p).abs()))).unwrap_or(f64::NAN),
+            mape: over(&|target| mean(target, &of_size)),
+            r2: over(&explained),
+        }
     }
 }
 
@@ -72,7 +92,7 @@ pub trait Checkpoint {
     /// What was kept, if anything.
     fn load(&self) -> Result<Option<Vec<u8>>>;
     /// Keeps the state after an epoch, which may be the last.
-    fn save(&self, state: &[u8], last: bool) -> Result<()>;
+    fn save(&self, state: &dyn Fn() -> Vec<u8>, last: bool) -> Result<()>;
 }
 
 impl Model {
@@ -103,7 +123,7 @@ struct Part {
     valid: Option<RecordBatch>,
 }
 
-fn select(batch: &RecordBatch, rows: &[usize]) -> RecordBatch {
+pub(crate) fn select(batch: &RecordBatch, rows: &[usize]) -> RecordBatch {
     let rows = UInt64Array::from_iter_values(rows.iter().map(|&row| row as u64));
     take_record_batch(batch, &rows).expect("rows of the batch")
 }
@@ -152,7 +172,7 @@ fn parts(frame: &Frame, given: Option<&Frame>, valid: Valid, seed: Seed) -> Resu
                 let got = members as f64;
                 return Err(windlass::Error::OutOfRange { name, range, got }.into());
             }
-            if rows < 2 * members {
+            if rows / 2 < members {
                 return Err(Error::LargeCommittee { members, rows });
             }
             let order = shuffled(rows, seed);
@@ -165,11 +185,6 @@ fn parts(frame: &Frame, given: Option<&Frame>, valid: Valid, seed: Seed) -> Resu
             (0..members).map(fold).collect()
         }
     })
-}
-
-fn weights(frame: &Frame, rows: &RecordBatch) -> Option<Vec<f64>> {
-    let place = frame.roles.weight()?;
-    Some(numbers(rows.column(place)).iter().map(|weight| weight.unwrap_or(0.0)).collect())
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "networks have 32 bits")]
@@ -190,6 +205,11 @@ fn networks(
     if checkpoint.is_some() && parts.len() > 1 {
         return Err(Error::DoesNotApply { option: "--checkpoint", to: "a committee" });
     }
+    check_sizes(&frame.batch, frame, path)?;
+    let valid_path = given.map_or(path, |(_, path)| path);
+    if let Some((given, path)) = given {
+        check_sizes(&given.batch, given, path)?;
+    }
     let scalings = (recipe.scaling, recipe.target_scaling);
     let (mut specs, mut preparations, mut notes) = (vec![], vec![], vec![]);
     for (number, part) in parts.iter().enumerate() {
@@ -197,12 +217,11 @@ fn networks(
             Preparation::fit(frame, &part.train, &recipe.columns, scalings)?;
         notes.extend(left_out);
         let examples = |rows: &RecordBatch, path: &Path| -> Result<Arc<Examples>> {
-            let (x, _) = preparation.features(rows, path, 0)?;
+            let x = preparation.features(rows, path, 0)?;
             let y = preparation.scaled_targets(rows);
-            let examples = Examples::new(narrow(&x), narrow(&y), weights(frame, rows))?;
+            let examples = Examples::new(narrow(&x), narrow(&y), weights(frame, rows, path)?)?;
             Ok(Arc::new(examples))
         };
-        let valid_path = given.map_or(path, |(_, path)| path);
         let augment = match &network.augment {
             None => None,
             Some(augment) => Some(Augment {
@@ -227,7 +246,10 @@ fn networks(
             training: network.training.clone(),
             augment,
             // Members differ in their rows and in all that is random.
-            seed: Seed(recipe.seed.wrapping_add(number as u64)),
+            seed: match parts.len() {
+                1 => seed,
+                _ => Seed(seed.shared(Stream::Split, 1 + number as u64).bits()),
+            },
         });
         preparations.push(preparation);
     }
@@ -247,18 +269,34 @@ fn networks(
         .map(|(preparation, result)| Member { preparation, body: Body::Network(result.network) })
         .collect();
     // Every validation row is judged by the network that did not learn from it.
-    let (mut y, mut predicted) = (vec![], vec![]);
+    let (mut y, mut predicted, mut counted) = (vec![], vec![], vec![]);
     for (member, part) in members.iter().zip(&parts) {
         let Some(valid) = &part.valid else { continue };
-        let (x, _) = member.preparation.features(valid, path, 0)?;
+        let x = member.preparation.features(valid, valid_path, 0)?;
         y.push(member.preparation.raw_targets(valid));
         predicted.push(member.predict(&x)?);
+        counted.extend(weights(frame, valid, valid_path)?.into_iter().flatten());
     }
-    let valid =
-        if y.is_empty() { None } else { Some(Metrics::of(&stack(&y), &stack(&predicted))?) };
+    let counted = (!counted.is_empty()).then_some(&counted[..]);
+    let valid = (!y.is_empty()).then(|| Metrics::of(&stack(&y), &stack(&predicted), counted));
     let learnt_from = if parts.len() == 1 { &parts[0].train } else { &frame.batch };
     let model = Model::new(recipe, members, frame, learnt_from, valid)?;
     Ok(Trained { model, notes, histories, diverged, cancelled })
+}
+
+/// Refuses values that networks, which have 32 bits, cannot take; before rows are shuffled, so that they have
+/// their numbers.
+fn check_sizes(rows: &RecordBatch, frame: &Frame, path: &Path) -> Result<()> {
+    for &place in frame.roles.features().iter().chain(frame.roles.targets()) {
+        let values = numbers(rows.column(place));
+        let large = |value: Option<f64>| value.is_some_and(|value| value.abs() >= f32::LIMIT);
+        if let Some(row) = values.iter().position(large) {
+            let (column, value) = (rows.schema().field(place).name().clone(), values.value(row));
+            let (path, row) = (path.to_owned(), row as u64);
+            return Err(Error::BadValue { column, path, row, value });
+        }
+    }
+    Ok(())
 }
 
 fn stack(parts: &[Array2<f64>]) -> Array2<f64> {
@@ -277,7 +315,7 @@ fn resumed(spec: &RunSpec, watch: &dyn Watch, checkpoint: &dyn Checkpoint) -> Re
             if !watch.epoch(0, &epoch) {
                 trainer.cancel();
             }
-            checkpoint.save(&trainer.save(), trainer.is_finished())?;
+            checkpoint.save(&|| trainer.save(), trainer.is_finished())?;
         }
     }
     Ok(trainer.into_result())
@@ -290,12 +328,12 @@ fn linear(
 ) -> Result<Trained> {
     let scalings = (recipe.scaling, recipe.target_scaling);
     let (preparation, notes) = Preparation::fit(frame, &frame.batch, &recipe.columns, scalings)?;
-    let (x, _) = preparation.features(&frame.batch, path, 0)?;
+    let x = preparation.features(&frame.batch, path, 0)?;
     let y = preparation.scaled_targets(&frame.batch);
-    let weights = weights(frame, &frame.batch);
+    let counted = weights(frame, &frame.batch, path)?;
     let mut samples = Samples::new(x.view(), y.view())?;
-    if let Some(weights) = &weights {
-        samples = samples.with_weights(weights)?;
+    if let Some(counted) = &counted {
+        samples = samples.with_weights(counted)?;
     }
     let fitted = match &recipe.kind {
         Kind::Anchor { anchors, clusters, gamma, penalty } => {
@@ -310,9 +348,10 @@ fn linear(
     let member = Member { preparation, body: Body::Linear(fitted) };
     let valid = match valid {
         Some((given, path)) => {
-            let (x, _) = member.preparation.features(&given.batch, path, 0)?;
+            let x = member.preparation.features(&given.batch, path, 0)?;
             let y = member.preparation.raw_targets(&given.batch);
-            Some(Metrics::of(&y, &member.predict(&x)?)?)
+            let counted = weights(frame, &given.batch, path)?;
+            Some(Metrics::of(&y, &member.predict(&x)?, counted.as_deref()))
         }
         None => None,
     };

@@ -82,7 +82,7 @@ pub(crate) fn method(rows: &RecordBatch, method: &Method) -> Result<Arc<dyn wind
             let groups = partition(rows, &ada.anchors, ada.clusters)?;
             let anchors = match groups {
                 Some(groups) => groups.into(),
-                None => found(rows.num_rows(), ada.clusters, ada.on, ada.scale),
+                None => found(rows.num_rows(), ada.clusters, ada.on, ada.scale)?,
             };
             let mut made = Ada::default().anchors(anchors).gamma(ada.gamma.clone()).per(ada.per);
             if let Some(within) = &ada.within {
@@ -104,9 +104,12 @@ pub(crate) fn method(rows: &RecordBatch, method: &Method) -> Result<Arc<dyn wind
 }
 
 /// Anchors that k-means finds.
-fn found(rows: usize, clusters: Clusters, on: On, scale: Scale) -> Anchors {
-    let kmeans = KMeans::new(clusters.of(rows as u64));
-    Anchors::KMeans(Clustering { kmeans, on, scale })
+fn found(rows: usize, clusters: Clusters, on: On, scale: Scale) -> Result<Anchors> {
+    let clusters = clusters.of(rows as u64);
+    if clusters > rows {
+        return Err(Error::TooManyClusters { clusters, rows });
+    }
+    Ok(Anchors::KMeans(Clustering { kmeans: KMeans::new(clusters), on, scale }))
 }
 
 /// The groups of training rows, named by columns or found by k-means in their numbers.
@@ -119,6 +122,6 @@ pub(crate) fn of(
     if let Some(groups) = partition(rows, anchors, clusters)? {
         return Ok(Arc::new(groups));
     }
-    let anchors = found(samples.rows(), clusters, On::Xy, Scale::Standardised);
+    let anchors = found(samples.rows(), clusters, On::Xy, Scale::Standardised)?;
     Ok(anchors.partition(samples, seed)?.expect("k-means finds groups"))
 }

@@ -13,7 +13,7 @@ use windlass_table::Frame;
 use windlass_train::{Network, Parameters, Shape};
 
 use crate::fit::Metrics;
-use crate::preparation::Unknown;
+use crate::preparation::{Unknown, weights};
 use crate::{Error, Preparation, Recipe, Result};
 
 /// The key of the card in the file's metadata.
@@ -124,7 +124,8 @@ impl Model {
         let mut model = Self { card, members };
         let predicted = model.predict(learnt_from, Path::new("-"), 0)?.mean;
         let y = model.members[0].preparation.raw_targets(learnt_from);
-        model.card.train = Metrics::of(&y, &predicted)?;
+        let weights = weights(frame, learnt_from, Path::new("-"))?;
+        model.card.train = Metrics::of(&y, &predicted, weights.as_deref());
         Ok(model)
     }
 
@@ -148,21 +149,13 @@ impl Model {
 
     /// Predicts rows of a table; `first` is the number of the first.
     pub fn predict(&self, batch: &RecordBatch, path: &Path, first: u64) -> Result<Predicted> {
-        let (mut each, mut unknown) = (vec![], vec![]);
+        let mut each = vec![];
         for member in &self.members {
-            let (x, never) = member.preparation.features(batch, path, first)?;
-            each.push(member.predict(&x)?);
-            // A level that one fold had another may lack: it is unknown if it is so to all.
-            if each.len() == 1 {
-                unknown = never;
-            } else {
-                unknown.retain_mut(|(name, count): &mut (String, u64)| {
-                    let other = never.iter().find(|(other, _)| other == name);
-                    *count = (*count).min(other.map_or(0, |(_, count)| *count));
-                    *count > 0
-                });
-            }
+            each.push(member.predict(&member.preparation.features(batch, path, first)?)?);
         }
+        let preparations: Vec<&Preparation> =
+            self.members.iter().map(|member| &member.preparation).collect();
+        let unknown = Preparation::unknown(&preparations, batch);
         let count = each.len() as f64;
         let mut mean = Array2::zeros(each[0].raw_dim());
         for one in &each {

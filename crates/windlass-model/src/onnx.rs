@@ -169,7 +169,7 @@ impl Columns {
                         columns.continuous.push(name.clone());
                     }
                 }
-                Input::Categorical { name, levels } => {
+                Input::Categorical { name, levels, .. } => {
                     for level in levels {
                         let key = (name.clone(), level.clone());
                         if !columns.categories.contains(&key) {
@@ -356,7 +356,7 @@ fn features(
                 fills.push(*fill);
                 values_order.push(at);
             }
-            Input::Categorical { name, levels } => {
+            Input::Categorical { name, levels, .. } => {
                 for (place, level) in levels.iter().enumerate() {
                     levels_at.push(columns.category(name, level.as_deref()));
                     levels_order.push(at + place);

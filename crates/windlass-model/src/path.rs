@@ -3,13 +3,14 @@
 
 use std::path::Path;
 
-use arrow_array::{RecordBatch, UInt64Array};
-use arrow_select::take::take_record_batch;
+use arrow_array::RecordBatch;
 use serde::Serialize;
 use windlass::regress::AnchorRegression;
 use windlass::{Partition, Samples, Seed};
-use windlass_table::{AnchorChoice, Clusters, Columns, Frame, numbers};
+use windlass_table::{AnchorChoice, Clusters, Columns, Frame};
 
+use crate::fit::select;
+use crate::preparation::weights;
 use crate::{Error, Preparation, Result, Scaling, groups};
 
 /// Anchor regression for several strengths.
@@ -89,7 +90,7 @@ impl GammaPath {
             let own = Partition::of_categories(&labels)?;
             let points = regression.path(&fit.samples()?, &own, gammas)?;
             let test = select(&frame.batch, &out);
-            let (x, _) = fit.preparation.features(&test, path, 0)?;
+            let x = fit.preparation.features(&test, path, 0)?;
             let y = fit.preparation.raw_targets(&test);
             for (squares, point) in squares.iter_mut().zip(&points) {
                 let predicted = fit.preparation.unscaled(point.model.predict(x.view())?.view());
@@ -123,11 +124,6 @@ impl GammaPath {
     }
 }
 
-fn select(batch: &RecordBatch, rows: &[usize]) -> RecordBatch {
-    let rows = UInt64Array::from_iter_values(rows.iter().map(|&row| row as u64));
-    take_record_batch(batch, &rows).expect("rows of the batch")
-}
-
 /// Rows that a regression is fitted on.
 struct Fit {
     preparation: Preparation,
@@ -141,11 +137,9 @@ impl Fit {
     fn new((frame, path): (&Frame, &Path), rows: &RecordBatch, columns: &Columns) -> Result<Self> {
         let scalings = (Scaling::Standard, Scaling::Standard);
         let (preparation, notes) = Preparation::fit(frame, rows, columns, scalings)?;
-        let (x, _) = preparation.features(rows, path, 0)?;
+        let x = preparation.features(rows, path, 0)?;
         let y = preparation.scaled_targets(rows);
-        let weights = frame.roles.weight().map(|place| {
-            numbers(rows.column(place)).iter().map(|weight| weight.unwrap_or(0.0)).collect()
-        });
+        let weights = weights(frame, rows, path)?;
         Ok(Self { preparation, notes, x, y, weights })
     }
 

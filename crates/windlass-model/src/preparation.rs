@@ -6,9 +6,10 @@
 //! | categorical | a number for every level, 1 for the row's own; all 0 for a level that was never seen |
 //! | target | `(y − offset)/scale`, undone in predictions |
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use arrow_array::{Array, RecordBatch};
+use arrow_array::{Array, ArrayRef, RecordBatch, StringArray};
 use ndarray::{Array2, ArrayView2};
 use serde::{Deserialize, Serialize};
 use windlass::Real as _;
@@ -39,22 +40,35 @@ pub struct Scale {
 }
 
 impl Scale {
-    fn of(values: &[f64], scaling: Scaling) -> Self {
-        let count = values.len() as f64;
+    /// Of values and their weights.
+    fn of(values: &[(f64, f64)], scaling: Scaling) -> Self {
         match scaling {
             Scaling::None => Self { offset: 0.0, scale: 1.0 },
             Scaling::Standard => {
-                let mean = values.iter().sum::<f64>() / count;
-                let square = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / count;
-                Self { offset: mean, scale: square.sqrt() }
+                let mean = mean(values);
+                let squares: Vec<(f64, f64)> = values
+                    .iter()
+                    .map(|&(value, weight)| ((value - mean).powi(2), weight))
+                    .collect();
+                Self { offset: mean, scale: self::mean(&squares).sqrt() }
             }
             Scaling::MinMax => {
-                let low = values.iter().copied().fold(f64::INFINITY, f64::min);
-                let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                let numbers = || values.iter().map(|(value, _)| *value);
+                let low = numbers().fold(f64::INFINITY, f64::min);
+                let high = numbers().fold(f64::NEG_INFINITY, f64::max);
                 Self { offset: low, scale: high - low }
             }
         }
     }
+
+    fn can_divide(self) -> bool {
+        self.scale.is_normal() && self.offset.is_finite()
+    }
+}
+
+fn mean(values: &[(f64, f64)]) -> f64 {
+    let total: f64 = values.iter().map(|(_, weight)| weight).sum();
+    values.iter().map(|(value, weight)| value * weight).sum::<f64>() / total
 }
 
 /// A column that a model reads.
@@ -79,6 +93,8 @@ pub enum Input {
         name: String,
         /// The names that training rows had; `None` for a missing one.
         levels: Vec<Option<String>>,
+        /// What the column held, in words.
+        holds: String,
     },
 }
 
@@ -123,6 +139,37 @@ pub struct Preparation {
 /// Categories that training rows did not have, by column.
 pub type Unknown = Vec<(String, u64)>;
 
+/// How much rows count, by the column of the training table that says so.
+pub(crate) fn weights(frame: &Frame, rows: &RecordBatch, path: &Path) -> Result<Option<Vec<f64>>> {
+    let Some(place) = frame.roles.weight() else { return Ok(None) };
+    let schema = frame.batch.schema();
+    let column = schema.field(place).name().clone();
+    let path = || path.to_owned();
+    let Some(found) = rows.column_by_name(&column) else {
+        return Err(Error::MissingColumn { column, path: path() });
+    };
+    if !is_numeric(found.data_type()) {
+        let (holds, expected) = (in_words(found.data_type()), "numbers".to_owned());
+        return Err(Error::OtherType { column, path: path(), holds, expected });
+    }
+    Ok(Some(numbers(found).iter().map(|weight| weight.unwrap_or(0.0)).collect()))
+}
+
+/// The values of a column as names; whole numbers are the same names as integers and as floats.
+fn names(column: &ArrayRef) -> StringArray {
+    if !column.data_type().is_floating() {
+        return words(column);
+    }
+    let name = |value: f64| {
+        if value.fract() == 0.0 && value.abs() < 1e15 {
+            format!("{value:.0}")
+        } else {
+            value.to_string()
+        }
+    };
+    numbers(column).iter().map(|value| value.map(name)).collect()
+}
+
 impl Preparation {
     /// Looks at training rows, and says which columns were left out and why.
     pub fn fit(
@@ -132,32 +179,48 @@ impl Preparation {
         (scaling, target_scaling): (Scaling, Scaling),
     ) -> Result<(Self, Vec<String>)> {
         let schema = rows.schema();
+        let weights = weights(frame, rows, Path::new("-"))?;
+        let weight = |row: usize| weights.as_ref().map_or(1.0, |weights| weights[row]);
+        // Rows that do not count are not there.
+        let counted = |column: &ArrayRef| -> Vec<(f64, f64)> {
+            let values = numbers(column);
+            let present =
+                (0..values.len()).filter(|&row| values.is_valid(row) && weight(row) > 0.0);
+            present.map(|row| (values.value(row), weight(row))).collect()
+        };
         let (mut inputs, mut notes) = (vec![], vec![]);
         for (place, field) in schema.fields().iter().enumerate() {
             let (name, column) = (field.name().clone(), rows.column(place));
             match frame.roles.roles[place] {
                 Role::Continuous => {
-                    let numbers = numbers(column);
-                    let present: Vec<f64> = numbers.iter().flatten().collect();
+                    let present = counted(column);
                     let scale = Scale::of(&present, scaling);
-                    let first = present.first().copied().unwrap_or(0.0);
+                    let first = present.first().map_or(0.0, |(value, _)| *value);
                     if present.is_empty() {
                         notes.push(format!("`{name}` has no values: left out"));
-                    } else if present.iter().all(|&value| value == first) {
+                    } else if present.iter().all(|&(value, _)| value == first) {
                         notes.push(format!("`{name}` is {first} in every row: left out"));
+                    } else if !scale.can_divide() {
+                        notes.push(format!("`{name}` varies too little or too much: left out"));
                     } else {
-                        let fill = present.iter().sum::<f64>() / present.len() as f64;
-                        let indicator = numbers.null_count() > 0;
+                        let fill = mean(&present);
+                        let indicator = numbers(column).null_count() > 0;
                         inputs.push(Input::Continuous { name, scale, fill, indicator });
                     }
                 }
                 Role::Categorical => {
-                    let mut levels: Vec<Option<String>> =
-                        words(column).iter().map(|word| word.map(str::to_owned)).collect();
+                    let mut levels: Vec<Option<String>> = names(column)
+                        .iter()
+                        .enumerate()
+                        .filter(|(row, _)| weight(*row) > 0.0)
+                        .map(|(_, word)| word.map(str::to_owned))
+                        .collect();
                     levels.sort();
                     levels.dedup();
                     let asked = columns.categorical.contains(&name);
-                    if levels.len() < 2 {
+                    if levels == [None] {
+                        notes.push(format!("`{name}` has no values: left out"));
+                    } else if levels.len() < 2 {
                         notes.push(format!("`{name}` is the same in every row: left out"));
                     } else if levels.len() > LEVELS && !asked {
                         notes.push(format!(
@@ -165,7 +228,8 @@ impl Preparation {
                              (--categorical {name} keeps it)"
                         ));
                     } else {
-                        inputs.push(Input::Categorical { name, levels });
+                        let holds = in_words(column.data_type());
+                        inputs.push(Input::Categorical { name, levels, holds });
                     }
                 }
                 Role::Target | Role::Carried | Role::Weight | Role::Excluded => {}
@@ -179,11 +243,13 @@ impl Preparation {
         let mut targets = vec![];
         for &place in frame.roles.targets() {
             let name = schema.field(place).name().clone();
-            let values: Vec<f64> = numbers(rows.column(place)).iter().flatten().collect();
-            if values.iter().all(|&value| value == values[0]) {
-                return Err(Error::ConstantTarget { column: name, value: values[0] });
+            let values = counted(rows.column(place));
+            let first = values.first().map_or(0.0, |(value, _)| *value);
+            let scale = Scale::of(&values, target_scaling);
+            if values.iter().all(|&(value, _)| value == first) || !scale.can_divide() {
+                return Err(Error::ConstantTarget { column: name, value: first });
             }
-            targets.push(Target { name, scale: Scale::of(&values, target_scaling) });
+            targets.push(Target { name, scale });
         }
         Ok((Self { inputs, targets }, notes))
     }
@@ -202,7 +268,7 @@ impl Preparation {
                 let missing = indicator.then(|| format!("{name} is missing"));
                 [Some(name.clone()), missing].into_iter().flatten().collect()
             }
-            Input::Categorical { name, levels } => {
+            Input::Categorical { name, levels, .. } => {
                 let level = |level: &Option<String>| {
                     format!("{name} = {}", level.as_deref().unwrap_or("(missing)"))
                 };
@@ -212,28 +278,24 @@ impl Preparation {
         self.inputs.iter().flat_map(of_input).collect()
     }
 
-    /// Rows as the model sees them, and the categories that it has never seen. `first` is the number of the
-    /// first row in the table.
-    pub fn features(
-        &self,
-        batch: &RecordBatch,
-        path: &Path,
-        first: u64,
-    ) -> Result<(Array2<f64>, Unknown)> {
+    /// Rows as the model sees them; a category that it has never seen is all zeros. `first` is the number
+    /// of the first row in the table.
+    pub fn features(&self, batch: &RecordBatch, path: &Path, first: u64) -> Result<Array2<f64>> {
         let mut out = Array2::zeros((batch.num_rows(), self.width()));
-        let (mut at, mut unknown) = (0, vec![]);
+        let mut at = 0;
         for input in &self.inputs {
             let missing =
                 || Error::MissingColumn { column: input.name().to_owned(), path: path.to_owned() };
             let column = batch.column_by_name(input.name()).ok_or_else(missing)?;
             match input {
                 Input::Continuous { name, scale, fill, indicator } => {
-                    if !is_numeric(column.data_type()) && column.null_count() < column.len() {
+                    let has_values = column.logical_null_count() < column.len();
+                    if !is_numeric(column.data_type()) && has_values {
                         return Err(Error::OtherType {
                             column: name.clone(),
                             path: path.to_owned(),
                             holds: in_words(column.data_type()),
-                            expected: "numbers",
+                            expected: "numbers".into(),
                         });
                     }
                     let empty = !is_numeric(column.data_type());
@@ -243,8 +305,9 @@ impl Preparation {
                             .as_ref()
                             .filter(|values| values.is_valid(row))
                             .map(|values| values.value(row));
+                        let scaled = |value: f64| (value - scale.offset) / scale.scale;
                         if let Some(value) = value
-                            && value.abs() >= f32::LIMIT
+                            && scaled(value).abs().max(value.abs()) >= f32::LIMIT
                         {
                             let (column, row) = (name.clone(), first + row as u64);
                             return Err(Error::BadValue {
@@ -254,30 +317,49 @@ impl Preparation {
                                 value,
                             });
                         }
-                        let filled = value.unwrap_or(*fill);
-                        out[(row, at)] = (filled - scale.offset) / scale.scale;
+                        out[(row, at)] = scaled(value.unwrap_or(*fill));
                         if *indicator && value.is_none() {
                             out[(row, at + 1)] = 1.0;
                         }
                     }
                 }
-                Input::Categorical { name, levels } => {
-                    let mut never = 0;
-                    for (row, word) in words(column).iter().enumerate() {
+                Input::Categorical { name, levels, holds } => {
+                    let mut known = false;
+                    for (row, word) in names(column).iter().enumerate() {
                         let place = levels.binary_search_by(|level| level.as_deref().cmp(&word));
-                        match place {
-                            Ok(place) => out[(row, at + place)] = 1.0,
-                            Err(_) => never += 1,
+                        if let Ok(place) = place {
+                            out[(row, at + place)] = 1.0;
+                            known = true;
                         }
                     }
-                    if never > 0 {
-                        unknown.push((name.clone(), never));
+                    // Names of another kind, such as 1 for true, would all be unknown.
+                    let other = in_words(column.data_type());
+                    if !known && other != *holds && column.logical_null_count() < column.len() {
+                        let (column, path, expected) =
+                            (name.clone(), path.to_owned(), holds.clone());
+                        return Err(Error::OtherType { column, path, holds: other, expected });
                     }
                 }
             }
             at += input.width();
         }
-        Ok((out, unknown))
+        Ok(out)
+    }
+
+    /// Categories that none of some preparations has seen, by column.
+    pub(crate) fn unknown(of: &[&Self], batch: &RecordBatch) -> Unknown {
+        let mut levels: BTreeMap<&str, BTreeSet<Option<&str>>> = BTreeMap::new();
+        for input in of.iter().flat_map(|preparation| &preparation.inputs) {
+            if let Input::Categorical { name, levels: seen, .. } = input {
+                levels.entry(name).or_default().extend(seen.iter().map(Option::as_deref));
+            }
+        }
+        let count = |(name, seen): (&str, BTreeSet<Option<&str>>)| {
+            let column = batch.column_by_name(name)?;
+            let never = names(column).iter().filter(|word| !seen.contains(word)).count() as u64;
+            (never > 0).then(|| (name.to_owned(), never))
+        };
+        levels.into_iter().filter_map(count).collect()
     }
 
     /// The targets as a model is to learn them.

@@ -26,7 +26,7 @@ impl<'a> Trainer<'a> {
     pub fn save(&self) -> Vec<u8> {
         let notes = Notes {
             version: env!("CARGO_PKG_VERSION").into(),
-            fingerprint: self.spec().fingerprint(),
+            fingerprint: self.fingerprint().to_owned(),
             steps: self.memory.steps,
             best: self.best.as_ref().map(|best| (best.epoch, best.valid)),
             history: self.history.clone(),
@@ -62,10 +62,10 @@ impl<'a> Trainer<'a> {
         let notes: Notes = notes
             .ok_or_else(|| bad(&"it has no notes of a run"))
             .and_then(|notes| serde_json::from_str(notes).map_err(|error| bad(&error)))?;
-        if notes.fingerprint != spec.fingerprint() {
+        let mut trainer = Self::new(spec)?;
+        if notes.fingerprint != trainer.fingerprint() {
             return Err(bad(&"it was saved with other rows or settings"));
         }
-        let mut trainer = Self::new(spec)?;
         let list = |name: &str, length: usize| -> Result<Vec<f32>> {
             let tensor = tensors.tensor(name).map_err(|error| bad(&error))?;
             let values: Vec<f32> =

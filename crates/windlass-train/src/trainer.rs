@@ -1,5 +1,6 @@
 //! Training, an epoch at a time, from the start or from where it stopped.
 
+use std::sync::OnceLock;
 use std::time::Instant;
 
 use ndarray::{Array2, ArrayView2, Axis, concatenate};
@@ -28,6 +29,8 @@ pub struct Trainer<'a> {
     outcome: Option<Outcome>,
     pass: Pass,
     started: Instant,
+    /// Of the spec, found when it is first asked for.
+    fingerprint: OnceLock<String>,
 }
 
 /// The weights of the best epoch.
@@ -84,11 +87,12 @@ impl<'a> Trainer<'a> {
             outcome: None,
             pass: Pass::default(),
             started: Instant::now(),
+            fingerprint: OnceLock::new(),
         })
     }
 
-    pub(crate) fn spec(&self) -> &'a RunSpec {
-        self.spec
+    pub(crate) fn fingerprint(&self) -> &str {
+        self.fingerprint.get_or_init(|| self.spec.fingerprint())
     }
 
     /// Whether there is nothing left to do.

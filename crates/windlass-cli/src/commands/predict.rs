@@ -9,7 +9,9 @@ use arrow_schema::{DataType, Field, Schema};
 use clap::Args;
 use ndarray::Array2;
 use windlass_model::{Error, Metrics, Model, Result};
-use windlass_table::{Sink, Table, Watch as _, WriteOptions, check_places, numbers};
+use windlass_table::{
+    Sink, Table, Watch as _, WriteOptions, check_places, in_words, is_numeric, numbers,
+};
 
 use crate::options::ReadArgs;
 use crate::terminal::{self, Progress, to_json};
@@ -68,6 +70,16 @@ pub(crate) fn run(args: &PredictArgs) -> Result<ExitCode> {
         let absent = |target: &String| table.schema().index_of(target).is_err();
         if let Some(column) = model.targets().into_iter().find(absent) {
             return Err(Error::NoTarget { column, path: table.path().to_owned() });
+        }
+        for column in model.targets() {
+            let data_type = table.schema().field_with_name(&column).expect("found").data_type();
+            if !is_numeric(data_type) {
+                let (path, holds) = (table.path().to_owned(), in_words(data_type));
+                return Err(Error::OtherType { column, path, holds, expected: "numbers".into() });
+            }
+        }
+        if args.json && args.output.as_ref().is_some_and(|output| output.as_os_str() == "-") {
+            return Err(Error::DoesNotApply { option: "--json", to: "rows on standard output" });
         }
     }
     say_extra(&model, &table, args.quiet);
@@ -131,7 +143,8 @@ pub(crate) fn run(args: &PredictArgs) -> Result<ExitCode> {
         }
     }
     if args.metrics {
-        compared.report(args.json, args.quiet)?;
+        let to_stdout = args.output.as_ref().is_some_and(|output| output.as_os_str() == "-");
+        compared.report(args.json, args.quiet, to_stdout)?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -161,7 +174,7 @@ fn with_columns(table: &Table, added: &[String]) -> Result<Arc<Schema>> {
         }
         fields.push(Field::new(name, DataType::Float64, false));
     }
-    Ok(Arc::new(Schema::new(fields)))
+    Ok(Arc::new(Schema::new_with_metadata(fields, table.schema().metadata().clone())))
 }
 
 /// Columns that the model does not know are carried along; that is said, because a name may be misspelt.
@@ -218,7 +231,7 @@ impl Compared {
         }
     }
 
-    fn report(self, json: bool, quiet: bool) -> Result<()> {
+    fn report(self, json: bool, quiet: bool, to_stdout: bool) -> Result<()> {
         if self.without > 0 && !quiet {
             let rows = if self.without == 1 { "row" } else { "rows" };
             terminal::say(&format!("note: {} {rows} without a target left out", self.without));
@@ -230,7 +243,7 @@ impl Compared {
         let array = |values: Vec<f64>| {
             Array2::from_shape_vec((rows, self.targets), values).expect("a row of targets each")
         };
-        let metrics = Metrics::of(&array(self.y), &array(self.predicted))?;
+        let metrics = Metrics::of(&array(self.y), &array(self.predicted), None);
         let text = if json {
             to_json(&metrics)
         } else {
@@ -245,6 +258,11 @@ impl Compared {
                 or(metrics.r2)
             )
         };
+        if to_stdout {
+            // Standard output has the rows.
+            terminal::say(&text);
+            return Ok(());
+        }
         Ok(terminal::print(&(text + "\n"))?)
     }
 }

@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use windlass_model::{GammaPath, Result};
+use windlass_model::{Error, GammaPath, Result};
 use windlass_plot::{Lines, Series};
 use windlass_table::{AnchorChoice, Clusters, Frame, check_places, write_whole};
 
 use super::picture::Picture;
 use super::train::without_anchors;
-use crate::options::{ColumnArgs, ReadArgs, anchors, clusters};
+use crate::options::{ColumnArgs, ReadArgs, anchors, check_clusters, clusters};
 use crate::terminal::{self, Progress, to_json};
 
 /// Fit anchor regression for several strengths γ: coefficients, and errors in groups seen and unseen
@@ -34,13 +34,19 @@ pub(crate) struct RegressArgs {
     #[arg(long, value_name = "ANCHORS", value_parser = anchors, default_value = "kmeans")]
     anchors: AnchorChoice,
     /// How many clusters or bins
-    #[arg(long, value_name = "N|auto", value_parser = clusters, default_value = "auto")]
-    clusters: Clusters,
+    #[arg(long, value_name = "N|auto", value_parser = clusters)]
+    clusters: Option<Clusters>,
     /// Strengths
-    #[arg(long, value_name = "γ,γ,…", value_delimiter = ',', default_value = "0,0.5,1,2,5,10,100")]
+    #[arg(
+        long,
+        value_name = "γ,γ,…",
+        value_delimiter = ',',
+        default_value = "0,0.5,1,2,5,10,100",
+        allow_negative_numbers = true
+    )]
     gamma: Vec<f64>,
     /// Penalty on the coefficients of scaled columns
-    #[arg(long, value_name = "λ", default_value_t = 0.0)]
+    #[arg(long, value_name = "λ", default_value_t = 0.0, allow_negative_numbers = true)]
     penalty: f64,
     /// Draw errors over γ: a .svg or .png file
     #[arg(long, value_name = "FILE")]
@@ -62,6 +68,10 @@ pub(crate) struct RegressArgs {
 
 pub(crate) fn run(args: &RegressArgs) -> Result<ExitCode> {
     terminal::heed_ctrl_c();
+    check_clusters(Some(&args.anchors), args.clusters.is_some())?;
+    if args.columns.wants_floats() {
+        return Err(Error::DoesNotApply { option: "--integers float", to: "models" });
+    }
     let picture = args.plot.as_deref().map(Picture::of).transpose()?;
     let places: Vec<&std::path::Path> = args.plot.iter().map(PathBuf::as_path).collect();
     check_places(&places, Some(windlass_table::Format::Arrow), &args.inputs)?;
@@ -75,7 +85,7 @@ pub(crate) fn run(args: &RegressArgs) -> Result<ExitCode> {
     let path = GammaPath::fit(
         (&frame, table.path()),
         &columns,
-        (&args.anchors, args.clusters),
+        (&args.anchors, args.clusters.unwrap_or_default()),
         &args.gamma,
         args.penalty,
         args.seed,

@@ -13,7 +13,9 @@ use windlass_model::{
 };
 use windlass_plot::{Lines, Series};
 use windlass_table::{AnchorChoice, Columns, Frame, Table, check_places, write_whole};
-use windlass_train::{Activation, Epoch, FittedOn, Loss, Optimiser, Order, Schedule, Training};
+use windlass_train::{
+    Activation, Epoch, FittedOn, Loss, Optimiser, Order, Schedule, Shape, Training,
+};
 
 use super::picture::Picture;
 use crate::options::{ColumnArgs, HowArgs, MethodName, ReadArgs};
@@ -59,7 +61,7 @@ pub(crate) struct TrainArgs {
     #[command(flatten)]
     network: NetworkArgs,
     /// ridge, anchor: penalty on the coefficients of scaled columns [default: 1 for ridge, 0 for anchor]
-    #[arg(long, value_name = "λ", help_heading = "Linear models")]
+    #[arg(long, value_name = "λ", help_heading = "Linear models", allow_negative_numbers = true)]
     penalty: Option<f64>,
     /// What continuous columns are brought to
     #[arg(long, value_name = "SCALE", default_value = "standard", help_heading = "Columns")]
@@ -96,6 +98,9 @@ struct NetworkArgs {
     /// What hidden units do [default: relu]
     #[arg(long, value_name = "FUNCTION")]
     activation: Option<ActivationName>,
+    /// leaky-relu: the slope of negative sums [default: 0.1]
+    #[arg(long, value_name = "SLOPE")]
+    slope: Option<f32>,
     /// Times that all rows are seen [default: 200]
     #[arg(long, value_name = "N")]
     epochs: Option<usize>,
@@ -114,13 +119,13 @@ struct NetworkArgs {
     /// sgd: how much of the last step goes on [default: 0.9]
     #[arg(long, value_name = "μ")]
     momentum: Option<f64>,
-    /// How strongly weights are drawn to zero [default: 0.5]
+    /// How strongly weights are drawn to zero [default: 0.5 for adamw, else 0]
     #[arg(long, value_name = "λ")]
     weight_decay: Option<f64>,
     /// Cut gradients that are longer
     #[arg(long, value_name = "LENGTH")]
     clip: Option<f64>,
-    /// What is made small: mse, or huber:DELTA in units of the scaled target [default: mse]
+    /// What is made small: mse, huber, or huber:DELTA in units of the scaled target [default: mse]
     #[arg(long, value_name = "LOSS", value_parser = loss)]
     loss: Option<Loss>,
     /// End after so many epochs without a better validation error
@@ -138,7 +143,7 @@ struct NetworkArgs {
     /// Train so many networks, each validated on another part of the rows, and average them
     #[arg(long, value_name = "K", conflicts_with = "valid")]
     committee: Option<usize>,
-    /// Keep the run in a file after every epoch, and go on from it if it is there
+    /// Keep the run in a file, every second, and go on from it if it is there
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
 }
@@ -170,7 +175,6 @@ enum ScaleName {
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum ActivationName {
     Relu,
-    /// With slope 0.1
     LeakyRelu,
     Sigmoid,
     Tanh,
@@ -243,7 +247,11 @@ impl NetworkArgs {
                 Some(ScheduleName::Constant) | None => Schedule::Constant,
                 Some(ScheduleName::Cosine) => Schedule::Cosine,
             },
-            weight_decay: self.weight_decay.unwrap_or(usual.weight_decay),
+            // The default is for decay of its own; in the gradient it would be far too strong.
+            weight_decay: self.weight_decay.unwrap_or(match self.optimizer {
+                Some(OptimizerName::Adamw) | None => usual.weight_decay,
+                Some(OptimizerName::Adam | OptimizerName::Sgd) => 0.0,
+            }),
             clip: self.clip,
             loss: self.loss.unwrap_or_default(),
             patience: self.patience,
@@ -255,6 +263,7 @@ impl NetworkArgs {
         let given = [
             (self.hidden.is_some(), "--hidden"),
             (self.activation.is_some(), "--activation"),
+            (self.slope.is_some(), "--slope"),
             (self.epochs.is_some(), "--epochs"),
             (self.batch.is_some(), "--batch"),
             (self.lr.is_some(), "--lr"),
@@ -314,6 +323,22 @@ impl TrainArgs {
             let to = if linear { to } else { "training without --augment" };
             refuse(inside.or(self.how.given(self.model == ModelName::Anchor)), to)?;
         }
+        if self.json && self.output.as_os_str() == "-" {
+            return Err(Error::DoesNotApply { option: "--json", to: "a model on standard output" });
+        }
+        if self.columns.wants_floats() {
+            return Err(Error::DoesNotApply { option: "--integers float", to: "models" });
+        }
+        if self.network.patience.is_some() && self.network.valid().0 == Valid::None {
+            return Err(Error::DoesNotApply { option: "--patience", to: "--valid none" });
+        }
+        let leaky = matches!(self.network.activation, Some(ActivationName::LeakyRelu));
+        if self.network.slope.is_some() && !leaky {
+            return Err(Error::DoesNotApply { option: "--slope", to: "this --activation" });
+        }
+        if self.model == ModelName::Anchor {
+            self.how.check_clusters()?;
+        }
         if self.network.momentum.is_some() && self.network.optimizer != Some(OptimizerName::Sgd) {
             return Err(Error::DoesNotApply { option: "--momentum", to: "this --optimizer" });
         }
@@ -325,7 +350,7 @@ impl TrainArgs {
             let shape = shape.into_iter().find(|(given, _)| *given).map(|(_, option)| option);
             refuse(shape, "a preset network")?;
         }
-        if self.per_batch && self.how.groups().0 != AnchorChoice::KMeans {
+        if self.per_batch && self.how.names_groups() {
             return Err(Error::DoesNotApply { option: "--per-batch", to: "groups that are given" });
         }
         Ok(())
@@ -341,12 +366,14 @@ impl TrainArgs {
                 let penalty = self.penalty.unwrap_or(0.0);
                 return Ok(Kind::Anchor { anchors, clusters, gamma, penalty });
             }
-            ModelName::Fcn3 => (vec![128, 128], Activation::LeakyRelu(0.1)),
-            ModelName::Mlp5x50 => (vec![50; 5], Activation::Relu),
+            ModelName::Fcn3 => parts_of(Shape::fcn3(1, 1)),
+            ModelName::Mlp5x50 => parts_of(Shape::mlp5x50(1, 1)),
             ModelName::Mlp => {
                 let activation = match self.network.activation {
                     Some(ActivationName::Relu) | None => Activation::Relu,
-                    Some(ActivationName::LeakyRelu) => Activation::LeakyRelu(0.1),
+                    Some(ActivationName::LeakyRelu) => {
+                        Activation::LeakyRelu(self.network.slope.unwrap_or(0.1))
+                    }
                     Some(ActivationName::Sigmoid) => Activation::Sigmoid,
                     Some(ActivationName::Tanh) => Activation::Tanh,
                     Some(ActivationName::Identity) => Activation::Identity,
@@ -378,6 +405,11 @@ impl TrainArgs {
             seed: self.seed,
         })
     }
+}
+
+/// The hidden layers of a preset.
+fn parts_of(shape: Shape) -> (Vec<usize>, Activation) {
+    (shape.hidden, shape.activation)
 }
 
 /// A column that names groups is none to predict from, unless it is asked for as such.
@@ -432,8 +464,12 @@ pub(crate) fn run(args: &TrainArgs) -> Result<ExitCode> {
         Kind::Network(network) => network.training.epochs,
         Kind::Ridge { .. } | Kind::Anchor { .. } => 0,
     };
-    terminal::begin_writing();
+    check_memory(&recipe.kind, runs.min(rayon::current_num_threads()), args.read.memory)?;
     let watch = Epochs::new(args.quiet, runs, epochs);
+    // There is nothing to tidy up yet, unless a checkpoint may be half written.
+    if args.network.checkpoint.is_some() {
+        terminal::begin_writing();
+    }
     let checkpoint = args.network.checkpoint.as_deref().map(InFile::new);
     let trained = Model::train(
         (&frame, table.path()),
@@ -450,6 +486,7 @@ pub(crate) fn run(args: &TrainArgs) -> Result<ExitCode> {
         (Some(path), Some(picture)) => Some((path, picture.lines(path, &curve(&trained))?)),
         _ => None,
     };
+    terminal::begin_writing();
     write_whole(&args.output, &trained.model.to_bytes())?;
     if let Some((path, bytes)) = picture {
         write_whole(path, &bytes)?;
@@ -464,6 +501,21 @@ pub(crate) fn run(args: &TrainArgs) -> Result<ExitCode> {
         Some(epoch) => Err(Error::Diverged { epoch }),
         None => Ok(ExitCode::SUCCESS),
     }
+}
+
+/// Refuses networks that do not fit in memory: their weights, what the optimiser remembers of each, the
+/// best so far, gradients and a copy to go back to, for every network that is trained at once.
+fn check_memory(kind: &Kind, at_once: usize, memory: u64) -> Result<()> {
+    const LISTS: u64 = 7;
+    let Kind::Network(network) = kind else { return Ok(()) };
+    let weights = network.hidden.windows(2).fold(0_u64, |sum, ends| {
+        sum.saturating_add((ends[0] as u64).saturating_mul(ends[1] as u64))
+    });
+    let needs = weights.saturating_mul(4 * LISTS).saturating_mul(at_once as u64);
+    if needs > memory {
+        return Err(Error::LargeNetwork { needs, memory });
+    }
+    Ok(())
 }
 
 /// A checkpoint in a file, written at most every second, and at the end.
@@ -490,10 +542,10 @@ impl Checkpoint for InFile<'_> {
         }
     }
 
-    fn save(&self, state: &[u8], last: bool) -> Result<()> {
+    fn save(&self, state: &dyn Fn() -> Vec<u8>, last: bool) -> Result<()> {
         const PAUSE: Duration = Duration::from_secs(1);
         if last || self.last.get().is_none_or(|last| last.elapsed() >= PAUSE) {
-            write_whole(self.path, state)?;
+            write_whole(self.path, &state())?;
             self.last.set(Some(Instant::now()));
         }
         Ok(())
@@ -627,7 +679,7 @@ fn curve(trained: &Trained) -> Lines {
     Lines {
         title: format!("Training of a model of {}", trained.model.targets().join(", ")),
         x_label: "epoch".into(),
-        y_label: "mean squared error, scaled target".into(),
+        y_label: "loss, of the scaled target".into(),
         series,
         x_names: None,
         mark,
