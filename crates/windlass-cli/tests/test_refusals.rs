@@ -53,6 +53,7 @@ fn bad_input_is_refused_with_these_words() {
     damaged(log, &plain);
     outputs(log);
     models(log);
+    uses_of_models(log);
     if std::env::var_os("WINDLASS_BLESS").is_some() {
         std::fs::write(SNAPSHOT, &log).unwrap();
     }
@@ -296,7 +297,7 @@ fn outputs(log: &mut String) {
     case(log, "output not given", "augment good.csv -t y", |_| {});
 }
 
-/// What `train`, `predict`, `regress` and `export` refuse.
+/// What `train` refuses.
 fn models(log: &mut String) {
     let train = |rest: &str| format!("train good.csv --target y --output model {rest}");
     for (title, rest) in [
@@ -351,6 +352,11 @@ fn models(log: &mut String) {
     case(log, "model: a state of another run", &train("--checkpoint state"), |desk| {
         desk.put("state", "what is this?");
     });
+}
+
+/// What `predict`, `regress` and `export` refuse, and `train` of values.
+fn uses_of_models(log: &mut String) {
+    let of = |input: &str| format!("train {input} --target y --output model");
     let trained = |desk: &Desk| {
         desk.run("train good.csv --target y --epochs 2 --quiet --output model").ok();
     };

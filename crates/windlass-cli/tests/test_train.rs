@@ -279,3 +279,24 @@ fn levels_are_known_by_value() {
     let said = desk.run("predict m floats.csv -o floats.out.csv").ok();
     assert_eq!(said.err, "note: 2 rows have a `doors` never seen in training\n");
 }
+
+#[test]
+fn what_is_left_out_is_said() {
+    let desk = Desk::new();
+    let mut text = String::from("same,empty,word,name,a,y\n");
+    for row in 0..60 {
+        writeln!(text, "7.5,,w,n{row},{}.5,{}", row * 37 % 101, row * 37 % 101).unwrap();
+    }
+    desk.put("t.csv", text);
+    let said = desk.run("train t.csv -t y --epochs 2 -o m").ok();
+    let notes: Vec<&str> = said.err.lines().filter(|line| line.contains("note")).collect();
+    assert_eq!(
+        notes,
+        [
+            "  note     `empty` has no values: left out",
+            "  note     `name` has more than 32 different values: left out (--categorical name keeps it)",
+            "  note     `same` is 7.5 in every row: left out",
+            "  note     `word` is the same in every row: left out",
+        ]
+    );
+}
