@@ -131,10 +131,7 @@ pub(crate) fn select(batch: &RecordBatch, rows: &[usize]) -> RecordBatch {
 /// The rows in a random order.
 fn shuffled(rows: usize, seed: Seed) -> Vec<usize> {
     let mut order: Vec<usize> = (0..rows).collect();
-    let mut draws = seed.shared(Stream::Split, 0);
-    for place in (1..rows).rev() {
-        order.swap(place, draws.below(place + 1));
-    }
+    seed.shared(Stream::Split, 0).shuffle(&mut order);
     order
 }
 

@@ -124,10 +124,7 @@ fn whole_run(steps: usize, airfoil: Option<&str>) {
 
 fn airfoil_run(all: &Array2<f64>, epochs: usize, seed: u64) -> (RunSpec, Examples) {
     let mut order: Vec<usize> = (0..all.nrows()).collect();
-    let mut draws = Seed(seed).shared(Stream::Split, 0);
-    for place in (1..order.len()).rev() {
-        order.swap(place, draws.below(place + 1));
-    }
+    Seed(seed).shared(Stream::Split, 0).shuffle(&mut order);
     let (low, high) = all.columns().into_iter().fold((vec![], vec![]), |(mut low, mut high), c| {
         low.push(c.fold(f64::INFINITY, |a, &b| a.min(b)));
         high.push(c.fold(f64::NEG_INFINITY, |a, &b| a.max(b)));

@@ -4,7 +4,7 @@
 //! an end to treat apart. An entry of a product is summed from the first term to the last with fused
 //! multiplications and additions: its bits do not depend on how wide the machine's vectors are.
 
-use pulp::{Arch, Simd, WithSimd};
+pub(crate) use windlass::simd::vectorised;
 
 /// Numbers that are worked on side by side.
 pub(crate) const LANES: usize = 16;
@@ -12,20 +12,6 @@ pub(crate) const LANES: usize = 16;
 /// A width with room for whole lanes.
 pub(crate) fn padded(width: usize) -> usize {
     width.next_multiple_of(LANES)
-}
-
-/// Runs a loop with all vector instructions of this machine; it and what it calls must be inlined.
-#[inline(always)]
-pub(crate) fn vectorised<S, R>(state: S, work: impl FnMut(S) -> R) -> R {
-    struct Work<S, F>(S, F);
-    impl<S, R, F: FnMut(S) -> R> WithSimd for Work<S, F> {
-        type Output = R;
-        #[inline(always)]
-        fn with_simd<V: Simd>(mut self, _: V) -> R {
-            (self.1)(self.0)
-        }
-    }
-    Arch::new().dispatch(Work(state, work))
 }
 
 /// The left factor of a product: any matrix, told by its strides.

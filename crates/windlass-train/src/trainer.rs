@@ -172,10 +172,7 @@ impl<'a> Trainer<'a> {
             Order::Once => 0,
             Order::AsGiven => return order,
         };
-        let mut draws = self.spec.seed.shared(Stream::Order, epoch as u64);
-        for place in (1..order.len()).rev() {
-            order.swap(place, draws.below(place + 1));
-        }
+        self.spec.seed.shared(Stream::Order, epoch as u64).shuffle(&mut order);
         order
     }
 

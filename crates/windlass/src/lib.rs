@@ -49,7 +49,7 @@ mod moments;
 mod real;
 pub mod regress;
 pub mod rng;
-mod simd;
+pub mod simd;
 mod sums;
 
 #[doc(inline)]

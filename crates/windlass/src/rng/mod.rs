@@ -129,6 +129,13 @@ impl Draws {
         }
     }
 
+    /// Puts a list in a random order, each with the same probability (Fisher and Yates's method).
+    pub fn shuffle<T>(&mut self, list: &mut [T]) {
+        for place in (1..list.len()).rev() {
+            list.swap(place, self.below(place + 1));
+        }
+    }
+
     /// Standard normal (Box and Muller's method).
     pub fn normal(&mut self) -> f64 {
         let radius = libm::sqrt(-2.0 * libm::log(self.open_uniform()));
@@ -190,6 +197,9 @@ mod tests {
         assert_eq!(draws().gamma(0.5).to_bits(), 0x3fb0_0060_ca7f_2929);
         assert_eq!(draws().symmetric_beta(2.0).to_bits(), 0x3fdb_f956_93df_57c4);
         assert_eq!(draws().below(1_000_003), 294_563);
+        let mut list = [0, 1, 2, 3, 4, 5, 6, 7];
+        draws().shuffle(&mut list);
+        assert_eq!(list, [7, 4, 5, 0, 1, 3, 6, 2]);
         assert_eq!(Seed(42).shared(Stream::Lambda, 0).bits(), 6_581_874_993_419_882_845);
     }
 
