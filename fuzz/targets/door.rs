@@ -12,7 +12,7 @@ pub fn knock(bytes: &[u8], ending: &str) {
     {
         let settings = Settings { provenance: true, ..Settings::new(&[last.name()]) };
         if let Ok(augmentation) = Augmentation::fit(&table, &settings, options.memory, &()) {
-            let _ = augmentation.write(&(), None, |_| Ok(()));
+            let _ = augmentation.write(&(), None, &mut |_, _| Ok(()));
         }
     }
 }
