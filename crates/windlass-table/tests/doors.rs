@@ -1,5 +1,9 @@
 //! What comes in by one door goes out by another: every type in every format; and files that lie.
 
+#[path = "../../../fuzz/targets/door.rs"]
+#[allow(unreachable_pub, reason = "a module of the fuzzer")]
+mod door;
+
 use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
@@ -220,5 +224,18 @@ fn a_full_dictionary_is_read() {
             arrow_cast::cast(batch.column(0), &arrow_schema::DataType::Utf8).unwrap()
         };
         assert_eq!(&text(&again), &text(&batch));
+    }
+}
+
+/// What the fuzzer has kept is read or refused, and nothing else.
+#[test]
+fn the_corpus_of_the_fuzzer_does_no_harm() {
+    for kind in ["csv", "parquet"] {
+        let files: Vec<_> =
+            std::fs::read_dir(format!("../../fuzz/corpus/{kind}")).unwrap().collect();
+        assert!(files.len() > 100, "{kind}");
+        for file in files {
+            door::knock(&std::fs::read(file.unwrap().path()).unwrap(), kind);
+        }
     }
 }
