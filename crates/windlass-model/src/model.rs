@@ -245,6 +245,9 @@ impl Model {
         let mut members = vec![];
         for (number, preparation) in card.preparations.iter().enumerate() {
             let (inputs, outputs) = (preparation.width(), preparation.targets.len());
+            if outputs != card.preparations[0].targets.len() {
+                return Err(bad("its members differ in their targets".into()));
+            }
             let name = |what: &str| format!("member{number}.{what}");
             let body = if let Some(shape) = &card.shape {
                 if shape.outputs != outputs {

@@ -291,3 +291,31 @@ fn errors_can_be_sent() {
     fn is_error<E: std::error::Error + Send + Sync + 'static>() {}
     is_error::<Error>();
 }
+
+/// The first epoch is the same whether rows are shuffled once or every time, the second is not; and as they
+/// stand is another order.
+#[test]
+fn orders_are_what_they_are_called() {
+    let after = |order: Order, epochs: usize| {
+        let training = Training { order, epochs, ..training(epochs) };
+        spec(plane(40, 7), training).run(|_| true).unwrap().network
+    };
+    assert_eq!(after(Order::Once, 1), after(Order::EveryEpoch, 1));
+    assert_ne!(after(Order::Once, 2), after(Order::EveryEpoch, 2));
+    assert_ne!(after(Order::AsGiven, 1), after(Order::Once, 1));
+}
+
+/// Rows of a last batch that is not full are never seen when it is dropped.
+#[test]
+fn a_dropped_batch_is_not_seen() {
+    let after = |poison: f32, drop_last: bool| {
+        let all = plane(20, 7);
+        let mut y = all.y().clone();
+        y[(19, 0)] += poison;
+        let train = Examples::new(all.x().clone(), y, None).unwrap();
+        let training = Training { order: Order::AsGiven, drop_last, ..training(3) };
+        spec(train, training).run(|_| true).unwrap().network
+    };
+    assert_eq!(after(0.0, true), after(50.0, true));
+    assert_ne!(after(0.0, false), after(50.0, false));
+}

@@ -5,6 +5,7 @@ pub(crate) mod completions;
 pub(crate) mod export;
 pub(crate) mod inspect;
 pub(crate) mod man;
+mod network;
 mod picture;
 pub(crate) mod predict;
 pub(crate) mod regress;

@@ -13,10 +13,9 @@ use windlass_model::{
 };
 use windlass_plot::{Lines, Series};
 use windlass_table::{AnchorChoice, Columns, Frame, Table, check_places, write_whole};
-use windlass_train::{
-    Activation, Epoch, FittedOn, Loss, Optimiser, Order, Schedule, Shape, Training,
-};
+use windlass_train::{Activation, Epoch, FittedOn, Shape};
 
+use super::network::{ActivationName, NetworkArgs, OptimizerName};
 use super::picture::Picture;
 use crate::options::{ColumnArgs, HowArgs, MethodName, ReadArgs};
 use crate::terminal::{self, Epochs, Progress, to_json};
@@ -89,65 +88,6 @@ pub(crate) struct TrainArgs {
     read: ReadArgs,
 }
 
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Network")]
-struct NetworkArgs {
-    /// Units of every hidden layer [default: 128,128]
-    #[arg(long, value_name = "N,N,…", value_delimiter = ',')]
-    hidden: Option<Vec<usize>>,
-    /// What hidden units do [default: relu]
-    #[arg(long, value_name = "FUNCTION")]
-    activation: Option<ActivationName>,
-    /// leaky-relu: the slope of negative sums [default: 0.1]
-    #[arg(long, value_name = "SLOPE")]
-    slope: Option<f32>,
-    /// Times that all rows are seen [default: 200]
-    #[arg(long, value_name = "N")]
-    epochs: Option<usize>,
-    /// Rows of a step [default: 16]
-    #[arg(long, value_name = "N")]
-    batch: Option<usize>,
-    /// The learning rate [default: 0.002]
-    #[arg(long, value_name = "η")]
-    lr: Option<f64>,
-    /// How the rate changes [default: constant]
-    #[arg(long, value_name = "WAY")]
-    schedule: Option<ScheduleName>,
-    /// How weights follow the gradient [default: adamw]
-    #[arg(long, value_name = "NAME")]
-    optimizer: Option<OptimizerName>,
-    /// sgd: how much of the last step goes on [default: 0.9]
-    #[arg(long, value_name = "μ")]
-    momentum: Option<f64>,
-    /// How strongly weights are drawn to zero [default: 0.5 for adamw, else 0]
-    #[arg(long, value_name = "λ")]
-    weight_decay: Option<f64>,
-    /// Cut gradients that are longer
-    #[arg(long, value_name = "LENGTH")]
-    clip: Option<f64>,
-    /// What is made small: mse, huber, or huber:DELTA in units of the scaled target [default: mse]
-    #[arg(long, value_name = "LOSS", value_parser = loss)]
-    loss: Option<Loss>,
-    /// End after so many epochs without a better validation error
-    #[arg(long, value_name = "EPOCHS")]
-    patience: Option<usize>,
-    /// Leave out a last batch that is not full
-    #[arg(long)]
-    drop_last: bool,
-    /// When rows are shuffled [default: epoch]
-    #[arg(long, value_name = "WHEN")]
-    shuffle: Option<ShuffleName>,
-    /// Rows that the best epoch is chosen by: a share, a file, or `none` [default: 0.2]
-    #[arg(long, value_name = "SHARE|FILE")]
-    valid: Option<String>,
-    /// Train so many networks, each validated on another part of the rows, and average them
-    #[arg(long, value_name = "K", conflicts_with = "valid")]
-    committee: Option<usize>,
-    /// Keep the run in a file, every second, and go on from it if it is there
-    #[arg(long, value_name = "FILE")]
-    checkpoint: Option<PathBuf>,
-}
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum ModelName {
     /// A network: --hidden, --activation
@@ -172,125 +112,12 @@ enum ScaleName {
     None,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum ActivationName {
-    Relu,
-    LeakyRelu,
-    Sigmoid,
-    Tanh,
-    Identity,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum ScheduleName {
-    Constant,
-    Cosine,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum OptimizerName {
-    Adamw,
-    Adam,
-    Sgd,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum ShuffleName {
-    /// Every epoch anew
-    Epoch,
-    Once,
-    Never,
-}
-
-fn loss(text: &str) -> Result<Loss, String> {
-    match text.split_once(':') {
-        None if text == "mse" => Ok(Loss::Squared),
-        None if text == "huber" => Ok(Loss::Huber(1.0)),
-        Some(("huber", delta)) => {
-            delta.parse().map(Loss::Huber).map_err(|_| format!("`{delta}` is no number: huber:1.5"))
-        }
-        _ => Err("a loss is mse or huber:DELTA".into()),
-    }
-}
-
 impl From<ScaleName> for Scaling {
     fn from(name: ScaleName) -> Self {
         match name {
             ScaleName::Standard => Self::Standard,
             ScaleName::Minmax => Self::MinMax,
             ScaleName::None => Self::None,
-        }
-    }
-}
-
-impl NetworkArgs {
-    fn training(&self) -> Training {
-        let usual = Training::default();
-        Training {
-            epochs: self.epochs.unwrap_or(usual.epochs),
-            batch: self.batch.unwrap_or(usual.batch),
-            drop_last: self.drop_last,
-            order: match self.shuffle {
-                Some(ShuffleName::Epoch) | None => Order::EveryEpoch,
-                Some(ShuffleName::Once) => Order::Once,
-                Some(ShuffleName::Never) => Order::AsGiven,
-            },
-            optimiser: match self.optimizer {
-                Some(OptimizerName::Adamw) | None => Optimiser::adam_w(),
-                Some(OptimizerName::Adam) => Optimiser::adam(),
-                Some(OptimizerName::Sgd) => {
-                    Optimiser::Sgd { momentum: self.momentum.unwrap_or(0.9) }
-                }
-            },
-            rate: self.lr.unwrap_or(usual.rate),
-            schedule: match self.schedule {
-                Some(ScheduleName::Constant) | None => Schedule::Constant,
-                Some(ScheduleName::Cosine) => Schedule::Cosine,
-            },
-            // The default is for decay of its own; in the gradient it would be far too strong.
-            weight_decay: self.weight_decay.unwrap_or(match self.optimizer {
-                Some(OptimizerName::Adamw) | None => usual.weight_decay,
-                Some(OptimizerName::Adam | OptimizerName::Sgd) => 0.0,
-            }),
-            clip: self.clip,
-            loss: self.loss.unwrap_or_default(),
-            patience: self.patience,
-        }
-    }
-
-    /// An option that was given, of those that only networks have.
-    fn given(&self) -> Option<&'static str> {
-        let given = [
-            (self.hidden.is_some(), "--hidden"),
-            (self.activation.is_some(), "--activation"),
-            (self.slope.is_some(), "--slope"),
-            (self.epochs.is_some(), "--epochs"),
-            (self.batch.is_some(), "--batch"),
-            (self.lr.is_some(), "--lr"),
-            (self.schedule.is_some(), "--schedule"),
-            (self.optimizer.is_some(), "--optimizer"),
-            (self.momentum.is_some(), "--momentum"),
-            (self.weight_decay.is_some(), "--weight-decay"),
-            (self.clip.is_some(), "--clip"),
-            (self.loss.is_some(), "--loss"),
-            (self.patience.is_some(), "--patience"),
-            (self.drop_last, "--drop-last"),
-            (self.shuffle.is_some(), "--shuffle"),
-            (self.committee.is_some(), "--committee"),
-            (self.checkpoint.is_some(), "--checkpoint"),
-        ];
-        given.into_iter().find(|(given, _)| *given).map(|(_, option)| option)
-    }
-
-    fn valid(&self) -> (Valid, Option<PathBuf>) {
-        match (&self.committee, self.valid.as_deref()) {
-            (Some(members), _) => (Valid::Folds(*members), None),
-            (None, None) => (Valid::Share(0.2), None),
-            (None, Some("none")) => (Valid::None, None),
-            (None, Some(text)) => match text.parse() {
-                Ok(share) => (Valid::Share(share), None),
-                Err(_) => (Valid::Given, Some(text.into())),
-            },
         }
     }
 }
