@@ -1,0 +1,1 @@
+//! Does augmentation help on this table? Comparisons, searches and reports.
