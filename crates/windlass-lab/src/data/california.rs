@@ -1,0 +1,39 @@
+//! California housing as scikit-learn gives it: averages a household instead of the totals of a block.
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::Float64Type;
+use arrow_array::{ArrayRef, Float64Array, RecordBatch};
+
+use super::{Contents, DataSet, Result, layouts, text};
+
+/// Dollars that the target counts as one.
+const UNIT: f64 = 100_000.0;
+
+/// Reads the published columns and derives scikit-learn's.
+pub(super) fn read(set: &DataSet, contents: &Contents) -> Result<RecordBatch> {
+    let published = text::read(set, contents, &layouts::CALIFORNIA)?;
+    let column = |name: &str| {
+        published.column_by_name(name).expect("the layout has it").as_primitive::<Float64Type>()
+    };
+    let households = column("households");
+    let per_household = |name: &str| {
+        let pairs = column(name).values().iter().zip(households.values());
+        Arc::new(Float64Array::from_iter_values(pairs.map(|(total, count)| total / count)))
+    };
+    let same = |name: &str| Arc::new(column(name).clone()) as ArrayRef;
+    let value = column("median_house_value").unary::<_, Float64Type>(|dollars| dollars / UNIT);
+    let derived: [(&str, ArrayRef); 9] = [
+        ("MedInc", same("median_income")),
+        ("HouseAge", same("housing_median_age")),
+        ("AveRooms", per_household("total_rooms")),
+        ("AveBedrms", per_household("total_bedrooms")),
+        ("Population", same("population")),
+        ("AveOccup", per_household("population")),
+        ("Latitude", same("latitude")),
+        ("Longitude", same("longitude")),
+        ("MedHouseVal", Arc::new(value)),
+    ];
+    Ok(RecordBatch::try_from_iter(derived).expect("every column has the rows of the file"))
+}

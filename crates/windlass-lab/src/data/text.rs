@@ -1,0 +1,150 @@
+//! Tables written as text, a row a line.
+
+use std::sync::Arc;
+
+use arrow_array::builder::{Float64Builder, Int64Builder, StringBuilder};
+use arrow_array::{ArrayRef, RecordBatch};
+
+use super::{Contents, DataSet, Error, Result, check_rows};
+
+/// How a file is laid out.
+pub(super) struct Layout {
+    pub(super) separator: Separator,
+    /// Whether the first line names the columns.
+    pub(super) header: bool,
+    /// Every column of the file.
+    pub(super) columns: &'static [&'static str],
+    /// Those that hold names and not numbers.
+    pub(super) names: &'static [&'static str],
+    /// Those that are left out of the table.
+    pub(super) left_out: &'static [&'static str],
+}
+
+/// What is between two fields.
+#[derive(Clone, Copy)]
+pub(super) enum Separator {
+    Comma,
+    /// Any number of spaces and tabs.
+    Blanks,
+}
+
+/// The values of a column so far.
+enum Column {
+    Numbers(Float64Builder),
+    Whole(Int64Builder),
+    Names(StringBuilder),
+    LeftOut,
+}
+
+/// Reads a table, with the columns in the order of the file.
+pub(super) fn read(set: &DataSet, contents: &Contents, layout: &Layout) -> Result<RecordBatch> {
+    let path = &contents.path;
+    let mut columns: Vec<Column> =
+        layout.columns.iter().map(|name| Column::new(set, layout, name)).collect();
+    let (mut rows, mut last) = (0, 0);
+    for (line, text) in (1..).zip(lines(&contents.bytes)) {
+        last = line;
+        if line == 1 && layout.header {
+            continue;
+        }
+        let mut fields = layout.separator.split(text).into_iter();
+        for (column, &name) in columns.iter_mut().zip(layout.columns) {
+            let field = fields.next();
+            let field = field.ok_or(Error::ShortLine { path: path.clone(), line, column: name })?;
+            column.push(field, set.missing).map_err(|expected| Error::BadValue {
+                path: path.clone(),
+                line,
+                column: name,
+                value: String::from_utf8_lossy(field).chars().take(40).collect(),
+                expected,
+            })?;
+        }
+        if let (Some(_), Some(&column)) = (fields.next(), layout.columns.last()) {
+            return Err(Error::LongLine { path: path.clone(), line, column });
+        }
+        rows += 1;
+    }
+    check_rows(set, path, rows, last)?;
+    let columns = layout.columns.iter().zip(columns);
+    let columns = columns.filter_map(|(&name, column)| Some((name, column.finish()?)));
+    Ok(RecordBatch::try_from_iter(columns).expect("every row gave every column a value"))
+}
+
+/// The lines of a text, without their ends and without empty lines after the last.
+fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let text = bytes.trim_ascii_end();
+    let lines = text.split(|&byte| byte == b'\n');
+    lines.map(|line| line.strip_suffix(b"\r").unwrap_or(line)).take_while(|_| !text.is_empty())
+}
+
+impl Separator {
+    /// The fields of a line. In none of the files is there a comma inside quotes.
+    fn split(self, line: &[u8]) -> Vec<&[u8]> {
+        match self {
+            Self::Comma => line.split(|&byte| byte == b',').map(<[u8]>::trim_ascii).collect(),
+            Self::Blanks => {
+                let mut quoted = false;
+                let fields = line.split(|&byte| {
+                    quoted ^= byte == b'"';
+                    !quoted && matches!(byte, b' ' | b'\t')
+                });
+                fields.filter(|field| !field.is_empty()).collect()
+            }
+        }
+    }
+}
+
+impl Column {
+    fn new(set: &DataSet, layout: &Layout, name: &str) -> Self {
+        if layout.left_out.contains(&name) {
+            Self::LeftOut
+        } else if layout.names.contains(&name) {
+            Self::Names(StringBuilder::new())
+        } else if set.domain == Some(name) {
+            Self::Whole(Int64Builder::with_capacity(set.rows))
+        } else {
+            Self::Numbers(Float64Builder::with_capacity(set.rows))
+        }
+    }
+
+    /// Adds a field, or says what was expected.
+    fn push(&mut self, field: &[u8], missing: Option<&str>) -> Result<(), &'static str> {
+        let text = std::str::from_utf8(field).ok().and_then(unquoted);
+        let missing = text.is_some() && text == missing;
+        match self {
+            Self::Numbers(values) if missing => values.append_null(),
+            Self::Whole(values) if missing => values.append_null(),
+            Self::Names(values) if missing => values.append_null(),
+            Self::Numbers(values) => {
+                let value = text.and_then(|text| text.parse().ok());
+                values.append_value(value.filter(|v: &f64| v.is_finite()).ok_or("a number")?);
+            }
+            Self::Whole(values) => {
+                let value = text.and_then(|text| text.parse().ok());
+                values.append_value(value.ok_or("a whole number")?);
+            }
+            Self::Names(values) => {
+                values.append_value(text.filter(|text| !text.is_empty()).ok_or("a name")?);
+            }
+            Self::LeftOut => {}
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Option<ArrayRef> {
+        match self {
+            Self::Numbers(mut values) => Some(Arc::new(values.finish())),
+            Self::Whole(mut values) => Some(Arc::new(values.finish())),
+            Self::Names(mut values) => Some(Arc::new(values.finish())),
+            Self::LeftOut => None,
+        }
+    }
+}
+
+/// A field without its quotes, if it has both or none.
+fn unquoted(field: &str) -> Option<&str> {
+    match field.strip_prefix('"') {
+        Some(rest) => rest.strip_suffix('"'),
+        None => Some(field),
+    }
+}
