@@ -40,7 +40,7 @@ pub enum Error {
     #[error("`{}`, line {line} goes on after its last column `{column}`", path.display())]
     LongLine { path: PathBuf, line: usize, column: &'static str },
     /// Too few or too many rows.
-    #[error("`{}` ends with line {line} and has {rows} rows, expected {expected}", path.display())]
+    #[error("`{}` ends with line {line}: expected {expected} rows, got {rows}", path.display())]
     Rows { path: PathBuf, line: usize, rows: usize, expected: usize },
     /// A workbook that cannot be opened.
     #[error("`{}` is not a workbook with a sheet: {why}", path.display())]

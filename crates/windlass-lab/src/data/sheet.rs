@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn a_sheet_of_too_few_rows_is_refused() {
-        let text = "`book.xls` ends with line 2 and has 1 rows, expected 1030";
+        let text = "`book.xls` ends with line 2: expected 1030 rows, got 1";
         assert_eq!(said_of(Data::Float(1.5)), text);
     }
 }
