@@ -1,9 +1,7 @@
 //! Axes: from values to fractions of a length, with ticks.
 
-use crate::svg::{cut, ems, power, thousands};
+use crate::svg::{cut, ems, escape, power, thousands};
 
-/// Most ticks of a logarithmic axis: where 1, 2 and 5 of each power are more, some are left out.
-const MOST_LOG_TICKS: usize = 14;
 /// Longest name on an axis, in ems.
 const LONGEST_NAME: f64 = 10.0;
 /// Least space between two names.
@@ -17,6 +15,8 @@ pub(crate) struct Axis {
     exponent: i32,
     unit: f64,
     logarithmic: bool,
+    /// Whether the labels are words of others, not numbers of ours.
+    named: bool,
     /// Each as a fraction of the axis, with its label; `^` in a number begins its exponent.
     pub(crate) ticks: Vec<(f64, String)>,
 }
@@ -55,14 +55,30 @@ impl Axis {
             .take_while(|v| *v <= high)
             .map(|v| ((v - low) / (high - low), thousands(&format!("{v:.decimals$}"))))
             .collect();
-        Self { low, high, exponent, unit, logarithmic: false, ticks }
+        Self { low, high, exponent, unit, logarithmic: false, named: false, ticks }
     }
 
-    /// A linear axis with as many ticks as have room in a width.
-    pub(crate) fn linear_within(values: impl Iterator<Item = f64> + Clone, width: f64) -> Self {
-        let axes = [12.0, 8.0, 5.0, 3.0].map(|most| Self::linear(values.clone(), most));
+    /// A linear axis with as many ticks as have room in a width, but not more than a number.
+    pub(crate) fn linear_within(
+        values: impl Iterator<Item = f64> + Clone,
+        width: f64,
+        most: f64,
+    ) -> Self {
+        let counts = [12.0, 8.0, 5.0, 3.0].into_iter().filter(|count| *count <= most);
+        let mut axes = counts.map(|count| Self::linear(values.clone(), count));
         let fits = |axis: &Self| (axis.widest_label() + 20.0) * axis.ticks.len() as f64 <= width;
-        axes.into_iter().find(fits).unwrap_or_else(|| Self::linear(values, 2.0))
+        axes.find(fits).unwrap_or_else(|| Self::linear(values.clone(), 2.0))
+    }
+
+    /// An axis of rows with heights, the first on top; those with no name have no tick.
+    pub(crate) fn rows(rows: impl Iterator<Item = (f64, Option<String>)>) -> Self {
+        let (mut high, mut middles) = (0.0, Vec::new());
+        for (height, name) in rows {
+            middles.extend(name.map(|name| (high + height / 2.0, name)));
+            high += height;
+        }
+        let ticks = middles.into_iter().map(|(at, name)| (1.0 - at / high, name)).collect();
+        Self { low: 0.0, high, exponent: 0, unit: 1.0, logarithmic: false, named: true, ticks }
     }
 
     /// A linear axis with names in place of numbers; a name with no room beside the last is left
@@ -76,7 +92,7 @@ impl Axis {
         names.sort_by(|(a, _), (b, _)| a.total_cmp(b));
         let mut axis = Self::linear(values.chain(names.iter().map(|(at, _)| *at)), 10.0);
         // Names are in the user's units.
-        axis.exponent = 0;
+        (axis.exponent, axis.named) = (0, true);
         axis.ticks.clear();
         let mut free = f64::NEG_INFINITY;
         for (at, name) in names {
@@ -91,8 +107,9 @@ impl Axis {
     }
 
     /// A logarithmic axis of positive values. It is at least as long as from one tick to the next,
-    /// since without two of them nobody could read it.
-    pub(crate) fn logarithmic(values: impl Iterator<Item = f64>) -> Self {
+    /// since without two of them nobody could read it. Where 1, 2 and 5 of each power are more ticks
+    /// than wanted, some are left out.
+    pub(crate) fn logarithmic(values: impl Iterator<Item = f64>, most_ticks: usize) -> Self {
         let (least, most) = range(values).unwrap_or((1.0, 10.0));
         let margin = ((most.log10() - least.log10()) * 0.04).max(0.01);
         let (mut low, mut high) = (least.log10() - margin, most.log10() + margin);
@@ -102,11 +119,11 @@ impl Axis {
             high = ticks.iter().map(|tick| tick.log10()).find(|at| *at > high).unwrap_or(high);
         }
         ticks.retain(|tick| (low..=high).contains(&tick.log10()));
-        let ticks = LogTick::few(ticks);
+        let ticks = LogTick::few(ticks, most_ticks);
         let plain = ticks.iter().all(|tick| (-4..7).contains(&tick.exponent));
         let place = |tick: &LogTick| ((tick.log10() - low) / (high - low), tick.label(plain));
         let ticks = ticks.iter().map(place).collect();
-        Self { low, high, exponent: 0, unit: 1.0, logarithmic: true, ticks }
+        Self { low, high, exponent: 0, unit: 1.0, logarithmic: true, named: false, ticks }
     }
 
     pub(crate) fn fraction(&self, value: f64) -> f64 {
@@ -116,6 +133,11 @@ impl Axis {
 
     pub(crate) fn widest_label(&self) -> f64 {
         self.ticks.iter().map(|(_, label)| 12.0 * ems(label)).fold(0.0, f64::max)
+    }
+
+    /// The label of a tick as XML.
+    pub(crate) fn markup(&self, label: &str) -> String {
+        if self.named { escape(label) } else { power(label) }
     }
 
     /// What the label of the axis says of its unit.
@@ -150,11 +172,11 @@ impl LogTick {
     }
 
     /// All of the ticks if they are few, or else whole powers in regular steps.
-    fn few(mut ticks: Vec<Self>) -> Vec<Self> {
-        if ticks.len() > MOST_LOG_TICKS {
+    fn few(mut ticks: Vec<Self>, most: usize) -> Vec<Self> {
+        if ticks.len() > most {
             let powers = |step: &i32| ticks.iter().filter(|tick| tick.is_power(*step)).count();
             let steps = [1, 2, 5, 10, 20, 50];
-            let step = steps.into_iter().find(|step| powers(step) <= MOST_LOG_TICKS);
+            let step = steps.into_iter().find(|step| powers(step) <= most);
             ticks.retain(|tick| tick.is_power(step.unwrap_or(100)));
         }
         ticks
@@ -224,7 +246,7 @@ mod tests {
     }
 
     fn log_labels(values: &[f64]) -> String {
-        let axis = Axis::logarithmic(values.iter().copied());
+        let axis = Axis::logarithmic(values.iter().copied(), 14);
         assert!(axis.ticks.iter().all(|(at, _)| (0.0..=1.0).contains(at)));
         assert!(values.iter().all(|v| (0.0..=1.0).contains(&axis.fraction(*v))));
         axis.ticks.into_iter().map(|(_, label)| label).collect::<Vec<_>>().join(" ")
@@ -252,14 +274,14 @@ mod tests {
     #[test]
     fn one_value_is_not_at_the_edge_of_a_log_axis() {
         for value in (-30..30).flat_map(|e| [1.0, 2.0, 5.0].map(|m| m * power_of_ten(e))) {
-            let at = Axis::logarithmic([value].into_iter()).fraction(value);
+            let at = Axis::logarithmic([value].into_iter(), 14).fraction(value);
             assert!((0.3..0.7).contains(&at), "{value} {at}");
         }
     }
 
     #[test]
     fn equal_factors_are_equally_far_apart_on_a_log_axis() {
-        let axis = Axis::logarithmic([0.01, 100.0].into_iter());
+        let axis = Axis::logarithmic([0.01, 100.0].into_iter(), 14);
         let [a, b, c] = [0.02, 0.6, 18.0].map(|v| axis.fraction(v));
         // Rounding of three logarithms.
         assert!(((b - a) - (c - b)).abs() < 1e-12 && b - a > 0.3);

@@ -1,9 +1,15 @@
-//! The colours of the plots.
+//! The colours of the plots, and how a page may change them.
 
-pub(crate) const INK: &str = "#24292f";
-pub(crate) const FAINT: &str = "#57606a";
-pub(crate) const GREY: &str = "#8c959f";
-pub(crate) const GRID: &str = "#e7eaee";
+use std::fmt::Write as _;
+
+/// Names, colours on white paper and colours on dark paper.
+const NAMED: [(&str, &str, &str); 5] = [
+    ("paper", "#ffffff", "#15181c"),
+    ("ink", "#24292f", "#e6e9ed"),
+    ("faint", "#57606a", "#a3acb6"),
+    ("grey", "#8c959f", "#7d8691"),
+    ("grid", "#e7eaee", "#2c3138"),
+];
 
 /// From Okabe and Ito and from Tol. With simulated colour blindness (Machado 2009), no two are
 /// nearer to each other than the nearest two of Okabe and Ito's own.
@@ -13,8 +19,94 @@ pub(crate) const PALETTE: [&str; 12] = [
     "#997700", "#5d3a9b", "#aa4466", "#56b4e9", "#cc79a7", "#ffaabb",
 ];
 
+/// The same hues on dark paper: each has a contrast of at least 4.4 with it, and no two are nearer
+/// to each other than the nearest two of the palette above.
+#[rustfmt::skip]
+const DARK_PALETTE: [&str; 12] = [
+    "#2586c9", "#e59e07", "#7ff8c7", "#c75b8b", "#88ccee", "#a5773f",
+    "#c5ae76", "#a075f7", "#e86c78", "#56b3e8", "#c985ad", "#f1adbb",
+];
+
+/// A colour. All but hues have a class by which the style sheet of a page can change them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Colour {
+    Paper,
+    Ink,
+    Faint,
+    Grey,
+    Grid,
+    /// One of the palette.
+    Of(usize),
+    /// One of many hues, which are legible on either paper.
+    Hue {
+        number: usize,
+        of: usize,
+    },
+}
+
+impl Colour {
+    /// The attributes of what is filled with the colour.
+    pub(crate) fn fill(self) -> String {
+        self.attributes("fill", "")
+    }
+
+    /// The attributes of what is drawn with the colour as a line.
+    pub(crate) fn stroke(self) -> String {
+        self.attributes("stroke", "-line")
+    }
+
+    fn attributes(self, what: &str, ending: &str) -> String {
+        let named = |i: usize| (NAMED[i].0.to_owned(), NAMED[i].1);
+        let (class, colour) = match self {
+            Self::Paper => named(0),
+            Self::Ink => named(1),
+            Self::Faint => named(2),
+            Self::Grey => named(3),
+            Self::Grid => named(4),
+            Self::Of(i) => (format!("c{i}"), PALETTE[i]),
+            Self::Hue { number, of } => {
+                // Neighbours in hue differ in lightness.
+                let lightness = [0.6, 0.76][number % 2];
+                return format!(" {what}='{}'", oklch(lightness, 0.13, number as f64 / of as f64));
+            }
+        };
+        format!(" {what}='{colour}' class='wl-{class}{ending}'")
+    }
+}
+
+/// The style sheet of a page that holds plots as inline SVG. With it they follow the page's colour
+/// scheme, and are dark on light when printed.
+///
+/// Whatever has a colour has a class too: `wl-ink` is filled with ink and `wl-ink-line` is a line
+/// of ink; likewise `paper`, `faint`, `grey`, `grid` and the palette, `c0` to `c11`. The colours
+/// are variables, such as `--wl-paper`, which a page may use or set.
+///
+/// ```
+/// let css = windlass_plot::stylesheet();
+/// assert!(css.contains(".wl-ink{fill:var(--wl-ink)}"));
+/// assert!(css.contains("@media (prefers-color-scheme: dark)"));
+/// ```
+#[must_use]
+pub fn stylesheet() -> String {
+    let palette = |i: usize| (format!("c{i}"), PALETTE[i], DARK_PALETTE[i]);
+    let named = NAMED.into_iter().map(|(name, light, dark)| (name.to_owned(), light, dark));
+    let colours: Vec<_> = named.chain((0..PALETTE.len()).map(palette)).collect();
+    let (mut light, mut dark, mut rules) = (String::new(), String::new(), String::new());
+    for (name, on_white, on_dark) in colours {
+        // Writing to a string cannot fail.
+        let _ = write!(light, "--wl-{name}:{on_white};");
+        let _ = write!(dark, "--wl-{name}:{on_dark};");
+        let _ = writeln!(rules, ".wl-{name}{{fill:var(--wl-{name})}}");
+        let _ = writeln!(rules, ".wl-{name}-line{{stroke:var(--wl-{name})}}");
+    }
+    format!(
+        ":root{{{light}}}\n@media (prefers-color-scheme: dark){{:root{{{dark}}}}}\n\
+         @media print{{:root{{{light}}}}}\n{rules}"
+    )
+}
+
 /// The nearest sRGB colour to one of OKLCH; the hue in turns.
-pub(crate) fn oklch(lightness: f64, chroma: f64, hue: f64) -> String {
+fn oklch(lightness: f64, chroma: f64, hue: f64) -> String {
     let (sin, cos) = (hue * std::f64::consts::TAU).sin_cos();
     let lms = [[0.3963, 0.2158], [-0.1056, -0.0639], [-0.0895, -1.2915]]
         .map(|[a, b]| (lightness + chroma * (a * cos + b * sin)).powi(3));
@@ -28,4 +120,54 @@ pub(crate) fn oklch(lightness: f64, chroma: f64, hue: f64) -> String {
         byte
     });
     format!("#{r:02x}{g:02x}{b:02x}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of WCAG 2.
+    fn luminance(colour: &str) -> f64 {
+        let channel = |i: usize| {
+            let c = f64::from(u8::from_str_radix(&colour[i..i + 2], 16).unwrap()) / 255.0;
+            if c <= 0.04045 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }
+        };
+        0.2126 * channel(1) + 0.7152 * channel(3) + 0.0722 * channel(5)
+    }
+
+    fn contrast(a: &str, b: &str) -> f64 {
+        let (a, b) = (luminance(a) + 0.05, luminance(b) + 0.05);
+        (a / b).max(b / a)
+    }
+
+    #[test]
+    fn colours_are_legible_on_dark_paper() {
+        let paper = NAMED[0].2;
+        assert!(DARK_PALETTE.iter().all(|colour| contrast(colour, paper) >= 4.4));
+        for (_, light, dark) in &NAMED[1..3] {
+            assert!(contrast(light, NAMED[0].1) >= 4.5 && contrast(dark, paper) >= 4.5);
+        }
+    }
+
+    #[test]
+    fn every_class_has_a_rule_and_every_variable_a_value() {
+        let css = stylesheet();
+        let colours = [Colour::Paper, Colour::Ink, Colour::Faint, Colour::Grey, Colour::Grid];
+        for colour in colours.into_iter().chain((0..12).map(Colour::Of)) {
+            for attributes in [colour.fill(), colour.stroke()] {
+                let (hex, class) = attributes.split_once(" class='").unwrap();
+                let class = class.trim_end_matches('\'');
+                let name = class.trim_end_matches("-line");
+                let what = hex.trim().split_once('=').unwrap().0;
+                assert!(css.contains(&format!(".{class}{{{what}:var(--{name})}}")));
+                // For light, dark and print; light is what the attribute says.
+                let light = hex.split('\'').nth(1).unwrap();
+                assert!(css.matches(&format!("--{name}:{light};")).count() >= 2);
+                assert_eq!(css.matches(&format!("--{name}:#")).count(), 3);
+            }
+        }
+        // What comes last wins, so paper is white again in print.
+        assert!(css.find("@media print") > css.find("@media (prefers-color-scheme: dark)"));
+        assert_eq!(css.matches('{').count(), css.matches('}').count());
+    }
 }

@@ -1,30 +1,48 @@
-//! The legend of a line chart, and the pens that it explains.
+//! The legend of a plot of several series, and the pens that it explains.
 
-use crate::colour::{FAINT, INK};
-use crate::frame::{LEGEND, LEGEND_ROW};
-use crate::svg::{ems, escape, line, num, text};
+use crate::colour::{Colour, PALETTE};
+use crate::frame::Frame;
+use crate::svg::{circle, ems, escape, line, num, text, thousands};
 
-/// Width of a sample in the legend.
-const SAMPLE: f64 = 24.0;
+/// From a sample to its name.
+const NAME_GAP: f64 = 8.0;
+/// Radius of a dot.
+const DOT: f64 = 4.5;
 
 /// How a line looks. Half of the palette is dashed, since on thin lines some of its colours are
 /// near to each other.
 #[derive(Clone, Copy)]
 pub(crate) struct Pen {
-    pub(crate) colour: &'static str,
+    pub(crate) colour: Colour,
     pub(crate) dashed: bool,
 }
 
 impl Pen {
+    /// The pen of one of several series; all are grey where the eye could not tell them apart.
+    pub(crate) fn of(i: usize, series: usize) -> Self {
+        if series > PALETTE.len() {
+            Self { colour: Colour::Grey, dashed: false }
+        } else {
+            Self { colour: Colour::Of(i), dashed: i >= PALETTE.len() / 2 }
+        }
+    }
+
     pub(crate) fn line(self, path: &str) -> String {
         let line = line(path, self.colour);
         if self.dashed { format!("<g stroke-dasharray='7 3'>{line}</g>") } else { line }
     }
 }
 
-/// What says which line is which, above the frame.
+/// What stands before a name.
+#[derive(Clone, Copy)]
+pub(crate) enum Sample {
+    Line(Pen),
+    Dot(Colour),
+}
+
+/// What says which series is which, above the frame.
 pub(crate) enum Legend {
-    /// There are too many lines to say.
+    /// There are too many to say.
     Note(String),
     Entries(Vec<Entry>),
 }
@@ -32,25 +50,34 @@ pub(crate) enum Legend {
 pub(crate) struct Entry {
     x: f64,
     row: usize,
-    pen: Pen,
+    sample: Sample,
     name: String,
 }
 
 impl Legend {
-    /// One row if that has room for all, or else columns.
-    pub(crate) fn of(names: Vec<(Pen, String)>, room: f64) -> Self {
-        let own = |name: &str| SAMPLE + 32.0 + 12.0 * ems(name);
-        let widths = || names.iter().map(|(_, name)| own(name));
+    /// Where there are more of them than colours.
+    pub(crate) fn too_many(number: usize, things: &str) -> Self {
+        Self::Note(format!("{} {things}, too many for a legend", thousands(&number)))
+    }
+
+    /// One row if the frame has room for all, or else columns.
+    pub(crate) fn of(names: Vec<(Sample, String)>, frame: &Frame) -> Self {
+        let measures = frame.measures;
+        let room = frame.width() + measures.entry_gap;
+        let own = |sample: Sample, name: &str| {
+            sample.width(frame) + NAME_GAP + 12.0 * ems(name) + measures.entry_gap
+        };
+        let widths = || names.iter().map(|(sample, name)| own(*sample, name));
         let one_row = widths().sum::<f64>() <= room;
         let column = widths().fold(0.0, f64::max);
         let (mut x, mut row) = (0.0, 0);
         let mut entries = Vec::new();
-        for (pen, name) in names {
-            let width = if one_row { own(&name) } else { column };
+        for (sample, name) in names {
+            let width = if one_row { own(sample, &name) } else { column };
             if x > 0.0 && x + width > room {
                 (x, row) = (0.0, row + 1);
             }
-            entries.push(Entry { x, row, pen, name });
+            entries.push(Entry { x, row, sample, name });
             x += width;
         }
         Self::Entries(entries)
@@ -63,30 +90,65 @@ impl Legend {
         }
     }
 
-    pub(crate) fn draw(&self, svg: &mut Vec<String>, left: f64) {
+    pub(crate) fn draw(&self, svg: &mut Vec<String>, frame: &Frame) {
         match self {
-            Self::Note(words) => svg.push(text(left, LEGEND + 4.0, "start", FAINT, words)),
-            Self::Entries(entries) => entries.iter().for_each(|entry| entry.draw(svg, left)),
+            Self::Note(words) => {
+                svg.push(text(frame.left, frame.legend + 4.0, "start", Colour::Faint, words));
+            }
+            Self::Entries(entries) => entries.iter().for_each(|entry| entry.draw(svg, frame)),
+        }
+    }
+}
+
+impl Sample {
+    fn width(self, frame: &Frame) -> f64 {
+        match self {
+            Self::Line(_) => frame.measures.sample,
+            Self::Dot(_) => 2.0 * DOT,
+        }
+    }
+
+    fn draw(self, frame: &Frame, x: f64, y: f64) -> String {
+        match self {
+            Self::Line(pen) => {
+                let path = format!("M{} {}h{}", num(x), num(y), self.width(frame));
+                format!("<g stroke-width='3'>{}</g>", pen.line(&path))
+            }
+            Self::Dot(colour) => circle((x + DOT, y), DOT, &colour.fill()),
         }
     }
 }
 
 impl Entry {
-    fn draw(&self, svg: &mut Vec<String>, left: f64) {
-        let (x, y) = (left + self.x, LEGEND + LEGEND_ROW * self.row as f64);
-        let sample = self.pen.line(&format!("M{} {}h{SAMPLE}", num(x), num(y)));
-        svg.push(format!("<g stroke-width='3'>{sample}</g>"));
-        svg.push(text(x + SAMPLE + 8.0, y + 4.0, "start", INK, &escape(&self.name)));
+    fn draw(&self, svg: &mut Vec<String>, frame: &Frame) {
+        let row = frame.measures.legend_row * self.row as f64;
+        let (x, y) = (frame.left + self.x, frame.legend + row);
+        svg.push(self.sample.draw(frame, x, y));
+        let x = x + self.sample.width(frame) + NAME_GAP;
+        svg.push(text(x, y + 4.0, "start", Colour::Ink, &escape(&self.name)));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::axis::Axis;
+    use crate::frame::Words;
+    use crate::size::Size;
+
+    /// A frame of that width.
+    fn frame(width: f64) -> Frame<'static> {
+        let words = Words { title: "", x_label: "", y_label: "" };
+        let axis = || Axis::linear([0.0, 1.0].into_iter(), 10.0);
+        let mut frame = Frame::new(Size::Page, words, axis(), |_| axis());
+        (frame.left, frame.right) = (0.0, width);
+        frame
+    }
 
     fn places(names: &[&str], room: f64) -> Vec<(f64, usize)> {
-        let pen = Pen { colour: INK, dashed: false };
-        match Legend::of(names.iter().map(|name| (pen, (*name).to_owned())).collect(), room) {
+        let pen = Sample::Line(Pen { colour: Colour::Ink, dashed: false });
+        let names = names.iter().map(|name| (pen, (*name).to_owned())).collect();
+        match Legend::of(names, &frame(room)) {
             Legend::Entries(entries) => entries.iter().map(|entry| (entry.x, entry.row)).collect(),
             Legend::Note(_) => Vec::new(),
         }

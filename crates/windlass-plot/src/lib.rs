@@ -1,17 +1,43 @@
-//! Plots as SVG or PNG, all in one look and with an embedded font: [`Scatter`] shows the rows of an
-//! augmentation, [`Lines`] shows how values change along an axis.
+//! Plots as SVG or PNG, all in one look and with an embedded font.
+//!
+//! | Plot | What it shows |
+//! | :-- | :-- |
+//! | [`Scatter`] | the rows of an augmentation |
+//! | [`Moving`] | how they move with its strength |
+//! | [`Lines`] | how values change along an axis |
+//! | [`Intervals`] | means with intervals, in named rows |
+//! | [`Strips`] | all values, in named rows |
+//! | [`Cloud`] | one value against another, such as predicted against true |
+//!
+//! Each has a [`Size`]. A page that holds them as inline SVG can have them follow its colours with
+//! [`stylesheet`].
 
 mod axis;
+mod cloud;
 mod colour;
 mod curve;
+mod dots;
 mod frame;
+mod groups;
+mod intervals;
 mod legend;
 mod lines;
 mod mark;
+mod moving;
 mod png;
+mod rows;
 mod scatter;
+mod size;
+mod strips;
 mod svg;
 
+pub use cloud::{Cloud, Dots};
+pub use colour::stylesheet;
+pub use intervals::{Emphasis, Interval, Intervals};
 pub use lines::{Lines, Series};
+pub use moving::{Moving, MovingPoint};
 pub use png::PlotError;
+pub use rows::Reference;
 pub use scatter::{Point, Scatter};
+pub use size::Size;
+pub use strips::{Strip, Strips, Summary};

@@ -1,13 +1,15 @@
 //! A line chart: how values change along one axis.
 
 use crate::axis::Axis;
-use crate::colour::{GREY, PALETTE};
+use crate::colour::PALETTE;
 use crate::curve::{Curve, path, thin};
-use crate::frame::{self, Frame};
-use crate::legend::{Legend, Pen};
+use crate::dots::some_of;
+use crate::frame::{self, Frame, Words};
+use crate::legend::{Legend, Pen, Sample};
 use crate::mark;
 use crate::png::{self, PlotError};
-use crate::svg::{circle, cut, ems, thousands};
+use crate::size::Size;
+use crate::svg::{circle, cut, ems, num};
 
 /// About the most points drawn of one series: there are fewer pixels to show them.
 const MOST_POINTS: usize = 2_000;
@@ -15,6 +17,10 @@ const MOST_POINTS: usize = 2_000;
 const MOST_IN_ALL: usize = 100_000;
 /// Most points of a series that are drawn as dots.
 const MOST_DOTS: usize = 30;
+/// Most points of a series that have bars.
+const MOST_BARS: usize = 100;
+/// How much of the distance between two places on the x axis the bars at one of them may fill.
+const BARS: f64 = 0.6;
 /// Longest name in the legend, in ems.
 const LONGEST_NAME: f64 = 24.0;
 
@@ -25,9 +31,13 @@ pub struct Series {
     pub name: String,
     /// Its points, in the order in which they are joined. One that is not finite breaks the line.
     pub points: Vec<(f64, f64)>,
+    /// The low and the high end of a bar through each point; empty where there are none. An end
+    /// that is not finite is open to the border.
+    pub spread: Vec<(f64, f64)>,
 }
 
-/// A plot of lines over one axis.
+/// A plot of lines over one axis. Where points have bars, the lines stand a little beside each
+/// other, so that no bar hides another.
 ///
 /// ```
 /// use windlass_plot::{Lines, Series};
@@ -35,7 +45,7 @@ pub struct Series {
 /// let points = vec![(1.0, 0.9), (2.0, 0.4), (3.0, 0.5)];
 /// let plot = Lines {
 ///     title: "Loss".to_owned(),
-///     series: vec![Series { name: "validation".to_owned(), points }],
+///     series: vec![Series { name: "validation".to_owned(), points, ..Series::default() }],
 ///     mark: Some((2.0, 0.4, "least".to_owned())),
 ///     ..Lines::default()
 /// };
@@ -58,18 +68,21 @@ pub struct Lines {
     /// Whether the y axis is logarithmic (all shown values must then be positive; others are left
     /// out).
     pub log_y: bool,
+    /// How large the plot is.
+    pub size: Size,
 }
 
 impl Lines {
     /// The plot as an SVG document that refers to nothing outside itself.
     #[must_use]
     pub fn to_svg(&self) -> String {
-        let mut frame = self.frame();
-        let legend = self.legend(frame.width());
-        frame.make_room(legend.rows());
-        let mut svg = frame.open(&self.title, &self.x_label, &self.y_label);
-        legend.draw(&mut svg, frame.left);
+        let frame = self.frame();
+        let legend = self.legend(&frame);
+        let frame = frame.with_legend(legend.rows());
+        let mut svg = frame.open();
+        legend.draw(&mut svg, &frame);
         let curves = self.curves(&frame);
+        self.draw_bars(&mut svg, &frame);
         self.draw(&mut svg, &curves);
         if let Some((x, y, words)) = self.mark.as_ref().filter(|(x, y, _)| self.shows(*x, *y)) {
             mark::draw(&mut svg, &frame, frame.place(*x, *y), words, &curves);
@@ -96,13 +109,52 @@ impl Lines {
         points.chain(mark).filter(|(x, y)| self.shows(*x, *y))
     }
 
-    fn frame(&self) -> Frame {
-        let (xs, ys) = (self.shown().map(|(x, _)| x), self.shown().map(|(_, y)| y));
-        let y_axis = if self.log_y { Axis::logarithmic(ys) } else { Axis::linear(ys, 10.0) };
-        Frame::new(y_axis, |width| match &self.x_names {
+    /// The points with bars, each with its ends.
+    fn bars(series: &Series) -> impl Iterator<Item = ((f64, f64), (f64, f64))> {
+        let bars: Vec<_> = series.points.iter().zip(&series.spread).collect();
+        let drawn: Vec<_> = some_of(&bars, MOST_BARS).map(|(at, ends)| (**at, **ends)).collect();
+        drawn.into_iter()
+    }
+
+    fn frame(&self) -> Frame<'_> {
+        let words = Words { title: &self.title, x_label: &self.x_label, y_label: &self.y_label };
+        let measures = self.size.measures();
+        let bars = self.series.iter().flat_map(Self::bars);
+        let ends = bars.flat_map(|((x, _), (low, high))| [(x, low), (x, high)]);
+        let ends = ends.filter(|(x, y)| self.shows(*x, *y)).map(|(_, y)| y);
+        let ys = self.shown().map(|(_, y)| y).chain(ends);
+        let y_axis = if self.log_y {
+            Axis::logarithmic(ys, measures.most_log_ticks)
+        } else {
+            Axis::linear(ys, measures.most_y_ticks)
+        };
+        let half = self.gap() * BARS / 2.0;
+        let xs = self.shown().flat_map(|(x, _)| [x - half, x + half]);
+        Frame::new(self.size, words, y_axis, |width| match &self.x_names {
             Some(names) => Axis::named(xs.clone(), names, width),
-            None => Axis::linear_within(xs.clone(), width),
+            None => Axis::linear_within(xs.clone(), width, measures.most_x_ticks),
         })
+    }
+
+    /// The least distance between two places on the x axis, if there are bars; or else nothing has
+    /// to stand beside anything.
+    fn gap(&self) -> f64 {
+        if self.series.iter().all(|series| series.spread.is_empty()) {
+            return 0.0;
+        }
+        let mut xs: Vec<_> = self.shown().map(|(x, _)| x).collect();
+        xs.sort_by(f64::total_cmp);
+        xs.dedup();
+        let (Some(first), Some(last)) = (xs.first(), xs.last()) else { return 0.0 };
+        let least = xs.windows(2).map(|pair| pair[1] - pair[0]).fold(f64::INFINITY, f64::min);
+        // Two places alone would be filled too widely, and one has no distance.
+        if xs.len() == 1 { 1.0 } else { least.min((last - first) / 3.0) }
+    }
+
+    /// How far to the right of its place a series stands.
+    fn shifts(&self) -> Vec<f64> {
+        let (gap, series) = (self.gap() * BARS, self.series.len() as f64);
+        (0..self.series.len()).map(|i| gap * ((i as f64 + 0.5) / series - 0.5)).collect()
     }
 
     /// Whether there are more lines than the eye can tell apart.
@@ -111,32 +163,53 @@ impl Lines {
     }
 
     fn pen(&self, i: usize) -> Pen {
-        if self.crowded() {
-            Pen { colour: GREY, dashed: false }
-        } else {
-            Pen { colour: PALETTE[i], dashed: i >= PALETTE.len() / 2 }
-        }
+        Pen::of(i, self.series.len())
     }
 
-    fn legend(&self, room: f64) -> Legend {
+    fn legend(&self, frame: &Frame) -> Legend {
         if self.crowded() {
-            let lines = thousands(&self.series.len());
-            return Legend::Note(format!("{lines} lines, too many for a legend"));
+            return Legend::too_many(self.series.len(), "lines");
         }
         let named = self.series.iter().enumerate().filter(|(_, series)| !series.name.is_empty());
         let entries = named.map(|(i, series)| {
             let bare = !series.points.iter().any(|(x, y)| self.shows(*x, *y));
             let note = if bare { " (nothing to draw)" } else { "" };
-            (self.pen(i), cut(&series.name, LONGEST_NAME - ems(note)) + note)
+            (Sample::Line(self.pen(i)), cut(&series.name, LONGEST_NAME - ems(note)) + note)
         });
-        Legend::of(entries.collect(), room)
+        Legend::of(entries.collect(), frame)
     }
 
     fn curves(&self, frame: &Frame) -> Vec<Curve> {
         let most = (MOST_IN_ALL / self.series.len().max(1)).min(MOST_POINTS);
-        let place = |&(x, y): &(f64, f64)| self.shows(x, y).then(|| frame.place(x, y));
-        let places = |series: &Series| series.points.iter().map(place).collect();
-        self.series.iter().map(|series| thin(places(series), most)).collect()
+        let curve = |(series, shift): (&Series, f64)| {
+            let place = |&(x, y): &(f64, f64)| self.shows(x, y).then(|| frame.place(x + shift, y));
+            thin(series.points.iter().map(place).collect(), most)
+        };
+        self.series.iter().zip(self.shifts()).map(curve).collect()
+    }
+
+    fn draw_bars(&self, svg: &mut Vec<String>, frame: &Frame) {
+        let (width, shifts) = (num(1.6 * frame.measures.dot), self.shifts());
+        let mut bars = Vec::new();
+        for (i, series) in self.series.iter().enumerate() {
+            let pen = Pen { dashed: false, ..self.pen(i) };
+            for ((x, y), (low, high)) in Self::bars(series) {
+                if !self.shows(x, y) || !(low.is_finite() || high.is_finite()) {
+                    continue;
+                }
+                let height = |end: f64, open: f64| {
+                    if self.shows(x, end) { frame.place(x, end).1 } else { open }
+                };
+                let (low, high) = (height(low, frame.bottom), height(high, frame.top));
+                let x = num(frame.x_of(x + shifts[i]));
+                bars.push(pen.line(&format!("M{x} {}V{}", num(low), num(high))));
+            }
+        }
+        if !bars.is_empty() {
+            svg.push(format!("<g stroke-width='{width}' opacity='0.55'>"));
+            svg.append(&mut bars);
+            svg.push("</g>".to_owned());
+        }
     }
 
     fn draw(&self, svg: &mut Vec<String>, curves: &[Curve]) {
@@ -149,7 +222,7 @@ impl Lines {
                 // A line of one point would not be seen.
                 if few || run.len() == 1 {
                     let radius = if few { 3.0 } else { 1.5 };
-                    dots.extend(run.iter().map(|at| circle(*at, radius, pen.colour)));
+                    dots.extend(run.iter().map(|at| circle(*at, radius, &pen.colour.fill())));
                 }
                 if run.len() > 1 {
                     paths.push(pen.line(&path(&run)));
@@ -169,10 +242,9 @@ impl Lines {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::frame::{BOTTOM, RIGHT};
 
     fn series(name: &str, points: impl Iterator<Item = (f64, f64)>) -> Series {
-        Series { name: name.to_owned(), points: points.collect() }
+        Series { name: name.to_owned(), points: points.collect(), ..Series::default() }
     }
 
     fn plot(series: Vec<Series>) -> Lines {
@@ -222,15 +294,17 @@ mod tests {
     fn lines_stay_in_the_frame_below_the_legend() {
         let names = (0..12).map(|i| format!("a name of more than a few letters {i}"));
         let many = names.map(|name| Series { name, ..two(50).series.remove(1) }).collect();
+        let many = plot(many);
         let far = Lines { mark: Some((-700.0, 1e5, String::new())), ..two(50) };
-        for plot in [two(1), two(2), two(500), plot(many), far] {
-            let mut frame = plot.frame();
-            frame.make_room(plot.legend(frame.width()).rows());
+        let card = Lines { size: Size::Card, ..many.clone() };
+        for plot in [two(1), two(2), two(500), many, far, card] {
+            let entries = plot.legend(&plot.frame()).rows();
+            let frame = plot.frame().with_legend(entries);
             for (x, y) in drawn(&plot.to_svg()).into_iter().flatten() {
-                assert!((frame.left..=RIGHT).contains(&x) && (frame.top..=BOTTOM).contains(&y));
+                assert!((frame.left..=frame.right).contains(&x));
+                assert!((frame.top..=frame.bottom).contains(&y));
             }
-            let entries = plot.legend(frame.width()).rows() as f64;
-            assert!(frame.top >= frame::LEGEND + entries * frame::LEGEND_ROW);
+            assert!(frame.top >= frame.legend + entries as f64 * frame.measures.legend_row);
         }
     }
 
@@ -285,8 +359,70 @@ mod tests {
         assert!(((b - a) - (c - b)).abs() < 0.3 && b - a > 100.0);
         assert!(svg.contains(">lost (nothing to draw)<"));
         let tiny = plot(vec![series("a", [(0.0, 1e-9), (1.0, 1e-7)].into_iter())]);
-        let raised = "10<tspan dy='-4' font-size='10'>−8</tspan><";
+        let raised = "10<tspan dy='-4' font-size='11'>−8</tspan><";
         assert_eq!(count(&Lines { log_y: true, ..tiny }.to_svg(), raised), 3);
+    }
+
+    /// The bars: x, low and high in the picture.
+    fn bars(svg: &str) -> Vec<[f64; 3]> {
+        let bars = svg.split("<g stroke-width").find(|group| group.contains("opacity='0.55'>"));
+        let bars = bars.unwrap_or_default().split("</g>").next().unwrap();
+        let bar = |path: &str| {
+            let path = path.split('\'').next().unwrap().replace('V', " ");
+            let numbers: Vec<f64> = path.split(' ').map(|v| v.parse().unwrap()).collect();
+            [numbers[0], numbers[1], numbers[2]]
+        };
+        bars.split(" d='M").skip(1).map(bar).collect()
+    }
+
+    /// Nine series over four places.
+    fn nine(size: Size) -> Lines {
+        let series = (0..9).map(|i| {
+            let points = (0..4).map(|x| (f64::from(x), f64::from(x * i)));
+            let spread = (0..4).map(|x| (f64::from(x * i) - 2.0, f64::from(x * i) + 1.0)).collect();
+            Series { spread, ..series("s", points) }
+        });
+        Lines { size, ..plot(series.collect()) }
+    }
+
+    #[test]
+    fn bars_go_through_their_points_and_never_hide_each_other() {
+        for size in [Size::Page, Size::Card] {
+            let svg = nine(size).to_svg();
+            let (lines, bars) = (drawn(&svg), bars(&svg));
+            assert_eq!((lines.len(), bars.len()), (9, 36));
+            for ([x, low, high], (dot_x, dot_y)) in bars.iter().zip(lines.into_iter().flatten()) {
+                assert!(*x == dot_x && *low > dot_y && *high < dot_y);
+                // Twice as far down as up; places are rounded to a tenth.
+                assert!(((low - dot_y) - 2.0 * (dot_y - high)).abs() < 0.4);
+            }
+            let mut xs: Vec<_> = bars.iter().map(|bar| bar[0]).collect();
+            xs.sort_by(f64::total_cmp);
+            assert!(xs.windows(2).all(|pair| pair[1] - pair[0] > 3.0));
+            let plot = nine(size);
+            let frame = plot.frame();
+            assert!(xs.iter().all(|x| (frame.left..=frame.right).contains(x)));
+        }
+    }
+
+    #[test]
+    fn bars_may_be_open_and_few() {
+        let mut open = nine(Size::Page);
+        open.series.truncate(1);
+        open.series[0].spread = vec![(-1.0, f64::INFINITY), (f64::NAN, 3.0), (f64::NAN, f64::NAN)];
+        let frame = open.frame().with_legend(1);
+        let (top, bottom) = (num(frame.top), num(frame.bottom));
+        let found = bars(&open.to_svg());
+        assert_eq!((found.len(), found[0][2], found[1][1]), (2, top, bottom));
+        // On a logarithmic axis a bar to zero is open too.
+        open.series[0].points = vec![(0.0, 1.0), (1.0, 10.0)];
+        open.series[0].spread = vec![(0.0, 2.0)];
+        let found = bars(&Lines { log_y: true, ..open }.to_svg());
+        assert_eq!((found.len(), found[0][1]), (1, bottom));
+        // Without bars nothing is moved.
+        let plain = plot(vec![two(9).series.remove(0); 2]);
+        let lines = drawn(&plain.to_svg());
+        assert!(lines[0] == lines[1] && bars(&plain.to_svg()).is_empty());
     }
 
     #[test]
@@ -307,7 +443,7 @@ mod tests {
             x_names: Some(vec![(0.0, words.clone())]),
             mark: Some((1.0, 0.0, words.clone())),
             series: vec![series(&words, [(0.0, 1.0)].into_iter()); 3],
-            log_y: false,
+            ..Lines::default()
         };
         let svg = evil.to_svg();
         assert!(!svg.contains("<script") && evil.to_png().is_ok());

@@ -1,9 +1,9 @@
 //! A mark: a ringed dot, and words beside it that stay in the picture and off the lines.
 
-use crate::colour::INK;
+use crate::colour::Colour;
 use crate::curve::{Curve, along};
-use crate::frame::{BOTTOM, Frame, RIGHT};
-use crate::svg::{circle, cut, ems, escape, text};
+use crate::frame::Frame;
+use crate::svg::{circle, cut, ems, escape, outlined, text};
 
 /// Least space between the words and the edges of the frame.
 const EDGE: f64 = 6.0;
@@ -18,14 +18,11 @@ pub(crate) fn draw(
     // An em is left for the sign that something was cut.
     let words = cut(words, (frame.width() - 2.0 * EDGE) / 12.0 - 1.0);
     let width = 12.0 * ems(&words);
-    let ring = circle(at, 7.0, "none");
-    svg.push(format!("<g stroke='{INK}' stroke-width='1.5'>{ring}</g>"));
-    svg.push(circle(at, 3.0, INK));
+    let ring = circle(at, 7.0, " fill='none'");
+    svg.push(format!("<g{} stroke-width='1.5'>{ring}</g>", Colour::Ink.stroke()));
+    svg.push(circle(at, 3.0, &Colour::Ink.fill()));
     if let Some((x, y)) = quietest(spots(frame, at, width), width, curves) {
-        // A white outline keeps the words legible where lines cross them after all.
-        let outline = "stroke='#fff' stroke-width='4' stroke-linejoin='round' paint-order='stroke'";
-        let words = text(x, y, "middle", INK, &escape(&words));
-        svg.push(format!("<g {outline}>{words}</g>"));
+        svg.push(outlined(&text(x, y, "middle", Colour::Ink, &escape(&words))));
     }
 }
 
@@ -33,10 +30,10 @@ pub(crate) fn draw(
 /// Each is the middle of their baseline.
 fn spots(frame: &Frame, (x, y): (f64, f64), width: f64) -> Vec<(f64, f64)> {
     let half = width / 2.0;
-    let (least, most) = (frame.left + EDGE + half, RIGHT - EDGE - half);
+    let (least, most) = (frame.left + EDGE + half, frame.right - EDGE - half);
     [y - 15.0, y + 23.0]
         .into_iter()
-        .filter(|y| (frame.top + 12.0..=BOTTOM - EDGE).contains(y))
+        .filter(|y| (frame.top + 12.0..=frame.bottom - EDGE).contains(y))
         .flat_map(|y| [0.0, half, -half].map(|shift| ((x + shift).max(least).min(most), y)))
         .collect()
 }
@@ -56,10 +53,13 @@ fn quietest(spots: Vec<(f64, f64)>, width: f64, curves: &[Curve]) -> Option<(f64
 mod tests {
     use super::*;
     use crate::axis::Axis;
+    use crate::frame::Words;
+    use crate::size::Size;
 
-    fn frame() -> Frame {
+    fn frame() -> Frame<'static> {
         let axis = || Axis::linear([0.0, 1.0].into_iter(), 10.0);
-        Frame::new(axis(), |_| axis())
+        let words = Words { title: "title", x_label: "x", y_label: "y" };
+        Frame::new(Size::Page, words, axis(), |_| axis()).with_legend(1)
     }
 
     #[test]
@@ -71,8 +71,8 @@ mod tests {
                 let spots = spots(&frame, at, width);
                 assert!(spots.len() >= 3);
                 for (x, y) in spots {
-                    assert!(x - width / 2.0 >= frame.left && x + width / 2.0 <= RIGHT);
-                    assert!(y - 11.0 >= frame.top && y + 4.0 <= BOTTOM);
+                    assert!(x - width / 2.0 >= frame.left && x + width / 2.0 <= frame.right);
+                    assert!(y - 11.0 >= frame.top && y + 4.0 <= frame.bottom);
                     assert!(y + 4.0 < at.1 - 8.0 || y - 11.0 > at.1 + 8.0);
                 }
             }

@@ -1,15 +1,13 @@
 //! A scatter plot of an augmentation: the target against one feature.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use crate::axis::Axis;
-use crate::colour::{FAINT, GREY, INK, PALETTE, oklch};
-use crate::frame::{self, Frame, LEGEND, RIGHT};
+use crate::colour::Colour;
+use crate::dots::{MOST_DRAWN, shrink, some_of};
+use crate::frame::{self, Frame, Words};
+use crate::groups::{Groups, Item, Key, colours};
 use crate::png::{self, PlotError};
-use crate::svg::{circle, ems, num, text, thousands};
-
-/// Most rows drawn of each kind: more would cost megabytes and show nothing new.
-const MOST_DRAWN: usize = 5_000;
+use crate::size::Size;
+use crate::svg::{circle, num};
 
 /// One row of the data.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -23,6 +21,18 @@ pub struct Point {
 }
 
 /// A plot of original and synthetic rows. Rows that are not finite are left out.
+///
+/// ```
+/// use windlass_plot::{Point, Scatter};
+///
+/// let row = |x: f64, y: f64| Point { x, y, group: None };
+/// let plot = Scatter {
+///     originals: vec![row(1.0, 2.0), row(3.0, 4.0)],
+///     synthetic: vec![row(1.5, 2.5)],
+///     ..Scatter::default()
+/// };
+/// assert!(plot.to_svg().contains("Synthetic (1)"));
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Scatter {
     /// Heading of the plot.
@@ -35,6 +45,8 @@ pub struct Scatter {
     pub originals: Vec<Point>,
     /// The rows that were made.
     pub synthetic: Vec<Point>,
+    /// How large the plot is.
+    pub size: Size,
 }
 
 impl Scatter {
@@ -46,16 +58,22 @@ impl Scatter {
         let rows = || originals.rows.iter().chain(&synthetic.rows);
         let groups = colours(&rows().filter_map(|row| row.group).collect());
 
-        let y_axis = Axis::linear(rows().map(|row| row.y), 10.0);
-        let frame = Frame::new(y_axis, |width| Axis::linear_within(rows().map(|row| row.x), width));
-        let mut svg = frame.open(&self.title, &self.x_label, &self.y_label);
-        let legend_end = originals.legend(&mut svg, frame.left, &groups);
-        let legend_end = synthetic.legend(&mut svg, legend_end, &groups);
-        legend(&mut svg, &groups, legend_end);
+        let words = Words { title: &self.title, x_label: &self.x_label, y_label: &self.y_label };
+        let measures = self.size.measures();
+        let y_axis = Axis::linear(rows().map(|row| row.y), measures.most_y_ticks);
+        let frame = Frame::new(self.size, words, y_axis, |width| {
+            Axis::linear_within(rows().map(|row| row.x), width, measures.most_x_ticks)
+        });
+        let layers = [&originals, &synthetic].map(|layer| layer.item(&groups));
+        let key =
+            Key::new(layers.into_iter().chain(Item::of_groups(&groups, frame.width())), &frame);
+        let frame = frame.with_legend(key.rows());
+        let mut svg = frame.open();
+        key.draw(&mut svg, &frame);
 
         // Originals on top: however many synthetic rows there are, they stay in sight.
         for layer in [&synthetic, &originals] {
-            layer.draw(&mut svg, &groups, |row| frame.place(row.x, row.y));
+            layer.draw(&mut svg, &groups, &frame);
         }
         if rows().next().is_none() {
             svg.push(frame.apology("No rows to draw"));
@@ -73,16 +91,16 @@ impl Scatter {
 struct Look {
     name: &'static str,
     /// Where there are no groups.
-    colour: &'static str,
+    colour: Colour,
     radius: f64,
     opacity: f64,
     outline: f64,
 }
 
 const ORIGINAL: Look =
-    Look { name: "Original", colour: PALETTE[0], radius: 4.2, opacity: 0.9, outline: 0.7 };
+    Look { name: "Original", colour: Colour::Of(0), radius: 4.2, opacity: 0.9, outline: 0.7 };
 const SYNTHETIC: Look =
-    Look { name: "Synthetic", colour: PALETTE[1], radius: 3.0, opacity: 0.6, outline: 0.0 };
+    Look { name: "Synthetic", colour: Colour::Of(1), radius: 3.0, opacity: 0.6, outline: 0.0 };
 
 /// The rows of one kind that are finite.
 struct Layer {
@@ -97,68 +115,33 @@ impl Layer {
         Self { look, given: rows.len(), rows: finite.collect() }
     }
 
-    fn drawn(&self) -> usize {
-        self.rows.len().min(MOST_DRAWN)
-    }
-
     fn open(&self, scale: f64) -> String {
         let (opacity, outline) = (self.look.opacity, num(self.look.outline * scale));
-        format!("<g fill-opacity='{opacity}' stroke='{INK}' stroke-width='{outline}'>")
+        let ink = Colour::Ink.stroke();
+        format!("<g fill-opacity='{opacity}'{ink} stroke-width='{outline}'>")
     }
 
-    fn colour(&self, groups: &Groups, group: Option<u32>) -> String {
-        let plain = if groups.is_empty() { self.look.colour } else { GREY };
-        group.and_then(|group| groups.get(&group).cloned()).unwrap_or_else(|| plain.to_owned())
+    fn colour(&self, groups: &Groups, group: Option<u32>) -> Colour {
+        let plain = if groups.is_empty() { self.look.colour } else { Colour::Grey };
+        group.and_then(|group| groups.get(&group).copied()).unwrap_or(plain)
     }
 
-    fn draw(&self, svg: &mut Vec<String>, groups: &Groups, at: impl Fn(Point) -> (f64, f64)) {
-        let drawn = self.drawn();
-        let scale = [1.0, 0.75, 0.5][usize::from(drawn > 600) + usize::from(drawn > 2_000)];
+    fn draw(&self, svg: &mut Vec<String>, groups: &Groups, frame: &Frame) {
+        let rows = some_of(&self.rows, MOST_DRAWN);
+        let scale = shrink(rows.len()) * frame.measures.dot;
         svg.push(self.open(scale));
-        svg.extend((0..drawn).map(|i| {
-            let row = self.rows[i * self.rows.len() / drawn];
-            circle(at(row), self.look.radius * scale, &self.colour(groups, row.group))
+        svg.extend(rows.map(|row| {
+            let colour = self.colour(groups, row.group);
+            circle(frame.place(row.x, row.y), self.look.radius * scale, &colour.fill())
         }));
         svg.push("</g>".to_owned());
     }
 
-    /// Returns where the next entry may begin.
-    fn legend(&self, svg: &mut Vec<String>, x: f64, groups: &Groups) -> f64 {
-        let sample = circle((x + 5.0, LEGEND), self.look.radius, &self.colour(groups, None));
-        let (drawn, given) = (thousands(&self.drawn()), thousands(&self.given));
-        let of = if drawn == given { String::new() } else { format!(" of {given} shown") };
-        let words = format!("{} ({drawn}{of})", self.look.name);
-        svg.extend([self.open(1.0), sample, "</g>".to_owned()]);
-        svg.push(text(x + 15.0, LEGEND + 4.0, "start", INK, &words));
-        x + 35.0 + 12.0 * ems(&words)
-    }
-}
-
-/// The colour of each group.
-type Groups = BTreeMap<u32, String>;
-
-fn colours(groups: &BTreeSet<u32>) -> Groups {
-    let colour = |i: usize| match PALETTE.get(i) {
-        Some(colour) if groups.len() <= PALETTE.len() => (*colour).to_owned(),
-        // Neighbours in hue differ in lightness.
-        _ => oklch([0.6, 0.76][i % 2], 0.13, i as f64 / groups.len() as f64),
-    };
-    groups.iter().enumerate().map(|(i, group)| (*group, colour(i))).collect()
-}
-
-fn legend(svg: &mut Vec<String>, groups: &Groups, free: f64) {
-    let width = |group: &u32| 26.0 + 12.0 * ems(&group.to_string());
-    let mut x = RIGHT + 12.0 - groups.keys().map(width).sum::<f64>();
-    let note = format!("One colour per group ({} groups)", thousands(&groups.len()));
-    if (1..=PALETTE.len()).contains(&groups.len()) && x >= free + 45.0 {
-        svg.push(text(x - 8.0, LEGEND + 4.0, "end", INK, "Group"));
-        for (group, colour) in groups {
-            svg.push(circle((x + 5.0, LEGEND), 4.5, colour));
-            svg.push(text(x + 14.0, LEGEND + 4.0, "start", INK, &group.to_string()));
-            x += width(group);
-        }
-    } else if !groups.is_empty() && free + 12.0 * ems(&note) <= RIGHT {
-        svg.push(text(RIGHT, LEGEND + 4.0, "end", FAINT, &note));
+    fn item(&self, groups: &Groups) -> Item {
+        let colour = self.colour(groups, None);
+        let sample = circle((5.0, 0.0), self.look.radius, &colour.fill());
+        let sample = format!("{}{sample}</g>", self.open(1.0));
+        Item::of_rows(&sample, self.look.name, self.rows.len().min(MOST_DRAWN), self.given)
     }
 }
 
@@ -198,6 +181,24 @@ mod tests {
         let plot = Scatter { synthetic: (0..50_000).map(point).collect(), ..Scatter::default() };
         assert!(plot.to_svg().contains("Synthetic (5,000 of 50,000 shown)"));
         assert_eq!(plot.to_svg().matches("<circle").count(), 5_002);
+    }
+
+    #[test]
+    fn the_legend_of_a_card_has_as_many_rows_as_it_needs() {
+        let rows = |groups: u32, size| {
+            let point = |i: u32| Point { x: 1.0, y: f64::from(i), group: Some(i % groups) };
+            let plot = Scatter { originals: (0..90).map(point).collect(), size, ..few() };
+            let svg = plot.to_svg();
+            let places = svg.split("<g transform='translate(").skip(1);
+            let heights: std::collections::BTreeSet<_> = places
+                .filter(|rest| !rest.contains("rotate"))
+                .map(|rest| rest.split(')').next().unwrap().split(' ').nth(1).unwrap().to_owned())
+                .collect();
+            (heights.len(), svg.contains(">Group<"))
+        };
+        assert_eq!(rows(3, Size::Page).0, 1);
+        assert_eq!(rows(14, Size::Card), (2, false));
+        assert!(few().to_svg().contains("class='wl-ink-line'"));
     }
 
     #[test]

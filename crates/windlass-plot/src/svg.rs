@@ -1,21 +1,30 @@
 //! The pieces of SVG that every plot is made of.
 
+use crate::colour::Colour;
+
 /// Rounds to a tenth, a fifth of a pixel of the PNG.
 pub(crate) fn num(v: f64) -> f64 {
     (v * 10.0).round() / 10.0
 }
 
-pub(crate) fn circle((x, y): (f64, f64), radius: f64, fill: &str) -> String {
-    format!("<circle cx='{}' cy='{}' r='{}' fill='{fill}'/>", num(x), num(y), num(radius))
+/// A circle; the paint is the attributes of a colour, or nothing where a group has one.
+pub(crate) fn circle((x, y): (f64, f64), radius: f64, paint: &str) -> String {
+    format!("<circle cx='{}' cy='{}' r='{}'{paint}/>", num(x), num(y), num(radius))
 }
 
-pub(crate) fn line(path: &str, stroke: &str) -> String {
-    format!("<path d='{path}' stroke='{stroke}'/>")
+pub(crate) fn line(path: &str, colour: Colour) -> String {
+    format!("<path d='{path}'{}/>", colour.stroke())
 }
 
-pub(crate) fn text(x: f64, y: f64, anchor: &str, fill: &str, words: &str) -> String {
-    let (x, y) = (num(x), num(y));
-    format!("<text x='{x}' y='{y}' text-anchor='{anchor}' fill='{fill}'>{words}</text>")
+pub(crate) fn text(x: f64, y: f64, anchor: &str, colour: Colour, words: &str) -> String {
+    let (x, y, fill) = (num(x), num(y), colour.fill());
+    format!("<text x='{x}' y='{y}' text-anchor='{anchor}'{fill}>{words}</text>")
+}
+
+/// A text with an outline of paper, which keeps it legible where lines cross it.
+pub(crate) fn outlined(text: &str) -> String {
+    let outline = "stroke-width='4' stroke-linejoin='round' paint-order='stroke'";
+    format!("<g{} {outline}>{text}</g>", Colour::Paper.stroke())
 }
 
 /// A number with separators in its whole part and a true minus sign.
@@ -32,7 +41,7 @@ pub(crate) fn thousands(number: &impl ToString) -> String {
 /// A number with its exponent, if any, raised. What follows must come down again by 4.
 pub(crate) fn power(number: &str) -> String {
     match number.split_once('^') {
-        Some((base, exponent)) => format!("{base}<tspan dy='-4' font-size='10'>{exponent}</tspan>"),
+        Some((base, exponent)) => format!("{base}<tspan dy='-4' font-size='11'>{exponent}</tspan>"),
         None => number.to_owned(),
     }
 }
@@ -86,6 +95,15 @@ pub(crate) fn escape(text: &str) -> String {
 /// Any text as XML, cut to about so many ems.
 pub(crate) fn xml(text: &str, most_ems: f64) -> String {
     escape(&cut(text, most_ems))
+}
+
+/// The numbers of an attribute, in the order of the elements that have it.
+#[cfg(test)]
+pub(crate) fn numbers(svg: &str, element: &str, attribute: &str) -> Vec<f64> {
+    let (element, attribute) = (format!("<{element} "), format!("{attribute}='"));
+    let tags = svg.split(&element).skip(1).filter_map(|rest| rest.split('>').next());
+    let values = tags.filter_map(|tag| tag.split(&attribute).nth(1)?.split('\'').next());
+    values.map(|value| value.parse().unwrap()).collect()
 }
 
 #[cfg(test)]

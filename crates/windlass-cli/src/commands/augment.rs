@@ -129,6 +129,7 @@ fn draw(path: &Path, picture: Picture, sketch: &Sketch, summary: &Summary) -> Re
         y_label: sketch.y_name.clone(),
         originals: points(&sketch.originals),
         synthetic: points(&sketch.synthetic),
+        ..Scatter::default()
     };
     picture.scatter(path, &scatter)
 }

@@ -1,0 +1,90 @@
+//! Colours of groups of rows, and a legend of rows and groups.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::colour::{Colour, PALETTE};
+use crate::frame::Frame;
+use crate::svg::{circle, ems, num, text, thousands};
+
+/// Least space between two items.
+const GAP: f64 = 20.0;
+
+/// The colour of each group.
+pub(crate) type Groups = BTreeMap<u32, Colour>;
+
+pub(crate) fn colours(groups: &BTreeSet<u32>) -> Groups {
+    let few = groups.len() <= PALETTE.len();
+    let colour =
+        |i: usize| if few { Colour::Of(i) } else { Colour::Hue { number: i, of: groups.len() } };
+    groups.iter().enumerate().map(|(i, group)| (*group, colour(i))).collect()
+}
+
+/// A piece of a legend, drawn around its left end.
+pub(crate) struct Item {
+    width: f64,
+    /// Whether it stands at the right end of its row.
+    at_end: bool,
+    svg: String,
+}
+
+impl Item {
+    /// A sample of rows, and how many of them are drawn.
+    pub(crate) fn of_rows(sample: &str, name: &str, drawn: usize, given: usize) -> Self {
+        let (drawn, given) = (thousands(&drawn), thousands(&given));
+        let of = if drawn == given { String::new() } else { format!(" of {given} shown") };
+        let words = format!("{name} ({drawn}{of})");
+        let svg = format!("{sample}{}", text(15.0, 4.0, "start", Colour::Ink, &words));
+        Self { width: 15.0 + 12.0 * ems(&words), at_end: false, svg }
+    }
+
+    /// Which group has which colour, or how many there are; nothing where there is no room.
+    pub(crate) fn of_groups(groups: &Groups, room: f64) -> Option<Self> {
+        let own = |group: &u32| 26.0 + 12.0 * ems(&group.to_string());
+        let width = 33.0 + groups.keys().map(own).sum::<f64>();
+        let note = format!("One colour per group ({} groups)", thousands(&groups.len()));
+        if (1..=PALETTE.len()).contains(&groups.len()) && width <= room {
+            let mut svg = text(37.0, 4.0, "end", Colour::Ink, "Group");
+            let mut x = 45.0;
+            for (group, colour) in groups {
+                svg += &circle((x + 5.0, 0.0), 4.5, &colour.fill());
+                svg += &text(x + 14.0, 4.0, "start", Colour::Ink, &group.to_string());
+                x += own(group);
+            }
+            return Some(Self { width, at_end: true, svg });
+        }
+        let width = 12.0 * ems(&note);
+        let svg = text(width, 4.0, "end", Colour::Faint, &note);
+        (!groups.is_empty() && width <= room).then_some(Self { width, at_end: true, svg })
+    }
+}
+
+/// Items in rows above the frame.
+pub(crate) struct Key(Vec<(f64, usize, Item)>);
+
+impl Key {
+    pub(crate) fn new(items: impl IntoIterator<Item = Item>, frame: &Frame) -> Self {
+        let (mut free, mut row) = (frame.left, 0);
+        let place = |item: Item| {
+            if free > frame.left && free + item.width > frame.right {
+                (free, row) = (frame.left, row + 1);
+            }
+            // What begins a row of its own stands with the other beginnings.
+            let at_end = item.at_end && free > frame.left;
+            let x = if at_end { frame.right - item.width } else { free };
+            free += item.width + GAP;
+            (x, row, item)
+        };
+        Self(items.into_iter().map(place).collect())
+    }
+
+    pub(crate) fn rows(&self) -> usize {
+        self.0.last().map_or(0, |(_, row, _)| row + 1)
+    }
+
+    pub(crate) fn draw(&self, svg: &mut Vec<String>, frame: &Frame) {
+        for (x, row, item) in &self.0 {
+            let y = frame.legend + frame.measures.legend_row * *row as f64;
+            svg.push(format!("<g transform='translate({} {})'>{}</g>", num(*x), num(y), item.svg));
+        }
+    }
+}
