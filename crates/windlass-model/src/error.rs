@@ -40,6 +40,20 @@ pub enum Error {
     /// Anchors that tell nothing apart.
     #[error("--anchors names one group only: there is no other to compare with")]
     OneGroup,
+    /// A column by which nothing can be held out.
+    #[error("column `{column}` has one value only: nothing can be held out by it")]
+    OneValue { column: String },
+    /// Fewer rows or groups than folds.
+    #[error("{folds} folds cannot be made of {found} {what}")]
+    FewForFolds { folds: usize, found: usize, what: &'static str },
+    /// A time that cannot be ordered.
+    #[error(
+        "column `{column}` holds {holds} such as `{value}` (row {row}), which has no order in time"
+    )]
+    NotSortable { column: String, holds: String, row: u64, value: String },
+    /// A row without a time.
+    #[error("column `{column}` says no time in row {row}")]
+    NoTime { column: String, row: u64 },
     /// A network that does not fit in memory.
     #[error("training such a network takes {} MiB, but only {} MiB are allowed", needs >> 20, memory >> 20)]
     LargeNetwork { needs: u64, memory: u64 },
@@ -113,6 +127,12 @@ impl Error {
             Self::LargeNetwork { .. } => "raise --memory, or choose fewer units".into(),
             Self::TooManyClusters { .. } => "choose fewer --clusters".into(),
             Self::OneGroup => "choose a column with several values, or more --clusters".into(),
+            Self::OneValue { .. } => "choose a column with several values".into(),
+            Self::FewForFolds { .. } => "choose fewer --folds".into(),
+            Self::NotSortable { .. } => {
+                "use numbers, dates such as 2024-05-01, or times such as 2024-05-01 13:00".into()
+            }
+            Self::NoTime { .. } => "fill it in, or leave the row out".into(),
             Self::NotAModel { .. } => "models are made by `windlass train`".into(),
             Self::OtherFormat { .. } => "train it again, or use that version".into(),
             Self::MissingColumn { .. } => "add the column; it may be empty".into(),

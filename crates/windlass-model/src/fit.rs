@@ -3,21 +3,21 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow_array::{RecordBatch, UInt64Array};
-use arrow_select::take::take_record_batch;
+use arrow_array::RecordBatch;
 use ndarray::{Array2, Axis};
 use serde::{Deserialize, Serialize};
 use windlass::regress::{AnchorRegression, Ridge};
 use windlass::{Real as _, Samples, Seed, Stream};
-use windlass_table::{Frame, numbers};
+use windlass_table::{Frame, numbers, select};
 use windlass_train::{
-    Augment, Epoch, Examples, Outcome, RunResult, RunSpec, Shape, Trainer, Watch, run_all,
+    Augment, Epoch, Examples, Network, Outcome, RunResult, RunSpec, Shape, Trainer, Watch, run_all,
 };
 
 use crate::model::{Body, Member};
 use crate::preparation::weights;
 use crate::recipe::{Kind, NetworkRecipe, Valid};
-use crate::{Error, Model, Preparation, Recipe, Result, groups};
+use crate::split::Sides;
+use crate::{Error, Forest, Model, Preparation, Recipe, Result, auto, groups};
 
 /// Errors in the units of the targets, and on how many rows.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -108,61 +108,41 @@ impl Model {
         if rows < 2 {
             return Err(Error::TooFewRows { path: path.to_owned(), rows });
         }
+        let valid_path = valid.map_or(path, |(_, path)| path);
+        let task = Task { frame, path, valid_path, recipe };
+        let valid = valid.map(|(valid, _)| valid);
         match &recipe.kind {
-            Kind::Network(network) => {
-                networks((frame, path), valid, recipe, network, watch, checkpoint)
-            }
-            Kind::Ridge { .. } | Kind::Anchor { .. } => linear((frame, path), valid, recipe),
+            Kind::Network(network) => networks(&task, valid, network, watch, checkpoint),
+            Kind::Ridge { .. } | Kind::Anchor { .. } | Kind::Forest(_) => fitted(&task, valid),
+            Kind::Auto(settings) => auto::train(&task, settings, watch),
         }
     }
 }
 
-/// Training and validation rows of a network.
-struct Part {
-    train: RecordBatch,
-    valid: Option<RecordBatch>,
+/// Training and validation rows.
+pub(crate) struct Part {
+    pub(crate) train: RecordBatch,
+    pub(crate) valid: Option<RecordBatch>,
 }
 
-pub(crate) fn select(batch: &RecordBatch, rows: &[usize]) -> RecordBatch {
-    let rows = UInt64Array::from_iter_values(rows.iter().map(|&row| row as u64));
-    take_record_batch(batch, &rows).expect("rows of the batch")
+impl Part {
+    pub(crate) fn of(batch: &RecordBatch, sides: &Sides) -> Self {
+        Self { train: select(batch, &sides.train), valid: Some(select(batch, &sides.held)) }
+    }
 }
 
-/// The rows in a random order.
-fn shuffled(rows: usize, seed: Seed) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..rows).collect();
-    seed.shared(Stream::Split, 0).shuffle(&mut order);
-    order
-}
-
-fn parts(frame: &Frame, given: Option<&Frame>, valid: Valid, seed: Seed) -> Result<Vec<Part>> {
+fn parts(
+    frame: &Frame,
+    given: Option<&Frame>,
+    network: &NetworkRecipe,
+    seed: Seed,
+) -> Result<Vec<Part>> {
     let (all, rows) = (&frame.batch, frame.batch.num_rows());
-    // In the order of the table: what is held out is random, the rest stays as it was.
-    let pick = |mut rows: Vec<usize>| {
-        rows.sort_unstable();
-        select(all, &rows)
-    };
-    Ok(match valid {
-        Valid::None => vec![Part { train: all.clone(), valid: None }],
-        Valid::Given => {
-            let valid = given.map(|given| given.batch.clone());
-            vec![Part { train: all.clone(), valid }]
-        }
-        Valid::Share(share) => {
-            if !(0.0..1.0).contains(&share) {
-                let (name, range) = ("valid", "[0, 1)");
-                return Err(windlass::Error::OutOfRange { name, range, got: share }.into());
-            }
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
-            let held = (share * rows as f64).round() as usize;
-            if held == 0 || held >= rows {
-                let train = rows - held;
-                return Err(Error::EmptySplit { share, rows, train, valid: held });
-            }
-            let order = shuffled(rows, seed);
-            let (valid, train) = order.split_at(held);
-            vec![Part { train: pick(train.to_vec()), valid: Some(pick(valid.to_vec())) }]
-        }
+    let whole = |valid| vec![Part { train: all.clone(), valid }];
+    Ok(match network.valid {
+        Valid::None => whole(None),
+        Valid::Given => whole(given.map(|given| given.batch.clone())),
+        Valid::Share(share) => vec![Part::of(all, &network.split.share(all, share, seed)?)],
         Valid::Folds(members) => {
             if members < 2 {
                 let (name, range) = ("committee", "[2, inf)");
@@ -172,14 +152,8 @@ fn parts(frame: &Frame, given: Option<&Frame>, valid: Valid, seed: Seed) -> Resu
             if rows / 2 < members {
                 return Err(Error::LargeCommittee { members, rows });
             }
-            let order = shuffled(rows, seed);
-            let fold = |member: usize| {
-                let inside = |place: &usize| place % members == member;
-                let (valid, train): (Vec<usize>, Vec<usize>) = (0..rows).partition(inside);
-                let rows = |places: Vec<usize>| pick(places.iter().map(|&p| order[p]).collect());
-                Part { train: rows(train), valid: Some(rows(valid)) }
-            };
-            (0..members).map(fold).collect()
+            let folds = network.split.folds(all, members, seed)?;
+            folds.iter().map(|sides| Part::of(all, sides)).collect()
         }
     })
 }
@@ -189,66 +163,166 @@ fn narrow(values: &Array2<f64>) -> Array2<f32> {
     values.mapv(|value| value as f32)
 }
 
-fn networks(
-    (frame, path): (&Frame, &Path),
-    given: Option<(&Frame, &Path)>,
-    recipe: &Recipe,
-    network: &NetworkRecipe,
-    watch: &dyn Watch,
-    checkpoint: Option<&dyn Checkpoint>,
-) -> Result<Trained> {
-    let seed = Seed(recipe.seed);
-    let parts = parts(frame, given.map(|(given, _)| given), network.valid, seed)?;
-    if checkpoint.is_some() && parts.len() > 1 {
-        return Err(Error::DoesNotApply { option: "--checkpoint", to: "a committee" });
+/// A table with the names of its files and what to make of it.
+#[derive(Clone, Copy)]
+pub(crate) struct Task<'a> {
+    pub(crate) frame: &'a Frame,
+    pub(crate) path: &'a Path,
+    /// The file of validation rows.
+    pub(crate) valid_path: &'a Path,
+    pub(crate) recipe: &'a Recipe,
+}
+
+/// A part of the rows as networks see them.
+pub(crate) struct Prepared<'a> {
+    part: &'a Part,
+    preparation: Preparation,
+    train: Arc<Examples>,
+    valid: Option<Arc<Examples>>,
+}
+
+impl<'a> Task<'a> {
+    fn preparation(&self, rows: &RecordBatch) -> Result<(Preparation, Vec<String>)> {
+        let scalings = (self.recipe.scaling, self.recipe.target_scaling);
+        Preparation::fit(self.frame, rows, &self.recipe.columns, scalings)
     }
-    check_sizes(&frame.batch, frame, path)?;
-    let valid_path = given.map_or(path, |(_, path)| path);
-    if let Some((given, path)) = given {
-        check_sizes(&given.batch, given, path)?;
-    }
-    let scalings = (recipe.scaling, recipe.target_scaling);
-    let (mut specs, mut preparations, mut notes) = (vec![], vec![], vec![]);
-    for (number, part) in parts.iter().enumerate() {
-        let (preparation, left_out) =
-            Preparation::fit(frame, &part.train, &recipe.columns, scalings)?;
-        notes.extend(left_out);
+
+    /// All that is fitted on the training rows of a part, and what it says of columns left out.
+    pub(crate) fn prepare(&self, part: &'a Part) -> Result<(Prepared<'a>, Vec<String>)> {
+        let (preparation, notes) = self.preparation(&part.train)?;
         let examples = |rows: &RecordBatch, path: &Path| -> Result<Arc<Examples>> {
             let x = preparation.features(rows, path, 0)?;
             let y = preparation.scaled_targets(rows);
-            let examples = Examples::new(narrow(&x), narrow(&y), weights(frame, rows, path)?)?;
-            Ok(Arc::new(examples))
+            let weights = weights(self.frame, rows, path)?;
+            Ok(Arc::new(Examples::new(narrow(&x), narrow(&y), weights)?))
         };
+        let train = examples(&part.train, self.path)?;
+        let valid =
+            part.valid.as_ref().map(|valid| examples(valid, self.valid_path)).transpose()?;
+        Ok((Prepared { part, preparation, train, valid }, notes))
+    }
+
+    /// Fits a model that is not trained step by step.
+    pub(crate) fn fit(&self, rows: &RecordBatch, kind: &Kind) -> Result<(Member, Vec<String>)> {
+        let (preparation, notes) = self.preparation(rows)?;
+        let x = preparation.features(rows, self.path, 0)?;
+        let y = preparation.scaled_targets(rows);
+        let counted = weights(self.frame, rows, self.path)?;
+        let mut samples = Samples::new(x.view(), y.view())?;
+        if let Some(counted) = &counted {
+            samples = samples.with_weights(counted)?;
+        }
+        let seed = Seed(self.recipe.seed);
+        let body = match kind {
+            Kind::Anchor { anchors, clusters, gamma, penalty } => {
+                let regression = AnchorRegression::new(*gamma).penalty(*penalty);
+                let groups = groups::of(rows, &samples, (anchors, *clusters), seed)?;
+                Body::Linear(regression.fit(&samples, groups.as_ref())?)
+            }
+            Kind::Ridge { penalty } => Body::Linear(Ridge::new(*penalty).fit(&samples)?),
+            Kind::Forest(settings) => {
+                Body::Forest(Forest::fit(x.view(), y.view(), counted.as_deref(), settings, seed)?)
+            }
+            Kind::Network(_) | Kind::Auto(_) => unreachable!("trained, not fitted"),
+        };
+        Ok((Member { preparation, body, weight: 1.0 }, notes))
+    }
+
+    /// What members say of the validation rows of their parts, each row judged by one that did not learn
+    /// from it.
+    pub(crate) fn judge(&self, members: &[Member], parts: &[Part]) -> Result<Option<Judged>> {
+        let (mut y, mut predicted, mut counted) = (vec![], vec![], vec![]);
+        for (member, part) in members.iter().zip(parts) {
+            let Some(valid) = &part.valid else { continue };
+            let x = member.preparation.features(valid, self.valid_path, 0)?;
+            y.push(member.preparation.raw_targets(valid));
+            predicted.push(member.predict(&x)?);
+            counted.extend(weights(self.frame, valid, self.valid_path)?.into_iter().flatten());
+        }
+        let weights = (!counted.is_empty()).then_some(counted);
+        Ok((!y.is_empty()).then(|| Judged { y: stack(&y), predicted: stack(&predicted), weights }))
+    }
+}
+
+/// Targets of held-out rows and what was predicted for them.
+pub(crate) struct Judged {
+    pub(crate) y: Array2<f64>,
+    pub(crate) predicted: Array2<f64>,
+    pub(crate) weights: Option<Vec<f64>>,
+}
+
+impl Judged {
+    pub(crate) fn metrics(&self) -> Metrics {
+        Metrics::of(&self.y, &self.predicted, self.weights.as_deref())
+    }
+}
+
+impl Prepared<'_> {
+    /// How a network is trained on this part.
+    pub(crate) fn spec(&self, network: &NetworkRecipe, seed: Seed) -> Result<RunSpec> {
         let augment = match &network.augment {
             None => None,
             Some(augment) => Some(Augment {
-                method: groups::method(&part.train, &augment.method)?,
+                method: groups::method(&self.part.train, &augment.method)?,
                 layer: augment.layer,
                 originals: augment.originals,
                 fitted_on: augment.fitted_on,
             }),
         };
-        specs.push(RunSpec {
-            train: examples(&part.train, path)?,
-            valid: match &part.valid {
-                Some(valid) => Some(examples(valid, valid_path)?),
-                None => None,
-            },
+        Ok(RunSpec {
+            train: Arc::clone(&self.train),
+            valid: self.valid.clone(),
             shape: Shape {
-                inputs: preparation.width(),
+                inputs: self.preparation.width(),
                 hidden: network.hidden.clone(),
-                outputs: preparation.targets.len(),
+                outputs: self.preparation.targets.len(),
                 activation: network.activation,
             },
             training: network.training.clone(),
             augment,
-            // Members differ in their rows and in all that is random.
-            seed: match parts.len() {
-                1 => seed,
-                _ => Seed(seed.shared(Stream::Split, 1 + number as u64).bits()),
-            },
-        });
-        preparations.push(preparation);
+            seed,
+        })
+    }
+
+    /// The training rows as numbers.
+    pub(crate) fn features(&self) -> &Array2<f32> {
+        self.train.x()
+    }
+
+    pub(crate) fn member(&self, network: Network, weight: f64) -> Member {
+        Member { preparation: self.preparation.clone(), body: Body::Network(network), weight }
+    }
+}
+
+/// The seed of one of several networks: they differ in their rows and in all that is random.
+pub(crate) fn member_seed(seed: Seed, number: usize) -> Seed {
+    Seed(seed.shared(Stream::Split, 1 + number as u64).bits())
+}
+
+fn networks(
+    task: &Task<'_>,
+    given: Option<&Frame>,
+    network: &NetworkRecipe,
+    watch: &dyn Watch,
+    checkpoint: Option<&dyn Checkpoint>,
+) -> Result<Trained> {
+    let Task { frame, path, recipe, .. } = *task;
+    let seed = Seed(recipe.seed);
+    let parts = parts(frame, given, network, seed)?;
+    if checkpoint.is_some() && parts.len() > 1 {
+        return Err(Error::DoesNotApply { option: "--checkpoint", to: "a committee" });
+    }
+    check_sizes(&frame.batch, frame, path)?;
+    if let Some(given) = given {
+        check_sizes(&given.batch, given, task.valid_path)?;
+    }
+    let (mut specs, mut prepared, mut notes) = (vec![], vec![], vec![]);
+    for (number, part) in parts.iter().enumerate() {
+        let (part, left_out) = task.prepare(part)?;
+        notes.extend(left_out);
+        let seed = if parts.len() == 1 { seed } else { member_seed(seed, number) };
+        specs.push(part.spec(network, seed)?);
+        prepared.push(part);
     }
     notes.sort();
     notes.dedup();
@@ -260,30 +334,21 @@ fn networks(
     let diverged = diverged.map(|result| result.history.len() + 1);
     let cancelled = results.iter().any(|result| result.outcome == Outcome::Cancelled);
     let histories = results.iter().map(|result| result.history.clone()).collect();
-    let members: Vec<Member> = preparations
-        .into_iter()
+    let weight = 1.0 / parts.len() as f64;
+    let members: Vec<Member> = prepared
+        .iter()
         .zip(results)
-        .map(|(preparation, result)| Member { preparation, body: Body::Network(result.network) })
+        .map(|(part, result)| part.member(result.network, weight))
         .collect();
-    // Every validation row is judged by the network that did not learn from it.
-    let (mut y, mut predicted, mut counted) = (vec![], vec![], vec![]);
-    for (member, part) in members.iter().zip(&parts) {
-        let Some(valid) = &part.valid else { continue };
-        let x = member.preparation.features(valid, valid_path, 0)?;
-        y.push(member.preparation.raw_targets(valid));
-        predicted.push(member.predict(&x)?);
-        counted.extend(weights(frame, valid, valid_path)?.into_iter().flatten());
-    }
-    let counted = (!counted.is_empty()).then_some(&counted[..]);
-    let valid = (!y.is_empty()).then(|| Metrics::of(&stack(&y), &stack(&predicted), counted));
+    let valid = task.judge(&members, &parts)?.map(|judged| judged.metrics());
     let learnt_from = if parts.len() == 1 { &parts[0].train } else { &frame.batch };
-    let model = Model::new(recipe, members, frame, learnt_from, valid)?;
+    let model = Model::new(recipe, members, frame, learnt_from, (valid, None))?;
     Ok(Trained { model, notes, histories, diverged, cancelled })
 }
 
 /// Refuses values that networks, which have 32 bits, cannot take; before rows are shuffled, so that they have
 /// their numbers.
-fn check_sizes(rows: &RecordBatch, frame: &Frame, path: &Path) -> Result<()> {
+pub(crate) fn check_sizes(rows: &RecordBatch, frame: &Frame, path: &Path) -> Result<()> {
     for &place in frame.roles.features().iter().chain(frame.roles.targets()) {
         let values = numbers(rows.column(place));
         let large = |value: Option<f64>| value.is_some_and(|value| value.abs() >= f32::LIMIT);
@@ -318,40 +383,14 @@ fn resumed(spec: &RunSpec, watch: &dyn Watch, checkpoint: &dyn Checkpoint) -> Re
     Ok(trainer.into_result())
 }
 
-fn linear(
-    (frame, path): (&Frame, &Path),
-    valid: Option<(&Frame, &Path)>,
-    recipe: &Recipe,
-) -> Result<Trained> {
-    let scalings = (recipe.scaling, recipe.target_scaling);
-    let (preparation, notes) = Preparation::fit(frame, &frame.batch, &recipe.columns, scalings)?;
-    let x = preparation.features(&frame.batch, path, 0)?;
-    let y = preparation.scaled_targets(&frame.batch);
-    let counted = weights(frame, &frame.batch, path)?;
-    let mut samples = Samples::new(x.view(), y.view())?;
-    if let Some(counted) = &counted {
-        samples = samples.with_weights(counted)?;
-    }
-    let fitted = match &recipe.kind {
-        Kind::Anchor { anchors, clusters, gamma, penalty } => {
-            let regression = AnchorRegression::new(*gamma).penalty(*penalty);
-            let choice = (anchors, *clusters);
-            let groups = groups::of(&frame.batch, &samples, choice, Seed(recipe.seed))?;
-            regression.fit(&samples, groups.as_ref())?
-        }
-        Kind::Ridge { penalty } => Ridge::new(*penalty).fit(&samples)?,
-        Kind::Network(_) => unreachable!("trained, not fitted"),
-    };
-    let member = Member { preparation, body: Body::Linear(fitted) };
-    let valid = match valid {
-        Some((given, path)) => {
-            let x = member.preparation.features(&given.batch, path, 0)?;
-            let y = member.preparation.raw_targets(&given.batch);
-            let counted = weights(frame, &given.batch, path)?;
-            Some(Metrics::of(&y, &member.predict(&x)?, counted.as_deref()))
-        }
-        None => None,
-    };
-    let model = Model::new(recipe, vec![member], frame, &frame.batch, valid)?;
+fn fitted(task: &Task<'_>, valid: Option<&Frame>) -> Result<Trained> {
+    let Task { frame, recipe, .. } = *task;
+    let (member, notes) = task.fit(&frame.batch, &recipe.kind)?;
+    let members = vec![member];
+    let valid =
+        valid.map(|given| Part { train: given.batch.clone(), valid: Some(given.batch.clone()) });
+    let judged = task.judge(&members, valid.as_slice())?;
+    let valid = judged.map(|judged| judged.metrics());
+    let model = Model::new(recipe, members, frame, &frame.batch, (valid, None))?;
     Ok(Trained { model, notes, histories: vec![], diverged: None, cancelled: false })
 }

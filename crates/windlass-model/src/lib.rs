@@ -5,18 +5,25 @@
 //! rows only. [`Model::to_bytes`] is a safetensors file with a [`Card`] in its metadata;
 //! [`onnx::export`] is the same for other programs.
 
+mod auto;
 mod error;
+mod file;
 mod fit;
+mod forest;
 mod groups;
 mod model;
 pub mod onnx;
 mod path;
 mod preparation;
 mod recipe;
+mod split;
 
+pub use auto::{Candidate, Choice, FarGroups};
 pub use error::{Error, Result};
 pub use fit::{Checkpoint, Metrics, Trained};
-pub use model::{Card, Model, Predicted};
+pub use forest::{Forest, ForestArrays, ForestSettings};
+pub use model::{BodyCard, Card, MemberCard, Model, Predicted};
 pub use path::{GammaPath, PathRow};
 pub use preparation::{Input, Preparation, Scale, Scaling, Target, Unknown};
-pub use recipe::{AugmentRecipe, Kind, NetworkRecipe, Recipe, Valid};
+pub use recipe::{AugmentRecipe, AutoRecipe, Kind, NetworkRecipe, Recipe, Valid};
+pub use split::{Sides, Split, groups_of};

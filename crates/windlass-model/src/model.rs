@@ -1,32 +1,20 @@
-//! A model: what is done to rows, networks or coefficients, and what is known of how it was made; in one
-//! file of the safetensors format.
+//! A model: what is done to rows, what predicts, and what is known of how it was made.
 
-use std::collections::HashMap;
 use std::path::Path;
 
 use arrow_array::RecordBatch;
-use ndarray::{Array1, Array2};
-use safetensors::tensor::{Dtype, SafeTensors, TensorView};
+use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 use windlass::regress::LinearModel;
 use windlass_table::Frame;
-use windlass_train::{Network, Parameters, Shape};
+use windlass_train::{Network, Shape};
 
 use crate::fit::Metrics;
 use crate::preparation::{Unknown, weights};
-use crate::{Error, Preparation, Recipe, Result};
+use crate::{Choice, Forest, Preparation, Recipe, Result};
 
-/// The key of the card in the file's metadata.
-const KEY: &str = "windlass-model";
 /// Raised when a file can no longer be read as before.
-const FORMAT: u32 = 1;
-
-/// As much of a card as any format has.
-#[derive(Deserialize)]
-struct Head {
-    format: u32,
-    version: String,
-}
+pub(crate) const FORMAT: u32 = 2;
 
 /// What is known of a model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -41,27 +29,54 @@ pub struct Card {
     pub fingerprint: String,
     /// The rows that it was made of.
     pub rows: u64,
-    /// The network's shape; none for a linear model.
-    pub shape: Option<Shape>,
-    /// What is done to rows, for every member.
-    pub preparations: Vec<Preparation>,
+    /// What is averaged: one, or a committee.
+    pub members: Vec<MemberCard>,
     /// Errors on the rows that it learnt from.
     pub train: Metrics,
     /// Errors on validation rows, each judged by a network that did not learn from it.
     pub valid: Option<Metrics>,
+    /// How it was chosen, if it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub choice: Option<Choice>,
 }
 
-/// A network or a linear model with its own preparation.
+/// What is known of a member.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MemberCard {
+    /// What is done to rows.
+    pub preparation: Preparation,
+    /// How much its prediction counts.
+    pub weight: f64,
+    /// What predicts.
+    pub body: BodyCard,
+}
+
+/// What a member is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BodyCard {
+    /// A network of this shape.
+    Network(Shape),
+    /// A linear model.
+    Linear,
+    /// A random forest.
+    Forest,
+}
+
+/// Something that predicts, with its own preparation.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Member {
     pub(crate) preparation: Preparation,
     pub(crate) body: Body,
+    /// How much its prediction counts; all together are 1.
+    pub(crate) weight: f64,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Body {
     Network(Network),
     Linear(LinearModel),
+    Forest(Forest),
 }
 
 impl Member {
@@ -74,15 +89,25 @@ impl Member {
                 network.predict(x.view())?.mapv(f64::from)
             }
             Body::Linear(linear) => linear.predict(x.view())?,
+            Body::Forest(forest) => forest.predict(x.view())?,
         };
         Ok(self.preparation.unscaled(scaled.view()))
+    }
+
+    fn card(&self) -> MemberCard {
+        let body = match &self.body {
+            Body::Network(network) => BodyCard::Network(network.shape().clone()),
+            Body::Linear(_) => BodyCard::Linear,
+            Body::Forest(_) => BodyCard::Forest,
+        };
+        MemberCard { preparation: self.preparation.clone(), weight: self.weight, body }
     }
 }
 
 /// A trained model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Model {
-    card: Card,
+    pub(crate) card: Card,
     pub(crate) members: Vec<Member>,
 }
 
@@ -103,12 +128,8 @@ impl Model {
         members: Vec<Member>,
         frame: &Frame,
         learnt_from: &RecordBatch,
-        valid: Option<Metrics>,
+        (valid, choice): (Option<Metrics>, Option<Choice>),
     ) -> Result<Self> {
-        let shape = match &members[0].body {
-            Body::Network(network) => Some(network.shape().clone()),
-            Body::Linear(_) => None,
-        };
         let nothing = Metrics { rows: 0, rmse: 0.0, mae: 0.0, mape: None, r2: None };
         let card = Card {
             format: FORMAT,
@@ -116,10 +137,10 @@ impl Model {
             recipe: recipe.clone(),
             fingerprint: frame.profile.fingerprint.clone(),
             rows: frame.batch.num_rows() as u64,
-            shape,
-            preparations: members.iter().map(|member| member.preparation.clone()).collect(),
+            members: members.iter().map(Member::card).collect(),
             train: nothing,
             valid,
+            choice,
         };
         let mut model = Self { card, members };
         let predicted = model.predict(learnt_from, Path::new("-"), 0)?.mean;
@@ -141,7 +162,7 @@ impl Model {
         self.members[0].preparation.targets.iter().map(|target| target.name.clone()).collect()
     }
 
-    /// The networks that are averaged; 1 if there is nothing to average.
+    /// The members that are averaged; 1 if there is nothing to average.
     #[must_use]
     pub fn committee(&self) -> usize {
         self.members.len()
@@ -156,20 +177,30 @@ impl Model {
         let preparations: Vec<&Preparation> =
             self.members.iter().map(|member| &member.preparation).collect();
         let unknown = Preparation::unknown(&preparations, batch);
-        let count = each.len() as f64;
+        let weights = || self.members.iter().map(|member| member.weight);
         let mut mean = Array2::zeros(each[0].raw_dim());
-        for one in &each {
-            mean += one;
+        for (one, weight) in each.iter().zip(weights()) {
+            mean.scaled_add(weight, one);
         }
-        mean /= count;
         let spread = (each.len() > 1).then(|| {
             let mut square = Array2::zeros(mean.raw_dim());
-            for one in &each {
-                square += &(one - &mean).mapv(|off| off * off);
+            for (one, weight) in each.iter().zip(weights()) {
+                square.scaled_add(weight, &(one - &mean).mapv(|off| off * off));
             }
-            square.mapv(|square: f64| (square / (count - 1.0)).sqrt())
+            // For equal weights this divides by one less than the members, as deviations of samples do.
+            let free = 1.0 - weights().map(|weight| weight * weight).sum::<f64>();
+            square.mapv(|square: f64| (square / free).sqrt())
         });
         Ok(Predicted { mean, spread, unknown })
+    }
+
+    /// Predicts rows that have targets, and says how far off it is.
+    pub fn evaluate(&self, rows: &Frame, path: &Path) -> Result<(Predicted, Metrics)> {
+        let predicted = self.predict(&rows.batch, path, 0)?;
+        let y = self.members[0].preparation.raw_targets(&rows.batch);
+        let weights = weights(rows, &rows.batch, path)?;
+        let metrics = Metrics::of(&y, &predicted.mean, weights.as_deref());
+        Ok((predicted, metrics))
     }
 
     /// The coefficients of a linear model: the numbers' names, a row for each, and the intercept, all in
@@ -178,116 +209,7 @@ impl Model {
     pub fn linear(&self) -> Option<(Vec<String>, &LinearModel)> {
         match &self.members[0].body {
             Body::Linear(linear) => Some((self.members[0].preparation.names(), linear)),
-            Body::Network(_) => None,
+            Body::Network(_) | Body::Forest(_) => None,
         }
     }
-
-    /// The bytes of a model file.
-    #[must_use]
-    pub fn to_bytes(&self) -> Vec<u8> {
-        let mut tensors: Vec<(String, Dtype, Vec<usize>, Vec<u8>)> = vec![];
-        for (number, member) in self.members.iter().enumerate() {
-            match &member.body {
-                Body::Network(network) => {
-                    for (place, (weights, bias)) in network.to_parameters().into_iter().enumerate()
-                    {
-                        let name = |what: &str| format!("member{number}.layer{place}.{what}");
-                        let bytes = |values: &mut dyn Iterator<Item = &f32>| -> Vec<u8> {
-                            values.flat_map(|value| value.to_le_bytes()).collect()
-                        };
-                        let shape = weights.shape().to_vec();
-                        let data = bytes(&mut weights.iter());
-                        tensors.push((name("weight"), Dtype::F32, shape, data));
-                        let (shape, data) = (vec![bias.len()], bytes(&mut bias.iter()));
-                        tensors.push((name("bias"), Dtype::F32, shape, data));
-                    }
-                }
-                Body::Linear(linear) => {
-                    let (b, c) = (linear.coefficients(), linear.intercept());
-                    let data = b.iter().flat_map(|value| value.to_le_bytes()).collect();
-                    let shape = b.shape().to_vec();
-                    tensors.push((format!("member{number}.coefficients"), Dtype::F64, shape, data));
-                    let data = c.iter().flat_map(|value| value.to_le_bytes()).collect();
-                    let shape = vec![c.len()];
-                    tensors.push((format!("member{number}.intercept"), Dtype::F64, shape, data));
-                }
-            }
-        }
-        let views = tensors.iter().map(|(name, dtype, shape, data)| {
-            (name.clone(), TensorView::new(*dtype, shape.clone(), data).expect("its own shape"))
-        });
-        let card = serde_json::to_string(&self.card).expect("plain values");
-        let metadata = HashMap::from([(KEY.to_owned(), card)]);
-        safetensors::serialize(views, Some(metadata)).expect("names are different")
-    }
-
-    /// Reads a model file.
-    pub fn from_bytes(bytes: &[u8], path: &Path) -> Result<Self> {
-        let bad = |why: String| Error::NotAModel { path: path.to_owned(), why };
-        let text = |error: &dyn std::fmt::Display| bad(error.to_string());
-        let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|error| text(&error))?;
-        let tensors = SafeTensors::deserialize(bytes).map_err(|error| text(&error))?;
-        let card = metadata.metadata().as_ref().and_then(|notes| notes.get(KEY));
-        let card = card.ok_or_else(|| bad("it has no card".into()))?;
-        let head: Head = serde_json::from_str(card).map_err(|error| text(&error))?;
-        if head.format != FORMAT {
-            let (path, format, version) = (path.to_owned(), head.format, head.version);
-            return Err(Error::OtherFormat { path, format, version });
-        }
-        let card: Card = serde_json::from_str(card).map_err(|error| text(&error))?;
-        let values = |name: &str, dtype: Dtype| -> Result<(Vec<usize>, Vec<u8>)> {
-            let tensor = tensors.tensor(name).map_err(|error| text(&error))?;
-            if tensor.dtype() != dtype {
-                return Err(bad(format!("`{name}` holds {:?}", tensor.dtype())));
-            }
-            Ok((tensor.shape().to_vec(), tensor.data().to_vec()))
-        };
-        let mut members = vec![];
-        for (number, preparation) in card.preparations.iter().enumerate() {
-            let (inputs, outputs) = (preparation.width(), preparation.targets.len());
-            if outputs != card.preparations[0].targets.len() {
-                return Err(bad("its members differ in their targets".into()));
-            }
-            let name = |what: &str| format!("member{number}.{what}");
-            let body = if let Some(shape) = &card.shape {
-                if shape.outputs != outputs {
-                    return Err(bad("its card contradicts itself".into()));
-                }
-                let shape = Shape { inputs, ..shape.clone() };
-                let mut parameters: Vec<Parameters> = vec![];
-                for layer in 0..=shape.hidden.len() {
-                    let (sizes, data) = values(&name(&format!("layer{layer}.weight")), Dtype::F32)?;
-                    let [units, width] = sizes[..] else {
-                        return Err(bad("its weights are no matrix".into()));
-                    };
-                    let weights = Array2::from_shape_vec((units, width), floats(&data));
-                    let weights = weights.map_err(|error| text(&error))?;
-                    let (_, data) = values(&name(&format!("layer{layer}.bias")), Dtype::F32)?;
-                    parameters.push((weights, floats(&data)));
-                }
-                let network = Network::with_parameters(shape, &parameters);
-                Body::Network(network.map_err(|error| text(&error))?)
-            } else {
-                let (_, data) = values(&name("coefficients"), Dtype::F64)?;
-                let b = Array2::from_shape_vec((inputs, outputs), doubles(&data));
-                let (_, data) = values(&name("intercept"), Dtype::F64)?;
-                let c = Array1::from(doubles(&data));
-                let linear = LinearModel::new(b.map_err(|error| text(&error))?, c);
-                Body::Linear(linear.map_err(|error| text(&error))?)
-            };
-            members.push(Member { preparation: preparation.clone(), body });
-        }
-        if members.is_empty() {
-            return Err(bad("it has no members".into()));
-        }
-        Ok(Self { card, members })
-    }
-}
-
-fn floats(data: &[u8]) -> Vec<f32> {
-    data.as_chunks::<4>().0.iter().map(|&bytes| f32::from_le_bytes(bytes)).collect()
-}
-
-fn doubles(data: &[u8]) -> Vec<f64> {
-    data.as_chunks::<8>().0.iter().map(|&bytes| f64::from_le_bytes(bytes)).collect()
 }

@@ -11,10 +11,14 @@
 use windlass_train::Activation;
 
 use crate::model::{Body, Member};
-use crate::{Input, Model, Preparation};
+use crate::{Forest, Input, Model, Preparation};
 
 const IR_VERSION: u64 = 9;
 const OPSET: u64 = 18;
+/// Trees are operations of another set.
+const TREES: &str = "TreeEnsembleRegressor";
+const TREES_DOMAIN: &str = "ai.onnx.ml";
+const TREES_OPSET: u64 = 3;
 
 /// Types of numbers.
 const FLOAT: u64 = 1;
@@ -65,11 +69,74 @@ struct Graph {
     nodes: Vec<Message>,
     constants: Vec<Message>,
     names: usize,
+    has_trees: bool,
 }
 
-enum Attribute {
+enum Attribute<'a> {
     Int(&'static str, u64),
     Float(&'static str, f32),
+    Text(&'static str, &'a str),
+    Ints(&'static str, &'a [u64]),
+    Texts(&'static str, &'a [&'a str]),
+    Doubles(&'static str, &'a [f64]),
+}
+
+impl Attribute<'_> {
+    fn message(&self) -> Message {
+        let mut message = Message::default();
+        let (Self::Int(name, _)
+        | Self::Float(name, _)
+        | Self::Text(name, _)
+        | Self::Ints(name, _)
+        | Self::Texts(name, _)
+        | Self::Doubles(name, _)) = self;
+        message.text(1, name);
+        let kind = match self {
+            Self::Float(_, value) => {
+                message.float(2, *value);
+                1
+            }
+            Self::Int(_, value) => {
+                message.number(3, *value);
+                2
+            }
+            Self::Text(_, value) => {
+                message.text(4, value);
+                3
+            }
+            Self::Doubles(name, values) => {
+                message.message(5, &tensor(name, &[values.len()], DOUBLE, &double_bytes(values)));
+                4
+            }
+            Self::Ints(_, values) => {
+                let mut list = Message::default();
+                values.iter().for_each(|&value| list.varint(value));
+                message.message(8, &list);
+                7
+            }
+            Self::Texts(_, values) => {
+                values.iter().for_each(|value| message.text(9, value));
+                8
+            }
+        };
+        message.number(20, kind);
+        message
+    }
+}
+
+fn tensor(name: &str, dims: &[usize], data_type: u64, raw: &[u8]) -> Message {
+    let mut tensor = Message::default();
+    for &dim in dims {
+        tensor.number(1, dim as u64);
+    }
+    tensor.number(2, data_type);
+    tensor.text(8, name);
+    tensor.bytes(9, raw);
+    tensor
+}
+
+fn double_bytes(values: &[f64]) -> Vec<u8> {
+    values.iter().flat_map(|value| value.to_le_bytes()).collect()
 }
 
 impl Graph {
@@ -79,13 +146,19 @@ impl Graph {
     }
 
     /// Adds an operation and gives the name of its result.
-    fn node(&mut self, operation: &str, inputs: &[&str], attributes: &[Attribute]) -> String {
+    fn node(&mut self, operation: &str, inputs: &[&str], attributes: &[Attribute<'_>]) -> String {
         let output = self.name(&operation.to_lowercase());
         self.node_to(operation, inputs, attributes, &output);
         output
     }
 
-    fn node_to(&mut self, operation: &str, inputs: &[&str], attributes: &[Attribute], to: &str) {
+    fn node_to(
+        &mut self,
+        operation: &str,
+        inputs: &[&str],
+        attributes: &[Attribute<'_>],
+        to: &str,
+    ) {
         let mut node = Message::default();
         for input in inputs {
             node.text(1, input);
@@ -93,40 +166,23 @@ impl Graph {
         node.text(2, to);
         node.text(4, operation);
         for attribute in attributes {
-            let mut message = Message::default();
-            match attribute {
-                Attribute::Int(name, value) => {
-                    message.text(1, name);
-                    message.number(3, *value);
-                    message.number(20, 2);
-                }
-                Attribute::Float(name, value) => {
-                    message.text(1, name);
-                    message.float(2, *value);
-                    message.number(20, 1);
-                }
-            }
-            node.message(5, &message);
+            node.message(5, &attribute.message());
+        }
+        if operation == TREES {
+            node.text(7, TREES_DOMAIN);
+            self.has_trees = true;
         }
         self.nodes.push(node);
     }
 
     fn constant(&mut self, dims: &[usize], data_type: u64, raw: &[u8]) -> String {
         let name = self.name("constant");
-        let mut tensor = Message::default();
-        for &dim in dims {
-            tensor.number(1, dim as u64);
-        }
-        tensor.number(2, data_type);
-        tensor.text(8, &name);
-        tensor.bytes(9, raw);
-        self.constants.push(tensor);
+        self.constants.push(tensor(&name, dims, data_type, raw));
         name
     }
 
     fn doubles(&mut self, dims: &[usize], values: &[f64]) -> String {
-        let raw: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
-        self.constant(dims, DOUBLE, &raw)
+        self.constant(dims, DOUBLE, &double_bytes(values))
     }
 
     fn floats(&mut self, dims: &[usize], values: &[f32]) -> String {
@@ -142,9 +198,17 @@ impl Graph {
     }
 
     /// The sum of at least one; runtimes have no sum of many doubles.
-    fn sum(&mut self, terms: &[&str]) -> String {
-        let (first, rest) = terms.split_first().expect("a term");
-        rest.iter().fold((*first).to_owned(), |sum, term| self.node("Add", &[&sum, term], &[]))
+    fn weighted_sum(&mut self, terms: &[String], weights: &[f64]) -> String {
+        let mut sum: Option<String> = None;
+        for (term, &weight) in terms.iter().zip(weights) {
+            let weight = self.doubles(&[], &[weight]);
+            let term = self.node("Mul", &[term, &weight], &[]);
+            sum = Some(match sum {
+                Some(sum) => self.node("Add", &[&sum, &term], &[]),
+                None => term,
+            });
+        }
+        sum.expect("a term")
     }
 
     fn cast(&mut self, of: &str, to: u64) -> String {
@@ -199,54 +263,38 @@ pub fn export(model: &Model) -> Vec<u8> {
     let mut graph = Graph::default();
     let predicted: Vec<String> =
         model.members.iter().map(|member| predict(&mut graph, member, &columns)).collect();
-    let names: Vec<&str> = predicted.iter().map(String::as_str).collect();
-    let sum = graph.sum(&names);
-    let count = graph.doubles(&[], &[names.len() as f64]);
-    graph.node_to("Div", &[&sum, &count], &[], "prediction");
+    let weights: Vec<f64> = model.members.iter().map(|member| member.weight).collect();
+    let mean = graph.weighted_sum(&predicted, &weights);
+    graph.node_to("Identity", &[&mean], &[], "prediction");
     let mut outputs = vec!["prediction"];
-    if names.len() > 1 {
-        let squares: Vec<String> = names
+    if predicted.len() > 1 {
+        let squares: Vec<String> = predicted
             .iter()
             .map(|name| {
                 let off = graph.node("Sub", &[name, "prediction"], &[]);
                 graph.node("Mul", &[&off, &off], &[])
             })
             .collect();
-        let squares: Vec<&str> = squares.iter().map(String::as_str).collect();
-        let sum = graph.sum(&squares);
-        let count = graph.doubles(&[], &[names.len() as f64 - 1.0]);
-        let mean = graph.node("Div", &[&sum, &count], &[]);
+        let sum = graph.weighted_sum(&squares, &weights);
+        let free = 1.0 - weights.iter().map(|weight| weight * weight).sum::<f64>();
+        let free = graph.doubles(&[], &[free]);
+        let mean = graph.node("Div", &[&sum, &free], &[]);
         graph.node_to("Sqrt", &[&mean], &[], "prediction_sd");
         outputs.push("prediction_sd");
     }
-    let mut message = Message::default();
-    for node in &graph.nodes {
-        message.message(1, node);
-    }
-    message.text(2, "windlass");
-    for constant in &graph.constants {
-        message.message(5, constant);
-    }
+    let mut inputs = vec![];
     if !columns.continuous.is_empty() {
-        message.message(11, &value_info("continuous", DOUBLE, columns.continuous.len()));
+        inputs.push(value_info("continuous", DOUBLE, columns.continuous.len()));
     }
     if !columns.categories.is_empty() {
-        message.message(11, &value_info("categories", FLOAT, columns.categories.len()));
+        inputs.push(value_info("categories", FLOAT, columns.categories.len()));
     }
-    for output in outputs {
-        message.message(12, &value_info(output, DOUBLE, model.targets().len()));
-    }
-    let mut file = Message::default();
-    file.number(1, IR_VERSION);
-    file.text(2, "windlass");
-    file.text(3, env!("CARGO_PKG_VERSION"));
-    file.message(7, &message);
-    let mut opset = Message::default();
-    opset.text(1, "");
-    opset.number(2, OPSET);
-    file.message(8, &opset);
+    let width = model.targets().len();
+    let outputs: Vec<Message> =
+        outputs.into_iter().map(|output| value_info(output, DOUBLE, width)).collect();
     let levels: Vec<(&str, Option<&str>)> =
         columns.categories.iter().map(|(name, level)| (name.as_str(), level.as_deref())).collect();
+    let mut file = file(&graph, &inputs, &outputs);
     for (key, value) in [
         ("continuous", serde_json::to_string(&columns.continuous)),
         ("categories", serde_json::to_string(&levels)),
@@ -258,6 +306,37 @@ pub fn export(model: &Model) -> Vec<u8> {
         file.message(14, &entry);
     }
     file.0
+}
+
+/// A file with a graph, still without metadata.
+fn file(graph: &Graph, inputs: &[Message], outputs: &[Message]) -> Message {
+    let mut message = Message::default();
+    for node in &graph.nodes {
+        message.message(1, node);
+    }
+    message.text(2, "windlass");
+    for constant in &graph.constants {
+        message.message(5, constant);
+    }
+    for input in inputs {
+        message.message(11, input);
+    }
+    for output in outputs {
+        message.message(12, output);
+    }
+    let mut file = Message::default();
+    file.number(1, IR_VERSION);
+    file.text(2, "windlass");
+    file.text(3, env!("CARGO_PKG_VERSION"));
+    file.message(7, &message);
+    let trees = graph.has_trees.then_some((TREES_DOMAIN, TREES_OPSET));
+    for (domain, version) in [("", OPSET)].into_iter().chain(trees) {
+        let mut opset = Message::default();
+        opset.text(1, domain);
+        opset.number(2, version);
+        file.message(8, &opset);
+    }
+    file
 }
 
 fn value_info(name: &str, data_type: u64, width: usize) -> Message {
@@ -309,6 +388,7 @@ fn predict(graph: &mut Graph, member: &Member, columns: &Columns) -> String {
             let c = graph.doubles(&[dims[1]], &linear.intercept().to_vec());
             graph.node("Gemm", &[&features, &b, &c], &[])
         }
+        Body::Forest(forest) => predict_forest(graph, forest, &features, &order),
     };
     let targets = &member.preparation.targets;
     let list = |of: fn(&crate::Scale) -> f64| -> Vec<f64> {
@@ -318,6 +398,63 @@ fn predict(graph: &mut Graph, member: &Member, columns: &Columns) -> String {
     let offset = graph.doubles(&[targets.len()], &list(|scale| scale.offset));
     let stretched = graph.node("Mul", &[&scaled, &scale], &[]);
     graph.node("Add", &[&stretched, &offset], &[])
+}
+
+/// The predictions of a forest as doubles, a column for every target, before they are scaled back. `order` is
+/// the place that each column of `features` has in the rows that the forest knows.
+///
+/// Features, thresholds and values are doubles, so every row falls into the leaves that it falls into here.
+/// What runtimes give is a float all the same: the sum over a target's trees, rounded to 24 bits.
+fn predict_forest(graph: &mut Graph, forest: &Forest, features: &str, order: &[usize]) -> String {
+    let arrays = forest.to_arrays();
+    let mut column_of = vec![0; order.len()];
+    for (column, &place) in order.iter().enumerate() {
+        column_of[place] = column as u64;
+    }
+    let each = forest.trees() / forest.targets();
+    let (mut trees, mut places, mut columns, mut modes) = (vec![], vec![], vec![], vec![]);
+    let (mut leaf_trees, mut leaf_places, mut leaf_targets, mut leaf_values) =
+        (vec![], vec![], vec![], vec![]);
+    let mut tree = 0;
+    for (node, &feature) in arrays.feature.iter().enumerate() {
+        if arrays.starts.get(tree + 1) == Some(&(node as u64)) {
+            tree += 1;
+        }
+        let place = node as u64 - arrays.starts[tree];
+        trees.push(tree as u64);
+        places.push(place);
+        if feature == u32::MAX {
+            columns.push(0);
+            modes.push("LEAF");
+            leaf_trees.push(tree as u64);
+            leaf_places.push(place);
+            leaf_targets.push((tree / each) as u64);
+            leaf_values.push(arrays.value[node]);
+        } else {
+            columns.push(column_of[feature as usize]);
+            modes.push("BRANCH_LEQ");
+        }
+    }
+    let wide = |list: &[u32]| -> Vec<u64> { list.iter().map(|&child| child.into()).collect() };
+    let attributes = [
+        Attribute::Int("n_targets", forest.targets() as u64),
+        Attribute::Text("aggregate_function", "SUM"),
+        Attribute::Ints("nodes_treeids", &trees),
+        Attribute::Ints("nodes_nodeids", &places),
+        Attribute::Ints("nodes_featureids", &columns),
+        Attribute::Texts("nodes_modes", &modes),
+        Attribute::Doubles("nodes_values_as_tensor", &arrays.threshold),
+        Attribute::Ints("nodes_truenodeids", &wide(&arrays.left)),
+        Attribute::Ints("nodes_falsenodeids", &wide(&arrays.right)),
+        Attribute::Ints("target_treeids", &leaf_trees),
+        Attribute::Ints("target_nodeids", &leaf_places),
+        Attribute::Ints("target_ids", &leaf_targets),
+        Attribute::Doubles("target_weights_as_tensor", &leaf_values),
+    ];
+    let sum = graph.node(TREES, &[features], &attributes);
+    let sum = graph.cast(&sum, DOUBLE);
+    let each = graph.doubles(&[], &[each as f64]);
+    graph.node("Div", &[&sum, &each], &[])
 }
 
 fn activate(graph: &mut Graph, x: &str, activation: Activation) -> String {
@@ -388,4 +525,50 @@ fn features(
     let pieces: Vec<&str> = pieces.iter().map(String::as_str).collect();
     let all = graph.node("Concat", &pieces, &[Attribute::Int("axis", 1)]);
     (all, [values_order, missing_order, levels_order].concat())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Attribute, DOUBLE, Graph, TREES_DOMAIN, file, predict_forest, value_info};
+    use crate::{Forest, ForestArrays};
+
+    fn count(bytes: &[u8], part: &[u8]) -> usize {
+        bytes.windows(part.len()).filter(|window| *window == part).count()
+    }
+
+    /// A split at the second of the forest's columns, which is the third of the graph's; and a leaf.
+    #[test]
+    fn a_forest_has_its_own_columns_and_domain() {
+        let forest = Forest::from_arrays(ForestArrays {
+            width: 3,
+            targets: 2,
+            starts: vec![0, 3],
+            feature: vec![1, u32::MAX, u32::MAX, u32::MAX],
+            threshold: vec![0.1, 0.0, 0.0, 0.0],
+            left: vec![1, 0, 0, 0],
+            right: vec![2, 0, 0, 0],
+            value: vec![0.0, 4.0, 6.0, 10.0],
+        });
+        let mut graph = Graph::default();
+        let output = predict_forest(&mut graph, &forest.unwrap(), "x", &[2, 0, 1]);
+        let outputs = [value_info(&output, DOUBLE, 2)];
+        let bytes = file(&graph, &[value_info("x", DOUBLE, 3)], &outputs).0;
+        for attribute in [
+            Attribute::Ints("nodes_featureids", &[2, 0, 0, 0]),
+            Attribute::Ints("nodes_treeids", &[0, 0, 0, 1]),
+            Attribute::Ints("nodes_nodeids", &[0, 1, 2, 0]),
+            Attribute::Texts("nodes_modes", &["BRANCH_LEQ", "LEAF", "LEAF", "LEAF"]),
+            Attribute::Doubles("nodes_values_as_tensor", &[0.1, 0.0, 0.0, 0.0]),
+            Attribute::Ints("target_treeids", &[0, 0, 1]),
+            Attribute::Ints("target_nodeids", &[1, 2, 0]),
+            Attribute::Ints("target_ids", &[0, 0, 1]),
+            Attribute::Doubles("target_weights_as_tensor", &[4.0, 6.0, 10.0]),
+        ] {
+            assert_eq!(count(&bytes, &attribute.message().0), 1);
+        }
+        // Once for the operation, once for the file; not where there are no trees.
+        assert_eq!(count(&bytes, TREES_DOMAIN.as_bytes()), 2);
+        let bytes = file(&Graph::default(), &[], &[]).0;
+        assert_eq!(count(&bytes, TREES_DOMAIN.as_bytes()), 0);
+    }
 }

@@ -7,9 +7,8 @@ use arrow_array::RecordBatch;
 use serde::Serialize;
 use windlass::regress::AnchorRegression;
 use windlass::{Partition, Samples, Seed};
-use windlass_table::{AnchorChoice, Clusters, Columns, Frame};
+use windlass_table::{AnchorChoice, Clusters, Columns, Frame, select};
 
-use crate::fit::select;
 use crate::preparation::weights;
 use crate::{Error, Preparation, Result, Scaling, groups};
 

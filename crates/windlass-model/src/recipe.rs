@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use windlass_table::{AnchorChoice, Clusters, Columns, Method};
 use windlass_train::{Activation, FittedOn, Training};
 
-use crate::Scaling;
+use crate::{ForestSettings, Scaling, Split};
 
 /// Everything that decides a model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -46,6 +46,22 @@ pub enum Kind {
         /// A penalty on the coefficients.
         penalty: f64,
     },
+    /// A random forest.
+    Forest(ForestSettings),
+    /// What held-out rows say is best, or an average of several.
+    Auto(AutoRecipe),
+}
+
+/// A choice among models by rows held out in turn.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AutoRecipe {
+    /// The parts that are held out in turn.
+    pub folds: usize,
+    /// Which rows may not be on both sides.
+    pub split: Split,
+    /// Choose for shifts between groups that are larger than those in the table.
+    pub larger_shifts: bool,
 }
 
 /// A network and its training.
@@ -62,6 +78,9 @@ pub struct NetworkRecipe {
     pub augment: Option<AugmentRecipe>,
     /// Rows that the best epoch is chosen by.
     pub valid: Valid,
+    /// Which of them may not be learnt from.
+    #[serde(default)]
+    pub split: Split,
 }
 
 /// Augmentation inside the loop.
@@ -84,7 +103,7 @@ pub struct AugmentRecipe {
 pub enum Valid {
     /// None: the last epoch it is.
     None,
-    /// A share of the rows, drawn at random.
+    /// A share of the rows.
     Share(f64),
     /// Rows of a table of their own.
     Given,

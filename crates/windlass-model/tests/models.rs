@@ -6,7 +6,10 @@ use ndarray::Array2;
 use tempfile::TempDir;
 use windlass::regress::{AnchorRegression, Ridge};
 use windlass::{Partition, Samples, Seed, Stream};
-use windlass_model::{Input, Kind, Model, NetworkRecipe, Recipe, Scaling, Trained, Valid};
+use windlass_model::{
+    AutoRecipe, ForestSettings, Input, Kind, Model, NetworkRecipe, Preparation, Recipe, Scaling,
+    Split, Trained, Valid,
+};
 use windlass_table::{AnchorChoice, Clusters, Columns, DEFAULT_MEMORY, Frame, ReadOptions, Table};
 use windlass_train::{Activation, Training};
 
@@ -103,7 +106,13 @@ fn network(valid: Valid) -> Recipe {
         training: Training { epochs: 5, ..Training::default() },
         augment: None,
         valid,
+        split: Split::Rows,
     })))
+}
+
+/// What is done to rows before every member.
+fn prepared(trained: &Trained) -> Vec<Preparation> {
+    trained.model.card().members.iter().map(|member| member.preparation.clone()).collect()
 }
 
 /// Poisoned validation rows change nothing that is learnt: not the scaling, not a step.
@@ -123,12 +132,12 @@ fn nothing_leaks_from_validation_rows() {
         trained.histories[0].iter().map(|epoch| epoch.loss).collect()
     };
     assert_eq!(losses(&clean), losses(&poison));
-    assert_eq!(clean.model.card().preparations, poison.model.card().preparations);
+    assert_eq!(prepared(&clean), prepared(&poison));
     assert_ne!(clean.histories, poison.histories);
 
     // Rows that are held out of the same table do not count in its scaling.
     let held = Model::train((&frame, &path), None, &network(Valid::Share(0.5)), &(), None).unwrap();
-    assert_ne!(held.model.card().preparations, clean.model.card().preparations);
+    assert_ne!(prepared(&held), prepared(&clean));
     assert_eq!(held.model.card().train.rows, 30);
 }
 
@@ -144,10 +153,7 @@ fn a_committee_uses_every_row() {
     assert_eq!(trained.model.card().valid.unwrap().rows, 50);
     let predicted = trained.model.predict(&frame.batch, &path, 0).unwrap();
     assert!(predicted.spread.unwrap().iter().all(|&spread| spread > 0.0));
-    let offsets: Vec<f64> = trained
-        .model
-        .card()
-        .preparations
+    let offsets: Vec<f64> = prepared(&trained)
         .iter()
         .map(|preparation| match &preparation.inputs[0] {
             Input::Continuous { scale, .. } => scale.offset,
@@ -157,4 +163,92 @@ fn a_committee_uses_every_row() {
     assert!(offsets.windows(2).all(|pair| pair[0] != pair[1]), "each has its own scaling");
     let bytes = trained.model.to_bytes();
     assert_eq!(Model::from_bytes(&bytes, Path::new("m")).unwrap(), trained.model);
+}
+
+/// A forest comes back from its file, and predicts better than a line where there is a step.
+#[test]
+fn forests_are_models_too() {
+    let desk = Desk::new();
+    let (text, ..) = data(80, 3);
+    let (frame, path) = desk.frame("t.csv", &text, &columns());
+    let settings = ForestSettings { trees: 30, ..ForestSettings::default() };
+    let trained =
+        Model::train((&frame, &path), None, &recipe(Kind::Forest(settings)), &(), None).unwrap();
+    let bytes = trained.model.to_bytes();
+    let read = Model::from_bytes(&bytes, &path).unwrap();
+    assert_eq!(read, trained.model);
+    assert!(trained.model.card().train.r2.unwrap() > 0.9);
+    // A file in which a child stands before its parent would never end.
+    let card_end = 8 + usize::try_from(u64::from_le_bytes(bytes[..8].try_into().unwrap())).unwrap();
+    let mut broken = bytes.clone();
+    broken[card_end..].fill(0);
+    let refused = Model::from_bytes(&broken, &path).unwrap_err().to_string();
+    assert!(refused.contains("not a model of windlass"), "{refused}");
+}
+
+/// Domains whose hidden cause moves feature and target together; `far` is how much larger shifts are than in training.
+fn confounded(seed: u64, domains: u64, far: f64) -> String {
+    let mut text = String::from("x,z,site,y\n");
+    for domain in 0..domains {
+        let draw = |step, row| Seed(seed).at(Stream::Sample, 100 * domain + step, row).normal();
+        let shift = far * draw(0, 0);
+        for row in 0..12 {
+            let hidden = draw(1, row);
+            let x = shift + hidden + 0.3 * draw(2, row);
+            let z = draw(3, row);
+            let y = x + z + 2.0 * hidden + 0.3 * draw(4, row);
+            text.push_str(&format!("{x},{z},d{domain},{y}\n"));
+        }
+    }
+    text
+}
+
+/// Expecting larger shifts pays where they come, and costs where they do not.
+#[test]
+fn larger_shifts_are_met_when_they_are_expected() {
+    let desk = Desk::new();
+    let (frame, path) = desk.frame("t.csv", &confounded(1, 20, 1.0), &columns());
+    let train = |larger_shifts| {
+        let split = Split::Groups("site".into());
+        let kind = Kind::Auto(AutoRecipe { folds: 4, split, larger_shifts });
+        Model::train((&frame, &path), None, &recipe(kind), &(), None).unwrap().model
+    };
+    let (usual, wary) = (train(false), train(true));
+    let error = |model: &Model, far: f64| {
+        let (test, path) = desk.frame("test.csv", &confounded(2, 40, far), &columns());
+        model.evaluate(&test, &path).unwrap().1.rmse
+    };
+    let (strong, same) = (3.0, 1.0);
+    let (gain, cost) =
+        (error(&wary, strong) / error(&usual, strong), error(&wary, same) / error(&usual, same));
+    assert!(gain < 0.8, "under larger shifts {gain}");
+    assert!(cost > 0.98, "without them {cost}");
+    let choice = wary.card().choice.as_ref().unwrap();
+    let far = choice.far_groups.as_ref().unwrap();
+    assert!(far.anchored.1 < far.plain.1 && far.groups.len() == 7);
+    assert_eq!(choice.candidates.iter().filter(|candidate| candidate.share > 0.0).count(), 1);
+    // Errors on left-out domains are what other domains of the same kind have.
+    let expected = usual.card().valid.unwrap().rmse / error(&usual, same);
+    assert!((0.75..1.35).contains(&expected), "{expected}");
+    assert!(usual.card().choice.as_ref().unwrap().worst.is_some());
+}
+
+/// Shares of what was chosen add up, members come back from a file, and the same seed chooses the same.
+#[test]
+fn a_choice_is_a_committee() {
+    let desk = Desk::new();
+    let (text, ..) = data(40, 3);
+    let (frame, path) = desk.frame("t.csv", &text, &columns());
+    let kind = Kind::Auto(AutoRecipe { folds: 2, split: Split::Rows, larger_shifts: false });
+    let train = || Model::train((&frame, &path), None, &recipe(kind.clone()), &(), None).unwrap();
+    let model = train().model;
+    let choice = model.card().choice.as_ref().unwrap();
+    let shares: f64 = choice.candidates.iter().map(|candidate| candidate.share).sum();
+    assert!((shares - 1.0).abs() < 1e-12);
+    assert!(choice.candidates.windows(2).all(|two| two[0].rmse <= two[1].rmse));
+    assert_eq!(choice.fits, 2 * choice.candidates.len());
+    assert_eq!(Model::from_bytes(&model.to_bytes(), &path).unwrap(), model);
+    assert_eq!(train().model.to_bytes(), model.to_bytes());
+    // The target is linear with little noise, so what was chosen is nearly right.
+    assert!(model.card().valid.unwrap().rmse < 3.0);
 }

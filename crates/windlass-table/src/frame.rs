@@ -1,7 +1,8 @@
 //! A whole table in memory, with what its columns are: what models are fitted on.
 
-use arrow_array::{Array, ArrayRef, RecordBatch, StringArray};
+use arrow_array::{Array, ArrayRef, RecordBatch, StringArray, UInt64Array};
 use arrow_select::concat::concat_batches;
+use arrow_select::take::take_record_batch;
 
 use crate::augment::{Watch, with_example};
 use crate::profile::Profile;
@@ -11,7 +12,7 @@ use crate::settings::Columns;
 use crate::{Error, Result, Table};
 
 /// The rows of a table that have finite targets, and the roles of its columns.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Frame {
     /// The rows.
     pub batch: RecordBatch,
@@ -59,6 +60,23 @@ impl Frame {
         })?;
         Ok(Self { batch, profile, roles })
     }
+
+    /// Some of the rows, in the order in which they are named.
+    #[must_use]
+    pub fn select(&self, rows: &[usize]) -> Self {
+        Self { batch: select(&self.batch, rows), ..self.clone() }
+    }
+}
+
+/// Some rows, in the order in which they are named.
+///
+/// # Panics
+///
+/// Where there is no such row.
+#[must_use]
+pub fn select(batch: &RecordBatch, rows: &[usize]) -> RecordBatch {
+    let rows = UInt64Array::from_iter_values(rows.iter().map(|&row| row as u64));
+    take_record_batch(batch, &rows).expect("rows of the batch")
 }
 
 /// The values of a column as names.

@@ -42,7 +42,7 @@ pub use augment::{Augmentation, GroupSummary, Manifest, Output, Outside, Summary
 pub use column::{in_words, is_numeric, numbers};
 pub use error::{Error, Result, RowList};
 pub use format::{Compression, Format};
-pub use frame::{Frame, words};
+pub use frame::{Frame, select, words};
 pub use inspect::{ColumnReport, Inspection};
 pub use profile::{ColumnProfile, FEW, LEVELS, Profile};
 pub use roles::{Role, Roles};

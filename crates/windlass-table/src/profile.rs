@@ -44,7 +44,7 @@ pub struct ColumnProfile {
 }
 
 /// A table, as it was found.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Profile {
     /// The columns.
     pub columns: Vec<ColumnProfile>,

@@ -1,0 +1,211 @@
+//! A model as a file: safetensors, with its card in the metadata.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use ndarray::{Array1, Array2};
+use safetensors::tensor::{Dtype, SafeTensors, TensorView};
+use serde::Deserialize;
+use windlass::regress::LinearModel;
+use windlass_train::{Network, Parameters, Shape};
+
+use crate::model::{Body, BodyCard, Card, FORMAT, Member, MemberCard};
+use crate::{Error, Forest, ForestArrays, Model, Result};
+
+/// The key of the card in the file's metadata.
+const KEY: &str = "windlass-model";
+
+/// As much of a card as any format has.
+#[derive(Deserialize)]
+struct Head {
+    format: u32,
+    version: String,
+}
+
+/// The numbers of a member that are being written, each list under a name.
+struct Written {
+    number: usize,
+    tensors: Vec<(String, Dtype, Vec<usize>, Vec<u8>)>,
+}
+
+impl Written {
+    fn put(&mut self, name: &str, dtype: Dtype, shape: &[usize], bytes: Vec<u8>) {
+        self.tensors.push((format!("member{}.{name}", self.number), dtype, shape.to_vec(), bytes));
+    }
+
+    fn floats<'a>(&mut self, name: &str, shape: &[usize], values: impl Iterator<Item = &'a f32>) {
+        self.put(name, Dtype::F32, shape, values.flat_map(|value| value.to_le_bytes()).collect());
+    }
+
+    fn doubles<'a>(&mut self, name: &str, shape: &[usize], values: impl Iterator<Item = &'a f64>) {
+        self.put(name, Dtype::F64, shape, values.flat_map(|value| value.to_le_bytes()).collect());
+    }
+
+    fn counts(&mut self, name: &str, values: &[u32]) {
+        let bytes = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        self.put(name, Dtype::U32, &[values.len()], bytes);
+    }
+
+    fn body(&mut self, body: &Body) {
+        match body {
+            Body::Network(network) => {
+                for (place, (weights, bias)) in network.to_parameters().iter().enumerate() {
+                    let name = |what: &str| format!("layer{place}.{what}");
+                    self.floats(&name("weight"), weights.shape(), weights.iter());
+                    self.floats(&name("bias"), &[bias.len()], bias.iter());
+                }
+            }
+            Body::Linear(linear) => {
+                let (b, c) = (linear.coefficients(), linear.intercept());
+                self.doubles("coefficients", b.shape(), b.iter());
+                self.doubles("intercept", c.shape(), c.iter());
+            }
+            Body::Forest(forest) => {
+                let arrays = forest.to_arrays();
+                let starts = arrays.starts.iter().flat_map(|start| start.to_le_bytes()).collect();
+                self.put("trees", Dtype::U64, &[arrays.starts.len()], starts);
+                self.counts("feature", &arrays.feature);
+                self.counts("left", &arrays.left);
+                self.counts("right", &arrays.right);
+                let nodes = [arrays.value.len()];
+                self.doubles("threshold", &nodes, arrays.threshold.iter());
+                self.doubles("value", &nodes, arrays.value.iter());
+            }
+        }
+    }
+}
+
+/// The numbers of a member that are being read. Nothing is believed of them.
+struct Read<'a> {
+    number: usize,
+    tensors: &'a SafeTensors<'a>,
+}
+
+type Refusal = String;
+
+impl Read<'_> {
+    fn list<T, const N: usize>(
+        &self,
+        name: &str,
+        dtype: Dtype,
+        of: fn([u8; N]) -> T,
+    ) -> Result<(Vec<usize>, Vec<T>), Refusal> {
+        let name = format!("member{}.{name}", self.number);
+        let tensor = self.tensors.tensor(&name).map_err(|error| error.to_string())?;
+        if tensor.dtype() != dtype {
+            return Err(format!("`{name}` holds {:?}", tensor.dtype()));
+        }
+        let values = tensor.data().as_chunks::<N>().0.iter().map(|&bytes| of(bytes)).collect();
+        Ok((tensor.shape().to_vec(), values))
+    }
+
+    fn floats(&self, name: &str) -> Result<(Vec<usize>, Vec<f32>), Refusal> {
+        self.list(name, Dtype::F32, f32::from_le_bytes)
+    }
+
+    fn doubles(&self, name: &str) -> Result<Vec<f64>, Refusal> {
+        Ok(self.list(name, Dtype::F64, f64::from_le_bytes)?.1)
+    }
+
+    fn counts(&self, name: &str) -> Result<Vec<u32>, Refusal> {
+        Ok(self.list(name, Dtype::U32, u32::from_le_bytes)?.1)
+    }
+
+    fn body(&self, card: &MemberCard) -> Result<Body, Refusal> {
+        let (inputs, outputs) = (card.preparation.width(), card.preparation.targets.len());
+        Ok(match &card.body {
+            BodyCard::Network(shape) => {
+                if shape.outputs != outputs {
+                    return Err("its card contradicts itself".into());
+                }
+                let shape = Shape { inputs, ..shape.clone() };
+                let mut parameters: Vec<Parameters> = vec![];
+                for layer in 0..=shape.hidden.len() {
+                    let (sizes, values) = self.floats(&format!("layer{layer}.weight"))?;
+                    let [units, width] = sizes[..] else {
+                        return Err("its weights are no matrix".into());
+                    };
+                    let weights = matrix((units, width), values)?;
+                    parameters.push((weights, self.floats(&format!("layer{layer}.bias"))?.1));
+                }
+                let network = Network::with_parameters(shape, &parameters);
+                Body::Network(network.map_err(|error| error.to_string())?)
+            }
+            BodyCard::Linear => {
+                let b = matrix((inputs, outputs), self.doubles("coefficients")?)?;
+                let c = Array1::from(self.doubles("intercept")?);
+                Body::Linear(LinearModel::new(b, c).map_err(|error| error.to_string())?)
+            }
+            BodyCard::Forest => {
+                let arrays = ForestArrays {
+                    width: inputs,
+                    targets: outputs,
+                    starts: self.list("trees", Dtype::U64, u64::from_le_bytes)?.1,
+                    feature: self.counts("feature")?,
+                    threshold: self.doubles("threshold")?,
+                    left: self.counts("left")?,
+                    right: self.counts("right")?,
+                    value: self.doubles("value")?,
+                };
+                Body::Forest(Forest::from_arrays(arrays)?)
+            }
+        })
+    }
+}
+
+fn matrix<T>(shape: (usize, usize), values: Vec<T>) -> Result<Array2<T>, Refusal> {
+    Array2::from_shape_vec(shape, values).map_err(|error| error.to_string())
+}
+
+impl Model {
+    /// The bytes of a model file.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut tensors = vec![];
+        for (number, member) in self.members.iter().enumerate() {
+            let mut written = Written { number, tensors: vec![] };
+            written.body(&member.body);
+            tensors.extend(written.tensors);
+        }
+        let views = tensors.iter().map(|(name, dtype, shape, data)| {
+            (name.clone(), TensorView::new(*dtype, shape.clone(), data).expect("its own shape"))
+        });
+        let card = serde_json::to_string(&self.card).expect("plain values");
+        let metadata = HashMap::from([(KEY.to_owned(), card)]);
+        safetensors::serialize(views, Some(metadata)).expect("names are different")
+    }
+
+    /// Reads a model file.
+    pub fn from_bytes(bytes: &[u8], path: &Path) -> Result<Self> {
+        let bad = |why: String| Error::NotAModel { path: path.to_owned(), why };
+        let text = |error: &dyn std::fmt::Display| bad(error.to_string());
+        let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|error| text(&error))?;
+        let tensors = SafeTensors::deserialize(bytes).map_err(|error| text(&error))?;
+        let card = metadata.metadata().as_ref().and_then(|notes| notes.get(KEY));
+        let card = card.ok_or_else(|| bad("it has no card".into()))?;
+        let head: Head = serde_json::from_str(card).map_err(|error| text(&error))?;
+        if head.format != FORMAT {
+            let (path, format, version) = (path.to_owned(), head.format, head.version);
+            return Err(Error::OtherFormat { path, format, version });
+        }
+        let card: Card = serde_json::from_str(card).map_err(|error| text(&error))?;
+        let mut members = vec![];
+        for (number, member) in card.members.iter().enumerate() {
+            let targets = |of: &MemberCard| of.preparation.targets.len();
+            if targets(member) != targets(&card.members[0]) {
+                return Err(bad("its members differ in their targets".into()));
+            }
+            let body = Read { number, tensors: &tensors }.body(member).map_err(bad)?;
+            let (preparation, weight) = (member.preparation.clone(), member.weight);
+            members.push(Member { preparation, body, weight });
+        }
+        let weights = || members.iter().map(|member| member.weight);
+        if members.is_empty() {
+            return Err(bad("it has no members".into()));
+        }
+        if !weights().all(|weight| weight > 0.0) || (weights().sum::<f64>() - 1.0).abs() > 1e-6 {
+            return Err(bad("the weights of its members are not shares of one".into()));
+        }
+        Ok(Self { card, members })
+    }
+}
