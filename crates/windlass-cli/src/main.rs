@@ -20,7 +20,9 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
     arg_required_else_help = true,
     disable_help_subcommand = true
 )]
-#[command(after_help = "Exit codes: 0 done, 1 the input was refused, 2 a fault, 130 interrupted.")]
+#[command(
+    after_help = "Exit codes: 0 done, 1 the input was refused, 2 a fault, 3 compare found no help, 130 interrupted."
+)]
 struct Windlass {
     #[command(subcommand)]
     command: Command,
@@ -31,6 +33,7 @@ enum Command {
     Augment(Box<commands::augment::AugmentArgs>),
     Inspect(Box<commands::inspect::InspectArgs>),
     Verify(commands::verify::VerifyArgs),
+    Compare(Box<commands::compare::CompareArgs>),
     Train(Box<commands::train::TrainArgs>),
     Predict(commands::predict::PredictArgs),
     Regress(Box<commands::regress::RegressArgs>),
@@ -53,10 +56,11 @@ fn main() -> ExitCode {
         Command::Augment(args) => commands::augment::run(&args).map_err(Into::into),
         Command::Inspect(args) => commands::inspect::run(&args).map_err(Into::into),
         Command::Verify(args) => commands::verify::run(&args).map_err(Into::into),
-        Command::Train(args) => commands::train::run(&args),
-        Command::Predict(args) => commands::predict::run(&args),
-        Command::Regress(args) => commands::regress::run(&args),
-        Command::Export(args) => commands::export::run(&args),
+        Command::Compare(args) => commands::compare::run(&args),
+        Command::Train(args) => commands::train::run(&args).map_err(Into::into),
+        Command::Predict(args) => commands::predict::run(&args).map_err(Into::into),
+        Command::Regress(args) => commands::regress::run(&args).map_err(Into::into),
+        Command::Export(args) => commands::export::run(&args).map_err(Into::into),
         Command::Completions(args) => commands::completions::run(&args).map_err(Into::into),
         Command::Man(args) => commands::man::run(&args).map_err(Into::into),
     };

@@ -9,7 +9,8 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use windlass_model::Error as Refusal;
+use windlass_lab::Error as Refusal;
+use windlass_model::Error as ModelError;
 use windlass_table::{Error, Result, Watch};
 use windlass_train::Epoch;
 
@@ -19,8 +20,12 @@ static WRITING: AtomicBool = AtomicBool::new(false);
 /// Says what went wrong and what to do, and chooses the exit code.
 pub(crate) fn report(error: &Refusal) -> ExitCode {
     match error {
-        Refusal::Table(error) if error.is_closed_pipe() => return ExitCode::SUCCESS,
-        Refusal::Table(Error::Interrupted) => return ExitCode::from(130),
+        Refusal::Model(ModelError::Table(error)) if error.is_closed_pipe() => {
+            return ExitCode::SUCCESS;
+        }
+        Refusal::Model(ModelError::Table(Error::Interrupted)) | Refusal::Interrupted => {
+            return ExitCode::from(130);
+        }
         _ => {}
     }
     say(&format!("{} {error}", paint("error:", "1;31")));
@@ -45,6 +50,18 @@ pub(crate) fn print(text: &str) -> Result<()> {
     })
 }
 
+/// Five digits that count.
+pub(crate) fn short(value: f64) -> String {
+    if value == 0.0 || (1e-3..1e6).contains(&value.abs()) {
+        let whole = value.abs().max(1.0).log10().floor();
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 5")]
+        let decimals = (4.0 - whole).max(0.0) as usize;
+        format!("{value:.decimals$}")
+    } else {
+        format!("{value:.4e}")
+    }
+}
+
 /// Something for machines to read.
 pub(crate) fn to_json(value: &impl serde::Serialize) -> String {
     serde_json::to_string_pretty(value).expect("numbers, names and lists of them")
@@ -57,6 +74,23 @@ fn paint(text: &str, colour: &str) -> String {
     } else {
         text.to_owned()
     }
+}
+
+/// Whether Ctrl-C was pressed.
+pub(crate) fn interrupted() -> bool {
+    INTERRUPTED.load(Ordering::Relaxed)
+}
+
+/// A bar on a terminal that counts something, with the time left and a message.
+pub(crate) fn counted(quiet: bool, all: usize, what: &str) -> ProgressBar {
+    if quiet || !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new(all as u64);
+    let template = format!("{{bar:30}} {{pos}}/{{len}} {what}, {{eta}} left  {{msg}}");
+    let style = ProgressStyle::with_template(&template);
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    bar
 }
 
 /// From here on there is something to tidy up: Ctrl-C ends the work at the next block.
@@ -105,7 +139,7 @@ impl Watch for Progress {
 
     fn advance(&self, rows: u64) -> Result<()> {
         self.bar.inc(rows);
-        if INTERRUPTED.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) }
+        if interrupted() { Err(Error::Interrupted) } else { Ok(()) }
     }
 }
 
@@ -121,12 +155,7 @@ impl Epochs {
     pub(crate) fn new(quiet: bool, runs: usize, epochs: usize) -> Self {
         // A committee of more networks than rows is refused later.
         let best = Mutex::new(BTreeMap::new());
-        if quiet || epochs == 0 || !io::stderr().is_terminal() {
-            return Self { bar: ProgressBar::hidden(), best, runs };
-        }
-        let bar = ProgressBar::new((runs as u64).saturating_mul(epochs as u64));
-        let style = ProgressStyle::with_template("{bar:30} {pos}/{len} epochs, {eta} left  {msg}");
-        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        let bar = counted(quiet || epochs == 0, runs.saturating_mul(epochs), "epochs");
         Self { bar, best, runs }
     }
 
@@ -155,6 +184,6 @@ impl windlass_train::Watch for Epochs {
             }
             self.bar.set_message(text);
         }
-        !INTERRUPTED.load(Ordering::Relaxed)
+        !interrupted()
     }
 }

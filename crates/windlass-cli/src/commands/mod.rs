@@ -1,6 +1,7 @@
 //! One file for every command.
 
 pub(crate) mod augment;
+pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod export;
 pub(crate) mod inspect;

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use windlass_model::Valid;
-use windlass_train::{Loss, Optimiser, Order, Schedule, Training};
+use windlass_model::{Error, Valid};
+use windlass_train::{Activation, Loss, Optimiser, Order, Schedule, Training};
 
 /// A network and its training.
 #[derive(Debug, Args)]
@@ -12,13 +12,13 @@ use windlass_train::{Loss, Optimiser, Order, Schedule, Training};
 pub(super) struct NetworkArgs {
     /// Units of every hidden layer [default: 128,128]
     #[arg(long, value_name = "N,N,…", value_delimiter = ',')]
-    pub(super) hidden: Option<Vec<usize>>,
+    hidden: Option<Vec<usize>>,
     /// What hidden units do [default: relu]
     #[arg(long, value_name = "FUNCTION")]
-    pub(super) activation: Option<ActivationName>,
+    activation: Option<ActivationName>,
     /// leaky-relu: the slope of negative sums [default: 0.1]
     #[arg(long, value_name = "SLOPE")]
-    pub(super) slope: Option<f32>,
+    slope: Option<f32>,
     /// Times that all rows are seen [default: 200]
     #[arg(long, value_name = "N")]
     epochs: Option<usize>,
@@ -33,10 +33,10 @@ pub(super) struct NetworkArgs {
     schedule: Option<ScheduleName>,
     /// How weights follow the gradient [default: adamw]
     #[arg(long, value_name = "NAME")]
-    pub(super) optimizer: Option<OptimizerName>,
+    optimizer: Option<OptimizerName>,
     /// sgd: how much of the last step goes on [default: 0.9]
     #[arg(long, value_name = "μ")]
-    pub(super) momentum: Option<f64>,
+    momentum: Option<f64>,
     /// How strongly weights are drawn to zero [default: 0.5 for adamw, else 0]
     #[arg(long, value_name = "λ")]
     weight_decay: Option<f64>,
@@ -48,7 +48,7 @@ pub(super) struct NetworkArgs {
     loss: Option<Loss>,
     /// End after so many epochs without a better validation error
     #[arg(long, value_name = "EPOCHS")]
-    pub(super) patience: Option<usize>,
+    patience: Option<usize>,
     /// Leave out a last batch that is not full
     #[arg(long)]
     drop_last: bool,
@@ -67,7 +67,7 @@ pub(super) struct NetworkArgs {
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-pub(super) enum ActivationName {
+enum ActivationName {
     Relu,
     LeakyRelu,
     Sigmoid,
@@ -82,7 +82,7 @@ enum ScheduleName {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum OptimizerName {
+enum OptimizerName {
     Adamw,
     Adam,
     Sgd,
@@ -140,6 +140,40 @@ impl NetworkArgs {
             loss: self.loss.unwrap_or_default(),
             patience: self.patience,
         }
+    }
+
+    /// Refuses options that others make meaningless.
+    pub(super) fn check(&self) -> Result<(), Error> {
+        if self.patience.is_some() && self.valid().0 == Valid::None {
+            return Err(Error::DoesNotApply { option: "--patience", to: "--valid none" });
+        }
+        let leaky = matches!(self.activation, Some(ActivationName::LeakyRelu));
+        if self.slope.is_some() && !leaky {
+            return Err(Error::DoesNotApply { option: "--slope", to: "this --activation" });
+        }
+        if self.momentum.is_some() && self.optimizer != Some(OptimizerName::Sgd) {
+            return Err(Error::DoesNotApply { option: "--momentum", to: "this --optimizer" });
+        }
+        Ok(())
+    }
+
+    /// An option that says how layers are, if one was given.
+    pub(super) fn shape_given(&self) -> Option<&'static str> {
+        let given =
+            [(self.hidden.is_some(), "--hidden"), (self.activation.is_some(), "--activation")];
+        given.into_iter().find(|(given, _)| *given).map(|(_, option)| option)
+    }
+
+    /// The hidden layers, and what their units do.
+    pub(super) fn hidden_layers(&self) -> (Vec<usize>, Activation) {
+        let activation = match self.activation {
+            Some(ActivationName::Relu) | None => Activation::Relu,
+            Some(ActivationName::LeakyRelu) => Activation::LeakyRelu(self.slope.unwrap_or(0.1)),
+            Some(ActivationName::Sigmoid) => Activation::Sigmoid,
+            Some(ActivationName::Tanh) => Activation::Tanh,
+            Some(ActivationName::Identity) => Activation::Identity,
+        };
+        (self.hidden.clone().unwrap_or_else(|| vec![128, 128]), activation)
     }
 
     /// An option that was given, of those that only networks have.

@@ -8,7 +8,7 @@ use arrow_array::{Array, ArrayRef, Float64Array, RecordBatch};
 use arrow_schema::{DataType, Field, Schema};
 use clap::Args;
 use ndarray::Array2;
-use windlass_model::{Error, Metrics, Model, Result};
+use windlass_model::{Error, MemberCard, Metrics, Model, Result};
 use windlass_table::{
     Sink, Table, Watch as _, WriteOptions, check_places, in_words, is_numeric, numbers,
 };
@@ -181,9 +181,9 @@ fn with_columns(table: &Table, added: &[String]) -> Result<Arc<Schema>> {
 fn say_extra(model: &Model, table: &Table, quiet: bool) {
     let card = model.card();
     let known: Vec<&str> = card
-        .preparations
+        .members
         .iter()
-        .flat_map(|preparation| {
+        .flat_map(|MemberCard { preparation, .. }| {
             let inputs = preparation.inputs.iter().map(windlass_model::Input::name);
             inputs.chain(preparation.targets.iter().map(|target| target.name.as_str()))
         })

@@ -12,7 +12,7 @@ use windlass_table::{AnchorChoice, Clusters, Frame, check_places, write_whole};
 use super::picture::Picture;
 use super::train::without_anchors;
 use crate::options::{ColumnArgs, ReadArgs, anchors, check_clusters, clusters};
-use crate::terminal::{self, Progress, to_json};
+use crate::terminal::{self, Progress, short, to_json};
 
 /// Fit anchor regression for several strengths γ: coefficients, and errors in groups seen and unseen
 #[derive(Debug, Args)]
@@ -130,22 +130,10 @@ fn in_words(path: &GammaPath) -> String {
     text
 }
 
-/// Five digits that count.
-fn short(value: f64) -> String {
-    if value == 0.0 || (1e-3..1e6).contains(&value.abs()) {
-        let whole = value.abs().max(1.0).log10().floor();
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 5")]
-        let decimals = (4.0 - whole).max(0.0) as usize;
-        format!("{value:.decimals$}")
-    } else {
-        format!("{value:.4e}")
-    }
-}
-
 fn drawn(path: &GammaPath) -> Lines {
     let of = |name: &str, value: &dyn Fn(&windlass_model::PathRow) -> f64| {
         let points = path.rows.iter().enumerate().map(|(place, row)| (place as f64, value(row)));
-        Series { name: name.to_owned(), points: points.collect() }
+        Series { name: name.to_owned(), points: points.collect(), ..Series::default() }
     };
     let names =
         path.rows.iter().enumerate().map(|(place, row)| (place as f64, row.gamma.to_string()));
@@ -159,7 +147,6 @@ fn drawn(path: &GammaPath) -> Lines {
             of("worst group", &|row| row.worst_group),
         ],
         x_names: Some(names.collect()),
-        mark: None,
-        log_y: false,
+        ..Lines::default()
     }
 }

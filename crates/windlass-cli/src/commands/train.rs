@@ -8,14 +8,14 @@ use std::time::{Duration, Instant};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use windlass_model::{
-    AugmentRecipe, Card, Checkpoint, Error, Kind, Metrics, Model, NetworkRecipe, Recipe, Result,
-    Scaling, Trained, Valid,
+    AugmentRecipe, AutoRecipe, Card, Checkpoint, Error, ForestSettings, Kind, Metrics, Model,
+    NetworkRecipe, Recipe, Result, Scaling, Split, Trained,
 };
 use windlass_plot::{Lines, Series};
 use windlass_table::{AnchorChoice, Columns, Frame, Table, check_places, write_whole};
 use windlass_train::{Activation, Epoch, FittedOn, Shape};
 
-use super::network::{ActivationName, NetworkArgs, OptimizerName};
+use super::network::NetworkArgs;
 use super::picture::Picture;
 use crate::options::{ColumnArgs, HowArgs, MethodName, ReadArgs};
 use crate::terminal::{self, Epochs, Progress, to_json};
@@ -27,6 +27,8 @@ Examples:
   windlass train cars.csv --target mpg --output model.windlass
   windlass train cars.csv -t mpg --committee 5 -o model.windlass
   windlass train train.csv -t y --hidden 128,128 --augment ada --clusters 8 --manifold 1 --epochs 200 -o model.windlass
+  windlass train cars.csv -t mpg --auto -o model.windlass
+  windlass train sites.csv -t y --auto --domain site -o model.windlass
   windlass train train.csv -t y --model ridge --penalty 1.0 -o ridge.windlass
   windlass train train.csv -t y --model anchor --anchors column:site --gamma 5 -o anchor.windlass")]
 pub(crate) struct TrainArgs {
@@ -42,6 +44,16 @@ pub(crate) struct TrainArgs {
     /// The kind of model
     #[arg(long, value_name = "MODEL", default_value = "mlp")]
     model: ModelName,
+    /// Choose among networks, ridge and forests by rows held out in turn, and average the best
+    #[arg(long, conflicts_with = "model")]
+    auto: bool,
+    /// Rows with the same value in this column are not on both sides when rows are held out
+    #[arg(long, value_name = "COLUMN")]
+    domain: Option<String>,
+    /// --auto, --domain: choose for shifts between domains that are larger than those in the table; pays
+    /// only where they are
+    #[arg(long, requires = "auto", requires = "domain")]
+    expect_larger_shifts: bool,
     /// Draw the loss over the epochs: a .svg or .png file
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
@@ -62,6 +74,12 @@ pub(crate) struct TrainArgs {
     /// ridge, anchor: penalty on the coefficients of scaled columns [default: 1 for ridge, 0 for anchor]
     #[arg(long, value_name = "λ", help_heading = "Linear models", allow_negative_numbers = true)]
     penalty: Option<f64>,
+    /// forest: trees [default: 200]
+    #[arg(long, value_name = "N", help_heading = "Forests")]
+    trees: Option<usize>,
+    /// forest: fewest rows of a leaf [default: 1]
+    #[arg(long, value_name = "N", help_heading = "Forests")]
+    leaf: Option<usize>,
     /// What continuous columns are brought to
     #[arg(long, value_name = "SCALE", default_value = "standard", help_heading = "Columns")]
     scale: ScaleName,
@@ -100,10 +118,12 @@ enum ModelName {
     Ridge,
     /// Anchor regression: --anchors, --gamma
     Anchor,
+    /// A random forest: --trees, --leaf
+    Forest,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum ScaleName {
+pub(super) enum ScaleName {
     /// Mean 0, deviation 1
     Standard,
     /// From 0 to 1
@@ -129,16 +149,32 @@ impl TrainArgs {
             Some(option) => Err(Error::DoesNotApply { option, to }),
             None => Ok(()),
         };
-        let linear = matches!(self.model, ModelName::Ridge | ModelName::Anchor);
-        let to = if self.model == ModelName::Ridge { "ridge" } else { "anchor regression" };
-        if linear {
+        let to = match self.model {
+            _ if self.auto => Some("--auto"),
+            ModelName::Ridge => Some("ridge"),
+            ModelName::Anchor => Some("anchor regression"),
+            ModelName::Forest => Some("forests"),
+            ModelName::Mlp | ModelName::Fcn3 | ModelName::Mlp5x50 => None,
+        };
+        if let Some(to) = to {
             refuse(self.network.given(), to)?;
             refuse(self.augment.is_some().then_some("--augment"), to)?;
             refuse(self.plot.is_some().then_some("--plot"), to)?;
             let share = self.network.valid.as_deref().filter(|valid| valid.parse::<f64>().is_ok());
             refuse(share.map(|_| "a share in --valid"), to)?;
-        } else {
-            refuse(self.penalty.is_some().then_some("--penalty"), "networks")?;
+            let domain = self.domain.is_some() && !self.auto;
+            refuse(domain.then_some("--domain"), to)?;
+        }
+        if self.auto {
+            refuse(self.network.valid.as_ref().map(|_| "--valid"), "--auto")?;
+        }
+        if !matches!(self.model, ModelName::Ridge | ModelName::Anchor) {
+            refuse(self.penalty.is_some().then_some("--penalty"), to.unwrap_or("networks"))?;
+        }
+        if self.model != ModelName::Forest {
+            let given = [(self.trees.is_some(), "--trees"), (self.leaf.is_some(), "--leaf")];
+            let given = given.into_iter().find(|(given, _)| *given).map(|(_, option)| option);
+            refuse(given, to.unwrap_or("networks"))?;
         }
         if self.augment.is_none() {
             let inside = [
@@ -147,7 +183,7 @@ impl TrainArgs {
                 (self.per_batch, "--per-batch"),
             ];
             let inside = inside.into_iter().find(|(given, _)| *given).map(|(_, option)| option);
-            let to = if linear { to } else { "training without --augment" };
+            let to = to.unwrap_or("training without --augment");
             refuse(inside.or(self.how.given(self.model == ModelName::Anchor)), to)?;
         }
         if self.json && self.output.as_os_str() == "-" {
@@ -156,26 +192,12 @@ impl TrainArgs {
         if self.columns.wants_floats() {
             return Err(Error::DoesNotApply { option: "--integers float", to: "models" });
         }
-        if self.network.patience.is_some() && self.network.valid().0 == Valid::None {
-            return Err(Error::DoesNotApply { option: "--patience", to: "--valid none" });
-        }
-        let leaky = matches!(self.network.activation, Some(ActivationName::LeakyRelu));
-        if self.network.slope.is_some() && !leaky {
-            return Err(Error::DoesNotApply { option: "--slope", to: "this --activation" });
-        }
+        self.network.check()?;
         if self.model == ModelName::Anchor {
             self.how.check_clusters()?;
         }
-        if self.network.momentum.is_some() && self.network.optimizer != Some(OptimizerName::Sgd) {
-            return Err(Error::DoesNotApply { option: "--momentum", to: "this --optimizer" });
-        }
         if matches!(self.model, ModelName::Fcn3 | ModelName::Mlp5x50) {
-            let shape = [
-                (self.network.hidden.is_some(), "--hidden"),
-                (self.network.activation.is_some(), "--activation"),
-            ];
-            let shape = shape.into_iter().find(|(given, _)| *given).map(|(_, option)| option);
-            refuse(shape, "a preset network")?;
+            refuse(self.network.shape_given(), "a preset network")?;
         }
         if self.per_batch && self.how.names_groups() {
             return Err(Error::DoesNotApply { option: "--per-batch", to: "groups that are given" });
@@ -183,7 +205,16 @@ impl TrainArgs {
         Ok(())
     }
 
+    /// Which rows may not be on both sides when some are held out.
+    fn split(&self) -> Split {
+        self.domain.clone().map_or(Split::Rows, Split::Groups)
+    }
+
     fn kind(&self) -> Result<Kind> {
+        if self.auto {
+            let larger_shifts = self.expect_larger_shifts;
+            return Ok(Kind::Auto(AutoRecipe { folds: 4, split: self.split(), larger_shifts }));
+        }
         let (hidden, activation) = match self.model {
             ModelName::Ridge => return Ok(Kind::Ridge { penalty: self.penalty.unwrap_or(1.0) }),
             ModelName::Anchor => {
@@ -193,20 +224,15 @@ impl TrainArgs {
                 let penalty = self.penalty.unwrap_or(0.0);
                 return Ok(Kind::Anchor { anchors, clusters, gamma, penalty });
             }
+            ModelName::Forest => {
+                let usual = ForestSettings::default();
+                let (trees, leaf) =
+                    (self.trees.unwrap_or(usual.trees), self.leaf.unwrap_or(usual.leaf));
+                return Ok(Kind::Forest(ForestSettings { trees, leaf, ..usual }));
+            }
             ModelName::Fcn3 => parts_of(Shape::fcn3(1, 1)),
             ModelName::Mlp5x50 => parts_of(Shape::mlp5x50(1, 1)),
-            ModelName::Mlp => {
-                let activation = match self.network.activation {
-                    Some(ActivationName::Relu) | None => Activation::Relu,
-                    Some(ActivationName::LeakyRelu) => {
-                        Activation::LeakyRelu(self.network.slope.unwrap_or(0.1))
-                    }
-                    Some(ActivationName::Sigmoid) => Activation::Sigmoid,
-                    Some(ActivationName::Tanh) => Activation::Tanh,
-                    Some(ActivationName::Identity) => Activation::Identity,
-                };
-                (self.network.hidden.clone().unwrap_or_else(|| vec![128, 128]), activation)
-            }
+            ModelName::Mlp => self.network.hidden_layers(),
         };
         let augment = match self.augment {
             None => None,
@@ -218,8 +244,9 @@ impl TrainArgs {
             }),
         };
         let valid = self.network.valid().0;
-        let training = self.network.training();
-        Ok(Kind::Network(Box::new(NetworkRecipe { hidden, activation, training, augment, valid })))
+        let (training, split) = (self.network.training(), self.split());
+        let network = NetworkRecipe { hidden, activation, training, augment, valid, split };
+        Ok(Kind::Network(Box::new(network)))
     }
 
     fn recipe(&self, columns: Columns) -> Result<Recipe> {
@@ -240,19 +267,22 @@ fn parts_of(shape: Shape) -> (Vec<usize>, Activation) {
 }
 
 /// A column that names groups is none to predict from, unless it is asked for as such.
-pub(super) fn without_anchors(
-    mut columns: Columns,
-    anchors: &AnchorChoice,
-    table: &Table,
-) -> Columns {
-    if let AnchorChoice::Column(name) = anchors
-        && table.schema().index_of(name).is_ok()
-    {
+pub(super) fn without_anchors(columns: Columns, anchors: &AnchorChoice, table: &Table) -> Columns {
+    match anchors {
+        AnchorChoice::Column(name) => carried(columns, name, table),
+        _ => columns,
+    }
+}
+
+/// Carries a column along, unless something else is asked of it.
+pub(super) fn carried(mut columns: Columns, name: &str, table: &Table) -> Columns {
+    if table.schema().index_of(name).is_ok() {
+        let is = |other: &String| other == name;
         let lists = [&columns.exclude, &columns.carry, &columns.categorical, &columns.continuous];
-        let said = lists.iter().any(|list| list.contains(name));
-        let chosen = columns.features.as_ref().is_some_and(|features| features.contains(name));
-        if !said && !chosen && !columns.target.contains(name) {
-            columns.carry.push(name.clone());
+        let said = lists.iter().any(|list| list.iter().any(is));
+        let chosen = columns.features.as_ref().is_some_and(|features| features.iter().any(is));
+        if !said && !chosen && !columns.target.iter().any(is) {
+            columns.carry.push(name.to_owned());
         }
     }
     columns
@@ -272,7 +302,10 @@ pub(crate) fn run(args: &TrainArgs) -> Result<ExitCode> {
     check_places(&places, Some(windlass_table::Format::Arrow), &inputs)?;
     let table = args.read.open(&args.inputs)?;
     let (anchors, _) = args.how.groups();
-    let columns = without_anchors(args.columns.columns(&args.target, &table), &anchors, &table);
+    let mut columns = without_anchors(args.columns.columns(&args.target, &table), &anchors, &table);
+    if let Some(domain) = &args.domain {
+        columns = carried(columns, domain, &table);
+    }
     let recipe = args.recipe(columns)?;
     let progress = Progress::new(args.quiet);
     let load = |table: &Table| {
@@ -286,10 +319,10 @@ pub(crate) fn run(args: &TrainArgs) -> Result<ExitCode> {
     };
     let valid = valid_table.as_ref().map(load).transpose()?;
     progress.clear();
-    let runs = args.network.committee.unwrap_or(1);
-    let epochs = match &recipe.kind {
-        Kind::Network(network) => network.training.epochs,
-        Kind::Ridge { .. } | Kind::Anchor { .. } => 0,
+    let (runs, epochs) = match &recipe.kind {
+        Kind::Network(network) => (args.network.committee.unwrap_or(1), network.training.epochs),
+        Kind::Auto(auto) => auto.networks(frame.batch.num_rows()),
+        Kind::Ridge { .. } | Kind::Anchor { .. } | Kind::Forest(_) => (0, 0),
     };
     check_memory(&recipe.kind, runs.min(rayon::current_num_threads()), args.read.memory)?;
     let watch = Epochs::new(args.quiet, runs, epochs);
@@ -421,7 +454,7 @@ impl<'a> Summary<'a> {
 
 fn inputs(card: &Card) -> Vec<&str> {
     let mut names: Vec<&str> = vec![];
-    for input in card.preparations.iter().flat_map(|preparation| &preparation.inputs) {
+    for input in card.members.iter().flat_map(|member| &member.preparation.inputs) {
         if !names.contains(&input.name()) {
             names.push(input.name());
         }
@@ -444,6 +477,8 @@ fn in_words(trained: &Trained, path: &Path, seconds: f64) -> String {
         }
         (Kind::Ridge { penalty }, _) => format!("ridge, penalty {penalty}"),
         (Kind::Anchor { gamma, .. }, _) => format!("anchor regression, γ = {gamma}"),
+        (Kind::Forest(forest), _) => format!("forest of {} trees", forest.trees),
+        (Kind::Auto(_), members) => format!("a choice of {members} models"),
     };
     let _ = writeln!(text, "{}: {what}, {} rows, {seconds:.1} s", path.display(), card.rows);
     let _ = writeln!(text, "  target   {}", model.targets().join(", "));
@@ -492,11 +527,11 @@ fn curve(trained: &Trained) -> Lines {
         };
         if trained.histories.len() == 1 {
             let points = of(|epoch| Some(epoch.loss));
-            series.push(Series { name: "training loss".into(), points });
+            series.push(Series { name: "training loss".into(), points, ..Series::default() });
         }
         let points = of(|epoch| epoch.valid);
         if !points.is_empty() {
-            series.push(Series { name: format!("validation{which}"), points });
+            series.push(Series { name: format!("validation{which}"), points, ..Series::default() });
         }
         if let ([_], Some(best)) = (&trained.histories[..], history.iter().rfind(|e| e.best)) {
             let (epoch, value) = (best.number, best.valid.unwrap_or(best.loss));
@@ -511,5 +546,6 @@ fn curve(trained: &Trained) -> Lines {
         x_names: None,
         mark,
         log_y: true,
+        ..Lines::default()
     }
 }

@@ -1,0 +1,445 @@
+//! `compare`: does augmentation help on this table?
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use clap::{Args, ValueEnum};
+use indicatif::ProgressBar;
+use windlass_lab::{
+    Comparison, Entrant, Finding, Folder, Key, MethodName, ModelName, Plan, Protocol, Results,
+    Rows, Rule, Run, Summary, Watch, in_percent,
+};
+use windlass_model::{Error, NetworkRecipe, Split, Valid};
+use windlass_table::{Columns, Frame, Table};
+
+use super::network::NetworkArgs;
+use super::train::{ScaleName, carried};
+use crate::options::{ColumnArgs, ReadArgs};
+use crate::terminal::{self, Progress, to_json};
+
+/// Compare augmentations, and other models, on a table: does anything help?
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Every method learns from the same rows, from the same initial weights, with as many steps and as many
+settings tried. What is fitted, is fitted on training rows only.
+
+Exit codes: 0 an augmentation helps, 3 there is no evidence that one does.
+
+Examples:
+  windlass compare cars.csv --target mpg --output cars
+  windlass compare cars.csv --target mpg --methods erm,ada,c-mixup,placebo --tune 8 --output cars
+  windlass compare sales.csv --target sold --split time:day --output sales
+  windlass compare sites.csv --target yield --split domain:site --output sites
+  windlass compare cars.csv --target mpg --sizes 50,100,200,all --output cars")]
+pub(crate) struct CompareArgs {
+    /// Files or folders of files with the same columns, or `-`: one table
+    #[arg(required = true, value_name = "INPUT")]
+    inputs: Vec<PathBuf>,
+    /// The column to predict, or several
+    #[arg(short, long, required = true, value_name = "COLUMNS")]
+    target: Vec<String>,
+    /// A new folder for the report, the pictures and the numbers
+    #[arg(short, long, value_name = "FOLDER", required_unless_present = "resume")]
+    output: Option<PathBuf>,
+    /// Go on with a comparison that was stopped, by the same command with this in place of --output
+    #[arg(long, value_name = "FOLDER", conflicts_with = "output")]
+    resume: Option<PathBuf>,
+    /// Ways to train networks
+    #[arg(long, value_name = "METHODS", value_delimiter = ',', default_value = "all")]
+    methods: Vec<MethodChoice>,
+    /// Models: networks, and rivals that need no augmentation
+    #[arg(long, value_name = "MODELS", value_delimiter = ',', default_value = "mlp,ridge,forest")]
+    models: Vec<ModelChoice>,
+    /// What is held out: rows, group:COLUMN, domain:COLUMN, time:COLUMN
+    #[arg(long, value_name = "RULE", default_value = "rows", value_parser = rule)]
+    split: Rule,
+    /// Test on this table instead of rows held out
+    #[arg(long, value_name = "FILE", conflicts_with = "split")]
+    test: Option<PathBuf>,
+    /// Parts that are held out in turn
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(2..))]
+    folds: u16,
+    /// How often, each time with other parts
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..))]
+    repeats: u16,
+    /// Numbers of training rows, for learning curves
+    #[arg(long, value_name = "N,N,…,all", value_delimiter = ',', default_value = "all", value_parser = size)]
+    sizes: Vec<Size>,
+    /// Settings that everyone tries inside the training rows; the first are the usual ones
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
+    tune: u16,
+    /// A summary for machines, on standard output
+    #[arg(long)]
+    json: bool,
+    /// No summary and no progress
+    #[arg(short, long)]
+    quiet: bool,
+    /// What random numbers depend on: one seed, the same results
+    #[arg(short, long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    /// Leave out rows without a finite target instead of refusing them
+    #[arg(long)]
+    drop_missing_target: bool,
+    #[command(flatten)]
+    network: NetworkArgs,
+    /// What continuous columns are brought to
+    #[arg(long, value_name = "SCALE", default_value = "standard", help_heading = "Columns")]
+    scale: ScaleName,
+    /// What targets are brought to; errors are in their units anyway
+    #[arg(long, value_name = "SCALE", default_value = "standard", help_heading = "Columns")]
+    target_scale: ScaleName,
+    #[command(flatten)]
+    columns: ColumnArgs,
+    #[command(flatten)]
+    read: ReadArgs,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum MethodChoice {
+    All,
+    /// No augmentation
+    Erm,
+    Noise,
+    Mixup,
+    ManifoldMixup,
+    LocalMixup,
+    CMixup,
+    Ada,
+    AdaManifold,
+    /// No augmentation, another seed: what chance does
+    Placebo,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ModelChoice {
+    /// A network: --hidden, --activation
+    Mlp,
+    /// The paper's network for tables
+    Fcn3,
+    Ridge,
+    /// A random forest
+    Forest,
+    /// What `train --auto` makes
+    Auto,
+}
+
+/// A number of training rows, or all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Size(Option<usize>);
+
+fn size(text: &str) -> Result<Size, String> {
+    match text {
+        "all" => Ok(Size(None)),
+        _ => {
+            text.parse().map(|rows| Size(Some(rows))).map_err(|_| "a number of rows, or all".into())
+        }
+    }
+}
+
+fn rule(text: &str) -> Result<Rule, String> {
+    match text.split_once(':') {
+        None if text == "rows" => Ok(Rule::Rows),
+        Some(("group", column)) => Ok(Rule::Group(column.into())),
+        Some(("domain", column)) => Ok(Rule::Domain(column.into())),
+        Some(("time", column)) => Ok(Rule::Time(column.into())),
+        _ => Err("a rule is rows, group:COLUMN, domain:COLUMN or time:COLUMN".into()),
+    }
+}
+
+impl CompareArgs {
+    fn methods(&self) -> Vec<MethodName> {
+        let name = |choice: &MethodChoice| match choice {
+            MethodChoice::All => MethodName::ALL.to_vec(),
+            MethodChoice::Erm => vec![MethodName::Erm],
+            MethodChoice::Noise => vec![MethodName::Noise],
+            MethodChoice::Mixup => vec![MethodName::Mixup],
+            MethodChoice::ManifoldMixup => vec![MethodName::ManifoldMixup],
+            MethodChoice::LocalMixup => vec![MethodName::LocalMixup],
+            MethodChoice::CMixup => vec![MethodName::CMixup],
+            MethodChoice::Ada => vec![MethodName::Ada],
+            MethodChoice::AdaManifold => vec![MethodName::AdaManifold],
+            MethodChoice::Placebo => vec![MethodName::Placebo],
+        };
+        let chosen: Vec<MethodName> = self.methods.iter().flat_map(name).collect();
+        MethodName::ALL.into_iter().filter(|method| chosen.contains(method)).collect()
+    }
+
+    fn models(&self) -> Vec<ModelName> {
+        let mut models = vec![];
+        for choice in &self.models {
+            let model = match choice {
+                ModelChoice::Mlp => ModelName::Mlp,
+                ModelChoice::Fcn3 => ModelName::Fcn3,
+                ModelChoice::Ridge => ModelName::Ridge,
+                ModelChoice::Forest => ModelName::Forest,
+                ModelChoice::Auto => ModelName::Auto,
+            };
+            if !models.contains(&model) {
+                models.push(model);
+            }
+        }
+        models
+    }
+
+    fn sizes(&self) -> Vec<Option<usize>> {
+        let mut sizes: Vec<Option<usize>> = self.sizes.iter().map(|size| size.0).collect();
+        sizes.sort_by_key(|size| size.unwrap_or(usize::MAX));
+        sizes.dedup();
+        sizes
+    }
+
+    fn network(&self) -> Result<NetworkRecipe, Error> {
+        let refuse = |option| Err(Error::DoesNotApply { option, to: "compare" });
+        if self.network.checkpoint.is_some() {
+            return refuse("--checkpoint");
+        }
+        let (valid, file) = self.network.valid();
+        if file.is_some() || valid == Valid::None {
+            return refuse("--valid without a share");
+        }
+        let (hidden, activation) = self.network.hidden_layers();
+        let training = self.network.training();
+        Ok(NetworkRecipe { hidden, activation, training, augment: None, valid, split: Split::Rows })
+    }
+
+    fn protocol(&self, columns: Columns) -> Result<Protocol, Error> {
+        if self.columns.wants_floats() {
+            return Err(Error::DoesNotApply { option: "--integers float", to: "models" });
+        }
+        self.network.check()?;
+        Ok(Protocol {
+            columns,
+            drop_missing_target: self.drop_missing_target,
+            scaling: self.scale.into(),
+            target_scaling: self.target_scale.into(),
+            methods: self.methods(),
+            models: self.models(),
+            rule: if self.test.is_some() { Rule::TestFile } else { self.split.clone() },
+            folds: self.folds.into(),
+            repeats: self.repeats.into(),
+            sizes: self.sizes(),
+            tune: self.tune.into(),
+            network: self.network()?,
+            seed: self.seed,
+        })
+    }
+}
+
+pub(crate) fn run(args: &CompareArgs) -> windlass_lab::Result<ExitCode> {
+    let started = Instant::now();
+    terminal::heed_ctrl_c();
+    args.protocol(Columns::default())?;
+    let table = args.read.open(&args.inputs)?;
+    let mut columns = args.columns.columns(&args.target, &table);
+    if let Some(column) = args.split.split().column() {
+        columns = carried(columns, column, &table);
+    }
+    let protocol = args.protocol(columns)?;
+    let progress = Progress::new(args.quiet);
+    let load = |table: &Table| {
+        let (drop, memory) = (protocol.drop_missing_target, args.read.memory);
+        Frame::load(table, &protocol.columns, drop, memory, &progress)
+    };
+    let frame = load(&table)?;
+    let test_table = match &args.test {
+        Some(path) => Some(args.read.open(std::slice::from_ref(path))?),
+        None => None,
+    };
+    let test = test_table.as_ref().map(load).transpose()?;
+    progress.clear();
+    let rows = Rows { frame: &frame, path: table.path() };
+    let test = test.as_ref().zip(args.test.as_deref()).map(|(frame, path)| Rows { frame, path });
+    let comparison = Comparison::new(&protocol, rows, test)?;
+    let plan = Plan {
+        version: env!("CARGO_PKG_VERSION").into(),
+        protocol: protocol.clone(),
+        tables: std::iter::once(&rows)
+            .chain(&test)
+            .map(|rows| rows.frame.profile.fingerprint.clone())
+            .collect(),
+    };
+    let (folder, done) = match (&args.output, &args.resume) {
+        (_, Some(path)) => Folder::resume(path, &plan)?,
+        (Some(path), None) => (Folder::create(path, &plan)?, vec![]),
+        (None, None) => unreachable!("one of them is required"),
+    };
+    terminal::begin_writing();
+    let watch = Runs::new(args.quiet, &folder, comparison.keys().len(), &protocol.models);
+    let runs = comparison.run(done, &watch)?;
+    watch.bar.finish_and_clear();
+    let summary = comparison.summary(&runs);
+    if runs.len() < comparison.keys().len() {
+        terminal::say(&format!(
+            "stopped after {} of {} runs; they are kept. To go on:\n  {}",
+            runs.len(),
+            comparison.keys().len(),
+            command(Some(folder.path()))
+        ));
+        return Err(windlass_lab::Error::Interrupted);
+    }
+    let results = Results {
+        version: plan.version,
+        command: command(None),
+        protocol: protocol.clone(),
+        tables: plan.tables,
+        rows: frame.batch.num_rows(),
+        runs,
+    };
+    for (name, bytes) in comparison.report(&results, &summary, &table_name(&args.inputs))? {
+        folder.write(&name, &bytes)?;
+    }
+    folder.finish(&results)?;
+    if args.json {
+        terminal::print(&(to_json(&summary) + "\n"))?;
+    } else if !args.quiet {
+        terminal::print(&in_words(&summary, &comparison))?;
+        let report = folder.path().join("report.html");
+        terminal::say(&format!("{} ({:.1} s)", report.display(), started.elapsed().as_secs_f64()));
+    }
+    Ok(ExitCode::from(if summary.helps { 0 } else { 3 }))
+}
+
+/// The first input's name without its folder.
+fn table_name(inputs: &[PathBuf]) -> String {
+    let name = inputs[0].file_name().unwrap_or(inputs[0].as_os_str());
+    name.to_string_lossy().into_owned()
+}
+
+/// The command as it was typed, or the one that goes on with it.
+fn command(resume: Option<&Path>) -> String {
+    let quoted = |word: &str| {
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:,=+@%".contains(c);
+        if !word.is_empty() && word.chars().all(plain) {
+            word.to_owned()
+        } else {
+            format!("'{}'", word.replace('\'', r"'\''"))
+        }
+    };
+    let mut words = vec!["windlass".to_owned()];
+    let mut given = std::env::args().skip(1);
+    while let Some(word) = given.next() {
+        match (resume, word.as_str()) {
+            (Some(_), "--output" | "-o" | "--resume") => drop(given.next()),
+            (Some(_), joined)
+                if ["--output=", "--resume=", "-o"].iter().any(|with| joined.starts_with(with)) => {
+            }
+            _ => words.push(quoted(&word)),
+        }
+    }
+    if let Some(folder) = resume {
+        words.extend(["--resume".to_owned(), quoted(&folder.to_string_lossy())]);
+    }
+    words.join(" ")
+}
+
+/// Keeps runs as they end, and shows how far it is and who leads.
+struct Runs<'a> {
+    bar: ProgressBar,
+    folder: &'a Folder,
+    models: &'a [ModelName],
+    errors: Mutex<BTreeMap<Key, f64>>,
+}
+
+impl<'a> Runs<'a> {
+    fn new(quiet: bool, folder: &'a Folder, all: usize, models: &'a [ModelName]) -> Self {
+        let bar = terminal::counted(quiet, all, "runs");
+        Self { bar, folder, models, errors: Mutex::new(BTreeMap::new()) }
+    }
+
+    /// Who has the lowest error against the reference, over the splits that both have run on.
+    fn leader(&self, errors: &BTreeMap<Key, f64>) -> Option<String> {
+        let mut sums: BTreeMap<Entrant, (f64, f64)> = BTreeMap::new();
+        for (key, error) in errors {
+            let entrant = key.entrant.reference(self.models);
+            if let Some(reference) = errors.get(&Key { entrant, ..*key }) {
+                let (sum, count) = sums.entry(key.entrant).or_default();
+                *sum += (error / reference).ln();
+                *count += 1.0;
+            }
+        }
+        let mean = |(entrant, (sum, count)): (Entrant, (f64, f64))| (entrant, sum / count);
+        let (entrant, by) = sums.into_iter().map(mean).min_by(|a, b| a.1.total_cmp(&b.1))?;
+        let several = self.models.iter().filter(|model| model.is_network()).count() > 1;
+        Some(format!("best so far: {}, RMSE {}", entrant.name(several), in_percent(by)))
+    }
+}
+
+impl Watch for Runs<'_> {
+    fn done(&self, run: &Run, done: usize, _all: usize) -> windlass_lab::Result<()> {
+        self.folder.keep(run)?;
+        if !self.bar.is_hidden() {
+            let mut errors = self.errors.lock().unwrap_or_else(PoisonError::into_inner);
+            errors.insert(run.key, run.metrics.rmse);
+            self.bar.set_position(done as u64);
+            self.bar.set_message(self.leader(&errors).unwrap_or_default());
+        }
+        Ok(())
+    }
+
+    fn cancelled(&self) -> bool {
+        terminal::interrupted()
+    }
+}
+
+fn in_words(summary: &Summary, comparison: &Comparison<'_>) -> String {
+    let mut text = String::new();
+    let several =
+        comparison.protocol().models.iter().filter(|model| model.is_network()).count() > 1;
+    let sizes = &comparison.protocol().sizes;
+    let domains = summary.lines.iter().any(|line| line.worst.is_some());
+    for size in sizes {
+        if sizes.len() > 1 {
+            let rows = size.map_or("all".to_owned(), |rows| rows.to_string());
+            let _ = writeln!(text, "{rows} training rows");
+        }
+        let worst = if domains { "  worst RMSE" } else { "" };
+        let _ = writeln!(
+            text,
+            "{:<20} {:>10} {:>10} {:>7}{worst}   difference  95 % interval        p",
+            "", "RMSE", "MAE", "R²"
+        );
+        for line in summary.lines.iter().filter(|line| line.size == *size) {
+            let r2 = line.r2.map_or_else(String::new, |r2| format!("{r2:.3}"));
+            let worst = match &line.worst {
+                Some((_, rmse)) => format!("{:>12}", terminal::short(*rmse)),
+                None => String::new(),
+            };
+            let _ = write!(
+                text,
+                "{:<20} {:>10} {:>10} {r2:>7}{worst}",
+                line.entrant.name(several),
+                terminal::short(line.rmse),
+                terminal::short(line.mae)
+            );
+            if let Some(found) = &line.difference {
+                let percent =
+                    |ratio: f64| format!("{:+.1} %", 100.0 * ratio.exp_m1()).replace('-', "−");
+                let p = line.p.map_or_else(String::new, |p| format!("{p:.3}"));
+                let mark = match line.finding {
+                    Finding::Helps => "  helps",
+                    Finding::Hurts => "  hurts",
+                    Finding::Placebo => "  (chance)",
+                    Finding::Reference | Finding::NoEvidence => "",
+                };
+                let _ = write!(
+                    text,
+                    "   {:>10}  {:>8} … {:<8}  {p:>5}{mark}",
+                    percent(found.mean),
+                    percent(found.low),
+                    percent(found.high)
+                );
+            }
+            text.push('\n');
+        }
+        text.push('\n');
+    }
+    let _ = writeln!(text, "{}", summary.verdict);
+    for remark in &summary.remarks {
+        let _ = writeln!(text, "{remark}");
+    }
+    text
+}

@@ -1,0 +1,365 @@
+//! Every entrant on the same rows: the runs of a comparison.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use ndarray::Axis;
+use rayon::prelude::*;
+use windlass::{Seed, Stream};
+use windlass_model::{Kind, Metrics, Model, Preparation, Recipe, Split, Trained, Valid, groups_of};
+use windlass_table::Frame;
+use windlass_train::Epoch;
+
+use crate::entrant::{Distances, Entrant, MethodName, ModelName};
+use crate::protocol::{Protocol, Sitting};
+use crate::results::{GroupError, Key, Run, Trial};
+use crate::{Error, Result};
+
+/// Hears of runs as they end, and may end the comparison.
+pub trait Watch: Sync {
+    /// A run ended; so many of all are done. Runs end in any order.
+    fn done(&self, _run: &Run, _done: usize, _all: usize) -> Result<()> {
+        Ok(())
+    }
+
+    /// Whether to stop.
+    fn cancelled(&self) -> bool {
+        false
+    }
+}
+
+impl Watch for () {}
+
+/// A table to compare on.
+#[derive(Debug, Clone, Copy)]
+pub struct Rows<'a> {
+    /// The rows.
+    pub frame: &'a Frame,
+    /// Its file, for messages.
+    pub path: &'a Path,
+}
+
+/// A comparison that can be run.
+#[derive(Debug)]
+pub struct Comparison<'a> {
+    protocol: &'a Protocol,
+    table: Rows<'a>,
+    test: Option<Rows<'a>>,
+    sittings: Vec<Sitting>,
+    /// For every size and sitting, what settings are in proportion to.
+    distances: Vec<Vec<Distances>>,
+}
+
+/// Ends the trainings of a run when the comparison is to stop.
+pub(crate) struct Ear<'a>(pub(crate) &'a dyn Watch);
+
+impl windlass_train::Watch for Ear<'_> {
+    fn epoch(&self, _run: usize, _epoch: &Epoch) -> bool {
+        !self.0.cancelled()
+    }
+}
+
+impl<'a> Comparison<'a> {
+    /// Parts the rows and refuses what cannot be compared.
+    pub fn new(protocol: &'a Protocol, table: Rows<'a>, test: Option<Rows<'a>>) -> Result<Self> {
+        let entrants = protocol.entrants();
+        let models = &protocol.models;
+        if !entrants.contains(&entrants[0].reference(models)) {
+            return Err(Error::NothingToCompare { what: "no network without augmentation (erm)" });
+        }
+        if entrants.len() < 2 {
+            return Err(Error::NothingToCompare { what: "one entrant only" });
+        }
+        let sittings = protocol.sittings(table.frame, test.map(|test| test.frame))?;
+        let mut comparison = Self { protocol, table, test, sittings, distances: vec![] };
+        for &size in &protocol.sizes {
+            let of = |sitting: &Sitting| comparison.distances(sitting, size);
+            let distances: Vec<Distances> =
+                comparison.sittings.par_iter().map(of).collect::<Result<_>>()?;
+            comparison.distances.push(distances);
+        }
+        Ok(comparison)
+    }
+
+    /// How it goes.
+    #[must_use]
+    pub fn protocol(&self) -> &Protocol {
+        self.protocol
+    }
+
+    /// The table.
+    #[must_use]
+    pub fn frame(&self) -> &Frame {
+        self.table.frame
+    }
+
+    /// The rows of the table.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.table.frame.batch.num_rows()
+    }
+
+    /// The table of test rows, if there is one.
+    #[must_use]
+    pub fn test_frame(&self) -> Option<&Frame> {
+        self.test.map(|test| test.frame)
+    }
+
+    /// The rows of every split.
+    #[must_use]
+    pub fn sittings(&self) -> &[Sitting] {
+        &self.sittings
+    }
+
+    /// Every run, whole splits one after the other.
+    #[must_use]
+    pub fn keys(&self) -> Vec<Key> {
+        let entrants = self.protocol.entrants();
+        let mut keys = vec![];
+        for &size in &self.protocol.sizes {
+            for Sitting { repeat, fold, .. } in &self.sittings {
+                let key = |&entrant| Key { size, repeat: *repeat, fold: *fold, entrant };
+                keys.extend(entrants.iter().map(key));
+            }
+        }
+        keys
+    }
+
+    /// Runs what is not done yet, side by side. The results do not depend on the order in which runs end.
+    /// When the watcher stops it, the runs that have ended are returned all the same.
+    pub fn run(&self, done: Vec<Run>, watch: &dyn Watch) -> Result<Vec<Run>> {
+        let keys = self.keys();
+        let todo: Vec<Key> =
+            keys.iter().filter(|key| done.iter().all(|run| run.key != **key)).copied().collect();
+        let count = std::sync::atomic::AtomicUsize::new(done.len());
+        let failed = AtomicBool::new(false);
+        let fresh: Vec<Result<Option<Run>>> = todo
+            .par_iter()
+            .with_max_len(1)
+            .map(|&key| {
+                if watch.cancelled() || failed.load(Ordering::Relaxed) {
+                    return Ok(None);
+                }
+                let run = self.one(key, watch).and_then(|run| {
+                    if let Some(run) = &run {
+                        let done = 1 + count.fetch_add(1, Ordering::Relaxed);
+                        watch.done(run, done, keys.len())?;
+                    }
+                    Ok(run)
+                });
+                failed.fetch_or(run.is_err(), Ordering::Relaxed);
+                run
+            })
+            .collect();
+        let mut runs = done;
+        for run in fresh {
+            runs.extend(run?);
+        }
+        let place = |run: &Run| keys.iter().position(|key| *key == run.key);
+        runs.sort_by_cached_key(place);
+        let networks = runs.iter().filter(|run| run.key.entrant.model.is_network());
+        let (all, lost) =
+            networks.fold((0, 0), |(all, lost), run| (all + 1, lost + usize::from(run.diverged)));
+        if all > 0 && all == lost {
+            return Err(Error::AllDiverged { runs: all });
+        }
+        Ok(runs)
+    }
+
+    fn sitting(&self, key: Key) -> (usize, &Sitting) {
+        let same = |sitting: &Sitting| sitting.repeat == key.repeat && sitting.fold == key.fold;
+        let place = self.sittings.iter().position(same).expect("a sitting of this comparison");
+        (place, &self.sittings[place])
+    }
+
+    /// The rows that a run learns from, in the order of the table.
+    fn training_rows(&self, sitting: &Sitting, size: Option<usize>) -> Frame {
+        let mut rows = sitting.train[..size.unwrap_or(sitting.train.len())].to_vec();
+        rows.sort_unstable();
+        self.table.frame.select(&rows)
+    }
+
+    /// How rows of a training part are held out inside it: as the part itself was, where it has groups enough.
+    fn inner(&self, train: &Frame) -> Result<Split> {
+        let split = self.protocol.rule.split();
+        Ok(match &split {
+            Split::Groups(column) if groups_of(&train.batch, column)?.len() < 2 => Split::Rows,
+            _ => split,
+        })
+    }
+
+    fn recipe(&self, kind: Kind, seed: Seed) -> Recipe {
+        let protocol = self.protocol;
+        Recipe {
+            columns: protocol.columns.clone(),
+            drop_missing_target: protocol.drop_missing_target,
+            scaling: protocol.scaling,
+            target_scaling: protocol.target_scaling,
+            kind,
+            seed: seed.0,
+        }
+    }
+
+    /// Distances between pairs of training rows as networks see them, if a method asks.
+    fn distances(&self, sitting: &Sitting, size: Option<usize>) -> Result<Distances> {
+        const MOST: usize = 300;
+        let train = self.training_rows(sitting, size);
+        let rows = train.batch.num_rows();
+        let protocol = self.protocol;
+        let scalings = (protocol.scaling, protocol.target_scaling);
+        let fitted = Preparation::fit(&train, &train.batch, &protocol.columns, scalings);
+        let (preparation, _) = in_fold(sitting, fitted)?;
+        let columns = preparation.width();
+        let mut between = vec![];
+        if protocol.methods.contains(&MethodName::LocalMixup) {
+            let x = in_fold(sitting, preparation.features(&train.batch, self.table.path, 0))?;
+            let few: Vec<usize> = (0..rows).step_by(rows.div_ceil(MOST)).collect();
+            for (place, &one) in few.iter().enumerate() {
+                for &other in &few[..place] {
+                    let off = &x.index_axis(Axis(0), one) - &x.index_axis(Axis(0), other);
+                    between.push(off.dot(&off).sqrt());
+                }
+            }
+            between.sort_by(f64::total_cmp);
+        }
+        Ok(Distances { between, rows, columns })
+    }
+
+    /// One run; `None` if it was stopped.
+    fn one(&self, key: Key, watch: &dyn Watch) -> Result<Option<Run>> {
+        let started = Instant::now();
+        let (place, sitting) = self.sitting(key);
+        let train = self.training_rows(sitting, key.size);
+        let size = self.protocol.sizes.iter().position(|size| *size == key.size);
+        let distances = &self.distances[size.expect("a size of this comparison")][place];
+        let split = self.inner(&train)?;
+        let seed = self.protocol.seed_of(sitting);
+        let trials =
+            if key.entrant.model == ModelName::Auto { 1 } else { self.protocol.tune.max(1) };
+        let mut tried: Vec<Trial> = vec![];
+        let mut best: Option<(f64, usize, Option<Trained>)> = None;
+        for trial in 0..trials {
+            let kind = key.entrant.settings(trial, &self.protocol.network, &split, distances);
+            let recipe = self.recipe(kind, trial_seed(key.entrant, seed, trial));
+            let (valid, trained) =
+                in_fold(sitting, self.assess(&train, &recipe, &split, trials, watch))?;
+            if watch.cancelled() || trained.as_ref().is_some_and(|trained| trained.cancelled) {
+                return Ok(None);
+            }
+            let error = valid.filter(|valid| valid.is_finite()).unwrap_or(f64::INFINITY);
+            if best.as_ref().is_none_or(|(least, ..)| error < *least) {
+                best = Some((error, trial, trained));
+            }
+            tried.push(Trial { kind: recipe.kind, valid });
+        }
+        let (_, chosen, trained) = best.expect("a trial at least");
+        let trained = match trained {
+            Some(trained) => trained,
+            // What is not trained step by step needs no validation rows in the end.
+            None => {
+                let seed = trial_seed(key.entrant, seed, chosen);
+                let recipe = self.recipe(tried[chosen].kind.clone(), seed);
+                in_fold(sitting, fit((&train, self.table.path), &recipe, watch))?
+            }
+        };
+        let test = self.test.map_or(self.table, |test| test);
+        let held = test.frame.select(&sitting.test);
+        let (predicted, metrics) = in_fold(sitting, trained.model.evaluate(&held, test.path))?;
+        let mut domains = vec![];
+        if let Some(column) = self.protocol.rule.domain() {
+            for (name, rows) in groups_of(&held.batch, column)? {
+                let name = name.unwrap_or_else(|| "(missing)".into());
+                let group =
+                    in_fold(sitting, trained.model.evaluate(&held.select(&rows), test.path))?;
+                domains.push(GroupError { name, metrics: group.1 });
+            }
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "for pictures")]
+        let predicted = if self.keeps_predictions(key) {
+            predicted.mean.iter().map(|&value| value as f32).collect()
+        } else {
+            vec![]
+        };
+        Ok(Some(Run {
+            key,
+            seed: seed.0,
+            train_rows: train.batch.num_rows(),
+            trials: tried,
+            chosen,
+            metrics,
+            domains,
+            diverged: trained.diverged.is_some(),
+            predicted,
+            seconds: started.elapsed().as_secs_f64(),
+        }))
+    }
+
+    /// Whether predictions are needed later: for pictures, or because all runs have the same test rows.
+    fn keeps_predictions(&self, key: Key) -> bool {
+        let largest = self.protocol.sizes.last().copied().flatten();
+        self.test.is_some() || (key.repeat == 0 && key.size == largest)
+    }
+
+    /// The error of settings on the validation rows of a training part, and the model where that is made at the
+    /// same time.
+    fn assess(
+        &self,
+        train: &Frame,
+        recipe: &Recipe,
+        split: &Split,
+        trials: usize,
+        watch: &dyn Watch,
+    ) -> Result<(Option<f64>, Option<Trained>), windlass_model::Error> {
+        let path = self.table.path;
+        if matches!(recipe.kind, Kind::Network(_) | Kind::Auto(_)) {
+            let trained = fit((train, path), recipe, watch)?;
+            let valid = trained.model.card().valid.map(|valid| valid.rmse);
+            return Ok((valid, Some(trained)));
+        }
+        if trials == 1 {
+            return Ok((None, None));
+        }
+        let seed = Seed(recipe.seed);
+        let sides = match self.protocol.network.valid {
+            Valid::Folds(folds) => split.folds(&train.batch, folds, seed)?,
+            Valid::Share(share) => vec![split.share(&train.batch, share, seed)?],
+            Valid::None | Valid::Given => vec![split.share(&train.batch, 0.2, seed)?],
+        };
+        let (mut squares, mut rows) = (0.0, 0);
+        for sides in sides {
+            let model = fit((&train.select(&sides.train), path), recipe, watch)?.model;
+            let Metrics { rmse, rows: held, .. } =
+                model.evaluate(&train.select(&sides.held), path)?.1;
+            squares += rmse * rmse * held as f64;
+            rows += held;
+        }
+        Ok((Some((squares / rows as f64).sqrt()), None))
+    }
+}
+
+fn fit(
+    table: (&Frame, &Path),
+    recipe: &Recipe,
+    watch: &dyn Watch,
+) -> Result<Trained, windlass_model::Error> {
+    Model::train(table, None, recipe, &Ear(watch), None)
+}
+
+/// The placebo differs from no augmentation in its random numbers only.
+fn trial_seed(entrant: Entrant, seed: Seed, trial: usize) -> Seed {
+    match entrant.method {
+        Some(MethodName::Placebo) => {
+            Seed(seed.shared(Stream::Split, 1 << 34 | trial as u64).bits())
+        }
+        _ => seed,
+    }
+}
+
+fn in_fold<T>(sitting: &Sitting, result: Result<T, windlass_model::Error>) -> Result<T> {
+    result.map_err(|source| Error::InFold {
+        repeat: sitting.repeat + 1,
+        fold: sitting.fold + 1,
+        source,
+    })
+}

@@ -1,0 +1,90 @@
+//! What can be wrong with a comparison.
+
+use std::path::PathBuf;
+
+/// The result of something that can be refused.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What the caller got wrong, with the values needed to put it right.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "each message names its fields")]
+pub enum Error {
+    /// A model was refused.
+    #[error(transparent)]
+    Model(#[from] windlass_model::Error),
+    /// A model was refused in one split.
+    #[error("repeat {repeat}, fold {fold}: {source}")]
+    InFold { repeat: usize, fold: usize, source: windlass_model::Error },
+    /// A fold that has nothing to learn.
+    #[error(
+        "repeat {repeat}, fold {fold}: target `{column}` is {value} in all {rows} training rows"
+    )]
+    ConstantFold { repeat: usize, fold: usize, column: String, value: f64, rows: usize },
+    /// More training rows than there are.
+    #[error("--sizes {size}: the smallest training part has {rows} rows")]
+    LargeSize { size: usize, rows: usize },
+    /// No network converged.
+    #[error("all {runs} trainings of networks diverged: the loss was no number any more")]
+    AllDiverged { runs: usize },
+    /// A comparison without what to compare with.
+    #[error("nothing to compare: there is {what}")]
+    NothingToCompare { what: &'static str },
+    /// A folder that has results already.
+    #[error("`{}` has results of a comparison already", folder.display())]
+    HasResults { folder: PathBuf },
+    /// A folder that has no results.
+    #[error("`{}` has no comparison to go on with", folder.display())]
+    NoResults { folder: PathBuf },
+    /// Results of something else.
+    #[error("`{}` has results of other {what}: {was}, now {is}", folder.display())]
+    OtherResults { folder: PathBuf, what: &'static str, was: String, is: String },
+    /// Results that cannot be read.
+    #[error("`{}` is not a file of results: {why}", path.display())]
+    BadResults { path: PathBuf, why: String },
+    /// A file that cannot be read or written.
+    #[error("cannot {doing} `{}`: {source}", path.display())]
+    Io { doing: &'static str, path: PathBuf, source: std::io::Error },
+    /// It was ended.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl From<windlass_table::Error> for Error {
+    fn from(error: windlass_table::Error) -> Self {
+        Self::Model(error.into())
+    }
+}
+
+impl Error {
+    /// What to do.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        Some(match self {
+            Self::Model(error) | Self::InFold { source: error, .. } => return error.hint(),
+            Self::ConstantFold { .. } => {
+                "is it the right column? otherwise choose fewer --folds, or another --split".into()
+            }
+            Self::LargeSize { .. } => "choose smaller --sizes, or `all`".into(),
+            Self::AllDiverged { .. } => "choose a smaller --lr, or --clip 1".into(),
+            Self::NothingToCompare { .. } => "name methods with --methods, one of them erm".into(),
+            Self::HasResults { .. } => "go on with it: --resume, or name another folder".into(),
+            Self::NoResults { .. } => "start one: --output".into(),
+            Self::OtherResults { .. } => {
+                "name another folder with --output, or repeat the first command as it was".into()
+            }
+            Self::BadResults { .. } => "remove the folder, and start anew with --output".into(),
+            Self::Io { .. } | Self::Interrupted => return None,
+        })
+    }
+
+    /// Whether it is a fault of the system and not of what was asked for.
+    #[must_use]
+    pub fn is_fault(&self) -> bool {
+        match self {
+            Self::Model(error) | Self::InFold { source: error, .. } => error.is_fault(),
+            Self::Io { source, .. } => source.kind() != std::io::ErrorKind::NotFound,
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! A folder with the results of a comparison, while it goes on and after.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use windlass_table::write_whole;
+
+use crate::{Error, Protocol, Result, Results, Run};
+
+/// What results belong to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// The version that makes them.
+    pub version: String,
+    /// How they are made.
+    pub protocol: Protocol,
+    /// The fingerprint of the table, and of the table of test rows.
+    pub tables: Vec<String>,
+}
+
+const PLAN: &str = "plan.json";
+const RUNS: &str = "runs.jsonl";
+const RESULTS: &str = "results.json";
+
+/// A folder of results. Every run is in it as soon as it has ended.
+#[derive(Debug)]
+pub struct Folder {
+    path: PathBuf,
+    runs: Mutex<File>,
+}
+
+fn io(doing: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Error {
+    let path = path.to_owned();
+    move |source| Error::Io { doing, path, source }
+}
+
+fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
+    let text = match fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(io("read", path)(error)),
+    };
+    let bad = |error: serde_json::Error| Error::BadResults {
+        path: path.to_owned(),
+        why: error.to_string(),
+    };
+    serde_json::from_str(&text).map(Some).map_err(bad)
+}
+
+impl Folder {
+    /// Starts a folder; one that has results is refused.
+    pub fn create(path: &Path, plan: &Plan) -> Result<Self> {
+        for name in [PLAN, RESULTS] {
+            if path.join(name).exists() {
+                return Err(Error::HasResults { folder: path.to_owned() });
+            }
+        }
+        fs::create_dir_all(path).map_err(io("create", path))?;
+        write_whole(&path.join(PLAN), &to_json(plan))?;
+        Self::open(path)
+    }
+
+    /// Goes on in a folder: the one that these rows and settings belong to, or it is refused.
+    pub fn resume(path: &Path, plan: &Plan) -> Result<(Self, Vec<Run>)> {
+        let folder = || path.to_owned();
+        let Some(was) = read::<Value>(&path.join(PLAN))? else {
+            return Err(Error::NoResults { folder: folder() });
+        };
+        let is = serde_json::to_value(plan).expect("plain values");
+        if let Some((what, was, is)) = other(&was, &is) {
+            return Err(Error::OtherResults { folder: folder(), what, was, is });
+        }
+        let runs = match read::<Results>(&path.join(RESULTS))? {
+            Some(results) => results.runs,
+            None => kept_runs(&path.join(RUNS))?,
+        };
+        Ok((Self::open(path)?, runs))
+    }
+
+    fn open(path: &Path) -> Result<Self> {
+        let place = path.join(RUNS);
+        let runs = OpenOptions::new().create(true).append(true).open(&place);
+        let runs = runs.map_err(io("write", &place))?;
+        Ok(Self { path: path.to_owned(), runs: Mutex::new(runs) })
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Keeps a run.
+    pub fn keep(&self, run: &Run) -> Result<()> {
+        let line = serde_json::to_string(run).expect("plain values") + "\n";
+        let mut runs = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
+        runs.write_all(line.as_bytes()).map_err(io("write", &self.path.join(RUNS)))
+    }
+
+    /// Writes a file of the folder, whole.
+    pub fn write(&self, name: &str, bytes: &[u8]) -> Result<()> {
+        let place = self.path.join(name);
+        if let Some(folder) = place.parent() {
+            fs::create_dir_all(folder).map_err(io("create", folder))?;
+        }
+        Ok(write_whole(&place, bytes)?)
+    }
+
+    /// Writes all results in one file, which takes the place of the list that grew.
+    pub fn finish(&self, results: &Results) -> Result<()> {
+        self.write(RESULTS, &to_json(results))?;
+        let place = self.path.join(RUNS);
+        fs::remove_file(&place).map_err(io("remove", &place))
+    }
+}
+
+fn to_json(value: &impl Serialize) -> Vec<u8> {
+    let mut bytes = serde_json::to_vec_pretty(value).expect("plain values");
+    bytes.push(b'\n');
+    bytes
+}
+
+/// The runs that were kept; a last line that was cut off is not one.
+fn kept_runs(path: &Path) -> Result<Vec<Run>> {
+    let text = match fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(vec![]),
+        Err(error) => return Err(io("read", path)(error)),
+    };
+    let whole = text.rfind('\n').map_or(0, |end| end + 1);
+    if whole < text.len() {
+        let file = OpenOptions::new().write(true).open(path).map_err(io("write", path))?;
+        file.set_len(whole as u64).map_err(io("write", path))?;
+    }
+    text[..whole]
+        .lines()
+        .enumerate()
+        .map(|(line, text)| {
+            serde_json::from_str(text).map_err(|error| Error::BadResults {
+                path: path.to_owned(),
+                why: format!("line {}: {error}", line + 1),
+            })
+        })
+        .collect()
+}
+
+/// What two plans differ in, if they do: in words, what it was and what it is.
+fn other(was: &Value, is: &Value) -> Option<(&'static str, String, String)> {
+    let short = |value: Option<&Value>| value.map_or("nothing".into(), ToString::to_string);
+    for (key, what) in [("version", "versions"), ("tables", "data")] {
+        if was.get(key) != is.get(key) {
+            return Some((what, short(was.get(key)), short(is.get(key))));
+        }
+    }
+    let (was, is) = (was.get("protocol")?.as_object()?, is.get("protocol")?.as_object()?);
+    let differing = is.keys().chain(was.keys()).find(|key| was.get(*key) != is.get(*key))?;
+    let of = |from: Option<&Value>| format!("{differing} {}", short(from));
+    Some(("settings", of(was.get(differing)), of(is.get(differing))))
+}

@@ -1,0 +1,189 @@
+//! How a comparison goes: which rows are learnt from and which are held out, and what every entrant has in common.
+
+use serde::{Deserialize, Serialize};
+use windlass::{Seed, Stream};
+use windlass_model::{NetworkRecipe, Scaling, Split, groups_of};
+use windlass_table::{Columns, Frame, numbers};
+
+use crate::entrant::{Entrant, MethodName, ModelName};
+use crate::{Error, Result};
+
+/// Which rows are held out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rule {
+    /// Parts of the rows, at random.
+    Rows,
+    /// Parts of the groups that a column names.
+    Group(String),
+    /// What is later, by a column.
+    Time(String),
+    /// Whole domains, each in turn; of more than ten, parts of them.
+    Domain(String),
+    /// Rows of a table of their own.
+    TestFile,
+}
+
+impl Rule {
+    /// What it keeps apart.
+    #[must_use]
+    pub fn split(&self) -> Split {
+        match self {
+            Self::Rows | Self::TestFile => Split::Rows,
+            Self::Group(column) | Self::Domain(column) => Split::Groups(column.clone()),
+            Self::Time(column) => Split::Time(column.clone()),
+        }
+    }
+
+    /// The column whose values errors are told apart by.
+    #[must_use]
+    pub fn domain(&self) -> Option<&str> {
+        match self {
+            Self::Domain(column) => Some(column),
+            _ => None,
+        }
+    }
+}
+
+/// All that decides the results of a comparison, besides the rows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Protocol {
+    /// Which columns are what.
+    pub columns: Columns,
+    /// Leave out rows without a finite target.
+    pub drop_missing_target: bool,
+    /// What continuous columns are brought to.
+    pub scaling: Scaling,
+    /// What targets are brought to.
+    pub target_scaling: Scaling,
+    /// The methods on networks.
+    pub methods: Vec<MethodName>,
+    /// The models.
+    pub models: Vec<ModelName>,
+    /// Which rows are held out.
+    pub rule: Rule,
+    /// Parts that are held out in turn.
+    pub folds: usize,
+    /// How often, each time with other parts.
+    pub repeats: usize,
+    /// Training rows of a run; `None` is all of a part.
+    pub sizes: Vec<Option<usize>>,
+    /// Settings that every entrant tries inside the training part.
+    pub tune: usize,
+    /// The network and its training. Its validation rows choose epochs and settings.
+    pub network: NetworkRecipe,
+    /// What random numbers depend on.
+    pub seed: u64,
+}
+
+/// The rows of one run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sitting {
+    /// The repeat, from 0.
+    pub repeat: usize,
+    /// The fold, from 0.
+    pub fold: usize,
+    /// Training rows, in an order of which a beginning is a sample.
+    pub train: Vec<usize>,
+    /// Held-out rows: of the table, or of the table of test rows.
+    pub test: Vec<usize>,
+}
+
+impl Protocol {
+    /// Who takes part.
+    #[must_use]
+    pub fn entrants(&self) -> Vec<Entrant> {
+        Entrant::all(&self.models, &self.methods)
+    }
+
+    /// The seed of whatever is random in a sitting, the same for every entrant.
+    #[must_use]
+    pub fn seed_of(&self, sitting: &Sitting) -> Seed {
+        let number = 1 << 32 | (sitting.repeat as u64) << 16 | sitting.fold as u64;
+        Seed(Seed(self.seed).shared(Stream::Split, number).bits())
+    }
+
+    /// The rows of every run.
+    pub fn sittings(&self, frame: &Frame, test: Option<&Frame>) -> Result<Vec<Sitting>> {
+        let split = self.rule.split();
+        let mut sittings = vec![];
+        for repeat in 0..self.repeats {
+            let seed = Seed(Seed(self.seed).shared(Stream::Split, 1 << 33 | repeat as u64).bits());
+            let batch = &frame.batch;
+            let sides: Vec<(Vec<usize>, Vec<usize>)> = if let Some(test) = test {
+                let whole = || (0..batch.num_rows()).collect();
+                (0..self.folds).map(|_| (whole(), (0..test.batch.num_rows()).collect())).collect()
+            } else {
+                let folds = self.parts(frame)?;
+                let sides = split.folds(batch, folds, seed)?;
+                sides.into_iter().map(|sides| (sides.train, sides.held)).collect()
+            };
+            for (fold, (mut train, test)) in sides.into_iter().enumerate() {
+                match &self.rule {
+                    // The latest rows first.
+                    Rule::Time(_) => train.reverse(),
+                    _ => Seed(seed.shared(Stream::Split, 1 + fold as u64).bits())
+                        .shared(Stream::Split, 0)
+                        .shuffle(&mut train),
+                }
+                sittings.push(Sitting { repeat, fold, train, test });
+            }
+            // In the order of time, or without each group in turn, there is no other way to do it.
+            if matches!(self.rule, Rule::Time(_)) || self.leaves_one_out(frame)? {
+                break;
+            }
+        }
+        self.check(frame, &sittings)?;
+        Ok(sittings)
+    }
+
+    fn groups(&self, frame: &Frame) -> Result<Option<usize>> {
+        Ok(match &self.rule {
+            Rule::Group(column) | Rule::Domain(column) => {
+                Some(groups_of(&frame.batch, column)?.len())
+            }
+            Rule::Rows | Rule::Time(_) | Rule::TestFile => None,
+        })
+    }
+
+    /// The parts that are held out in turn.
+    fn parts(&self, frame: &Frame) -> Result<usize> {
+        const MOST_ALONE: usize = 10;
+        Ok(match (&self.rule, self.groups(frame)?) {
+            (Rule::Domain(_), Some(domains)) if domains <= MOST_ALONE => domains,
+            _ => self.folds,
+        })
+    }
+
+    fn leaves_one_out(&self, frame: &Frame) -> Result<bool> {
+        let parts = self.parts(frame)?;
+        Ok(self.groups(frame)?.is_some_and(|groups| groups <= parts))
+    }
+
+    fn check(&self, frame: &Frame, sittings: &[Sitting]) -> Result<()> {
+        let least = sittings.iter().map(|sitting| sitting.train.len()).min().unwrap_or(0);
+        if let Some(size) = self.sizes.iter().flatten().find(|&&size| size > least || size < 2) {
+            return Err(Error::LargeSize { size: *size, rows: least });
+        }
+        for &place in frame.roles.targets() {
+            let values = numbers(frame.batch.column(place));
+            for sitting in sittings {
+                for size in &self.sizes {
+                    let train = &sitting.train[..size.unwrap_or(sitting.train.len())];
+                    let first = train.first().map_or(0.0, |&row| values.value(row));
+                    if train.iter().all(|&row| values.value(row) == first) {
+                        let column = frame.batch.schema().field(place).name().clone();
+                        return Err(Error::ConstantFold {
+                            repeat: sitting.repeat + 1,
+                            fold: sitting.fold + 1,
+                            column,
+                            value: first,
+                            rows: train.len(),
+                        });
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,234 @@
+//! The page: verdict, pictures, numbers, settings; all in one file.
+
+use std::fmt::Write as _;
+
+use windlass_model::{Kind, Valid};
+use windlass_plot::{Size, stylesheet};
+use windlass_table::Method;
+
+use super::pictures::{Gallery, Picture, short};
+use crate::entrant::Entrant;
+use crate::summary::{Finding, Line};
+
+/// Any text in a page.
+fn escape(text: &str) -> String {
+    let mut out = String::new();
+    for c in text.chars() {
+        match c {
+            '&' => out += "&amp;",
+            '<' => out += "&lt;",
+            '>' => out += "&gt;",
+            '"' => out += "&quot;",
+            '\'' => out += "&#39;",
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+pub(super) fn page(gallery: &Gallery<'_>, pictures: &[Picture], table: &str) -> String {
+    let (results, summary) = (gallery.results, gallery.summary);
+    let class = if summary.helps { "verdict helps" } else { "verdict" };
+    let mut out = String::new();
+    let _ = write!(
+        out,
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <title>Does augmentation help on {name}?</title>\n<style>\n{plots}{style}</style>\n</head>\n\
+         <body>\n<main>\n<h1>Does augmentation help on {name}?</h1>\n\
+         <p class=\"about\">{target}, {rows} rows; {how}; windlass {version}, seed {seed}</p>\n\
+         <p class=\"{class}\" id=\"verdict\">{verdict}</p>\n",
+        name = escape(table),
+        plots = stylesheet(),
+        style = include_str!("page.css"),
+        target = escape(&results.protocol.columns.target.join(", ")),
+        rows = results.rows,
+        how = escape(&gallery.comparison.how()),
+        version = escape(&results.version),
+        seed = results.protocol.seed,
+        verdict = escape(&summary.verdict),
+    );
+    out += "<ul>\n";
+    for remark in &summary.remarks {
+        let _ = writeln!(out, "<li>{}</li>", escape(remark));
+    }
+    out += "</ul>\n<div class=\"cards\">\n";
+    for picture in pictures {
+        figure(&mut out, picture);
+    }
+    out += "</div>\n";
+    numbers(&mut out, gallery);
+    settings(&mut out, gallery);
+    let _ = write!(
+        out,
+        "</main>\n<script>\n{}</script>\n</body>\n</html>\n",
+        include_str!("slider.js")
+    );
+    out
+}
+
+fn figure(out: &mut String, picture: &Picture) {
+    let heading = match picture.name {
+        "differences" => "Difference to no augmentation",
+        "learning-curves" => "Learning curves",
+        "splits" => "Split by split",
+        "predicted" => "Predicted against true",
+        "residuals" => "Residuals by group",
+        _ => "Synthetic against original rows",
+    };
+    let (name, caption) = (picture.name, escape(&picture.caption));
+    let _ = writeln!(out, "<section>\n<h2>{heading}</h2>\n<figure id=\"{name}\">");
+    if name == "synthetic" {
+        let _ = writeln!(
+            out,
+            "<label class=\"slider\"><output>γ = 0.50</output><input type=\"range\" min=\"-2\" max=\"2\" \
+             step=\"0.05\" value=\"-1\" data-moves=\"{name}\" aria-label=\"strength γ\"></label>"
+        );
+    }
+    let svg = (picture.draw)(Size::Card);
+    let _ = writeln!(out, "{svg}<figcaption>{caption}</figcaption>\n</figure>\n</section>");
+}
+
+fn numbers(out: &mut String, gallery: &Gallery<'_>) {
+    let lines = &gallery.summary.lines;
+    let sizes = &gallery.results.protocol.sizes;
+    let domains = lines.iter().any(|line| line.worst.is_some());
+    out.push_str(
+        "<section>\n<h2>Numbers</h2>\n<div class=\"scroll\">\n<table>\n<thead><tr><th>method</th>",
+    );
+    if sizes.len() > 1 {
+        out.push_str("<th>rows</th>");
+    }
+    out.push_str("<th>RMSE</th><th>MAE</th><th>MAPE, %</th><th>R²</th>");
+    if domains {
+        out.push_str("<th>worst domain</th>");
+    }
+    out.push_str("<th>difference</th><th>95 % interval</th><th>p (Holm)</th><th></th></tr></thead>\n<tbody>\n");
+    for line in lines {
+        row(out, gallery, line, (sizes.len() > 1, domains));
+    }
+    out.push_str("</tbody>\n</table>\n</div>\n<p class=\"about\">Means over splits, on held-out rows.</p>\n</section>\n");
+}
+
+fn row(out: &mut String, gallery: &Gallery<'_>, line: &Line, (sizes, domains): (bool, bool)) {
+    let (class, says) = match line.finding {
+        Finding::Helps => ("helps", "helps"),
+        Finding::Hurts => ("hurts", "hurts"),
+        Finding::Placebo => ("", "chance"),
+        Finding::Reference => ("", "reference"),
+        Finding::NoEvidence => ("", ""),
+    };
+    let optional = |value: Option<f64>| value.map_or_else(String::new, short);
+    let percent = |ratio: f64| format!("{:+.1} %", 100.0 * ratio.exp_m1()).replace('-', "−");
+    let name = line.entrant.name(gallery.several);
+    let mut cells = vec![name];
+    if sizes {
+        cells.push(line.size.map_or("all".into(), |size| size.to_string()));
+    }
+    cells.extend([short(line.rmse), short(line.mae), optional(line.mape), optional(line.r2)]);
+    if domains {
+        let worst = |(name, rmse): &(String, f64)| format!("{} ({name})", short(*rmse));
+        cells.push(line.worst.as_ref().map_or_else(String::new, worst));
+    }
+    match &line.difference {
+        Some(found) => {
+            let ends = format!("{} … {}", percent(found.low), percent(found.high));
+            cells.extend([percent(found.mean), ends]);
+            cells.push(line.p.map_or_else(String::new, |p| format!("{p:.3}")));
+        }
+        None => cells.extend([String::new(), String::new(), String::new()]),
+    }
+    cells.push(says.to_owned());
+    let _ = write!(out, "<tr class=\"{class}\">");
+    for text in &cells {
+        let _ = write!(out, "<td>{}</td>", escape(text));
+    }
+    out.push_str("</tr>\n");
+}
+
+fn settings(out: &mut String, gallery: &Gallery<'_>) {
+    let protocol = &gallery.results.protocol;
+    let training = &protocol.network.training;
+    let validation = match protocol.network.valid {
+        Valid::Folds(members) => format!("committees of {members} networks"),
+        Valid::Share(share) => format!("{share} of the training rows choose the epoch"),
+        Valid::None | Valid::Given => String::new(),
+    };
+    let hidden: Vec<String> = protocol.network.hidden.iter().map(ToString::to_string).collect();
+    let _ = write!(
+        out,
+        "<section>\n<h2>Settings</h2>\n<p>Networks {} with {} epochs of batches of {}; {validation}; {} \
+         settings tried by each entrant inside its training rows. All that is fitted (scales, \
+         missing values, groups, bandwidths) is fitted on training rows only.</p>\n",
+        hidden.join("-"),
+        training.epochs,
+        training.batch,
+        protocol.tune,
+    );
+    if protocol.tune > 1 {
+        out.push_str("<details>\n<summary>Settings that were chosen, split by split</summary>\n<div class=\"scroll\"><table>\n");
+        for entrant in protocol.entrants() {
+            chosen(out, gallery, entrant);
+        }
+        out.push_str("</table></div>\n</details>\n");
+    }
+    let _ = writeln!(
+        out,
+        "<p>To repeat it:</p>\n<pre id=\"command\">{}</pre>\n<p class=\"about\">Fingerprint of the data: {}. \
+         Every run is in <code>results.json</code>, the pictures are in \
+         <code>pictures/</code>.</p>\n</section>",
+        escape(&gallery.results.command),
+        escape(&gallery.results.tables.join(", "))
+    );
+}
+
+/// The settings that an entrant chose, the most frequent first.
+fn chosen(out: &mut String, gallery: &Gallery<'_>, entrant: Entrant) {
+    let mut counts: Vec<(String, usize)> = vec![];
+    for run in gallery.results.runs.iter().filter(|run| run.key.entrant == entrant) {
+        let words = in_words(&run.trials[run.chosen].kind);
+        match counts.iter_mut().find(|(other, _)| *other == words) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((words, 1)),
+        }
+    }
+    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    for (words, count) in counts {
+        let name = entrant.name(gallery.several);
+        let _ = writeln!(
+            out,
+            "<tr><td>{}</td><td>{count} ×</td><td>{}</td></tr>",
+            escape(&name),
+            escape(&words)
+        );
+    }
+}
+
+/// Settings in words.
+pub(crate) fn in_words(kind: &Kind) -> String {
+    match kind {
+        Kind::Network(network) => {
+            let training = &network.training;
+            let method = network.augment.as_ref().map(|augment| match &augment.method {
+                Method::Ada(ada) => format!(", {:?}, {:?} groups", ada.gamma, ada.clusters),
+                Method::Mixup { beta, .. } => format!(", β {beta}"),
+                Method::CMixup { bandwidth, beta, .. } => format!(", β {beta}, {bandwidth:?}"),
+                Method::LocalMixup { epsilon, beta, .. } => {
+                    format!(", β {beta}, ε {}", short(*epsilon))
+                }
+                Method::Noise { targets, features, .. } => {
+                    format!(", noise {targets} on targets, {features} on features")
+                }
+            });
+            let (rate, decay) = (training.rate, training.weight_decay);
+            format!("rate {rate}, decay {decay}{}", method.unwrap_or_default())
+        }
+        Kind::Ridge { penalty } => format!("penalty {penalty}"),
+        Kind::Anchor { gamma, penalty, .. } => format!("γ {gamma}, penalty {penalty}"),
+        Kind::Forest(forest) => {
+            let features = forest.features.map_or("all".into(), |features| features.to_string());
+            format!("leaves of {}, {features} columns a split", forest.leaf)
+        }
+        Kind::Auto(auto) => format!("{} folds", auto.folds),
+    }
+}

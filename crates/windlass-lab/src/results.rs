@@ -1,0 +1,84 @@
+//! What came of every run, as it is kept.
+
+use serde::{Deserialize, Serialize};
+use windlass_model::{Kind, Metrics};
+
+use crate::Protocol;
+use crate::entrant::Entrant;
+
+/// Settings that were tried inside a training part.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Trial {
+    /// The settings.
+    pub kind: Kind,
+    /// The error (RMSE) on the validation rows of the training part; none where nothing was to be chosen.
+    pub valid: Option<f64>,
+}
+
+/// An error on some of the held-out rows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GroupError {
+    /// The group.
+    pub name: String,
+    /// The error.
+    #[serde(flatten)]
+    pub metrics: Metrics,
+}
+
+/// Which run it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Key {
+    /// Training rows; `None` is all of the part.
+    pub size: Option<usize>,
+    /// The repeat, from 0.
+    pub repeat: usize,
+    /// The fold, from 0.
+    pub fold: usize,
+    /// Who ran.
+    #[serde(flatten)]
+    pub entrant: Entrant,
+}
+
+/// One run: an entrant on the rows of a split.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// Which run it is.
+    #[serde(flatten)]
+    pub key: Key,
+    /// The seed of its random numbers.
+    pub seed: u64,
+    /// Rows that it learnt from, validation rows among them.
+    pub train_rows: usize,
+    /// What was tried.
+    pub trials: Vec<Trial>,
+    /// The trial that was chosen.
+    pub chosen: usize,
+    /// Errors on the held-out rows.
+    pub metrics: Metrics,
+    /// Errors on each domain among them.
+    pub domains: Vec<GroupError>,
+    /// Whether a training diverged; its last good weights count.
+    pub diverged: bool,
+    /// Of the first repeat on all rows: what was predicted for the held-out rows, target by target.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub predicted: Vec<f32>,
+    /// How long it took.
+    pub seconds: f64,
+}
+
+/// All runs of a comparison.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Results {
+    /// The version that made them.
+    pub version: String,
+    /// The command.
+    pub command: String,
+    /// How they were made.
+    pub protocol: Protocol,
+    /// The fingerprint of the table, and of the table of test rows.
+    pub tables: Vec<String>,
+    /// Rows of the table.
+    pub rows: usize,
+    /// Every run, in the order of sizes, repeats, folds and entrants.
+    pub runs: Vec<Run>,
+}

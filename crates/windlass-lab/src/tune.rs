@@ -1,0 +1,483 @@
+//! Settings found by a search, and what they are truly worth.
+//!
+//! A search tries settings one after the other and learns from each which to try next (tree-structured Parzen
+//! estimators: Bergstra et al., *Algorithms for hyper-parameter optimization*, 2011). It judges them by rows
+//! of its own training part, each held out once. Two searches of the same length, one of which
+//! may augment and one of which may not, run inside the training part of every outer fold, whose held-out
+//! rows neither sees: the difference there is what augmentation is worth. Two last searches on all
+//! rows find the settings to use.
+
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::time::{Duration, Instant};
+
+use rand_core::TryRng;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use tpe::density_estimation::DefaultEstimatorBuilder;
+use tpe::{TpeOptimizer, TpeOptimizerBuilder};
+use windlass::{Bandwidth, Draws, GammaLaw, On, Per, Seed, Stream};
+use windlass_model::{
+    AugmentRecipe, Kind, Metrics, Model, NetworkRecipe, Recipe, Scaling, Split, Valid, groups_of,
+};
+use windlass_table::{AdaSettings, Clusters, Columns, Frame, Method};
+use windlass_train::FittedOn;
+
+use crate::compare::{Ear, Rows};
+use crate::statistics::{Interval, Sizes, log_ratio, over_splits};
+use crate::{Error, Result};
+
+/// All that decides what a search finds, besides the rows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Quest {
+    /// Which columns are what.
+    pub columns: Columns,
+    /// Leave out rows without a finite target.
+    pub drop_missing_target: bool,
+    /// What continuous columns are brought to.
+    pub scaling: Scaling,
+    /// What targets are brought to.
+    pub target_scaling: Scaling,
+    /// Which rows may not be on both sides.
+    pub split: Split,
+    /// Outer folds.
+    pub folds: usize,
+    /// Folds inside a training part.
+    pub inner: usize,
+    /// Settings that a search tries.
+    pub trials: usize,
+    /// Only what can be done to a table before training: nothing on hidden layers.
+    pub on_tables: bool,
+    /// The network; its rate, decay, epochs and augmentation are searched.
+    pub network: NetworkRecipe,
+    /// What random numbers depend on.
+    pub seed: u64,
+}
+
+/// Which search a trial belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct SearchKey {
+    /// The outer fold, from 0; `None` is all rows.
+    pub fold: Option<usize>,
+    /// Whether it may augment.
+    pub augments: bool,
+}
+
+/// Settings that were tried.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Attempt {
+    /// The search.
+    #[serde(flatten)]
+    pub search: SearchKey,
+    /// Its number in the search, from 0.
+    pub number: usize,
+    /// The settings.
+    pub network: NetworkRecipe,
+    /// The error (RMSE) that the search sees.
+    pub valid: f64,
+    /// Errors on the held-out rows of the outer fold, which no search sees.
+    pub test: Option<Metrics>,
+    /// How long it took.
+    pub seconds: f64,
+}
+
+/// What the searches found.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Findings {
+    /// The gain of augmentation on held-out rows: the logarithm of the ratio of errors.
+    pub difference: Interval,
+    /// The same in every outer fold.
+    pub differences: Vec<f64>,
+    /// The error (RMSE) on held-out rows, with and without augmentation.
+    pub errors: (f64, f64),
+    /// Whether augmentation is worth it.
+    pub helps: bool,
+    /// The settings to use.
+    pub network: NetworkRecipe,
+    /// The best settings that augment, whether worth it or not.
+    pub augmented: NetworkRecipe,
+    /// The answer, in a sentence.
+    pub verdict: String,
+    /// Trials in all.
+    pub attempts: usize,
+}
+
+/// Hears of attempts, and may end the search.
+pub trait SearchWatch: Sync {
+    /// Settings were tried.
+    fn tried(&self, _attempt: &Attempt) -> Result<()> {
+        Ok(())
+    }
+
+    /// Whether to stop.
+    fn cancelled(&self) -> bool {
+        false
+    }
+}
+
+impl SearchWatch for () {}
+
+impl Quest {
+    /// Every search.
+    fn searches(&self, folds: usize) -> Vec<SearchKey> {
+        let folds = (0..folds).map(Some).chain([None]);
+        let both = |fold| [false, true].map(|augments| SearchKey { fold, augments });
+        folds.flat_map(both).collect()
+    }
+
+    /// Attempts in all, where no time is set.
+    #[must_use]
+    pub fn attempts(&self) -> usize {
+        2 * (self.folds + 1) * self.trials
+    }
+
+    /// Runs all searches side by side; those in `done` are not tried again. With a `time`, a search ends when its
+    /// share of it is over. `None` if the watcher ended it.
+    pub fn run(
+        &self,
+        table: Rows<'_>,
+        done: Vec<Attempt>,
+        time: Option<Duration>,
+        watch: &dyn SearchWatch,
+    ) -> Result<Option<Vec<Attempt>>> {
+        let frame = table.frame;
+        let seed = Seed(Seed(self.seed).shared(Stream::Split, 1 << 35).bits());
+        let sides = self.split.folds(&frame.batch, self.folds, seed)?;
+        let searches = self.searches(sides.len());
+        let each = time.map(|time| {
+            let rounds = searches.len().div_ceil(rayon::current_num_threads());
+            time / u32::try_from(rounds).unwrap_or(u32::MAX)
+        });
+        let mut known: BTreeMap<(SearchKey, usize), Attempt> =
+            done.into_iter().map(|attempt| ((attempt.search, attempt.number), attempt)).collect();
+        let found: Vec<Result<Vec<Attempt>>> = searches
+            .par_iter()
+            .with_max_len(1)
+            .map(|&key| {
+                let (train, held) = match key.fold {
+                    Some(fold) => {
+                        (frame.select(&sides[fold].train), Some(frame.select(&sides[fold].held)))
+                    }
+                    None => (frame.clone(), None),
+                };
+                let search = Search {
+                    quest: self,
+                    key,
+                    train: Rows { frame: &train, path: table.path },
+                    held,
+                    known: &known,
+                    until: each.map(|each| Instant::now() + each),
+                    watch,
+                };
+                search.run()
+            })
+            .collect();
+        let mut all = vec![];
+        for attempts in found {
+            all.extend(attempts?);
+        }
+        known.clear();
+        Ok((!watch.cancelled()).then_some(all))
+    }
+
+    /// What attempts amount to.
+    pub fn findings(&self, table: Rows<'_>, attempts: &[Attempt]) -> Result<Findings> {
+        let best = |fold: Option<usize>, augments: bool| {
+            let own = attempts.iter().filter(|a| a.search == SearchKey { fold, augments });
+            own.min_by(|a, b| a.valid.total_cmp(&b.valid))
+        };
+        let folds = attempts.iter().filter_map(|a| Some(a.search.fold? + 1)).max().unwrap_or(0);
+        let (mut differences, mut with, mut without, mut held) = (vec![], 0.0, 0.0, 0);
+        for fold in 0..folds {
+            let test = |augments| best(Some(fold), augments).and_then(|attempt| attempt.test);
+            if let (Some(own), Some(erm)) = (test(true), test(false)) {
+                differences.push(log_ratio(own.rmse, erm.rmse));
+                with += own.rmse;
+                without += erm.rmse;
+                held += own.rows;
+            }
+        }
+        let (Some(plain), Some(augmented)) = (best(None, false), best(None, true)) else {
+            return Err(Error::NothingToCompare { what: "no time to try any settings" });
+        };
+        let count = differences.len().max(1);
+        let all = table.frame.batch.num_rows();
+        let sizes = Sizes { train: all - held / count, test: held / count, all };
+        let difference = over_splits(&differences, sizes);
+        let helps = difference.high < 0.0 && augmented.network.augment.is_some();
+        let over = format!("over {} outer folds", differences.len());
+        let verdict = if helps {
+            format!("Augmentation helps: RMSE {}, {over}.", difference.in_words())
+        } else {
+            format!(
+                "Train without augmentation: there is no evidence that it helps. RMSE {}, {over}.",
+                difference.in_words()
+            )
+        };
+        let network = if helps { &augmented.network } else { &plain.network };
+        Ok(Findings {
+            difference,
+            differences,
+            errors: (with / count as f64, without / count as f64),
+            helps,
+            network: network.clone(),
+            augmented: augmented.network.clone(),
+            verdict,
+            attempts: attempts.len(),
+        })
+    }
+}
+
+/// Random bits for the search, by seed and trial.
+struct Bits(Draws);
+
+impl TryRng for Bits {
+    type Error = Infallible;
+
+    fn try_next_u32(&mut self) -> Result<u32, Infallible> {
+        #[expect(clippy::cast_possible_truncation, reason = "the upper half")]
+        let bits = (self.0.bits() >> 32) as u32;
+        Ok(bits)
+    }
+
+    fn try_next_u64(&mut self) -> Result<u64, Infallible> {
+        Ok(self.0.bits())
+    }
+
+    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Infallible> {
+        for chunk in bytes.chunks_mut(8) {
+            chunk.copy_from_slice(&self.0.bits().to_le_bytes()[..chunk.len()]);
+        }
+        Ok(())
+    }
+}
+
+/// A setting that is searched: a number on a logarithmic scale, or one of several choices.
+struct Knob {
+    optimiser: TpeOptimizer<DefaultEstimatorBuilder>,
+    range: Option<(f64, f64)>,
+}
+
+impl Knob {
+    fn build(
+        estimator: DefaultEstimatorBuilder,
+        range: tpe::range::Range,
+    ) -> TpeOptimizer<DefaultEstimatorBuilder> {
+        // A fourth of the trials are good ones: with few trials a tenth would be one or two.
+        let built = TpeOptimizerBuilder::new().gamma(0.25).build(estimator, range);
+        built.expect("settings in their range")
+    }
+
+    fn number(low: f64, high: f64) -> Self {
+        let range = tpe::range(low.ln(), high.ln()).expect("two ends");
+        Self { optimiser: Self::build(tpe::parzen_estimator(), range), range: Some((low, high)) }
+    }
+
+    fn choice(count: usize) -> Self {
+        let range = tpe::categorical_range(count).expect("a choice");
+        Self { optimiser: Self::build(tpe::histogram_estimator(), range), range: None }
+    }
+
+    fn ask(&mut self, bits: &mut Bits) -> f64 {
+        self.optimiser.ask(bits).expect("values that were told are in the range")
+    }
+
+    fn tell(&mut self, value: f64, error: f64) {
+        self.optimiser.tell(value, error).expect("values that were asked for");
+    }
+
+    /// Three digits are plenty, and can be typed.
+    fn value(&self, asked: f64) -> f64 {
+        match self.range {
+            Some((low, high)) => {
+                let value = asked.exp().clamp(low, high);
+                format!("{value:.2e}").parse().unwrap_or(value)
+            }
+            None => asked.floor(),
+        }
+    }
+}
+
+/// The settings of a search, each with a knob of its own. A knob hears only of trials that used it.
+struct Space {
+    knobs: BTreeMap<&'static str, Knob>,
+    augments: bool,
+    layers: usize,
+    rows: usize,
+}
+
+const METHODS: [&str; 5] = ["none", "ada", "c-mixup", "mixup", "noise"];
+const EPOCHS: [usize; 3] = [100, 200, 400];
+
+impl Space {
+    fn new(quest: &Quest, augments: bool, rows: usize) -> Self {
+        let layers = if quest.on_tables { 0 } else { quest.network.hidden.len().min(2) };
+        let most = (rows as f64 / 4.0).clamp(3.0, 64.0);
+        let knobs = BTreeMap::from([
+            ("rate", Knob::number(5e-4, 1e-2)),
+            ("decay", Knob::number(0.005, 2.0)),
+            ("epochs", Knob::choice(EPOCHS.len())),
+            ("method", Knob::choice(METHODS.len())),
+            ("layer", Knob::choice(layers + 1)),
+            ("groups", Knob::number(2.0, most)),
+            ("alpha", Knob::number(1.2, 8.0)),
+            ("law", Knob::choice(3)),
+            ("on", Knob::choice(3)),
+            ("beta", Knob::number(0.1, 4.0)),
+            ("bandwidth", Knob::number(0.05, 2.0)),
+            ("noise", Knob::number(0.01, 0.5)),
+        ]);
+        Self { knobs, augments, layers, rows }
+    }
+
+    /// The next settings to try, and what was asked of which knob.
+    fn ask(
+        &mut self,
+        usual: &NetworkRecipe,
+        bits: &mut Bits,
+    ) -> (NetworkRecipe, Vec<(&'static str, f64)>) {
+        let mut asked = vec![];
+        let mut turn = |name: &'static str| {
+            let knob = self.knobs.get_mut(name).expect("a knob of the space");
+            let value = knob.ask(bits);
+            asked.push((name, value));
+            knob.value(value)
+        };
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small")]
+        let place = |value: f64| value as usize;
+        let mut network = usual.clone();
+        network.training.rate = turn("rate");
+        network.training.weight_decay = turn("decay");
+        network.training.epochs = EPOCHS[place(turn("epochs"))];
+        let per = Per::Batch;
+        let method = match if self.augments { METHODS[place(turn("method"))] } else { "none" } {
+            "ada" => {
+                let alpha = turn("alpha");
+                let clusters = Clusters::Count(place(turn("groups").round()).min(self.rows));
+                let gamma = match place(turn("law")) {
+                    0 => GammaLaw::Uniform { alpha },
+                    1 => GammaLaw::LogUniform { alpha },
+                    _ => GammaLaw::PaperGrid { alpha, values: 20 },
+                };
+                let on = [On::X, On::Y, On::Xy][place(turn("on"))];
+                Some(Method::Ada(AdaSettings { clusters, gamma, on, ..AdaSettings::default() }))
+            }
+            "c-mixup" => {
+                let bandwidth = Bandwidth::Deviations(turn("bandwidth"));
+                Some(Method::CMixup { bandwidth, beta: turn("beta"), per })
+            }
+            "mixup" => Some(Method::Mixup { beta: turn("beta"), per }),
+            "noise" => {
+                let size = turn("noise");
+                Some(Method::Noise { targets: size, features: size, relative: true })
+            }
+            _ => None,
+        };
+        network.augment = method.map(|method| {
+            let hidden = self.layers > 0 && !matches!(method, Method::Noise { .. });
+            let layer = if hidden { place(turn("layer")) } else { 0 };
+            let fitted_on = FittedOn::TrainingRows;
+            AugmentRecipe { method, layer, originals: false, fitted_on }
+        });
+        (network, asked)
+    }
+
+    fn tell(&mut self, asked: Vec<(&'static str, f64)>, error: f64) {
+        for (name, value) in asked {
+            self.knobs.get_mut(name).expect("a knob of the space").tell(value, error);
+        }
+    }
+}
+
+/// One search inside a training part.
+struct Search<'a> {
+    quest: &'a Quest,
+    key: SearchKey,
+    train: Rows<'a>,
+    held: Option<Frame>,
+    known: &'a BTreeMap<(SearchKey, usize), Attempt>,
+    until: Option<Instant>,
+    watch: &'a dyn SearchWatch,
+}
+
+/// Ends the trainings of a trial when the search is to stop.
+struct Stop<'a>(&'a dyn SearchWatch);
+
+impl crate::Watch for Stop<'_> {
+    fn cancelled(&self) -> bool {
+        self.0.cancelled()
+    }
+}
+
+impl Search<'_> {
+    fn run(&self) -> Result<Vec<Attempt>> {
+        let quest = self.quest;
+        let mut space = Space::new(quest, self.key.augments, self.train.frame.batch.num_rows());
+        let fold = self.key.fold.map_or(0, |fold| fold as u64 + 1);
+        let mut attempts: Vec<Attempt> = vec![];
+        for number in 0..quest.trials {
+            let late = self.until.is_some_and(|until| Instant::now() >= until);
+            if self.watch.cancelled() || (late && number > 0) {
+                break;
+            }
+            let draws = Seed(quest.seed).at(Stream::Split, 1 << 36 | fold, number as u64);
+            let mut bits = Bits(draws);
+            // The usual settings first, without augmentation: neither search does worse than they do.
+            let (network, asked) = match number {
+                0 => (NetworkRecipe { augment: None, ..quest.network.clone() }, vec![]),
+                _ => space.ask(&quest.network, &mut bits),
+            };
+            let attempt = match self.known.get(&(self.key, number)) {
+                Some(attempt) => attempt.clone(),
+                None => {
+                    let Some(attempt) = self.attempt(number, network)? else { break };
+                    self.watch.tried(&attempt)?;
+                    attempt
+                }
+            };
+            space.tell(asked, attempt.valid);
+            attempts.push(attempt);
+        }
+        Ok(attempts)
+    }
+
+    /// Tries settings; `None` if it was stopped.
+    fn attempt(&self, number: usize, mut network: NetworkRecipe) -> Result<Option<Attempt>> {
+        let (started, quest) = (Instant::now(), self.quest);
+        let Rows { frame, path } = self.train;
+        network.valid = Valid::Folds(quest.inner);
+        network.split = match &quest.split {
+            Split::Groups(column) if groups_of(&frame.batch, column)?.len() < 2 => Split::Rows,
+            split => split.clone(),
+        };
+        let recipe = Recipe {
+            columns: quest.columns.clone(),
+            drop_missing_target: quest.drop_missing_target,
+            scaling: quest.scaling,
+            target_scaling: quest.target_scaling,
+            kind: Kind::Network(Box::new(network.clone())),
+            // The same rows are held out, from the same initial weights, in every trial of a fold.
+            seed: Seed(quest.seed)
+                .shared(Stream::Split, 1 << 37 | self.key.fold.map_or(0, |fold| fold as u64 + 1))
+                .bits(),
+        };
+        let stop = Stop(self.watch);
+        let trained = Model::train((frame, path), None, &recipe, &Ear(&stop), None)?;
+        if trained.cancelled {
+            return Ok(None);
+        }
+        let valid = trained.model.card().valid.map_or(f64::MAX, |valid| valid.rmse);
+        let test = match &self.held {
+            Some(held) => Some(trained.model.evaluate(held, path)?.1),
+            None => None,
+        };
+        Ok(Some(Attempt {
+            search: self.key,
+            number,
+            network,
+            valid: if valid.is_finite() { valid } else { f64::MAX },
+            test,
+            seconds: started.elapsed().as_secs_f64(),
+        }))
+    }
+}
