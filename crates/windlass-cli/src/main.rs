@@ -34,6 +34,7 @@ enum Command {
     Inspect(Box<commands::inspect::InspectArgs>),
     Verify(commands::verify::VerifyArgs),
     Compare(Box<commands::compare::CompareArgs>),
+    Tune(Box<commands::tune::TuneArgs>),
     Train(Box<commands::train::TrainArgs>),
     Predict(commands::predict::PredictArgs),
     Regress(Box<commands::regress::RegressArgs>),
@@ -53,10 +54,11 @@ fn main() -> ExitCode {
         }
     };
     let done = match windlass.command {
-        Command::Augment(args) => commands::augment::run(&args).map_err(Into::into),
+        Command::Augment(args) => commands::augment::run(&args),
         Command::Inspect(args) => commands::inspect::run(&args).map_err(Into::into),
         Command::Verify(args) => commands::verify::run(&args).map_err(Into::into),
         Command::Compare(args) => commands::compare::run(&args),
+        Command::Tune(args) => commands::tune::run(&args),
         Command::Train(args) => commands::train::run(&args).map_err(Into::into),
         Command::Predict(args) => commands::predict::run(&args).map_err(Into::into),
         Command::Regress(args) => commands::regress::run(&args).map_err(Into::into),

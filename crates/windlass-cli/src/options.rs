@@ -284,6 +284,8 @@ pub(crate) enum MethodName {
     LocalMixup,
     /// Gaussian noise
     Noise,
+    /// What a search finds, or nothing where nothing helps
+    Auto,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -310,15 +312,48 @@ enum Clip {
 }
 
 impl MethodArgs {
-    pub(crate) fn settings(
+    /// Whether the method is to be found by a search.
+    pub(crate) fn is_auto(&self) -> bool {
+        self.method == MethodName::Auto
+    }
+
+    pub(crate) fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    pub(crate) fn drops_missing_target(&self) -> bool {
+        self.drop_missing_target
+    }
+
+    /// Refuses what can be refused before a table is read.
+    pub(crate) fn check(&self) -> Result<()> {
+        match (self.is_auto(), self.how.given(false)) {
+            (true, Some(option)) => Err(Error::DoesNotApply { option, to: "--method auto" }),
+            (true, None) => self.settings_of(Columns::default(), (true, false), None).map(drop),
+            (false, _) => self.settings(Columns::default(), (true, false)).map(drop),
+        }
+    }
+
+    /// What is asked for by name.
+    pub(crate) fn settings(&self, columns: Columns, parts: (bool, bool)) -> Result<Settings> {
+        self.settings_of(columns, parts, Some(self.how.method(self.method)?))
+    }
+
+    /// What is asked for, with a method that was found; without one the rows stay as they are.
+    pub(crate) fn settings_of(
         &self,
         columns: Columns,
         (originals, provenance): (bool, bool),
+        method: Option<Method>,
     ) -> Result<Settings> {
+        if self.copies == 0 {
+            let (name, range) = ("copies", "[1, inf)");
+            return Err(windlass::Error::OutOfRange { name, range, got: 0.0 }.into());
+        }
         let settings = Settings {
             columns,
-            method: self.how.method(self.method)?,
-            copies: self.copies,
+            copies: if method.is_some() { self.copies } else { 0 },
+            method: method.unwrap_or_else(|| Method::Ada(AdaSettings::default())),
             originals,
             seed: self.seed,
             clip: self.clip.is_some(),
@@ -408,6 +443,9 @@ impl HowArgs {
                 features: self.noise_features.unwrap_or(0.0),
                 relative: !self.noise_absolute,
             },
+            MethodName::Auto => {
+                return Err(Error::DoesNotApply { option: "auto", to: "this command" });
+            }
         };
         self.refuse_others(&method)?;
         Ok(method)

@@ -41,8 +41,11 @@ fn main() {
     for name in sets {
         let set = data::named(name).unwrap();
         let (frame, columns) = frame(set);
-        let models: Vec<ModelName> =
-            vec![ModelName::Mlp, ModelName::Ridge, ModelName::Forest, ModelName::Auto];
+        let models: Vec<ModelName> = if args.len() > 4 {
+            vec![ModelName::Mlp, ModelName::Auto]
+        } else {
+            vec![ModelName::Mlp, ModelName::Ridge, ModelName::Forest, ModelName::Auto]
+        };
         for &size in &sizes {
             let protocol = Protocol {
                 columns: columns.clone(),

@@ -1,4 +1,4 @@
-//! A folder with the results of a comparison, while it goes on and after.
+//! A folder with the results of a comparison or a search, while it goes on and after.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write as _;
@@ -10,15 +10,15 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use windlass_table::write_whole;
 
-use crate::{Error, Protocol, Result, Results, Run};
+use crate::{Error, Record, Result};
 
 /// What results belong to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Plan {
+pub struct Plan<P> {
     /// The version that makes them.
     pub version: String,
     /// How they are made.
-    pub protocol: Protocol,
+    pub protocol: P,
     /// The fingerprint of the table, and of the table of test rows.
     pub tables: Vec<String>,
 }
@@ -54,7 +54,7 @@ fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
 
 impl Folder {
     /// Starts a folder; one that has results is refused.
-    pub fn create(path: &Path, plan: &Plan) -> Result<Self> {
+    pub fn create(path: &Path, plan: &Plan<impl Serialize>) -> Result<Self> {
         for name in [PLAN, RESULTS] {
             if path.join(name).exists() {
                 return Err(Error::HasResults { folder: path.to_owned() });
@@ -66,7 +66,11 @@ impl Folder {
     }
 
     /// Goes on in a folder: the one that these rows and settings belong to, or it is refused.
-    pub fn resume(path: &Path, plan: &Plan) -> Result<(Self, Vec<Run>)> {
+    pub fn resume<P, R>(path: &Path, plan: &Plan<P>) -> Result<(Self, Vec<R>)>
+    where
+        P: Serialize + DeserializeOwned,
+        R: DeserializeOwned,
+    {
         let folder = || path.to_owned();
         let Some(was) = read::<Value>(&path.join(PLAN))? else {
             return Err(Error::NoResults { folder: folder() });
@@ -75,7 +79,7 @@ impl Folder {
         if let Some((what, was, is)) = other(&was, &is) {
             return Err(Error::OtherResults { folder: folder(), what, was, is });
         }
-        let runs = match read::<Results>(&path.join(RESULTS))? {
+        let runs = match read::<Record<P, R>>(&path.join(RESULTS))? {
             Some(results) => results.runs,
             None => kept_runs(&path.join(RUNS))?,
         };
@@ -96,7 +100,7 @@ impl Folder {
     }
 
     /// Keeps a run.
-    pub fn keep(&self, run: &Run) -> Result<()> {
+    pub fn keep(&self, run: &impl Serialize) -> Result<()> {
         let line = serde_json::to_string(run).expect("plain values") + "\n";
         let mut runs = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
         runs.write_all(line.as_bytes()).map_err(io("write", &self.path.join(RUNS)))
@@ -112,7 +116,7 @@ impl Folder {
     }
 
     /// Writes all results in one file, which takes the place of the list that grew.
-    pub fn finish(&self, results: &Results) -> Result<()> {
+    pub fn finish<P: Serialize, R: Serialize>(&self, results: &Record<P, R>) -> Result<()> {
         self.write(RESULTS, &to_json(results))?;
         let place = self.path.join(RUNS);
         fs::remove_file(&place).map_err(io("remove", &place))
@@ -126,7 +130,7 @@ fn to_json(value: &impl Serialize) -> Vec<u8> {
 }
 
 /// The runs that were kept; a last line that was cut off is not one.
-fn kept_runs(path: &Path) -> Result<Vec<Run>> {
+fn kept_runs<R: DeserializeOwned>(path: &Path) -> Result<Vec<R>> {
     let text = match fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(vec![]),

@@ -21,6 +21,6 @@ pub use entrant::{Distances, Entrant, MethodName, ModelName};
 pub use error::{Error, Result};
 pub use folder::{Folder, Plan};
 pub use protocol::{Protocol, Rule, Sitting};
-pub use results::{GroupError, Key, Results, Run, Trial};
+pub use results::{GroupError, Key, Record, Results, Run, Trial};
 pub use summary::{Finding, Line, Summary, in_percent};
 pub use tune::{Attempt, Findings, Quest, SearchKey, SearchWatch};

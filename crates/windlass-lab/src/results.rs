@@ -66,19 +66,22 @@ pub struct Run {
     pub seconds: f64,
 }
 
-/// All runs of a comparison.
+/// Everything that was done, and how.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Results {
-    /// The version that made them.
+pub struct Record<P, R> {
+    /// The version that made it.
     pub version: String,
     /// The command.
     pub command: String,
-    /// How they were made.
-    pub protocol: Protocol,
+    /// How it was made.
+    pub protocol: P,
     /// The fingerprint of the table, and of the table of test rows.
     pub tables: Vec<String>,
     /// Rows of the table.
     pub rows: usize,
-    /// Every run, in the order of sizes, repeats, folds and entrants.
-    pub runs: Vec<Run>,
+    /// What came of it, in an order that does not depend on which ended first.
+    pub runs: Vec<R>,
 }
+
+/// All runs of a comparison, in the order of sizes, repeats, folds and entrants.
+pub type Results = Record<Protocol, Run>;

@@ -274,7 +274,10 @@ impl Comparison<'_> {
                 rivals.iter().filter(|(line, _)| line.finding == Finding::NoEvidence)
             {
                 let (name, words) = (name(line), interval.in_words());
-                remarks.push(format!("{name} does about as well as the network: RMSE {words}."));
+                let than = "than the network without augmentation";
+                remarks.push(format!(
+                    "No evidence that {name} is better or worse {than}: RMSE {words}."
+                ));
             }
         }
         let hurting: Vec<String> = methods
@@ -325,7 +328,7 @@ impl Comparison<'_> {
         }
         if self.protocol().tune <= 1 {
             remarks.push(
-                "Every method had its usual settings; `--tune 8` lets each try eight, inside the \
+                "Every method had its usual settings; --tune 8 lets each try eight, inside the \
                  training rows."
                     .into(),
             );

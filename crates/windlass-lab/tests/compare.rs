@@ -202,7 +202,7 @@ fn results_do_not_depend_on_order_or_on_stops() {
     std::fs::write(place.join("runs.jsonl"), lines.clone() + &lines[..40]).unwrap();
 
     assert!(matches!(Folder::create(&place, &plan), Err(Error::HasResults { .. })));
-    let (kept, done) = Folder::resume(&place, &plan).unwrap();
+    let (kept, done) = Folder::resume::<_, Run>(&place, &plan).unwrap();
     assert_eq!(done.len(), few.seen.lock().unwrap().len());
     let rest =
         Few { left: AtomicUsize::new(usize::MAX), seen: Mutex::default(), folder: Some(&kept) };
@@ -221,7 +221,8 @@ fn results_do_not_depend_on_order_or_on_stops() {
     kept.finish(&results).unwrap();
     assert_eq!(timeless(Folder::resume(&place, &plan).unwrap().1), expected);
 
-    let says = |plan: &Plan| Folder::resume(&place, plan).unwrap_err().to_string();
+    let says =
+        |plan: &Plan<Protocol>| Folder::resume::<_, Run>(&place, plan).unwrap_err().to_string();
     let other = Plan { tables: vec!["xxh3-128:0".into()], ..plan.clone() };
     assert!(says(&other).contains("results of other data"));
     let other = Plan { protocol: Protocol { folds: 4, ..protocol.clone() }, ..plan.clone() };

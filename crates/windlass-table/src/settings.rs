@@ -50,7 +50,8 @@ impl Settings {
 
     /// Refuses settings outside their range, before any file is read.
     pub fn check(&self) -> windlass::Result<()> {
-        if self.copies == 0 {
+        // Without copies the rows are written as they are.
+        if self.copies == 0 && !self.originals {
             let (name, range) = ("copies", "[1, inf)");
             return Err(windlass::Error::OutOfRange { name, range, got: 0.0 });
         }

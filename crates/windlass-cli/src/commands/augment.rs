@@ -6,13 +6,18 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::Args;
+use windlass_lab::{Quest, Rows};
+use windlass_model::{NetworkRecipe, Scaling, Split, Valid};
 use windlass_plot::{Point, Scatter};
 use windlass_table::{
-    Augmentation, Manifest, Result, Sink, Sketch, Summary, Table, WriteOptions, check_places,
-    write_whole,
+    Augmentation, Columns, Frame, Manifest, Method, Result, Sink, Sketch, Summary, Table,
+    WriteOptions, check_places, write_whole,
 };
 
+use windlass_train::{Activation, Training};
+
 use super::picture::Picture;
+use super::tune;
 use crate::options::{ColumnArgs, MethodArgs, ReadArgs};
 use crate::terminal::{self, Progress, to_json};
 
@@ -61,13 +66,13 @@ pub(crate) struct AugmentArgs {
     read: ReadArgs,
 }
 
-pub(crate) fn run(args: &AugmentArgs) -> Result<ExitCode> {
+pub(crate) fn run(args: &AugmentArgs) -> windlass_lab::Result<ExitCode> {
     let started = Instant::now();
     terminal::heed_ctrl_c();
     let to_stdout = args.output.as_os_str() == "-";
     let picture = args.plot.as_deref().map(Picture::of).transpose()?;
     // Settings are checked before anything is read; names of columns need the table.
-    args.method.settings(windlass_table::Columns::default(), (true, false))?;
+    args.method.check()?;
     let said = args.read.format.map(Into::into);
     let write = |table: &Table| WriteOptions {
         format: if to_stdout { said.or(Some(table.format())) } else { said },
@@ -83,7 +88,17 @@ pub(crate) fn run(args: &AugmentArgs) -> Result<ExitCode> {
     check_places(&places, said, &read)?;
     let table = args.read.open(&args.inputs)?;
     let columns = args.columns.columns(&args.target, &table);
-    let settings = args.method.settings(columns, (!args.no_originals, args.provenance))?;
+    let parts = (!args.no_originals, args.provenance);
+    let settings = if args.method.is_auto() {
+        let found = search(args, &table, &columns)?;
+        if found.is_none() && args.no_originals {
+            terminal::say("nothing helps, and --no-originals leaves nothing to write");
+            return Ok(ExitCode::from(3));
+        }
+        args.method.settings_of(columns, parts, found)?
+    } else {
+        args.method.settings(columns, parts)?
+    };
     let progress = Progress::new(args.quiet);
     let augmentation = Augmentation::fit(&table, &settings, args.read.memory, &progress)?;
     let manifest = to_json(&augmentation.manifest());
@@ -113,6 +128,50 @@ pub(crate) fn run(args: &AugmentArgs) -> Result<ExitCode> {
         terminal::say(in_words(&summary, &args.output, started.elapsed().as_secs_f64()).trim_end());
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The method that suits the table, if any does.
+fn search(
+    args: &AugmentArgs,
+    table: &Table,
+    columns: &Columns,
+) -> windlass_lab::Result<Option<Method>> {
+    let progress = Progress::new(args.quiet);
+    let drop = args.method.drops_missing_target();
+    let frame = Frame::load(table, columns, drop, args.read.memory, &progress)?;
+    progress.clear();
+    let quest = Quest {
+        columns: columns.clone(),
+        drop_missing_target: drop,
+        scaling: Scaling::Standard,
+        target_scaling: Scaling::Standard,
+        split: Split::Rows,
+        folds: 5,
+        inner: tune::INNER,
+        trials: 12,
+        on_tables: true,
+        network: NetworkRecipe {
+            hidden: vec![128, 128],
+            activation: Activation::Relu,
+            training: Training::default(),
+            augment: None,
+            valid: Valid::Folds(tune::INNER),
+            split: Split::Rows,
+        },
+        seed: args.method.seed(),
+    };
+    let watch = tune::Trials::new(args.quiet, quest.attempts(), 0, None);
+    let rows = Rows { frame: &frame, path: table.path() };
+    let found = quest.run(rows, vec![], None, &watch)?;
+    watch.bar.finish_and_clear();
+    let findings = quest.findings(rows, &found.ok_or(windlass_lab::Error::Interrupted)?)?;
+    if !args.quiet {
+        terminal::say(&findings.verdict);
+        if !findings.helps {
+            terminal::say("no augmentation: the rows are written as they are");
+        }
+    }
+    Ok(findings.network.augment.map(|augment| augment.method))
 }
 
 fn draw(path: &Path, picture: Picture, sketch: &Sketch, summary: &Summary) -> Result<Vec<u8>> {

@@ -13,7 +13,7 @@ use windlass_lab::{
     Comparison, Entrant, Finding, Folder, Key, MethodName, ModelName, Plan, Protocol, Results,
     Rows, Rule, Run, Summary, Watch, in_percent,
 };
-use windlass_model::{Error, NetworkRecipe, Split, Valid};
+use windlass_model::Error;
 use windlass_table::{Columns, Frame, Table};
 
 use super::network::NetworkArgs;
@@ -192,20 +192,6 @@ impl CompareArgs {
         sizes
     }
 
-    fn network(&self) -> Result<NetworkRecipe, Error> {
-        let refuse = |option| Err(Error::DoesNotApply { option, to: "compare" });
-        if self.network.checkpoint.is_some() {
-            return refuse("--checkpoint");
-        }
-        let (valid, file) = self.network.valid();
-        if file.is_some() || valid == Valid::None {
-            return refuse("--valid without a share");
-        }
-        let (hidden, activation) = self.network.hidden_layers();
-        let training = self.network.training();
-        Ok(NetworkRecipe { hidden, activation, training, augment: None, valid, split: Split::Rows })
-    }
-
     fn protocol(&self, columns: Columns) -> Result<Protocol, Error> {
         if self.columns.wants_floats() {
             return Err(Error::DoesNotApply { option: "--integers float", to: "models" });
@@ -223,7 +209,7 @@ impl CompareArgs {
             repeats: self.repeats.into(),
             sizes: self.sizes(),
             tune: self.tune.into(),
-            network: self.network()?,
+            network: self.network.compared("compare")?,
             seed: self.seed,
         })
     }
@@ -304,21 +290,23 @@ pub(crate) fn run(args: &CompareArgs) -> windlass_lab::Result<ExitCode> {
 }
 
 /// The first input's name without its folder.
-fn table_name(inputs: &[PathBuf]) -> String {
+pub(super) fn table_name(inputs: &[PathBuf]) -> String {
     let name = inputs[0].file_name().unwrap_or(inputs[0].as_os_str());
     name.to_string_lossy().into_owned()
 }
 
+/// A word as a shell needs it.
+pub(super) fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:,=+@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
 /// The command as it was typed, or the one that goes on with it.
-fn command(resume: Option<&Path>) -> String {
-    let quoted = |word: &str| {
-        let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:,=+@%".contains(c);
-        if !word.is_empty() && word.chars().all(plain) {
-            word.to_owned()
-        } else {
-            format!("'{}'", word.replace('\'', r"'\''"))
-        }
-    };
+pub(super) fn command(resume: Option<&Path>) -> String {
     let mut words = vec!["windlass".to_owned()];
     let mut given = std::env::args().skip(1);
     while let Some(word) = given.next() {

@@ -11,4 +11,5 @@ mod picture;
 pub(crate) mod predict;
 pub(crate) mod regress;
 pub(crate) mod train;
+pub(crate) mod tune;
 pub(crate) mod verify;

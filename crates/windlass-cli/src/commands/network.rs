@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use windlass_model::{Error, Valid};
+use windlass_model::{Error, NetworkRecipe, Split, Valid};
 use windlass_train::{Activation, Loss, Optimiser, Order, Schedule, Training};
 
 /// A network and its training.
@@ -174,6 +174,21 @@ impl NetworkArgs {
             Some(ActivationName::Identity) => Activation::Identity,
         };
         (self.hidden.clone().unwrap_or_else(|| vec![128, 128]), activation)
+    }
+
+    /// The network of a command that trains many and holds out rows itself.
+    pub(super) fn compared(&self, to: &'static str) -> Result<NetworkRecipe, Error> {
+        let refuse = |option| Err(Error::DoesNotApply { option, to });
+        if self.checkpoint.is_some() {
+            return refuse("--checkpoint");
+        }
+        let (valid, file) = self.valid();
+        if file.is_some() || valid == Valid::None {
+            return refuse("--valid without a share");
+        }
+        let (hidden, activation) = self.hidden_layers();
+        let (training, split) = (self.training(), Split::Rows);
+        Ok(NetworkRecipe { hidden, activation, training, augment: None, valid, split })
     }
 
     /// An option that was given, of those that only networks have.

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use windlass_model::{
-    AugmentRecipe, AutoRecipe, Card, Checkpoint, Error, ForestSettings, Kind, Metrics, Model,
-    NetworkRecipe, Recipe, Result, Scaling, Split, Trained,
+    AugmentRecipe, AutoRecipe, Card, Checkpoint, Choice, Error, ForestSettings, Kind, Metrics,
+    Model, NetworkRecipe, Recipe, Result, Scaling, Split, Trained,
 };
 use windlass_plot::{Lines, Series};
 use windlass_table::{AnchorChoice, Columns, Frame, Table, check_places, write_whole};
@@ -423,6 +423,8 @@ struct Summary<'a> {
     epochs: Vec<(usize, usize)>,
     train: Metrics,
     valid: Option<Metrics>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    choice: Option<&'a Choice>,
     diverged: bool,
     notes: &'a [String],
     seconds: f64,
@@ -445,6 +447,7 @@ impl<'a> Summary<'a> {
             epochs: trained.histories.iter().map(|history| kept(history)).collect(),
             train: card.train,
             valid: card.valid,
+            choice: card.choice.as_ref(),
             diverged: trained.diverged.is_some(),
             notes: &trained.notes,
             seconds,
@@ -495,12 +498,16 @@ fn in_words(trained: &Trained, path: &Path, seconds: f64) -> String {
     for note in &trained.notes {
         let _ = writeln!(text, "  note     {note}");
     }
+    if let Some(choice) = &card.choice {
+        tell_choice(&mut text, choice);
+    }
     if let [history] = &trained.histories[..] {
         let (best, all) = kept(history);
         let _ = writeln!(text, "  epochs   {all}, kept {best}");
     }
+    let held_out = if card.choice.is_some() { "expected" } else { "validation" };
     let _ = writeln!(text, "  {:<10} {:>8} {:>12} {:>12} {:>8}", "rows", "", "RMSE", "MAE", "R²");
-    for (name, metrics) in [("training", Some(card.train)), ("validation", card.valid)] {
+    for (name, metrics) in [("training", Some(card.train)), (held_out, card.valid)] {
         let Some(metrics) = metrics else { continue };
         let r2 = metrics.r2.map_or_else(String::new, |r2| format!("{r2:.3}"));
         let _ = writeln!(
@@ -510,6 +517,46 @@ fn in_words(trained: &Trained, path: &Path, seconds: f64) -> String {
         );
     }
     text
+}
+
+/// What was chosen, and why.
+fn tell_choice(text: &mut String, choice: &Choice) {
+    const SHOWN: usize = 8;
+    let Choice { candidates, fits, folds, .. } = choice;
+    let _ = writeln!(
+        text,
+        "  chosen   by the error of {folds} parts held out in turn, {fits} fits; shares make it least"
+    );
+    let chosen = candidates.iter().filter(|candidate| candidate.share > 0.0);
+    let rejected = candidates.iter().filter(|candidate| candidate.share == 0.0);
+    let count = chosen.clone().count();
+    let _ = writeln!(text, "           {:>7} {:>12}", "share", "RMSE");
+    for candidate in chosen.chain(rejected.take(SHOWN.saturating_sub(count))) {
+        let (share, rmse) = (100.0 * candidate.share, terminal::short(candidate.rmse));
+        let _ = writeln!(text, "           {share:>5.0} % {rmse:>12}  {}", candidate.name);
+    }
+    if candidates.len() > SHOWN.max(count) {
+        let more = candidates.len() - SHOWN.max(count);
+        let _ = writeln!(text, "           and {more} more without a share");
+    }
+    if let Some((name, worst)) = &choice.worst {
+        let rmse = terminal::short(worst.rmse);
+        let _ =
+            writeln!(text, "  worst    {name}: RMSE {rmse} on its {} rows, held out", worst.rows);
+    }
+    if let Some(far) = &choice.far_groups {
+        let [plain, anchored] = [far.plain.1, far.anchored.1].map(terminal::short);
+        let won = if far.anchored.1 < far.plain.1 { "with" } else { "without" };
+        let _ = writeln!(
+            text,
+            "  shifts   on the {} farthest domains, learnt from the others, the best without anchors has\n           \
+             RMSE {plain} ({}), the best with anchors {anchored} ({}): chosen {won} anchors.\n           \
+             This pays only where shifts are larger than those in the table.",
+            far.groups.len(),
+            far.plain.0,
+            far.anchored.0
+        );
+    }
 }
 
 /// Loss and validation error over the epochs.

@@ -2,6 +2,7 @@
 
 mod page;
 mod pictures;
+mod search;
 
 use windlass_plot::Size;
 
@@ -33,7 +34,7 @@ impl Comparison<'_> {
         .into_iter()
         .flatten()
         .collect();
-        let page = page::page(&gallery, &pictures, table);
+        let page = page::of_comparison(&gallery, &pictures, table);
         let mut files = vec![("report.html".to_owned(), page.into_bytes())];
         for picture in &pictures {
             let svg = (picture.draw)(Size::Page);

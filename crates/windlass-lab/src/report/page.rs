@@ -11,7 +11,7 @@ use crate::entrant::Entrant;
 use crate::summary::{Finding, Line};
 
 /// Any text in a page.
-fn escape(text: &str) -> String {
+pub(super) fn escape(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {
         match c {
@@ -26,57 +26,77 @@ fn escape(text: &str) -> String {
     out
 }
 
-pub(super) fn page(gallery: &Gallery<'_>, pictures: &[Picture], table: &str) -> String {
-    let (results, summary) = (gallery.results, gallery.summary);
-    let class = if summary.helps { "verdict helps" } else { "verdict" };
+/// What stands at the top of a page.
+pub(super) struct Head<'a> {
+    pub(super) title: &'a str,
+    pub(super) about: &'a str,
+    pub(super) verdict: &'a str,
+    pub(super) good: bool,
+    pub(super) remarks: &'a [String],
+}
+
+/// A page with a head, pictures and what follows them.
+pub(super) fn page(head: &Head<'_>, pictures: &[Picture], rest: &str) -> String {
     let mut out = String::new();
     let _ = write!(
         out,
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>Does augmentation help on {name}?</title>\n<style>\n{plots}{style}</style>\n</head>\n\
-         <body>\n<main>\n<h1>Does augmentation help on {name}?</h1>\n\
-         <p class=\"about\">{target}, {rows} rows; {how}; windlass {version}, seed {seed}</p>\n\
+         <title>{title}</title>\n<style>\n{plots}{style}</style>\n</head>\n\
+         <body>\n<main>\n<h1>{title}</h1>\n<p class=\"about\">{about}</p>\n\
          <p class=\"{class}\" id=\"verdict\">{verdict}</p>\n",
-        name = escape(table),
+        title = escape(head.title),
         plots = stylesheet(),
         style = include_str!("page.css"),
-        target = escape(&results.protocol.columns.target.join(", ")),
-        rows = results.rows,
-        how = escape(&gallery.comparison.how()),
-        version = escape(&results.version),
-        seed = results.protocol.seed,
-        verdict = escape(&summary.verdict),
+        about = escape(head.about),
+        class = if head.good { "verdict helps" } else { "verdict" },
+        verdict = escape(head.verdict),
     );
-    out += "<ul>\n";
-    for remark in &summary.remarks {
-        let _ = writeln!(out, "<li>{}</li>", escape(remark));
+    if !head.remarks.is_empty() {
+        out += "<ul>\n";
+        for remark in head.remarks {
+            let _ = writeln!(out, "<li>{}</li>", escape(remark));
+        }
+        out += "</ul>\n";
     }
-    out += "</ul>\n<div class=\"cards\">\n";
+    out += "<div class=\"cards\">\n";
     for picture in pictures {
         figure(&mut out, picture);
     }
     out += "</div>\n";
-    numbers(&mut out, gallery);
-    settings(&mut out, gallery);
-    let _ = write!(
-        out,
-        "</main>\n<script>\n{}</script>\n</body>\n</html>\n",
-        include_str!("slider.js")
-    );
+    out += rest;
+    let script = include_str!("slider.js");
+    let _ = write!(out, "</main>\n<script>\n{script}</script>\n</body>\n</html>\n");
     out
 }
 
-fn figure(out: &mut String, picture: &Picture) {
-    let heading = match picture.name {
-        "differences" => "Difference to no augmentation",
-        "learning-curves" => "Learning curves",
-        "splits" => "Split by split",
-        "predicted" => "Predicted against true",
-        "residuals" => "Residuals by group",
-        _ => "Synthetic against original rows",
+/// The page of a comparison.
+pub(super) fn of_comparison(gallery: &Gallery<'_>, pictures: &[Picture], table: &str) -> String {
+    let (results, summary) = (gallery.results, gallery.summary);
+    let mut rest = String::new();
+    numbers(&mut rest, gallery);
+    settings(&mut rest, gallery);
+    let about = format!(
+        "{}, {} rows; {}; windlass {}, seed {}",
+        results.protocol.columns.target.join(", "),
+        results.rows,
+        gallery.comparison.how(),
+        results.version,
+        results.protocol.seed
+    );
+    let head = Head {
+        title: &format!("Does augmentation help on {table}?"),
+        about: &about,
+        verdict: &summary.verdict,
+        good: summary.helps,
+        remarks: &summary.remarks,
     };
-    let (name, caption) = (picture.name, escape(&picture.caption));
+    page(&head, pictures, &rest)
+}
+
+fn figure(out: &mut String, picture: &Picture) {
+    let (name, heading) = (picture.name, picture.heading);
+    let caption = escape(&picture.caption);
     let _ = writeln!(out, "<section>\n<h2>{heading}</h2>\n<figure id=\"{name}\">");
     if name == "synthetic" {
         let _ = writeln!(
@@ -158,12 +178,15 @@ fn settings(out: &mut String, gallery: &Gallery<'_>) {
     let _ = write!(
         out,
         "<section>\n<h2>Settings</h2>\n<p>Networks {} with {} epochs of batches of {}; {validation}; {} \
-         settings tried by each entrant inside its training rows. All that is fitted (scales, \
+         tried by each entrant inside its training rows. All that is fitted (scales, \
          missing values, groups, bandwidths) is fitted on training rows only.</p>\n",
         hidden.join("-"),
         training.epochs,
         training.batch,
-        protocol.tune,
+        match protocol.tune {
+            1 => "the usual settings".to_owned(),
+            count => format!("{count} settings"),
+        },
     );
     if protocol.tune > 1 {
         out.push_str("<details>\n<summary>Settings that were chosen, split by split</summary>\n<div class=\"scroll\"><table>\n");
@@ -172,13 +195,19 @@ fn settings(out: &mut String, gallery: &Gallery<'_>) {
         }
         out.push_str("</table></div>\n</details>\n");
     }
+    repeat(out, &gallery.results.command, &gallery.results.tables);
+    out.push_str("</section>\n");
+}
+
+/// The command, the data and where the rest is.
+pub(super) fn repeat(out: &mut String, command: &str, tables: &[String]) {
     let _ = writeln!(
         out,
         "<p>To repeat it:</p>\n<pre id=\"command\">{}</pre>\n<p class=\"about\">Fingerprint of the data: {}. \
          Every run is in <code>results.json</code>, the pictures are in \
-         <code>pictures/</code>.</p>\n</section>",
-        escape(&gallery.results.command),
-        escape(&gallery.results.tables.join(", "))
+         <code>pictures/</code>.</p>",
+        escape(command),
+        escape(&tables.join(", "))
     );
 }
 
@@ -205,7 +234,7 @@ fn chosen(out: &mut String, gallery: &Gallery<'_>, entrant: Entrant) {
 }
 
 /// Settings in words.
-pub(crate) fn in_words(kind: &Kind) -> String {
+pub(super) fn in_words(kind: &Kind) -> String {
     match kind {
         Kind::Network(network) => {
             let training = &network.training;

@@ -19,6 +19,7 @@ use crate::{Result, Results};
 /// A picture: its name, what it shows, and how it is drawn in a size.
 pub(super) struct Picture {
     pub(super) name: &'static str,
+    pub(super) heading: &'static str,
     pub(super) caption: String,
     pub(super) draw: Box<dyn Fn(Size) -> String>,
 }
@@ -80,6 +81,7 @@ impl Gallery<'_> {
         };
         Picture {
             name: "differences",
+            heading: "Difference to no augmentation",
             caption: "Mean difference to the network without augmentation, with 95 % intervals that \
                       allow for splits that share rows. Green: better; red: worse; grey: no evidence."
                 .into(),
@@ -104,6 +106,7 @@ impl Gallery<'_> {
         };
         Picture {
             name: "splits",
+            heading: "Split by split",
             caption:
                 "Each dot is one split: the method and no augmentation learnt from the same rows, \
                       from the same initial weights. The tick is the mean."
@@ -154,6 +157,7 @@ impl Gallery<'_> {
         };
         Some(Picture {
             name: "learning-curves",
+            heading: "Learning curves",
             caption:
                 "Below 0 is better than no augmentation with as many training rows. Bars are 95 % \
                       intervals."
@@ -224,6 +228,7 @@ impl Gallery<'_> {
         };
         Picture {
             name: "predicted",
+            heading: "Predicted against true",
             caption: "Held-out rows of the first repeat. On the line a prediction is right.".into(),
             draw: Box::new(move |size| {
                 Cloud { size, ..titled(&plot, size, |p| &mut p.title) }.to_svg()
@@ -278,6 +283,7 @@ impl Gallery<'_> {
         };
         Ok(Picture {
             name: "residuals",
+            heading: "Residuals by group",
             caption: format!(
                 "Held-out rows of the first repeat, {who}, by {by}: median and quartiles."
             ),
@@ -341,6 +347,7 @@ impl Gallery<'_> {
         };
         Ok(Some(Picture {
             name: "synthetic",
+            heading: "Synthetic against original rows",
             caption: format!(
                 "Original rows and what ADA makes of them, by group, over {name}. Below 1, γ moves \
                  rows away from the mean of their group; above 1, toward it."
@@ -353,7 +360,7 @@ impl Gallery<'_> {
 }
 
 /// A plot without its title where a heading of the page says it.
-fn titled<P: Clone>(plot: &P, size: Size, title: impl Fn(&mut P) -> &mut String) -> P {
+pub(super) fn titled<P: Clone>(plot: &P, size: Size, title: impl Fn(&mut P) -> &mut String) -> P {
     let mut plot = plot.clone();
     if size == Size::Card {
         title(&mut plot).clear();

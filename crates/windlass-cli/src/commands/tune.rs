@@ -1,0 +1,317 @@
+//! `tune`: search for settings, and say what they are worth.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use indicatif::ProgressBar;
+use windlass::{Bandwidth, GammaLaw, On};
+use windlass_lab::{Attempt, Findings, Folder, Plan, Quest, Record, Rows, SearchWatch};
+use windlass_model::{Error, NetworkRecipe, Split};
+use windlass_table::{AdaSettings, AnchorChoice, Clusters, Columns, Frame, Method};
+use windlass_train::Activation;
+
+use super::compare::{command, quoted, table_name};
+use super::network::NetworkArgs;
+use super::train::{ScaleName, carried};
+use crate::options::{ColumnArgs, ReadArgs};
+use crate::terminal::{self, Progress, to_json};
+
+/// Search for the settings that suit a table, and say whether augmentation is worth it
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Two searches of the same length, one of which may augment and one of which may not, run inside the
+training part of each outer fold; the difference on its held-out rows, which neither has seen, is
+what augmentation is worth. Two more, on all rows, find the settings to use.
+
+Examples:
+  windlass tune cars.csv --target mpg
+  windlass tune cars.csv --target mpg --trials 50 --output search
+  windlass tune sites.csv --target yield --domain site --time 20m --output search")]
+pub(crate) struct TuneArgs {
+    /// Files or folders of files with the same columns, or `-`: one table
+    #[arg(required = true, value_name = "INPUT")]
+    inputs: Vec<PathBuf>,
+    /// The column to predict, or several
+    #[arg(short, long, required = true, value_name = "COLUMNS")]
+    target: Vec<String>,
+    /// A new folder for the report and every trial
+    #[arg(short, long, value_name = "FOLDER")]
+    output: Option<PathBuf>,
+    /// Go on with a search that was stopped, by the same command with this in place of --output
+    #[arg(long, value_name = "FOLDER", conflicts_with = "output")]
+    resume: Option<PathBuf>,
+    /// Settings that every search tries
+    #[arg(long, value_name = "N", default_value_t = 24, value_parser = clap::value_parser!(u16).range(2..))]
+    trials: u16,
+    /// Stop trying after this time, such as 90s, 20m or 1h; what is found then depends on the machine
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    time: Option<Duration>,
+    /// Outer folds, on whose held-out rows the gain is measured
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(2..))]
+    folds: u16,
+    /// Rows with the same value in this column are not on both sides
+    #[arg(long, value_name = "COLUMN")]
+    domain: Option<String>,
+    /// A summary for machines, on standard output
+    #[arg(long)]
+    json: bool,
+    /// No summary and no progress
+    #[arg(short, long)]
+    quiet: bool,
+    /// What random numbers depend on: one seed, the same search
+    #[arg(short, long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    /// Leave out rows without a finite target instead of refusing them
+    #[arg(long)]
+    drop_missing_target: bool,
+    #[command(flatten)]
+    network: NetworkArgs,
+    /// What continuous columns are brought to
+    #[arg(long, value_name = "SCALE", default_value = "standard", help_heading = "Columns")]
+    scale: ScaleName,
+    /// What targets are brought to; errors are in their units anyway
+    #[arg(long, value_name = "SCALE", default_value = "standard", help_heading = "Columns")]
+    target_scale: ScaleName,
+    #[command(flatten)]
+    columns: ColumnArgs,
+    #[command(flatten)]
+    read: ReadArgs,
+}
+
+/// A time such as `90s`, `20m`, `1h`.
+fn time(text: &str) -> Result<Duration, String> {
+    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let unit = match unit {
+        "" | "s" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        _ => return Err(format!("`{unit}` is no unit of time: use s, m or h")),
+    };
+    match number.parse::<f64>() {
+        Ok(number) if (0.0..1e9).contains(&(number * unit)) => {
+            Ok(Duration::from_secs_f64(number * unit))
+        }
+        _ => Err("a time is a number and a unit, such as 20m".into()),
+    }
+}
+
+/// The parts of the rows that a search holds out in turn.
+pub(super) const INNER: usize = 3;
+
+impl TuneArgs {
+    fn quest(&self, columns: Columns) -> Result<Quest, Error> {
+        if self.columns.wants_floats() {
+            return Err(Error::DoesNotApply { option: "--integers float", to: "models" });
+        }
+        self.network.check()?;
+        let split = self.domain.clone().map_or(Split::Rows, Split::Groups);
+        Ok(Quest {
+            columns,
+            drop_missing_target: self.drop_missing_target,
+            scaling: self.scale.into(),
+            target_scaling: self.target_scale.into(),
+            split,
+            folds: self.folds.into(),
+            inner: INNER,
+            trials: self.trials.into(),
+            on_tables: false,
+            network: self.network.compared("tune")?,
+            seed: self.seed,
+        })
+    }
+}
+
+pub(crate) fn run(args: &TuneArgs) -> windlass_lab::Result<ExitCode> {
+    let started = Instant::now();
+    terminal::heed_ctrl_c();
+    args.quest(Columns::default())?;
+    let table = args.read.open(&args.inputs)?;
+    let mut columns = args.columns.columns(&args.target, &table);
+    if let Some(domain) = &args.domain {
+        columns = carried(columns, domain, &table);
+    }
+    let quest = args.quest(columns)?;
+    let progress = Progress::new(args.quiet);
+    let (drop, memory) = (quest.drop_missing_target, args.read.memory);
+    let frame = Frame::load(&table, &quest.columns, drop, memory, &progress)?;
+    progress.clear();
+    let plan = Plan {
+        version: env!("CARGO_PKG_VERSION").into(),
+        protocol: quest.clone(),
+        tables: vec![frame.profile.fingerprint.clone()],
+    };
+    let (folder, done) = match (&args.output, &args.resume) {
+        (_, Some(path)) => {
+            let (folder, done) = Folder::resume(path, &plan)?;
+            (Some(folder), done)
+        }
+        (Some(path), None) => (Some(Folder::create(path, &plan)?), vec![]),
+        (None, None) => (None, vec![]),
+    };
+    if folder.is_some() {
+        terminal::begin_writing();
+    }
+    let watch = Trials::new(args.quiet, quest.attempts(), done.len(), folder.as_ref());
+    let rows = Rows { frame: &frame, path: table.path() };
+    let found = quest.run(rows, done, args.time, &watch)?;
+    watch.bar.finish_and_clear();
+    let Some(attempts) = found else {
+        if let Some(folder) = &folder {
+            let again = command(Some(folder.path()));
+            terminal::say(&format!("stopped; what was tried is kept. To go on:\n  {again}"));
+        }
+        return Err(windlass_lab::Error::Interrupted);
+    };
+    let findings = quest.findings(rows, &attempts)?;
+    let advice = advice(args, &quest, &findings);
+    if let Some(folder) = &folder {
+        let record = Record {
+            version: plan.version,
+            command: command(None),
+            protocol: quest.clone(),
+            tables: plan.tables,
+            rows: frame.batch.num_rows(),
+            runs: attempts,
+        };
+        for (name, bytes) in quest.report(&record, &findings, &table_name(&args.inputs), &advice) {
+            folder.write(&name, &bytes)?;
+        }
+        folder.finish(&record)?;
+    }
+    if args.json {
+        terminal::print(&(to_json(&findings) + "\n"))?;
+    } else if !args.quiet {
+        terminal::print(&format!("{}\n\n{}\n", findings.verdict, advice.join("\n")))?;
+        let report = folder.map(|folder| folder.path().join("report.html").display().to_string());
+        let seconds = started.elapsed().as_secs_f64();
+        let place = report.map_or(String::new(), |report| format!("{report}, "));
+        terminal::say(&format!("{place}{} trials, {seconds:.1} s", findings.attempts));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Keeps trials, and shows how far it is.
+pub(super) struct Trials<'a> {
+    pub(super) bar: ProgressBar,
+    folder: Option<&'a Folder>,
+}
+
+impl<'a> Trials<'a> {
+    pub(super) fn new(quiet: bool, all: usize, done: usize, folder: Option<&'a Folder>) -> Self {
+        let bar = terminal::counted(quiet, all, "trials");
+        bar.set_position(done as u64);
+        Self { bar, folder }
+    }
+}
+
+impl SearchWatch for Trials<'_> {
+    fn tried(&self, attempt: &Attempt) -> windlass_lab::Result<()> {
+        self.bar.inc(1);
+        self.folder.map_or(Ok(()), |folder| folder.keep(attempt))
+    }
+
+    fn cancelled(&self) -> bool {
+        terminal::interrupted()
+    }
+}
+
+/// The commands that use what was found.
+fn advice(args: &TuneArgs, quest: &Quest, findings: &Findings) -> Vec<String> {
+    let network = &findings.network;
+    let mut given: Vec<String> =
+        args.inputs.iter().map(|path| quoted(&path.to_string_lossy())).collect();
+    for target in &args.target {
+        given.extend(["--target".into(), quoted(target)]);
+    }
+    if let Some(domain) = &args.domain {
+        given.extend(["--domain".into(), quoted(domain)]);
+    }
+    let mut train = vec!["windlass train".to_owned()];
+    train.extend(given.clone());
+    train.extend(network_flags(network, quest.inner));
+    train.push("--output model.windlass".into());
+    let mut commands = vec![train.join(" ")];
+    if let Some(augment) = network.augment.as_ref().filter(|augment| augment.layer == 0) {
+        let mut words = vec!["windlass augment".to_owned()];
+        words.extend(given.into_iter().take_while(|word| word != "--domain"));
+        words.push(format!("--method {}", augment.method.name()));
+        words.extend(method_flags(&augment.method));
+        words.push("--output augmented.csv".into());
+        commands.push(words.join(" "));
+    }
+    commands
+}
+
+fn network_flags(network: &NetworkRecipe, members: usize) -> Vec<String> {
+    let training = &network.training;
+    let mut words = vec![];
+    if network.hidden != [128, 128] {
+        let widths: Vec<String> = network.hidden.iter().map(ToString::to_string).collect();
+        words.push(format!("--hidden {}", widths.join(",")));
+    }
+    words.extend(match network.activation {
+        Activation::Relu => None,
+        Activation::LeakyRelu(slope) => Some(format!("--activation leaky-relu --slope {slope}")),
+        Activation::Sigmoid => Some("--activation sigmoid".into()),
+        Activation::Tanh => Some("--activation tanh".into()),
+        Activation::Identity => Some("--activation identity".into()),
+    });
+    words
+        .push(format!("--committee {members} --epochs {} --lr {}", training.epochs, training.rate));
+    words.push(format!("--weight-decay {}", training.weight_decay));
+    if training.batch != 16 {
+        words.push(format!("--batch {}", training.batch));
+    }
+    if let Some(augment) = &network.augment {
+        words.push(format!("--augment {}", augment.method.name()));
+        if augment.layer > 0 {
+            words.push(format!("--manifold {}", augment.layer));
+        }
+        words.extend(method_flags(&augment.method));
+    }
+    words
+}
+
+/// The options of a method that a search has chosen.
+fn method_flags(method: &Method) -> Vec<String> {
+    match method {
+        Method::Ada(AdaSettings { anchors: AnchorChoice::KMeans, clusters, on, gamma, .. }) => {
+            let clusters = match clusters {
+                Clusters::Auto => "auto".to_owned(),
+                Clusters::Count(count) => count.to_string(),
+            };
+            let on = match on {
+                On::X => "x",
+                On::Y => "y",
+                On::Xy => "xy",
+            };
+            let gamma = match gamma {
+                GammaLaw::LogUniform { alpha } => format!("--gamma log-uniform --alpha {alpha}"),
+                GammaLaw::PaperGrid { alpha, values } => {
+                    format!("--gamma grid:{values} --alpha {alpha}")
+                }
+                GammaLaw::Uniform { alpha } => format!("--alpha {alpha}"),
+                _ => String::new(),
+            };
+            vec![format!("--clusters {clusters} --on {on}"), gamma]
+        }
+        Method::Mixup { beta, .. } => vec![format!("--beta {beta}")],
+        Method::CMixup { bandwidth, beta, .. } => {
+            let width = match bandwidth {
+                Bandwidth::Deviations(width) => format!("{width}sd"),
+                Bandwidth::Absolute(width) => width.to_string(),
+            };
+            vec![format!("--bandwidth {width} --beta {beta}")]
+        }
+        Method::Noise { targets, features, .. } => {
+            vec![format!("--noise-targets {targets} --noise-features {features}")]
+        }
+        Method::LocalMixup { epsilon, beta, .. } => {
+            vec![format!("--epsilon {epsilon} --beta {beta}")]
+        }
+        Method::Ada(_) => vec![],
+    }
+}
