@@ -96,7 +96,7 @@ fn python(tally: &mut Tally) -> Result<bool> {
     let python = virtual_environment(&target.join("test-venv"), TESTS)?;
     let windlass = target.join("debug").join(format!("windlass{}", std::env::consts::EXE_SUFFIX));
     let mut command = Command::new(python);
-    command.args(["-m", "pytest", "--quiet", "-p", "no:cacheprovider", TESTS]);
+    command.args(["-m", "pytest", "--quiet", "-rs", "-p", "no:cacheprovider", TESTS]);
     watched(command.env("WINDLASS", windlass).env("PYTHONDONTWRITEBYTECODE", "1"), tally)
 }
 
@@ -122,9 +122,9 @@ impl Check {
 
 impl Tally {
     /// Reads lines such as `test result: ok. 10 passed; 0 failed; 0 ignored; …`, `skipped: …` and pytest's
-    /// `1 failed, 3 passed in 0.52s`.
+    /// `1 failed, 3 passed in 0.52s` and `SKIPPED [2] …`.
     fn read(&mut self, line: &str) {
-        if line.starts_with("skipped: ") {
+        if line.starts_with("skipped: ") || line.starts_with("SKIPPED [") {
             self.skipped.push(line.to_owned());
         }
         let of_pytest = line.ends_with('s') && line.contains(" in ") && line.contains("ed");
@@ -154,8 +154,9 @@ mod tests {
         tally
             .read("test result: FAILED. 3 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out");
         tally.read("skipped: data set `no2` is absent");
+        tally.read("SKIPPED [6] tests/python/test_report.py: Chromium is absent");
         tally.read("running 3 tests");
-        assert_eq!((tally.passed, tally.failed, tally.skipped.len()), (13, 2, 1));
+        assert_eq!((tally.passed, tally.failed, tally.skipped.len()), (13, 2, 2));
         tally.read("1 failed, 4 passed in 0.52s");
         tally.read("5 passed in 12.01s");
         tally.read("what is said in passing is not counted");

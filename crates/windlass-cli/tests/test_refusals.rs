@@ -54,6 +54,7 @@ fn bad_input_is_refused_with_these_words() {
     outputs(log);
     models(log);
     uses_of_models(log);
+    comparisons(log);
     if std::env::var_os("WINDLASS_BLESS").is_some() {
         std::fs::write(SNAPSHOT, &log).unwrap();
     }
@@ -418,4 +419,115 @@ fn uses_of_models(log: &mut String) {
     });
     case(log, "regress: a strength below 0", "regress good.csv --target y --gamma=-1", |_| {});
     case(log, "export: another ending", "export model model.pb", trained);
+}
+
+fn comparisons(log: &mut String) {
+    const QUICK: &str = "--hidden 4 --epochs 2 --methods erm,ada --models mlp";
+    let with =
+        |options: &str| format!("compare good.csv --target y --output out {QUICK} {options}");
+    let few = |desk: &Desk| {
+        desk.put("few.csv", "a,y\n1,2\n2,3\n3,5\n");
+    };
+    let words = format!("compare few.csv --target y --output out {QUICK}");
+    case(log, "fewer rows than folds", &words, few);
+    case(
+        log,
+        "one group",
+        &format!("compare one.csv --target y --output out {QUICK} --split group:site"),
+        |desk| {
+            desk.put("one.csv", "a,site,y\n1,s,2\n2,s,3\n3,s,5\n");
+        },
+    );
+    case(log, "no such group", &with("--split domain:site"), |_| {});
+    case(log, "no order in time", &with("--split time:kind"), |_| {});
+    case(
+        log,
+        "no time in a row",
+        &format!("compare gap.csv --target y --output out {QUICK} --split time:day"),
+        |desk| {
+            desk.put("gap.csv", "a,day,y\n1,2024-01-01,2\n2,,3\n3,2024-01-03,5\n");
+        },
+    );
+    case(log, "a rule that is none", &with("--split site"), |_| {});
+    case(
+        log,
+        "a fold without variation",
+        &format!("compare flat.csv --target y --output out {QUICK} --split time:a --folds 2"),
+        |desk| {
+            desk.put("flat.csv", "a,b,y\n1,4,2\n2,7,2\n3,1,5\n4,3,7\n5,5,8\n6,5,1\n");
+        },
+    );
+    case(log, "all runs diverged", &with("--lr 1e30 --folds 2"), |_| {});
+    case(log, "more training rows than there are", &with("--sizes 10,500"), |_| {});
+    case(
+        log,
+        "nothing to compare with",
+        &format!("{} --methods ada", with("").replace("--methods erm,ada", "")),
+        |_| {},
+    );
+    case(log, "test rows without the target", &with("--test test.csv"), |desk| {
+        desk.put("test.csv", "a,b,kind\n1.5,2,k1\n");
+    });
+    let done = |desk: &Desk| {
+        desk.run(&with("--folds 2 --repeats 1"));
+    };
+    let resume =
+        |options: &str| format!("{} {options}", with("").replace("--output out", "--resume out"));
+    case(log, "a folder with results", &with("--folds 2 --repeats 1"), done);
+    case(log, "a folder of other settings", &resume("--folds 2 --repeats 1 --seed 3"), done);
+    case(log, "a folder of other data", &resume("--folds 2 --repeats 1"), |desk| {
+        done(desk);
+        desk.put("good.csv", table(61));
+    });
+    case(log, "a folder without results", &resume("--folds 2 --repeats 1"), |_| {});
+    case(log, "results that are damaged", &resume("--folds 2 --repeats 1"), |desk| {
+        done(desk);
+        desk.put("out/results.json", "{");
+    });
+    case(log, "a validation file for compare", &with("--valid good.csv"), |_| {});
+    case(log, "a checkpoint for tune", "tune good.csv --target y --checkpoint c", |_| {});
+    case(log, "a time that is none", "tune good.csv --target y --time soon", |_| {});
+    case(
+        log,
+        "auto and a method",
+        "train good.csv --target y --auto --augment ada --output m",
+        |_| {},
+    );
+    case(
+        log,
+        "auto and validation rows",
+        "train good.csv --target y --auto --valid 0.3 --output m",
+        |_| {},
+    );
+    case(
+        log,
+        "larger shifts without domains",
+        "train good.csv --target y --auto --expect-larger-shifts --output m",
+        |_| {},
+    );
+    case(
+        log,
+        "larger shifts of two domains",
+        "train two.csv --target y --auto --expect-larger-shifts --domain site --output m",
+        |desk| {
+            desk.put(
+                "two.csv",
+                "a,site,y\n1,s,2\n2,s,3\n3,t,5\n4,t,7\n5,s,1\n6,t,2\n7,s,4\n8,t,5\n",
+            );
+        },
+    );
+    case(
+        log,
+        "auto and settings of a method",
+        "augment good.csv --target y --method auto --alpha 3 --output out.csv",
+        |_| {},
+    );
+    case(
+        log,
+        "auto inside the loop",
+        "train good.csv --target y --augment auto --output m",
+        |_| {},
+    );
+    case(log, "trees of a network", "train good.csv --target y --trees 10 --output m", |_| {});
+    case(log, "no trees", "train good.csv --target y --model forest --trees 0 --output m", |_| {});
 }

@@ -71,7 +71,9 @@ impl<'a> Comparison<'a> {
         if entrants.len() < 2 {
             return Err(Error::NothingToCompare { what: "one entrant only" });
         }
-        let sittings = protocol.sittings(table.frame, test.map(|test| test.frame))?;
+        let sittings = protocol
+            .sittings(table.frame, test.map(|test| test.frame))
+            .map_err(|error| error.in_file(table.path))?;
         let mut comparison = Self { protocol, table, test, sittings, distances: vec![] };
         for &size in &protocol.sizes {
             let of = |sitting: &Sitting| comparison.distances(sitting, size);

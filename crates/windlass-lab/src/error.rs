@@ -1,6 +1,6 @@
 //! What can be wrong with a comparison.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The result of something that can be refused.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -13,6 +13,9 @@ pub enum Error {
     /// A model was refused.
     #[error(transparent)]
     Model(#[from] windlass_model::Error),
+    /// Something was refused about a file.
+    #[error("`{}`: {source}", path.display())]
+    InFile { path: PathBuf, source: Box<Error> },
     /// A model was refused in one split.
     #[error("repeat {repeat}, fold {fold}: {source}")]
     InFold { repeat: usize, fold: usize, source: windlass_model::Error },
@@ -57,11 +60,21 @@ impl From<windlass_table::Error> for Error {
 }
 
 impl Error {
+    /// The same, with the name of the file that it is about.
+    #[must_use]
+    pub fn in_file(self, path: &Path) -> Self {
+        match self {
+            Self::Interrupted => self,
+            _ => Self::InFile { path: path.to_owned(), source: Box::new(self) },
+        }
+    }
+
     /// What to do.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         Some(match self {
             Self::Model(error) | Self::InFold { source: error, .. } => return error.hint(),
+            Self::InFile { source, .. } => return source.hint(),
             Self::ConstantFold { .. } => {
                 "is it the right column? otherwise choose fewer --folds, or another --split".into()
             }
@@ -83,6 +96,7 @@ impl Error {
     pub fn is_fault(&self) -> bool {
         match self {
             Self::Model(error) | Self::InFold { source: error, .. } => error.is_fault(),
+            Self::InFile { source, .. } => source.is_fault(),
             Self::Io { source, .. } => source.kind() != std::io::ErrorKind::NotFound,
             _ => false,
         }

@@ -115,6 +115,14 @@ impl Folder {
         Ok(write_whole(&place, bytes)?)
     }
 
+    /// Removes what a comparison that was refused has left, and the folder if nothing else is in it.
+    pub fn discard(self) {
+        for name in [PLAN, RUNS] {
+            let _ = fs::remove_file(self.path.join(name));
+        }
+        let _ = fs::remove_dir(&self.path);
+    }
+
     /// Writes all results in one file, which takes the place of the list that grew.
     pub fn finish<P: Serialize, R: Serialize>(&self, results: &Record<P, R>) -> Result<()> {
         self.write(RESULTS, &to_json(results))?;

@@ -142,7 +142,10 @@ impl Quest {
     ) -> Result<Option<Vec<Attempt>>> {
         let frame = table.frame;
         let seed = Seed(Seed(self.seed).shared(Stream::Split, 1 << 35).bits());
-        let sides = self.split.folds(&frame.batch, self.folds, seed)?;
+        let sides = self
+            .split
+            .folds(&frame.batch, self.folds, seed)
+            .map_err(|error| Error::from(error).in_file(table.path))?;
         let searches = self.searches(sides.len());
         let each = time.map(|time| {
             let rounds = searches.len().div_ceil(rayon::current_num_threads());

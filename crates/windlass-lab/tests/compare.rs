@@ -320,7 +320,7 @@ fn sizes_are_samples_of_training_rows() {
     assert_eq!(trained.iter().filter(|&&rows| rows == 40).count(), 33);
     let large = Protocol { sizes: vec![Some(41)], ..protocol.clone() };
     let refused = Comparison::new(&large, rows(&table), None).unwrap_err();
-    assert_eq!(refused.to_string(), "--sizes 41: the smallest training part has 40 rows");
+    assert_eq!(refused.to_string(), "`t.csv`: --sizes 41: the smallest training part has 40 rows");
     let alone = Protocol { methods: vec![MethodName::Ada], ..protocol.clone() };
     let refused = Comparison::new(&alone, rows(&table), None).unwrap_err();
     assert_eq!(

@@ -376,7 +376,8 @@ fn farthest(task: &Task<'_>, column: &str) -> Result<BTreeMap<String, Vec<usize>
     groups.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
     let third = groups.len().div_ceil(3);
     if groups.len() < 3 {
-        return Err(Error::FewForFolds { folds: 3, found: groups.len(), what: "groups" });
+        let (column, found) = (column.to_owned(), groups.len());
+        return Err(Error::FewDomains { column, found });
     }
     Ok(groups.into_iter().take(third).map(|(_, name, rows)| (name, rows)).collect())
 }

@@ -46,6 +46,9 @@ pub enum Error {
     /// Fewer rows or groups than folds.
     #[error("{folds} folds cannot be made of {found} {what}")]
     FewForFolds { folds: usize, found: usize, what: &'static str },
+    /// Too few domains to tell which are far.
+    #[error("--expect-larger-shifts needs three domains at least, column `{column}` names {found}")]
+    FewDomains { column: String, found: usize },
     /// A time that cannot be ordered.
     #[error(
         "column `{column}` holds {holds} such as `{value}` (row {row}), which has no order in time"
@@ -129,6 +132,7 @@ impl Error {
             Self::OneGroup => "choose a column with several values, or more --clusters".into(),
             Self::OneValue { .. } => "choose a column with several values".into(),
             Self::FewForFolds { .. } => "choose fewer --folds".into(),
+            Self::FewDomains { .. } => "leave it out, or choose another --domain".into(),
             Self::NotSortable { .. } => {
                 "use numbers, dates such as 2024-05-01, or times such as 2024-05-01 13:00".into()
             }

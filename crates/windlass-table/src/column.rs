@@ -7,7 +7,7 @@ use arrow_array::types::{
     ArrowPrimitiveType, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type,
     UInt16Type, UInt32Type, UInt64Type,
 };
-use arrow_array::{Array, ArrayRef, Float64Array, PrimitiveArray};
+use arrow_array::{Array, ArrayRef, Float64Array, PrimitiveArray, RecordBatch};
 use arrow_schema::DataType;
 
 /// Whether a column can be moved at all.
@@ -152,4 +152,14 @@ pub(crate) fn keep_nans(moved: ArrayRef, original: &ArrayRef, nullable: bool) ->
     });
     let kept: ArrayRef = Arc::new(kept.collect::<Float64Array>());
     arrow_cast::cast(&kept, moved.data_type()).expect("floats")
+}
+
+/// The bytes that the values of a block take. Columns of a file may share one buffer, which is not counted once
+/// for each.
+pub(crate) fn bytes_of(batch: &RecordBatch) -> u64 {
+    let of = |column: &ArrayRef| {
+        let data = column.to_data();
+        data.get_slice_memory_size().unwrap_or_else(|_| data.get_array_memory_size()) as u64
+    };
+    batch.columns().iter().map(of).sum()
 }

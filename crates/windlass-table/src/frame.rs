@@ -5,6 +5,7 @@ use arrow_select::concat::concat_batches;
 use arrow_select::take::take_record_batch;
 
 use crate::augment::{Watch, with_example};
+use crate::column::bytes_of;
 use crate::profile::Profile;
 use crate::roles::{Asked, Roles};
 use crate::rows::Rows;
@@ -46,7 +47,7 @@ impl Frame {
         let (mut batches, mut bytes) = (vec![], 0);
         for block in rows.blocks() {
             let batch = block?.batch;
-            bytes += batch.get_array_memory_size() as u64;
+            bytes += bytes_of(&batch);
             // The rows, the same as numbers, and what becomes of them.
             if bytes.saturating_mul(4) > memory {
                 let needs = bytes.saturating_mul(4);

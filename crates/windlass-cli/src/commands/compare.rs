@@ -235,7 +235,12 @@ pub(crate) fn run(args: &CompareArgs) -> windlass_lab::Result<ExitCode> {
         Some(path) => Some(args.read.open(std::slice::from_ref(path))?),
         None => None,
     };
-    let test = test_table.as_ref().map(load).transpose()?;
+    let test = match (&test_table, &args.test) {
+        (Some(table), Some(path)) => {
+            Some(load(table).map_err(|error| windlass_lab::Error::from(error).in_file(path))?)
+        }
+        _ => None,
+    };
     progress.clear();
     let rows = Rows { frame: &frame, path: table.path() };
     let test = test.as_ref().zip(args.test.as_deref()).map(|(frame, path)| Rows { frame, path });
@@ -255,8 +260,17 @@ pub(crate) fn run(args: &CompareArgs) -> windlass_lab::Result<ExitCode> {
     };
     terminal::begin_writing();
     let watch = Runs::new(args.quiet, &folder, comparison.keys().len(), &protocol.models);
-    let runs = comparison.run(done, &watch)?;
+    let ran = comparison.run(done, &watch);
     watch.bar.finish_and_clear();
+    let runs = match ran {
+        Ok(runs) => runs,
+        Err(error) => {
+            if args.output.is_some() {
+                folder.discard();
+            }
+            return Err(error);
+        }
+    };
     let summary = comparison.summary(&runs);
     if runs.len() < comparison.keys().len() {
         terminal::say(&format!(

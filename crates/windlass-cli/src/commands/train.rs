@@ -193,6 +193,8 @@ impl TrainArgs {
             return Err(Error::DoesNotApply { option: "--integers float", to: "models" });
         }
         self.network.check()?;
+        let searched = self.augment == Some(MethodName::Auto);
+        refuse(searched.then_some("--augment auto"), "train, which has --auto")?;
         if self.model == ModelName::Anchor {
             self.how.check_clusters()?;
         }

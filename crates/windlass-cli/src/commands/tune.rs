@@ -156,8 +156,17 @@ pub(crate) fn run(args: &TuneArgs) -> windlass_lab::Result<ExitCode> {
     }
     let watch = Trials::new(args.quiet, quest.attempts(), done.len(), folder.as_ref());
     let rows = Rows { frame: &frame, path: table.path() };
-    let found = quest.run(rows, done, args.time, &watch)?;
+    let found = quest.run(rows, done, args.time, &watch);
     watch.bar.finish_and_clear();
+    let found = match found {
+        Ok(found) => found,
+        Err(error) => {
+            if let (Some(folder), Some(_)) = (folder, &args.output) {
+                folder.discard();
+            }
+            return Err(error);
+        }
+    };
     let Some(attempts) = found else {
         if let Some(folder) = &folder {
             let again = command(Some(folder.path()));

@@ -44,6 +44,9 @@ def inputs(session, rows):
         "--epochs 5 --hidden 9 --activation sigmoid",
         "--model ridge --penalty 0.5",
         "--model anchor --anchors column:origin --gamma 3",
+        "--model forest --trees 30",
+        "--model forest --trees 10 --target weight,mpg",
+        "--auto",
     ],
 )
 @pytest.mark.parametrize("table", ["cars", "new"])
@@ -66,4 +69,5 @@ def test_onnxruntime_agrees_with_predict(tmp_path, settings, table):
         expected = np.array([[float(row[column]) for column in columns] for row in out])
         scale = np.abs(expected).max()
         np.testing.assert_allclose(values, expected, rtol=1e-5, atol=1e-5 * scale)
-    assert ("prediction_sd" in made) == ("--committee" in settings)
+    averaged = "--committee" in settings or "--auto" in settings
+    assert ("prediction_sd" in made) == averaged

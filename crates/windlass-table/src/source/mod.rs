@@ -17,6 +17,7 @@ use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{ArrowError, DataType, FieldRef, Schema, SchemaRef};
 use arrow_select::concat::concat_batches;
 
+use crate::column::bytes_of;
 use crate::format::{Compression, Format};
 use crate::{Error, Result};
 use csv::{CsvPart, CsvTable, Dialect};
@@ -287,7 +288,7 @@ impl Kept {
 
     fn keep(&mut self, block: RecordBatch) -> bool {
         let Some(blocks) = &mut self.blocks else { return false };
-        self.bytes += block.get_array_memory_size() as u64;
+        self.bytes += bytes_of(&block);
         if self.bytes > self.most {
             self.blocks = None;
             return false;

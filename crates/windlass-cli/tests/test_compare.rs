@@ -1,0 +1,150 @@
+//! `compare`, `tune` and what chooses by itself: end to end.
+
+mod common;
+
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use common::Desk;
+
+/// Small and quick; what it finds is of no interest.
+const QUICK: &str = "--hidden 8 --epochs 3 --folds 2 --repeats 2 --methods erm,ada,placebo \
+                     --models mlp,ridge,forest";
+
+fn seconds_removed(results: &str) -> String {
+    results.lines().filter(|line| !line.contains("\"seconds\"")).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn a_comparison_is_a_table_a_page_and_numbers() {
+    let desk = Desk::with_cars();
+    let said = desk.run(&format!("compare cars.csv --target mpg {QUICK} --output out"));
+    assert!(matches!(said.code, Some(0 | 3)), "{said:?}");
+    for words in ["erm", "placebo", "forest", "95 % interval", "4 splits (2×2 folds of rows)"] {
+        assert!(said.out.contains(words), "{}", said.out);
+    }
+    assert!(said.err.contains("report.html"), "{}", said.err);
+    assert_eq!(desk.files(), ["cars.csv", "out"]);
+    let page = desk.text("out/report.html");
+    // Nothing outside the page is asked for.
+    let links = page.matches("http").count();
+    assert_eq!(links, page.matches("http://www.w3.org/2000/svg").count());
+    assert!(page.contains("windlass compare cars.csv --target mpg --hidden 8"));
+    assert!(!page.contains("<script src") && !page.contains("<link"));
+    for picture in ["differences", "splits", "predicted", "residuals", "synthetic"] {
+        assert!(desk.text(&format!("out/pictures/{picture}.svg")).starts_with("<svg"));
+    }
+    let results = desk.text("out/results.json");
+    assert_eq!(results.matches("\"chosen\"").count(), 4 * 5);
+
+    // The same again, on one thread; and a summary for machines.
+    let said =
+        desk.run(&format!("compare cars.csv --target mpg {QUICK} --output two --threads 1 --json"));
+    assert!(said.out.trim_start().starts_with('{') && said.out.contains("\"verdict\""));
+    let strip = |text: &str| {
+        seconds_removed(text).replace("--output two --threads 1 --json", "--output out")
+    };
+    assert_eq!(strip(&desk.text("out/results.json")), strip(&desk.text("two/results.json")));
+
+    // A folder that is finished has nothing to be gone on with, and says the same.
+    let again = desk.run(&format!("compare cars.csv --target mpg {QUICK} --resume out"));
+    assert!(again.out.contains("95 % interval"), "{again:?}");
+    let strip = |text: &str| seconds_removed(text).replace("--resume out", "--output out");
+    assert_eq!(strip(&desk.text("out/results.json")), strip(&results));
+}
+
+#[test]
+fn ctrl_c_keeps_what_is_finished() {
+    let desk = Desk::with_cars();
+    let words = "compare cars.csv --target mpg --methods erm,ada,mixup --models mlp --epochs 60 --hidden 64,64 \
+                 --folds 4 --repeats 2";
+    let mut child = desk
+        .command(&format!("{words} --output out"))
+        .stdin(Stdio::null())
+        .stderr(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let started = Instant::now();
+    let kept = || std::fs::read_to_string(desk.path("out/runs.jsonl")).unwrap_or_default();
+    while kept().lines().count() < 2 && started.elapsed() < Duration::from_secs(60) {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let pid = child.id().to_string();
+    assert!(std::process::Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+    let ended = child.wait_with_output().unwrap();
+    let err = String::from_utf8_lossy(&ended.stderr).into_owned();
+    assert_eq!(ended.status.code(), Some(130), "{err}");
+    assert!(err.contains("of 24 runs; they are kept. To go on:"), "{err}");
+    let next = err.lines().find_map(|line| line.trim().strip_prefix("windlass ")).unwrap();
+    assert!(next.ends_with("--resume out"), "{next}");
+    let before = kept().lines().count();
+    assert!((2..24).contains(&before), "{before}");
+    let said = desk.run(next);
+    assert!(matches!(said.code, Some(0 | 3)), "{said:?}");
+    let whole = desk.run(&format!("{words} --output whole"));
+    assert!(matches!(whole.code, Some(0 | 3)), "{whole:?}");
+    let strip = |name: &str| -> String {
+        let text = seconds_removed(&desk.text(&format!("{name}/results.json")));
+        text.lines().filter(|line| !line.contains("\"command\"")).collect()
+    };
+    assert_eq!(strip("out"), strip("whole"));
+}
+
+#[test]
+fn a_search_prints_commands_that_run() {
+    let desk = Desk::with_cars();
+    let words = "tune cars.csv --target mpg --trials 3 --folds 2 --hidden 8 --output out";
+    let said = desk.run(words).ok();
+    assert!(said.out.contains("over 2 outer folds"), "{}", said.out);
+    let train = said.out.lines().find(|line| line.starts_with("windlass train")).unwrap();
+    desk.shell(train).ok();
+    assert!(desk.files().contains(&"model.windlass".to_owned()));
+    let page = desk.text("out/report.html");
+    assert!(page.contains("Which settings suit cars.csv?") && page.contains("id=\"history\""));
+    assert!(page.contains("windlass train cars.csv --target mpg"));
+    assert_eq!(desk.text("out/results.json").matches("\"number\"").count(), 2 * 3 * 3);
+    // Gone on with, nothing is tried again.
+    let again =
+        desk.run("tune cars.csv --target mpg --trials 3 --folds 2 --hidden 8 --resume out").ok();
+    assert_eq!(again.out, said.out);
+    // A little time is enough for the usual settings.
+    let hurried = desk.run("tune cars.csv --target mpg --folds 2 --hidden 8 --time 0s --json").ok();
+    assert!(hurried.out.contains("\"attempts\": 6"), "{}", hurried.out);
+}
+
+/// A target that has nothing to do with the features, and few rows.
+fn noise(rows: usize) -> String {
+    let mut text = String::from("a,b,site,y\n");
+    for row in 0..rows {
+        let (a, b, y) = (row * 37 % 41, row * 53 % 43, row * 71 % 47);
+        text.push_str(&format!("{a}.5,{b}.25,s{},{y}.75\n", row % 4));
+    }
+    text
+}
+
+#[test]
+fn auto_leaves_rows_alone_where_nothing_helps() {
+    let desk = Desk::new();
+    let text = noise(24);
+    desk.put("noise.csv", &text);
+    let said = desk.run("augment noise.csv --target y --method auto --output out.csv").ok();
+    assert!(said.err.contains("no augmentation: the rows are written as they are"), "{}", said.err);
+    assert_eq!(desk.text("out.csv"), text);
+}
+
+#[test]
+fn auto_says_what_it_chose_and_how_good_it_is() {
+    let desk = Desk::new();
+    desk.put("t.csv", noise(40));
+    let said = desk.run("train t.csv --target y --auto --domain site --output auto.windlass").ok();
+    for words in ["chosen   by the error of 4 parts held out in turn", "expected", "worst    s"] {
+        assert!(said.err.contains(words), "{}", said.err);
+    }
+    desk.run("predict auto.windlass t.csv --output p.csv").ok();
+    assert_eq!(desk.text("p.csv").lines().count(), 41);
+    let said =
+        desk.run("train t.csv --target y --model forest --trees 20 --output f.windlass").ok();
+    assert!(said.err.contains("forest of 20 trees"), "{}", said.err);
+    desk.run("export f.windlass f.onnx").ok();
+}
