@@ -3,6 +3,7 @@
 //! ```text
 //! cargo xtask test     format, clippy, tests, doc tests, docs, benches in test mode, Python: what CI runs
 //! cargo xtask bench    the benchmarks beside their peers, written to docs/results/
+//! cargo xtask suite    every method on the paper's tables, written to docs/results/ (about an hour)
 //! cargo xtask fuzz     the doors for files, for two minutes each (or as many seconds as said)
 //! ```
 
@@ -10,11 +11,13 @@ mod bench;
 mod bench_tables;
 mod bench_train;
 mod fuzz;
+mod suite;
 mod test;
 
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: cargo xtask test | bench [core|tables|train] | fuzz [SECONDS]";
+const USAGE: &str =
+    "usage: cargo xtask test | bench [core|tables|train] | suite [REPEATS] | fuzz [SECONDS]";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -36,6 +39,8 @@ fn main() -> ExitCode {
         ["bench", "core"] => bench::run(),
         ["bench", "tables"] => bench_tables::run(),
         ["bench", "train"] => bench_train::run(),
+        ["suite"] => suite::run("1"),
+        ["suite", repeats] if repeats.parse::<usize>().is_ok() => suite::run(repeats),
         ["fuzz"] => fuzz::run(120),
         ["fuzz", seconds] if seconds.parse::<u32>().is_ok() => {
             fuzz::run(seconds.parse().unwrap_or(120))

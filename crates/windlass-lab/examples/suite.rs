@@ -332,12 +332,16 @@ fn table_of_auto(out: &mut String, auto: &Found) {
     );
 }
 
-/// Three digits that count.
+/// Three digits that count, or nearly.
 fn short(value: f64) -> String {
-    if value >= 100.0 {
-        format!("{value:.0}")
+    let decimals = if value >= 100.0 {
+        0
+    } else if value >= 10.0 {
+        1
+    } else if value >= 1.0 {
+        2
     } else {
-        let digits = 2 - value.abs().max(1e-9).log10().floor().max(-6.0) as i32;
-        format!("{value:.*}", usize::try_from(digits).unwrap_or(0))
-    }
+        3
+    };
+    format!("{value:.decimals$}")
 }

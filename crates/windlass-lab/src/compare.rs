@@ -256,14 +256,13 @@ impl<'a> Comparison<'a> {
             tried.push(Trial { kind: recipe.kind, valid });
         }
         let (_, chosen, trained) = best.expect("a trial at least");
-        let trained = match trained {
-            Some(trained) => trained,
+        let trained = if let Some(trained) = trained {
+            trained
+        } else {
             // What is not trained step by step needs no validation rows in the end.
-            None => {
-                let seed = trial_seed(key.entrant, seed, chosen);
-                let recipe = self.recipe(tried[chosen].kind.clone(), seed);
-                in_fold(sitting, fit((&train, self.table.path), &recipe, watch))?
-            }
+            let seed = trial_seed(key.entrant, seed, chosen);
+            let recipe = self.recipe(tried[chosen].kind.clone(), seed);
+            in_fold(sitting, fit((&train, self.table.path), &recipe, watch))?
         };
         let test = self.test.map_or(self.table, |test| test);
         let held = test.frame.select(&sitting.test);

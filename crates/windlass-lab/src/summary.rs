@@ -86,11 +86,10 @@ pub fn in_percent(log_ratio: f64) -> String {
     }
     let percent = 100.0 * log_ratio.exp_m1();
     let size = format!("{:.1}", percent.abs());
-    match () {
-        () if size == "0.0" => "0.0 % lower".replace("lower", "different"),
-        () if percent < 0.0 => format!("{size} % lower"),
-        () => format!("{size} % higher"),
+    if size == "0.0" {
+        return "the same".into();
     }
+    format!("{size} % {}", if percent < 0.0 { "lower" } else { "higher" })
 }
 
 impl Interval {
@@ -144,7 +143,7 @@ impl Comparison<'_> {
         let augments = |line: &&&Line| line.entrant.method.is_some_and(MethodName::augments);
         let helps = main.iter().filter(augments).any(|line| line.finding == Finding::Helps);
         let (verdict, remarks) = self.in_words(&main, &lines);
-        Summary { helps, verdict, remarks, lines }
+        Summary { lines, helps, verdict, remarks }
     }
 
     fn line(&self, runs: &[Run], size: Option<usize>, entrant: Entrant) -> Option<Line> {

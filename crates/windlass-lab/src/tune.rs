@@ -118,13 +118,6 @@ pub trait SearchWatch: Sync {
 impl SearchWatch for () {}
 
 impl Quest {
-    /// Every search.
-    fn searches(&self, folds: usize) -> Vec<SearchKey> {
-        let folds = (0..folds).map(Some).chain([None]);
-        let both = |fold| [false, true].map(|augments| SearchKey { fold, augments });
-        folds.flat_map(both).collect()
-    }
-
     /// Attempts in all, where no time is set.
     #[must_use]
     pub fn attempts(&self) -> usize {
@@ -146,7 +139,7 @@ impl Quest {
             .split
             .folds(&frame.batch, self.folds, seed)
             .map_err(|error| Error::from(error).in_file(table.path))?;
-        let searches = self.searches(sides.len());
+        let searches = searches(sides.len());
         let each = time.map(|time| {
             let rounds = searches.len().div_ceil(rayon::current_num_threads());
             time / u32::try_from(rounds).unwrap_or(u32::MAX)
@@ -231,6 +224,13 @@ impl Quest {
     }
 }
 
+/// Every search: with and without augmentation, in every outer fold and on all rows.
+fn searches(folds: usize) -> Vec<SearchKey> {
+    let folds = (0..folds).map(Some).chain([None]);
+    let both = |fold| [false, true].map(|augments| SearchKey { fold, augments });
+    folds.flat_map(both).collect()
+}
+
 /// Random bits for the search, by seed and trial.
 struct Bits(Draws);
 
@@ -238,9 +238,7 @@ impl TryRng for Bits {
     type Error = Infallible;
 
     fn try_next_u32(&mut self) -> Result<u32, Infallible> {
-        #[expect(clippy::cast_possible_truncation, reason = "the upper half")]
-        let bits = (self.0.bits() >> 32) as u32;
-        Ok(bits)
+        Ok((self.0.bits() >> 32) as u32)
     }
 
     fn try_next_u64(&mut self) -> Result<u64, Infallible> {
@@ -430,13 +428,12 @@ impl Search<'_> {
                 0 => (NetworkRecipe { augment: None, ..quest.network.clone() }, vec![]),
                 _ => space.ask(&quest.network, &mut bits),
             };
-            let attempt = match self.known.get(&(self.key, number)) {
-                Some(attempt) => attempt.clone(),
-                None => {
-                    let Some(attempt) = self.attempt(number, network)? else { break };
-                    self.watch.tried(&attempt)?;
-                    attempt
-                }
+            let attempt = if let Some(attempt) = self.known.get(&(self.key, number)) {
+                attempt.clone()
+            } else {
+                let Some(attempt) = self.attempt(number, network)? else { break };
+                self.watch.tried(&attempt)?;
+                attempt
             };
             space.tell(asked, attempt.valid);
             attempts.push(attempt);

@@ -111,9 +111,9 @@ impl Idea {
     }
 }
 
-fn ada(anchors: AnchorChoice, gamma: GammaLaw, layer: usize) -> Option<AugmentRecipe> {
+fn ada(anchors: AnchorChoice, gamma: GammaLaw, layer: usize) -> AugmentRecipe {
     let method = Method::Ada(AdaSettings { anchors, gamma, ..AdaSettings::default() });
-    Some(AugmentRecipe { method, layer, originals: false, fitted_on: FittedOn::TrainingRows })
+    AugmentRecipe { method, layer, originals: false, fitted_on: FittedOn::TrainingRows }
 }
 
 /// What is tried on so many rows. Large tables need less decay.
@@ -128,7 +128,7 @@ fn portfolio(rows: usize, split: &Split) -> Vec<Idea> {
         for rate in [1e-3, 4e-3] {
             ideas.push(Idea::network(rate, weight_decay, None, split));
             let manifold = ada(AnchorChoice::KMeans, GammaLaw::default(), 1);
-            ideas.push(Idea::network(rate, weight_decay, manifold, split));
+            ideas.push(Idea::network(rate, weight_decay, Some(manifold), split));
         }
     }
     ideas.extend([0.1, 1.0, 10.0, 100.0].map(Idea::ridge));
@@ -187,7 +187,7 @@ pub(crate) fn train(task: &Task<'_>, settings: &AutoRecipe, watch: &dyn Watch) -
                 return Err(windlass_table::Error::Interrupted.into());
             };
             fits += sides.len();
-            honest.predicted = alone[0].judged.predicted.clone();
+            honest.predicted.assign(&alone[0].judged.predicted);
             shares = vec![0.0; pool.len()];
             shares.push(1.0);
             pool.append(&mut alone);
@@ -406,7 +406,7 @@ fn against_shifts(
     }
     for gamma in [2.0, 5.0, 10.0] {
         let augment = ada(domain(), GammaLaw::List(vec![gamma]), 0);
-        ideas.push(Idea::network(1e-3, 0.2, augment, &split));
+        ideas.push(Idea::network(1e-3, 0.2, Some(augment), &split));
     }
     let seed = Seed(task.recipe.seed);
     let Some((pool, _)) = attempt(task, &ideas, &sides, seed, watch)? else {

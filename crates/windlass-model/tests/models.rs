@@ -1,5 +1,6 @@
 //! Models of tables against the mathematics they are made of.
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use ndarray::Array2;
@@ -197,7 +198,7 @@ fn confounded(seed: u64, domains: u64, far: f64) -> String {
             let x = shift + hidden + 0.3 * draw(2, row);
             let z = draw(3, row);
             let y = x + z + 2.0 * hidden + 0.3 * draw(4, row);
-            text.push_str(&format!("{x},{z},d{domain},{y}\n"));
+            writeln!(text, "{x},{z},d{domain},{y}").unwrap();
         }
     }
     text

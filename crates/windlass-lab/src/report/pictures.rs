@@ -28,13 +28,13 @@ fn percent(log_ratio: f64) -> f64 {
     100.0 * log_ratio.exp_m1()
 }
 
-fn reference() -> Option<Reference> {
-    Some(Reference { at: 0.0, below: "better".into(), above: "worse".into() })
+pub(super) fn reference() -> Reference {
+    Reference { at: 0.0, below: "better".into(), above: "worse".into() }
 }
 
-/// A line over or under which the error is too high or too low.
-fn no_error() -> Option<Reference> {
-    Some(Reference { at: 0.0, below: "too low".into(), above: "too high".into() })
+/// Where a prediction is right.
+fn no_error() -> Reference {
+    Reference { at: 0.0, below: "too low".into(), above: "too high".into() }
 }
 
 /// What pictures are drawn from.
@@ -76,7 +76,7 @@ impl Gallery<'_> {
             title: "Error against no augmentation".into(),
             x_label: "difference in RMSE, %".into(),
             rows: self.main().filter_map(row).collect(),
-            reference: reference(),
+            reference: Some(reference()),
             ..Intervals::default()
         };
         Picture {
@@ -101,7 +101,7 @@ impl Gallery<'_> {
             x_label: "difference in RMSE, %".into(),
             rows: self.main().filter_map(row).collect(),
             summary: Shown::Mean,
-            reference: reference(),
+            reference: Some(reference()),
             ..Strips::default()
         };
         Picture {
@@ -278,7 +278,7 @@ impl Gallery<'_> {
             x_label: format!("predicted − true {target}"),
             rows: groups.into_iter().map(strip).collect(),
             summary: Shown::Quartiles,
-            reference: no_error(),
+            reference: Some(no_error()),
             ..Strips::default()
         };
         Ok(Picture {

@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use windlass_plot::{Lines, Reference, Series, Size, Strip, Strips};
+use windlass_plot::{Lines, Series, Size, Strip, Strips};
 
 use super::page::{self, Head, escape, in_words};
-use super::pictures::{Picture, short, titled};
+use super::pictures::{Picture, reference, short, titled};
 use crate::Record;
 use crate::tune::{Attempt, Findings, Quest};
 
@@ -137,7 +137,7 @@ fn outer(findings: &Findings) -> Picture {
         title: "Held-out error against the best without augmentation".into(),
         x_label: "difference in RMSE, %".into(),
         rows: vec![row],
-        reference: Some(Reference { at: 0.0, below: "better".into(), above: "worse".into() }),
+        reference: Some(reference()),
         ..Strips::default()
     };
     Picture {
