@@ -2,6 +2,7 @@
 
 mod common;
 
+use std::fmt::Write as _;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
@@ -58,7 +59,7 @@ fn ctrl_c_keeps_what_is_finished() {
     let desk = Desk::with_cars();
     let words = "compare cars.csv --target mpg --methods erm,ada,mixup --models mlp --epochs 60 --hidden 64,64 \
                  --folds 4 --repeats 2";
-    let mut child = desk
+    let child = desk
         .command(&format!("{words} --output out"))
         .stdin(Stdio::null())
         .stderr(Stdio::piped())
@@ -67,7 +68,7 @@ fn ctrl_c_keeps_what_is_finished() {
         .unwrap();
     let started = Instant::now();
     let kept = || std::fs::read_to_string(desk.path("out/runs.jsonl")).unwrap_or_default();
-    while kept().lines().count() < 2 && started.elapsed() < Duration::from_secs(60) {
+    while kept().lines().count() < 2 && started.elapsed() < Duration::from_mins(1) {
         std::thread::sleep(Duration::from_millis(5));
     }
     let pid = child.id().to_string();
@@ -118,7 +119,7 @@ fn noise(rows: usize) -> String {
     let mut text = String::from("a,b,site,y\n");
     for row in 0..rows {
         let (a, b, y) = (row * 37 % 41, row * 53 % 43, row * 71 % 47);
-        text.push_str(&format!("{a}.5,{b}.25,s{},{y}.75\n", row % 4));
+        writeln!(text, "{a}.5,{b}.25,s{},{y}.75", row % 4).unwrap();
     }
     text
 }

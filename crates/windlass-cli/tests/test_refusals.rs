@@ -485,6 +485,10 @@ fn comparisons(log: &mut String) {
         desk.put("out/results.json", "{");
     });
     case(log, "a validation file for compare", &with("--valid good.csv"), |_| {});
+    searches(log);
+}
+
+fn searches(log: &mut String) {
     case(log, "a checkpoint for tune", "tune good.csv --target y --checkpoint c", |_| {});
     case(log, "a time that is none", "tune good.csv --target y --time soon", |_| {});
     case(
