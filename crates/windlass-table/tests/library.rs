@@ -18,7 +18,7 @@ use windlass::{
     On, Partition, Per, Plan, Samples, Scale, Seed, Stream,
 };
 use windlass_table::{
-    AdaSettings, AnchorChoice, Augmentation, Clusters, DEFAULT_MEMORY, Integers, Method,
+    AdaSettings, AnchorChoice, Augmentation, Clusters, DEFAULT_MEMORY, Frame, Integers, Method,
     ReadOptions, Settings, Sink, Table, WriteOptions,
 };
 
@@ -338,4 +338,25 @@ fn parquet_puts_copies_in_their_order() {
         arrow_select::concat::concat_batches(batches[0].schema_ref(), batches).unwrap()
     };
     assert_eq!(whole(&written), whole(&expected));
+}
+
+/// Columns of an Arrow file share one buffer, which is not counted once for each.
+#[test]
+fn a_wide_arrow_file_fits_in_memory() {
+    let desk = Desk::new();
+    let values: ArrayRef = Arc::new(Float64Array::from_iter_values((0..2000).map(f64::from)));
+    let names: Vec<String> = (0..100).map(|place| format!("c{place}")).collect();
+    let columns = names.iter().map(|name| (name.as_str(), Arc::clone(&values)));
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    let path = desk.0.path().join("wide.arrow");
+    let file = std::fs::File::create(&path).unwrap();
+    let mut writer = arrow_ipc::writer::FileWriter::try_new(file, &batch.schema()).unwrap();
+    writer.write(&batch).unwrap();
+    writer.finish().unwrap();
+    let table = Table::open(&[path], &ReadOptions::default()).unwrap();
+    // 1.6 MB of numbers, four times over.
+    let frame = Frame::load(&table, &Settings::new(&["c0"]).columns, false, 8 << 20, &()).unwrap();
+    assert_eq!(frame.batch.num_rows(), 2000);
+    let refused = Frame::load(&table, &Settings::new(&["c0"]).columns, false, 4 << 20, &());
+    assert!(refused.is_err());
 }
