@@ -94,6 +94,7 @@ fn protocol(
             augment: None,
             valid: Valid::Share(0.2),
             split: Split::Rows,
+            valid_seed: None,
         },
         seed: SEED,
     }
@@ -113,6 +114,7 @@ fn run(set: &DataSet, mut protocol: Protocol, place: &Path) -> Result<Summary> {
     protocol.sizes = SIZES.iter().filter(|&&size| size <= least).map(|&size| Some(size)).collect();
     let comparison = Comparison::new(&protocol, table, None)?;
     let plan = Plan {
+        command: "cargo xtask suite".into(),
         version: env!("CARGO_PKG_VERSION").into(),
         protocol: protocol.clone(),
         tables: vec![frame.profile.fingerprint.clone()],
@@ -126,7 +128,7 @@ fn run(set: &DataSet, mut protocol: Protocol, place: &Path) -> Result<Summary> {
     let summary = comparison.summary(&runs);
     folder.finish(&Record {
         version: plan.version,
-        command: "cargo xtask suite".into(),
+        command: folder.command().to_owned(),
         rows: frame.batch.num_rows(),
         protocol: protocol.clone(),
         tables: plan.tables,

@@ -12,7 +12,7 @@ use windlass_table::Frame;
 use windlass_train::Epoch;
 
 use crate::entrant::{Distances, Entrant, MethodName, ModelName};
-use crate::protocol::{Protocol, Sitting};
+use crate::protocol::{Protocol, Sitting, salt};
 use crate::results::{GroupError, Key, Run, Trial};
 use crate::{Error, Result};
 
@@ -242,7 +242,12 @@ impl<'a> Comparison<'a> {
         let mut tried: Vec<Trial> = vec![];
         let mut best: Option<(f64, usize, Option<Trained>)> = None;
         for trial in 0..trials {
-            let kind = key.entrant.settings(trial, &self.protocol.network, &split, distances);
+            let mut kind = key.entrant.settings(trial, &self.protocol.network, &split, distances);
+            if let (Kind::Network(network), Some(MethodName::Placebo)) =
+                (&mut kind, key.entrant.method)
+            {
+                network.valid_seed = Some(seed.0);
+            }
             let recipe = self.recipe(kind, trial_seed(key.entrant, seed, trial));
             let (valid, trained) =
                 in_fold(sitting, self.assess(&train, &recipe, &split, trials, watch))?;
@@ -276,9 +281,8 @@ impl<'a> Comparison<'a> {
                 domains.push(GroupError { name, metrics: group.1 });
             }
         }
-        #[expect(clippy::cast_possible_truncation, reason = "for pictures")]
         let predicted = if self.keeps_predictions(key) {
-            predicted.mean.iter().map(|&value| value as f32).collect()
+            predicted.mean.iter().copied().collect()
         } else {
             vec![]
         };
@@ -347,11 +351,11 @@ fn fit(
     Model::train(table, None, recipe, &Ear(watch), None)
 }
 
-/// The placebo differs from no augmentation in its random numbers only.
+/// The placebo differs from no augmentation in its initial weights and the order of rows only.
 fn trial_seed(entrant: Entrant, seed: Seed, trial: usize) -> Seed {
     match entrant.method {
         Some(MethodName::Placebo) => {
-            Seed(seed.shared(Stream::Split, 1 << 34 | trial as u64).bits())
+            Seed(seed.shared(Stream::Split, salt::PLACEBO | trial as u64).bits())
         }
         _ => seed,
     }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use windlass::{Bandwidth, GammaLaw, Per};
 use windlass_model::{AugmentRecipe, AutoRecipe, ForestSettings, Kind, NetworkRecipe, Split};
 use windlass_table::{AdaSettings, Clusters, Method};
-use windlass_train::{Activation, FittedOn};
+use windlass_train::{Activation, FittedOn, Optimiser, Training};
 
 /// A way to train a network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -91,7 +91,8 @@ impl MethodName {
             },
             Self::Mixup | Self::ManifoldMixup => Method::Mixup { beta: beta(), per },
             Self::LocalMixup => {
-                let share = tried(trial, 0.1, (0.01, 0.5), also);
+                // Of all pairs this share counts.
+                let share = tried(trial, 0.5, (0.01, 1.0), also);
                 Method::LocalMixup { epsilon: distances.quantile(share), beta: beta(), per }
             }
             Self::CMixup => {
@@ -203,7 +204,7 @@ impl Entrant {
                 let training = &mut network.training;
                 training.rate = tried(trial, training.rate, (5e-4, 1e-2), point(trial, 1));
                 training.weight_decay =
-                    tried(trial, training.weight_decay, (0.01, 2.0), point(trial, 2));
+                    tried(trial, training.weight_decay, decays(training), point(trial, 2));
                 network.augment = method.augment(trial, distances);
                 network.split = split.clone();
                 Kind::Network(Box::new(network))
@@ -258,6 +259,14 @@ impl Distances {
     }
 }
 
+/// Weight decays to try: in the gradient they are far stronger than as a decay of their own.
+pub(crate) fn decays(training: &Training) -> (f64, f64) {
+    match training.optimiser {
+        Optimiser::AdamW { .. } => (0.01, 2.0),
+        _ => (1e-6, 1e-2),
+    }
+}
+
 /// The usual value first, then one of a range, on a logarithmic scale.
 fn tried(trial: usize, usual: f64, (low, high): (f64, f64), at: f64) -> f64 {
     if trial == 0 {
@@ -269,8 +278,8 @@ fn tried(trial: usize, usual: f64, (low, high): (f64, f64), at: f64) -> f64 {
 }
 
 /// A coordinate of a trial, in [0, 1): the Halton sequence, which fills a box evenly however many points are taken.
-fn point(trial: usize, coordinate: usize) -> f64 {
-    let base = [2, 3, 5, 7, 11][coordinate - 1];
+pub(crate) fn point(trial: usize, coordinate: usize) -> f64 {
+    let base = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37][coordinate - 1];
     let (mut rest, mut unit, mut out) = (trial, 1.0, 0.0);
     while rest > 0 {
         unit /= base as f64;

@@ -27,6 +27,9 @@ pub enum Error {
     /// More training rows than there are.
     #[error("--sizes {size}: the smallest training part has {rows} rows")]
     LargeSize { size: usize, rows: usize },
+    /// Fewer training rows than can be parted.
+    #[error("--sizes {size}: at least {least} training rows are needed")]
+    SmallSize { size: usize, least: usize },
     /// No network converged.
     #[error("all {runs} trainings of networks diverged: the loss was no number any more")]
     AllDiverged { runs: usize },
@@ -79,8 +82,11 @@ impl Error {
                 "is it the right column? otherwise choose fewer --folds, or another --split".into()
             }
             Self::LargeSize { .. } => "choose smaller --sizes, or `all`".into(),
+            Self::SmallSize { .. } => "choose larger --sizes".into(),
             Self::AllDiverged { .. } => "choose a smaller --lr, or --clip 1".into(),
-            Self::NothingToCompare { .. } => "name methods with --methods, one of them erm".into(),
+            Self::NothingToCompare { .. } => {
+                "name a network with --models and several --methods, one of them erm".into()
+            }
             Self::HasResults { .. } => "go on with it: --resume, or name another folder".into(),
             Self::NoResults { .. } => "start one: --output".into(),
             Self::OtherResults { .. } => {

@@ -3,6 +3,7 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use serde::de::DeserializeOwned;
@@ -15,6 +16,8 @@ use crate::{Error, Record, Result};
 /// What results belong to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Plan<P> {
+    /// The command that started it.
+    pub command: String,
     /// The version that makes them.
     pub version: String,
     /// How they are made.
@@ -31,7 +34,11 @@ const RESULTS: &str = "results.json";
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
+    /// The command that started it.
+    command: String,
     runs: Mutex<File>,
+    /// Whether there is anything that would be lost.
+    kept: AtomicBool,
 }
 
 fn io(doing: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Error {
@@ -55,14 +62,14 @@ fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
 impl Folder {
     /// Starts a folder; one that has results is refused.
     pub fn create(path: &Path, plan: &Plan<impl Serialize>) -> Result<Self> {
-        for name in [PLAN, RESULTS] {
+        for name in [PLAN, RESULTS, RUNS, "report.html", "pictures"] {
             if path.join(name).exists() {
                 return Err(Error::HasResults { folder: path.to_owned() });
             }
         }
         fs::create_dir_all(path).map_err(io("create", path))?;
         write_whole(&path.join(PLAN), &to_json(plan))?;
-        Self::open(path)
+        Self::open(path, &plan.command)
     }
 
     /// Goes on in a folder: the one that these rows and settings belong to, or it is refused.
@@ -79,18 +86,24 @@ impl Folder {
         if let Some((what, was, is)) = other(&was, &is) {
             return Err(Error::OtherResults { folder: folder(), what, was, is });
         }
-        let runs = match read::<Record<P, R>>(&path.join(RESULTS))? {
+        let mut runs = match read::<Record<P, R>>(&path.join(RESULTS))? {
             Some(results) => results.runs,
-            None => kept_runs(&path.join(RUNS))?,
+            None => vec![],
         };
-        Ok((Self::open(path)?, runs))
+        // What was added to finished results, and not finished itself.
+        runs.extend(kept_runs(&path.join(RUNS))?);
+        let command = was.get("command").and_then(Value::as_str).unwrap_or(&plan.command);
+        let folder = Self::open(path, command)?;
+        folder.kept.store(true, Ordering::Relaxed);
+        Ok((folder, runs))
     }
 
-    fn open(path: &Path) -> Result<Self> {
+    fn open(path: &Path, command: &str) -> Result<Self> {
         let place = path.join(RUNS);
         let runs = OpenOptions::new().create(true).append(true).open(&place);
         let runs = runs.map_err(io("write", &place))?;
-        Ok(Self { path: path.to_owned(), runs: Mutex::new(runs) })
+        let (path, command) = (path.to_owned(), command.to_owned());
+        Ok(Self { path, command, runs: Mutex::new(runs), kept: AtomicBool::new(false) })
     }
 
     /// Where it is.
@@ -99,11 +112,19 @@ impl Folder {
         &self.path
     }
 
+    /// The command that started it.
+    #[must_use]
+    pub fn command(&self) -> &str {
+        &self.command
+    }
+
     /// Keeps a run.
     pub fn keep(&self, run: &impl Serialize) -> Result<()> {
         let line = serde_json::to_string(run).expect("plain values") + "\n";
         let mut runs = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
-        runs.write_all(line.as_bytes()).map_err(io("write", &self.path.join(RUNS)))
+        runs.write_all(line.as_bytes()).map_err(io("write", &self.path.join(RUNS)))?;
+        self.kept.store(true, Ordering::Relaxed);
+        Ok(())
     }
 
     /// Writes a file of the folder, whole.
@@ -113,6 +134,12 @@ impl Folder {
             fs::create_dir_all(folder).map_err(io("create", folder))?;
         }
         Ok(write_whole(&place, bytes)?)
+    }
+
+    /// Whether there is nothing in it that would be lost.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        !self.kept.load(Ordering::Relaxed)
     }
 
     /// Removes what a comparison that was refused has left, and the folder if nothing else is in it.
@@ -163,14 +190,23 @@ fn kept_runs<R: DeserializeOwned>(path: &Path) -> Result<Vec<R>> {
 
 /// What two plans differ in, if they do: in words, what it was and what it is.
 fn other(was: &Value, is: &Value) -> Option<(&'static str, String, String)> {
-    let short = |value: Option<&Value>| value.map_or("nothing".into(), ToString::to_string);
-    for (key, what) in [("version", "versions"), ("tables", "data")] {
-        if was.get(key) != is.get(key) {
-            return Some((what, short(was.get(key)), short(is.get(key))));
+    for (key, what) in [("version", "versions"), ("tables", "data"), ("protocol", "settings")] {
+        if let Some((place, was, is)) = differing(was.get(key)?, is.get(key)?) {
+            let of = |value: Value| format!("{place}{value}");
+            return Some((what, of(was), of(is)));
         }
     }
-    let (was, is) = (was.get("protocol")?.as_object()?, is.get("protocol")?.as_object()?);
-    let differing = is.keys().chain(was.keys()).find(|key| was.get(*key) != is.get(*key))?;
-    let of = |from: Option<&Value>| format!("{differing} {}", short(from));
-    Some(("settings", of(was.get(differing)), of(is.get(differing))))
+    None
+}
+
+/// The first place in which two values differ, with both.
+fn differing(was: &Value, is: &Value) -> Option<(String, Value, Value)> {
+    let (Value::Object(before), Value::Object(now)) = (was, is) else {
+        return (was != is).then(|| (String::new(), was.clone(), is.clone()));
+    };
+    now.keys().chain(before.keys()).find_map(|key| {
+        let value = |of: &serde_json::Map<String, Value>| of.get(key).cloned().unwrap_or_default();
+        let (place, was, is) = differing(&value(before), &value(now))?;
+        Some((format!("{key} {place}"), was, is))
+    })
 }

@@ -8,6 +8,16 @@ use windlass_table::{Columns, Frame, numbers};
 use crate::entrant::{Entrant, MethodName, ModelName};
 use crate::{Error, Result};
 
+/// What tells apart the seeds that are made of one.
+pub(crate) mod salt {
+    pub(crate) const SITTING: u64 = 1 << 32;
+    pub(crate) const REPEAT: u64 = 1 << 33;
+    pub(crate) const PLACEBO: u64 = 1 << 34;
+    pub(crate) const OUTER: u64 = 1 << 35;
+    pub(crate) const SEARCH: u64 = 1 << 36;
+    pub(crate) const TRIAL: u64 = 1 << 37;
+}
+
 /// Which rows are held out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -90,6 +100,12 @@ pub struct Sitting {
 }
 
 impl Protocol {
+    /// Whether there are several kinds of networks, so that names need theirs.
+    #[must_use]
+    pub fn several_networks(&self) -> bool {
+        self.models.iter().filter(|model| model.is_network()).count() > 1
+    }
+
     /// Who takes part.
     #[must_use]
     pub fn entrants(&self) -> Vec<Entrant> {
@@ -99,7 +115,7 @@ impl Protocol {
     /// The seed of whatever is random in a sitting, the same for every entrant.
     #[must_use]
     pub fn seed_of(&self, sitting: &Sitting) -> Seed {
-        let number = 1 << 32 | (sitting.repeat as u64) << 16 | sitting.fold as u64;
+        let number = salt::SITTING | (sitting.repeat as u64) << 16 | sitting.fold as u64;
         Seed(Seed(self.seed).shared(Stream::Split, number).bits())
     }
 
@@ -107,8 +123,13 @@ impl Protocol {
     pub fn sittings(&self, frame: &Frame, test: Option<&Frame>) -> Result<Vec<Sitting>> {
         let split = self.rule.split();
         let mut sittings = vec![];
+        let mut moment = vec![0; frame.batch.num_rows()];
+        for (place, row) in split.in_time(&frame.batch)?.into_iter().enumerate() {
+            moment[row] = place;
+        }
         for repeat in 0..self.repeats {
-            let seed = Seed(Seed(self.seed).shared(Stream::Split, 1 << 33 | repeat as u64).bits());
+            let seed =
+                Seed(Seed(self.seed).shared(Stream::Split, salt::REPEAT | repeat as u64).bits());
             let batch = &frame.batch;
             let sides: Vec<(Vec<usize>, Vec<usize>)> = if let Some(test) = test {
                 let whole = || (0..batch.num_rows()).collect();
@@ -121,7 +142,7 @@ impl Protocol {
             for (fold, (mut train, test)) in sides.into_iter().enumerate() {
                 match &self.rule {
                     // The latest rows first.
-                    Rule::Time(_) => train.reverse(),
+                    Rule::Time(_) => train.sort_by_key(|&row| std::cmp::Reverse(moment[row])),
                     _ => Seed(seed.shared(Stream::Split, 1 + fold as u64).bits())
                         .shared(Stream::Split, 0)
                         .shuffle(&mut train),
@@ -155,15 +176,20 @@ impl Protocol {
         })
     }
 
-    fn leaves_one_out(&self, frame: &Frame) -> Result<bool> {
+    /// Whether every group is held out alone.
+    pub(crate) fn leaves_one_out(&self, frame: &Frame) -> Result<bool> {
         let parts = self.parts(frame)?;
         Ok(self.groups(frame)?.is_some_and(|groups| groups <= parts))
     }
 
     fn check(&self, frame: &Frame, sittings: &[Sitting]) -> Result<()> {
         let least = sittings.iter().map(|sitting| sitting.train.len()).min().unwrap_or(0);
-        if let Some(size) = self.sizes.iter().flatten().find(|&&size| size > least || size < 2) {
-            return Err(Error::LargeSize { size: *size, rows: least });
+        const FEWEST: usize = 5;
+        if let Some(&size) = self.sizes.iter().flatten().find(|&&size| size < FEWEST) {
+            return Err(Error::SmallSize { size, least: FEWEST });
+        }
+        if let Some(&size) = self.sizes.iter().flatten().find(|&&size| size > least) {
+            return Err(Error::LargeSize { size, rows: least });
         }
         for &place in frame.roles.targets() {
             let values = numbers(frame.batch.column(place));

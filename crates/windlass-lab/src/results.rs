@@ -59,9 +59,10 @@ pub struct Run {
     pub domains: Vec<GroupError>,
     /// Whether a training diverged; its last good weights count.
     pub diverged: bool,
-    /// Of the first repeat on all rows: what was predicted for the held-out rows, target by target.
+    /// What was predicted for the held-out rows, target by target: of the first repeat with most rows, or of
+    /// every run where all have the same test rows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub predicted: Vec<f32>,
+    pub predicted: Vec<f64>,
     /// How long it took.
     pub seconds: f64,
 }

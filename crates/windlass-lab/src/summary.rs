@@ -1,9 +1,11 @@
 //! What the differences amount to, in numbers and in a plain sentence.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use serde::Serialize;
 use windlass::Seed;
+use windlass_model::weights;
 use windlass_table::numbers;
 
 use crate::compare::Comparison;
@@ -57,6 +59,8 @@ pub struct Line {
     pub p: Option<f64>,
     /// What can be said.
     pub finding: Finding,
+    /// Runs that diverged.
+    pub diverged: usize,
     /// Seconds of all its runs.
     pub seconds: f64,
 }
@@ -181,6 +185,7 @@ impl Comparison<'_> {
                 Some(MethodName::Placebo) => Finding::Placebo,
                 _ => Finding::NoEvidence,
             },
+            diverged: own.iter().filter(|run| run.diverged).count(),
             seconds: own.iter().map(|run| run.seconds).sum(),
         })
     }
@@ -199,10 +204,14 @@ impl Comparison<'_> {
         };
         let targets: Vec<_> =
             test.roles.targets().iter().map(|&place| numbers(test.batch.column(place))).collect();
+        // Weights were looked at when the rows were first evaluated.
+        let weights = weights(test, &test.batch, Path::new("-")).unwrap_or_default();
         let squares = |run: &Run| -> Vec<f64> {
-            let of_row = |(row, predicted): (usize, &[f32])| {
-                let off = |(y, p): (&arrow_array::Float64Array, &f32)| y.value(row) - f64::from(*p);
-                targets.iter().zip(predicted).map(|pair| off(pair).powi(2)).sum::<f64>()
+            let of_row = |(row, predicted): (usize, &[f64])| {
+                let square =
+                    |(y, p): (&arrow_array::Float64Array, &f64)| (y.value(row) - p).powi(2);
+                let weight = weights.as_ref().map_or(1.0, |weights| weights[row]);
+                weight * targets.iter().zip(predicted).map(square).sum::<f64>()
             };
             run.predicted.chunks(targets.len()).enumerate().map(of_row).collect()
         };
@@ -214,116 +223,122 @@ impl Comparison<'_> {
 
     /// The answer and what else there is to say of the largest training parts and of smaller ones.
     fn in_words(&self, main: &[&Line], lines: &[Line]) -> (String, Vec<String>) {
-        let several = self.protocol().models.iter().filter(|model| model.is_network()).count() > 1;
-        let name = |line: &Line| line.entrant.name(several);
-        let compared: Vec<(&Line, Interval)> = main
-            .iter()
-            .filter(|line| line.finding != Finding::Placebo)
-            .filter_map(|line| Some((*line, line.difference?)))
-            .collect();
-        let least = |lines: &[(&Line, Interval)]| -> Option<(Line, Interval)> {
-            let best = lines.iter().min_by(|a, b| a.1.mean.total_cmp(&b.1.mean))?;
-            Some((best.0.clone(), best.1))
+        let name = |line: &Line| line.entrant.name(self.protocol().several_networks());
+        let of = |finding: Finding, rival: bool| -> Vec<(&Line, Interval)> {
+            let mut found: Vec<(&Line, Interval)> = main
+                .iter()
+                .filter(|line| line.finding == finding && line.entrant.method.is_none() == rival)
+                .filter_map(|line| Some((*line, line.difference?)))
+                .collect();
+            found.sort_by(|a, b| a.1.mean.total_cmp(&b.1.mean));
+            found
         };
-        let (methods, rivals): (Vec<_>, Vec<_>) =
-            compared.into_iter().partition(|(line, _)| line.entrant.method.is_some());
-        let helping: Vec<_> =
-            methods.iter().filter(|(line, _)| line.finding == Finding::Helps).copied().collect();
-        let (how, splits) = (self.how(), main.first().map_or(0, |line| line.splits));
-        let over = format!("over {splits} splits ({how})");
-        let mut remarks = vec![];
-        let best_rival = least(&rivals).filter(|(line, _)| line.finding == Finding::Helps);
-        let best_method = least(&methods);
-        let rival_wins = match (&best_rival, &best_method) {
-            (Some((_, rival)), Some((_, method))) => rival.mean < method.mean,
-            (Some(_), None) => true,
-            (None, _) => false,
+        let each = |found: &[(&Line, Interval)]| -> String {
+            let words = |(line, interval): &(&Line, Interval)| {
+                format!("{} (RMSE {})", name(line), in_percent(interval.mean))
+            };
+            found.iter().map(words).collect::<Vec<_>>().join(", ")
         };
-        let mut verdict = match (least(&helping), &best_method) {
+        let over =
+            format!("over {} splits ({})", main.first().map_or(0, |line| line.splits), self.how());
+        let (helping, rivals) = (of(Finding::Helps, false), of(Finding::Helps, true));
+        let undecided = of(Finding::NoEvidence, false);
+        let mut verdict = match (helping.first(), undecided.first()) {
             (Some((line, interval)), _) => {
-                let others: Vec<String> = helping
-                    .iter()
-                    .filter(|(other, _)| other.entrant != line.entrant)
-                    .map(|(line, _)| name(line))
-                    .collect();
-                if !others.is_empty() {
-                    remarks
-                        .push(format!("Also better than no augmentation: {}.", others.join(", ")));
-                }
-                format!("{} helps: RMSE {}, {over}.", name(&line), interval.in_words())
+                format!("{} helps: RMSE {}, {over}.", name(line), interval.in_words())
             }
             (None, Some((line, interval))) => format!(
                 "No evidence that augmentation helps. The best was {}: RMSE {}, {over}.",
                 name(line),
                 interval.in_words()
             ),
-            (None, None) => format!("No augmentation took part, {over}."),
+            (None, None) if of(Finding::Hurts, false).is_empty() => {
+                format!("No augmentation took part, {over}.")
+            }
+            (None, None) => format!("No augmentation helps, {over}."),
         };
-        if let (true, Some((line, interval))) = (rival_wins, &best_rival) {
+        let least = helping.first().map_or(0.0, |(_, interval)| interval.mean);
+        let mut remarks = vec![];
+        let mut other_rivals = &rivals[..];
+        if let Some((line, interval)) = rivals.first().filter(|(_, rival)| rival.mean < least) {
             let what = match line.entrant.model {
                 ModelName::Forest => "Use a forest here",
                 ModelName::Ridge => "Use ridge here",
                 _ => "Use `windlass train --auto` here",
             };
-            let than = "than the network's without augmentation";
-            let rival = format!("{what}: its RMSE is {}, {than}.", interval.in_words());
-            verdict = format!("{rival} {verdict}");
-        } else {
-            for (line, interval) in
-                rivals.iter().filter(|(line, _)| line.finding == Finding::NoEvidence)
-            {
-                let (name, words) = (name(line), interval.in_words());
-                let than = "than the network without augmentation";
-                remarks.push(format!(
-                    "No evidence that {name} is better or worse {than}: RMSE {words}."
-                ));
-            }
+            let words = interval.in_words();
+            let than = "than that of the network without augmentation";
+            verdict = format!("{what}: its RMSE is {words} {than}. {verdict}");
+            other_rivals = &rivals[1..];
         }
-        let hurting: Vec<String> = methods
-            .iter()
-            .filter(|(line, _)| line.finding == Finding::Hurts)
-            .map(|(line, interval)| format!("{} (RMSE {})", name(line), in_percent(interval.mean)))
-            .collect();
-        if !hurting.is_empty() {
-            remarks.push(format!("Worse than no augmentation: {}.", hurting.join(", ")));
+        if helping.len() > 1 {
+            remarks.push(format!("Also better than no augmentation: {}.", each(&helping[1..])));
         }
-        self.remark_on_others(main, lines, several, &mut remarks);
+        if !other_rivals.is_empty() {
+            let words = each(other_rivals);
+            remarks.push(format!("Also better than the network without augmentation: {words}."));
+        }
+        let worse = [of(Finding::Hurts, false), of(Finding::Hurts, true)].concat();
+        if !worse.is_empty() {
+            let words = each(&worse);
+            remarks.push(format!("Worse than the network without augmentation: {words}."));
+        }
+        for (line, interval) in of(Finding::NoEvidence, true) {
+            let words = interval.in_words();
+            remarks.push(format!(
+                "No evidence, after adjusting for the number of comparisons, that {} is better or worse than \
+                 the network without augmentation: RMSE {words}.",
+                name(line)
+            ));
+        }
+        self.remark_on_others(main, lines, &mut remarks);
         (verdict, remarks)
     }
 
-    fn remark_on_others(
-        &self,
-        main: &[&Line],
-        lines: &[Line],
-        several: bool,
-        remarks: &mut Vec<String>,
-    ) {
+    fn remark_on_others(&self, main: &[&Line], lines: &[Line], remarks: &mut Vec<String>) {
+        let several = self.protocol().several_networks();
+        let diverged: Vec<String> = main
+            .iter()
+            .filter(|line| line.diverged > 0)
+            .map(|line| {
+                let (lost, all) = (line.diverged, line.splits);
+                format!("{} ({lost} of {all} runs)", line.entrant.name(several))
+            })
+            .collect();
+        if !diverged.is_empty() {
+            remarks.push(format!(
+                "Training diverged: {}. The last good weights count, and nothing is said to help against a \
+                 network that diverged; choose a smaller --lr, or --clip 1.",
+                diverged.join(", ")
+            ));
+        }
         if let Some(placebo) = main.iter().find(|line| line.finding == Finding::Placebo)
             && let Some(interval) = placebo.difference
         {
             let words = interval.in_words();
             remarks.push(format!("Another seed alone (the placebo) gives an RMSE {words}."));
         }
-        for &size in &self.protocol().sizes {
-            let Some(rows) =
-                size.filter(|_| size != self.protocol().sizes.last().copied().flatten())
-            else {
-                continue;
-            };
+        let largest = self.protocol().sizes.last().copied().flatten();
+        for rows in self.protocol().sizes.iter().filter(|&&size| size != largest).flatten() {
             let helping: Vec<String> = lines
                 .iter()
-                .filter(|line| line.size == size && line.finding == Finding::Helps)
+                .filter(|line| line.size == Some(*rows) && line.finding == Finding::Helps)
                 .filter_map(|line| {
                     let by = in_percent(line.difference?.mean);
                     Some(format!("{} (RMSE {by})", line.entrant.name(several)))
                 })
                 .collect();
-            let what = if helping.is_empty() {
-                "nothing helps for certain".into()
-            } else {
-                helping.join(", ")
-            };
-            remarks.push(format!("With {rows} training rows: {what}."));
+            remarks.push(match helping.join(", ") {
+                none if none.is_empty() => {
+                    format!("With {rows} training rows nothing is better for certain.")
+                }
+                names => format!("With {rows} training rows better: {names}."),
+            });
+        }
+        if self.frame().roles.targets().len() > 1 {
+            remarks.push(
+                "Errors are over all targets, in their units: the target with the largest counts most.".into(),
+            );
         }
         if self.protocol().tune <= 1 {
             remarks.push(
@@ -343,8 +358,10 @@ impl Comparison<'_> {
         match &self.protocol().rule {
             Rule::Rows => format!("{repeats}×{folds} folds of rows"),
             Rule::Group(column) => format!("{repeats}×{folds} folds of the groups of {column}"),
-            Rule::Domain(column) if repeats == 1 => {
-                format!("without each {column} in turn, {folds} parts")
+            Rule::Domain(column)
+                if self.protocol().leaves_one_out(self.frame()).unwrap_or(false) =>
+            {
+                format!("without each {column} in turn")
             }
             Rule::Domain(column) => {
                 format!("{repeats}×{folds} parts of the values of {column} left out")
@@ -365,6 +382,11 @@ fn judge(lines: &mut [Line]) {
         .collect();
     let raw: Vec<f64> =
         tested.iter().filter_map(|&place| lines[place].difference).map(|d| d.p).collect();
+    let lost: Vec<ModelName> = lines
+        .iter()
+        .filter(|line| line.finding == Finding::Reference && line.diverged > 0)
+        .map(|line| line.entrant.model)
+        .collect();
     // What chance does: a gain has to be larger.
     let chance: BTreeMap<ModelName, f64> = lines
         .iter()
@@ -384,6 +406,8 @@ fn judge(lines: &mut [Line]) {
             _ if p >= 0.05 => Finding::NoEvidence,
             mean if mean > 0.0 => Finding::Hurts,
             mean if by_chance.is_some_and(|low| mean >= low) => Finding::NoEvidence,
+            // Better than a network that diverged is not good.
+            _ if !lost.is_empty() => Finding::NoEvidence,
             _ => Finding::Helps,
         };
     }

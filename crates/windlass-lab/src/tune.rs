@@ -24,6 +24,8 @@ use windlass_table::{AdaSettings, Clusters, Columns, Frame, Method};
 use windlass_train::FittedOn;
 
 use crate::compare::{Ear, Rows};
+use crate::entrant::{decays, point};
+use crate::protocol::salt;
 use crate::statistics::{Interval, Sizes, log_ratio, over_splits};
 use crate::{Error, Result};
 
@@ -134,7 +136,7 @@ impl Quest {
         watch: &dyn SearchWatch,
     ) -> Result<Option<Vec<Attempt>>> {
         let frame = table.frame;
-        let seed = Seed(Seed(self.seed).shared(Stream::Split, 1 << 35).bits());
+        let seed = Seed(Seed(self.seed).shared(Stream::Split, salt::OUTER).bits());
         let sides = self
             .split
             .folds(&frame.batch, self.folds, seed)
@@ -144,7 +146,7 @@ impl Quest {
             let rounds = searches.len().div_ceil(rayon::current_num_threads());
             time / u32::try_from(rounds).unwrap_or(u32::MAX)
         });
-        let mut known: BTreeMap<(SearchKey, usize), Attempt> =
+        let known: BTreeMap<(SearchKey, usize), Attempt> =
             done.into_iter().map(|attempt| ((attempt.search, attempt.number), attempt)).collect();
         let found: Vec<Result<Vec<Attempt>>> = searches
             .par_iter()
@@ -172,14 +174,18 @@ impl Quest {
         for attempts in found {
             all.extend(attempts?);
         }
-        known.clear();
         Ok((!watch.cancelled()).then_some(all))
     }
 
     /// What attempts amount to.
     pub fn findings(&self, table: Rows<'_>, attempts: &[Attempt]) -> Result<Findings> {
+        let of = |fold: Option<usize>, augments: bool| {
+            attempts.iter().filter(move |a| a.search == SearchKey { fold, augments })
+        };
+        // As many trials of either search: where time ran out, one may have had more.
         let best = |fold: Option<usize>, augments: bool| {
-            let own = attempts.iter().filter(|a| a.search == SearchKey { fold, augments });
+            let both = of(fold, true).count().min(of(fold, false).count());
+            let own = of(fold, augments).filter(|attempt| attempt.number < both);
             own.min_by(|a, b| a.valid.total_cmp(&b.valid))
         };
         let folds = attempts.iter().filter_map(|a| Some(a.search.fold? + 1)).max().unwrap_or(0);
@@ -256,6 +262,8 @@ impl TryRng for Bits {
 /// A setting that is searched: a number on a logarithmic scale, or one of several choices.
 struct Knob {
     optimiser: TpeOptimizer<DefaultEstimatorBuilder>,
+    /// The ends of what is asked for: logarithms, or places in a list.
+    ends: (f64, f64),
     range: Option<(f64, f64)>,
 }
 
@@ -271,16 +279,24 @@ impl Knob {
 
     fn number(low: f64, high: f64) -> Self {
         let range = tpe::range(low.ln(), high.ln()).expect("two ends");
-        Self { optimiser: Self::build(tpe::parzen_estimator(), range), range: Some((low, high)) }
+        let optimiser = Self::build(tpe::parzen_estimator(), range);
+        Self { optimiser, ends: (low.ln(), high.ln()), range: Some((low, high)) }
     }
 
     fn choice(count: usize) -> Self {
         let range = tpe::categorical_range(count).expect("a choice");
-        Self { optimiser: Self::build(tpe::histogram_estimator(), range), range: None }
+        let optimiser = Self::build(tpe::histogram_estimator(), range);
+        Self { optimiser, ends: (0.0, count as f64), range: None }
     }
 
     fn ask(&mut self, bits: &mut Bits) -> f64 {
         self.optimiser.ask(bits).expect("values that were told are in the range")
+    }
+
+    /// A place in the range, from 0 to 1.
+    fn at(&self, share: f64) -> f64 {
+        let (low, high) = self.ends;
+        low + share * (high - low)
     }
 
     fn tell(&mut self, value: f64, error: f64) {
@@ -308,6 +324,8 @@ struct Space {
 }
 
 const METHODS: [&str; 5] = ["none", "ada", "c-mixup", "mixup", "noise"];
+/// Trials that fill the space, after the usual settings.
+const START: usize = 10;
 const EPOCHS: [usize; 3] = [100, 200, 400];
 
 impl Space {
@@ -316,7 +334,10 @@ impl Space {
         let most = (rows as f64 / 4.0).clamp(3.0, 64.0);
         let knobs = BTreeMap::from([
             ("rate", Knob::number(5e-4, 1e-2)),
-            ("decay", Knob::number(0.005, 2.0)),
+            (
+                "decay",
+                Knob::number(decays(&quest.network.training).0, decays(&quest.network.training).1),
+            ),
             ("epochs", Knob::choice(EPOCHS.len())),
             ("method", Knob::choice(METHODS.len())),
             ("layer", Knob::choice(layers + 1)),
@@ -331,16 +352,23 @@ impl Space {
         Self { knobs, augments, layers, rows }
     }
 
-    /// The next settings to try, and what was asked of which knob.
+    /// The next settings to try, and what was asked of which knob. The first fill the space evenly, every method in
+    /// turn: what the search learns from is then not a matter of luck.
     fn ask(
         &mut self,
         usual: &NetworkRecipe,
+        number: usize,
         bits: &mut Bits,
     ) -> (NetworkRecipe, Vec<(&'static str, f64)>) {
         let mut asked = vec![];
         let mut turn = |name: &'static str| {
+            let place = self.knobs.keys().position(|other| *other == name).unwrap_or(0);
             let knob = self.knobs.get_mut(name).expect("a knob of the space");
-            let value = knob.ask(bits);
+            let value = match (number <= START, name) {
+                (false, _) => knob.ask(bits),
+                (true, "method") => (number % METHODS.len()) as f64,
+                (true, _) => knob.at(point(number, 1 + place)),
+            };
             asked.push((name, value));
             knob.value(value)
         };
@@ -417,18 +445,19 @@ impl Search<'_> {
         let fold = self.key.fold.map_or(0, |fold| fold as u64 + 1);
         let mut attempts: Vec<Attempt> = vec![];
         for number in 0..quest.trials {
+            let known = self.known.get(&(self.key, number));
             let late = self.until.is_some_and(|until| Instant::now() >= until);
-            if self.watch.cancelled() || (late && number > 0) {
+            if known.is_none() && (self.watch.cancelled() || (late && number > 0)) {
                 break;
             }
-            let draws = Seed(quest.seed).at(Stream::Split, 1 << 36 | fold, number as u64);
+            let draws = Seed(quest.seed).at(Stream::Split, salt::SEARCH | fold, number as u64);
             let mut bits = Bits(draws);
             // The usual settings first, without augmentation: neither search does worse than they do.
             let (network, asked) = match number {
                 0 => (NetworkRecipe { augment: None, ..quest.network.clone() }, vec![]),
-                _ => space.ask(&quest.network, &mut bits),
+                _ => space.ask(&quest.network, number, &mut bits),
             };
-            let attempt = if let Some(attempt) = self.known.get(&(self.key, number)) {
+            let attempt = if let Some(attempt) = known {
                 attempt.clone()
             } else {
                 let Some(attempt) = self.attempt(number, network)? else { break };
@@ -458,7 +487,10 @@ impl Search<'_> {
             kind: Kind::Network(Box::new(network.clone())),
             // The same rows are held out, from the same initial weights, in every trial of a fold.
             seed: Seed(quest.seed)
-                .shared(Stream::Split, 1 << 37 | self.key.fold.map_or(0, |fold| fold as u64 + 1))
+                .shared(
+                    Stream::Split,
+                    salt::TRIAL | self.key.fold.map_or(0, |fold| fold as u64 + 1),
+                )
                 .bits(),
         };
         let stop = Stop(self.watch);

@@ -66,6 +66,7 @@ fn protocol(rule: Rule) -> Protocol {
             augment: None,
             valid: Valid::Share(0.2),
             split: Split::Rows,
+            valid_seed: None,
         },
         seed: 5,
     }
@@ -188,6 +189,7 @@ fn results_do_not_depend_on_order_or_on_stops() {
     let expected = timeless(alone.install(|| comparison.run(vec![], &()).unwrap()));
 
     let plan = Plan {
+        command: "windlass compare".into(),
         version: "1".into(),
         protocol: protocol.clone(),
         tables: vec![table.profile.fingerprint.clone()],
@@ -286,7 +288,7 @@ fn the_verdict_is_plain() {
         summary
             .remarks
             .iter()
-            .any(|remark| remark.starts_with("Worse than no augmentation: mixup"))
+            .any(|remark| remark.starts_with("Worse than the network without augmentation: mixup"))
     );
 
     // The same gain, but chance alone does as much.

@@ -51,6 +51,15 @@ pub struct FarGroups {
     pub anchored: (String, f64),
 }
 
+impl FarGroups {
+    /// Whether anchors are better by more than the choice among several explains.
+    #[must_use]
+    pub fn pays(&self) -> bool {
+        const MARGIN: f64 = 0.95;
+        self.anchored.1 < MARGIN * self.plain.1
+    }
+}
+
 /// A model that was tried.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Candidate {
@@ -96,6 +105,7 @@ impl Idea {
             augment,
             valid: Valid::Folds(0),
             split: split.clone(),
+            valid_seed: None,
         };
         let name = format!("network{with}, rate {rate}, decay {weight_decay}");
         Self { name, kind: Kind::Network(Box::new(network)) }
@@ -182,7 +192,7 @@ pub(crate) fn train(task: &Task<'_>, settings: &AutoRecipe, watch: &dyn Watch) -
         let far = farthest(task, column)?;
         let (report, anchored, more) = against_shifts(task, column, &far, watch)?;
         fits += more;
-        if report.anchored.1 < report.plain.1 {
+        if report.pays() {
             let Some((mut alone, _)) = attempt(task, &[anchored], &sides, seed, watch)? else {
                 return Err(windlass_table::Error::Interrupted.into());
             };

@@ -308,7 +308,7 @@ fn networks(
 ) -> Result<Trained> {
     let Task { frame, path, recipe, .. } = *task;
     let seed = Seed(recipe.seed);
-    let parts = parts(frame, given, network, seed)?;
+    let parts = parts(frame, given, network, network.valid_seed.map_or(seed, Seed))?;
     if checkpoint.is_some() && parts.len() > 1 {
         return Err(Error::DoesNotApply { option: "--checkpoint", to: "a committee" });
     }

@@ -24,6 +24,6 @@ pub use fit::{Checkpoint, Metrics, Trained};
 pub use forest::{Forest, ForestArrays, ForestSettings};
 pub use model::{BodyCard, Card, MemberCard, Model, Predicted};
 pub use path::{GammaPath, PathRow};
-pub use preparation::{Input, Preparation, Scale, Scaling, Target, Unknown};
+pub use preparation::{Input, Preparation, Scale, Scaling, Target, Unknown, weights};
 pub use recipe::{AugmentRecipe, AutoRecipe, Kind, NetworkRecipe, Recipe, Valid};
 pub use split::{Sides, Split, groups_of};

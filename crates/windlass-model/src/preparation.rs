@@ -140,7 +140,7 @@ pub struct Preparation {
 pub type Unknown = Vec<(String, u64)>;
 
 /// How much rows count, by the column of the training table that says so.
-pub(crate) fn weights(frame: &Frame, rows: &RecordBatch, path: &Path) -> Result<Option<Vec<f64>>> {
+pub fn weights(frame: &Frame, rows: &RecordBatch, path: &Path) -> Result<Option<Vec<f64>>> {
     let Some(place) = frame.roles.weight() else { return Ok(None) };
     let schema = frame.batch.schema();
     let column = schema.field(place).name().clone();

@@ -81,6 +81,9 @@ pub struct NetworkRecipe {
     /// Which of them may not be learnt from.
     #[serde(default)]
     pub split: Split,
+    /// What the choice of validation rows depends on, if not on the seed of all else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub valid_seed: Option<u64>,
 }
 
 /// Augmentation inside the loop.

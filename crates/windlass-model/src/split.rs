@@ -74,8 +74,7 @@ impl Split {
                 let mut parts: Vec<Vec<usize>> = vec![vec![]; folds];
                 let mut groups = named_groups(rows, column)?;
                 seed.shared(Stream::Split, 0).shuffle(&mut groups);
-                // The largest first, each to the part that has the fewest rows.
-                groups.sort_by_key(|group| std::cmp::Reverse(group.len()));
+                // In random order, so that another seed gives other parts, each to the one with the fewest rows.
                 for group in groups {
                     let least = parts.iter_mut().min_by_key(|part| part.len());
                     least.expect("there are parts").extend(group);
@@ -99,6 +98,14 @@ impl Split {
                 }
                 Ok(sides)
             }
+        }
+    }
+
+    /// The rows by time, the earliest first; as they are where time does not matter.
+    pub fn in_time(&self, rows: &RecordBatch) -> Result<Vec<usize>> {
+        match self {
+            Self::Time(column) => Ok(moments(rows, column)?.0),
+            Self::Rows | Self::Groups(_) => Ok((0..rows.num_rows()).collect()),
         }
     }
 
@@ -281,6 +288,11 @@ mod tests {
             assert!(!train.is_empty() && !held.is_empty());
             assert!(of(&train).is_disjoint(&of(&held)));
         }
+        // Groups of different sizes are in other parts with another seed.
+        let uneven: Vec<String> = (0..90).map(|row: u32| format!("u{}", row.isqrt())).collect();
+        let uneven = named(&uneven.iter().map(String::as_str).collect::<Vec<_>>());
+        let parts = |seed| group("g").folds(&uneven, 4, Seed(seed)).unwrap();
+        assert_ne!(parts(0), parts(1));
         // One group is half of the rows, and three folds are made of three groups.
         let rows = named(&["a", "a", "a", "b", "c", "a"]);
         let sides = group("g").folds(&rows, 5, Seed(1)).unwrap();

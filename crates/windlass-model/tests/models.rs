@@ -108,6 +108,7 @@ fn network(valid: Valid) -> Recipe {
         augment: None,
         valid,
         split: Split::Rows,
+        valid_seed: None,
     })))
 }
 

@@ -157,6 +157,7 @@ fn search(
             augment: None,
             valid: Valid::Folds(tune::INNER),
             split: Split::Rows,
+            valid_seed: None,
         },
         seed: args.method.seed(),
     };

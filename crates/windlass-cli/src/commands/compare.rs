@@ -13,11 +13,11 @@ use windlass_lab::{
     Comparison, Entrant, Finding, Folder, Key, MethodName, ModelName, Plan, Protocol, Results,
     Rows, Rule, Run, Summary, Watch, in_percent,
 };
-use windlass_model::Error;
+use windlass_model::{Error, Kind};
 use windlass_table::{Columns, Frame, Table};
 
 use super::network::NetworkArgs;
-use super::train::{ScaleName, carried};
+use super::train::{ScaleName, carried, check_memory};
 use crate::options::{ColumnArgs, ReadArgs};
 use crate::terminal::{self, Progress, to_json};
 
@@ -60,10 +60,10 @@ pub(crate) struct CompareArgs {
     /// Test on this table instead of rows held out
     #[arg(long, value_name = "FILE", conflicts_with = "split")]
     test: Option<PathBuf>,
-    /// Parts that are held out in turn
+    /// Parts that are held out in turn; of at most ten domains, each is
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(2..))]
     folds: u16,
-    /// How often, each time with other parts
+    /// How often, each time with other parts; once where there is only one way
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..))]
     repeats: u16,
     /// Numbers of training rows, for learning curves
@@ -244,8 +244,11 @@ pub(crate) fn run(args: &CompareArgs) -> windlass_lab::Result<ExitCode> {
     progress.clear();
     let rows = Rows { frame: &frame, path: table.path() };
     let test = test.as_ref().zip(args.test.as_deref()).map(|(frame, path)| Rows { frame, path });
+    let network = Kind::Network(Box::new(protocol.network.clone()));
+    check_memory(&network, rayon::current_num_threads(), args.read.memory)?;
     let comparison = Comparison::new(&protocol, rows, test)?;
     let plan = Plan {
+        command: command(None),
         version: env!("CARGO_PKG_VERSION").into(),
         protocol: protocol.clone(),
         tables: std::iter::once(&rows)
@@ -259,13 +262,16 @@ pub(crate) fn run(args: &CompareArgs) -> windlass_lab::Result<ExitCode> {
         (None, None) => unreachable!("one of them is required"),
     };
     terminal::begin_writing();
-    let watch = Runs::new(args.quiet, &folder, comparison.keys().len(), &protocol.models);
+    let watch = Runs::new(args.quiet, &folder, comparison.keys().len(), &protocol);
+    watch.know(&done);
     let ran = comparison.run(done, &watch);
     watch.bar.finish_and_clear();
     let runs = match ran {
         Ok(runs) => runs,
         Err(error) => {
-            if args.output.is_some() {
+            // Runs that ended are kept, unless they are good for nothing.
+            let useless = matches!(error, windlass_lab::Error::AllDiverged { .. });
+            if args.output.is_some() && (useless || folder.is_empty()) {
                 folder.discard();
             }
             return Err(error);
@@ -283,16 +289,16 @@ pub(crate) fn run(args: &CompareArgs) -> windlass_lab::Result<ExitCode> {
     }
     let results = Results {
         version: plan.version,
-        command: command(None),
+        command: folder.command().to_owned(),
         protocol: protocol.clone(),
         tables: plan.tables,
         rows: frame.batch.num_rows(),
         runs,
     };
+    folder.finish(&results)?;
     for (name, bytes) in comparison.report(&results, &summary, &table_name(&args.inputs))? {
         folder.write(&name, &bytes)?;
     }
-    folder.finish(&results)?;
     if args.json {
         terminal::print(&(to_json(&summary) + "\n"))?;
     } else if !args.quiet {
@@ -322,41 +328,71 @@ pub(super) fn quoted(word: &str) -> String {
 /// The command as it was typed, or the one that goes on with it.
 pub(super) fn command(resume: Option<&Path>) -> String {
     let mut words = vec!["windlass".to_owned()];
-    let mut given = std::env::args().skip(1);
-    while let Some(word) = given.next() {
-        match (resume, word.as_str()) {
-            (Some(_), "--output" | "-o" | "--resume") => drop(given.next()),
-            (Some(_), joined)
-                if ["--output=", "--resume=", "-o"].iter().any(|with| joined.starts_with(with)) => {
-            }
-            _ => words.push(quoted(&word)),
+    match resume {
+        None => words.extend(typed().iter().map(|word| quoted(word))),
+        Some(folder) => {
+            words.extend(typed_without(&["--output", "-o", "--resume"], &[]));
+            words.extend(["--resume".to_owned(), quoted(&folder.to_string_lossy())]);
         }
     }
-    if let Some(folder) = resume {
-        words.extend(["--resume".to_owned(), quoted(&folder.to_string_lossy())]);
-    }
     words.join(" ")
+}
+
+/// The words behind the name of the program.
+fn typed() -> Vec<String> {
+    std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect()
+}
+
+/// The same as a shell needs them, without some options that take a value and some that take none.
+pub(super) fn typed_without(valued: &[&str], flags: &[&str]) -> Vec<String> {
+    let mut kept = vec![];
+    let mut words = typed().into_iter();
+    while let Some(word) = words.next() {
+        let joined = |option: &&&str| {
+            let long = option.starts_with("--");
+            word.strip_prefix(**option).is_some_and(|rest| !long || rest.starts_with('='))
+        };
+        // Short options may stand together, the last of them with its value behind it.
+        let last = word.starts_with('-') && !word.starts_with("--") && word.len() > 2;
+        let last = last.then(|| format!("-{}", &word[word.len() - 1..]));
+        if valued.contains(&word.as_str()) {
+            words.next();
+        } else if flags.contains(&word.as_str()) || valued.iter().any(|option| joined(&option)) {
+        } else if last.is_some_and(|last| valued.contains(&last.as_str())) {
+            words.next();
+            kept.push(quoted(&word[..word.len() - 1]));
+        } else {
+            kept.push(quoted(&word));
+        }
+    }
+    kept
 }
 
 /// Keeps runs as they end, and shows how far it is and who leads.
 struct Runs<'a> {
     bar: ProgressBar,
     folder: &'a Folder,
-    models: &'a [ModelName],
+    protocol: &'a Protocol,
     errors: Mutex<BTreeMap<Key, f64>>,
 }
 
 impl<'a> Runs<'a> {
-    fn new(quiet: bool, folder: &'a Folder, all: usize, models: &'a [ModelName]) -> Self {
+    fn new(quiet: bool, folder: &'a Folder, all: usize, protocol: &'a Protocol) -> Self {
         let bar = terminal::counted(quiet, all, "runs");
-        Self { bar, folder, models, errors: Mutex::new(BTreeMap::new()) }
+        Self { bar, folder, protocol, errors: Mutex::new(BTreeMap::new()) }
+    }
+
+    /// Runs that were done before.
+    fn know(&self, done: &[Run]) {
+        let mut errors = self.errors.lock().unwrap_or_else(PoisonError::into_inner);
+        errors.extend(done.iter().map(|run| (run.key, run.metrics.rmse)));
     }
 
     /// Who has the lowest error against the reference, over the splits that both have run on.
     fn leader(&self, errors: &BTreeMap<Key, f64>) -> Option<String> {
         let mut sums: BTreeMap<Entrant, (f64, f64)> = BTreeMap::new();
         for (key, error) in errors {
-            let entrant = key.entrant.reference(self.models);
+            let entrant = key.entrant.reference(&self.protocol.models);
             if let Some(reference) = errors.get(&Key { entrant, ..*key }) {
                 let (sum, count) = sums.entry(key.entrant).or_default();
                 *sum += (error / reference).ln();
@@ -365,7 +401,7 @@ impl<'a> Runs<'a> {
         }
         let mean = |(entrant, (sum, count)): (Entrant, (f64, f64))| (entrant, sum / count);
         let (entrant, by) = sums.into_iter().map(mean).min_by(|a, b| a.1.total_cmp(&b.1))?;
-        let several = self.models.iter().filter(|model| model.is_network()).count() > 1;
+        let several = self.protocol.several_networks();
         Some(format!("best so far: {}, RMSE {}", entrant.name(several), in_percent(by)))
     }
 }
@@ -389,8 +425,7 @@ impl Watch for Runs<'_> {
 
 fn in_words(summary: &Summary, comparison: &Comparison<'_>) -> String {
     let mut text = String::new();
-    let several =
-        comparison.protocol().models.iter().filter(|model| model.is_network()).count() > 1;
+    let several = comparison.protocol().several_networks();
     let sizes = &comparison.protocol().sizes;
     let domains = summary.lines.iter().any(|line| line.worst.is_some());
     for size in sizes {
@@ -405,7 +440,10 @@ fn in_words(summary: &Summary, comparison: &Comparison<'_>) -> String {
             "", "RMSE", "MAE", "R²"
         );
         for line in summary.lines.iter().filter(|line| line.size == *size) {
-            let r2 = line.r2.map_or_else(String::new, |r2| format!("{r2:.3}"));
+            let r2 = line.r2.map_or_else(String::new, |r2| match r2 {
+                r2 if r2 > -100.0 => format!("{r2:.3}"),
+                _ => "< −100".into(),
+            });
             let worst = match &line.worst {
                 Some((_, rmse)) => format!("{:>12}", terminal::short(*rmse)),
                 None => String::new(),
@@ -418,8 +456,10 @@ fn in_words(summary: &Summary, comparison: &Comparison<'_>) -> String {
                 terminal::short(line.mae)
             );
             if let Some(found) = &line.difference {
-                let percent =
-                    |ratio: f64| format!("{:+.1} %", 100.0 * ratio.exp_m1()).replace('-', "−");
+                let percent = |ratio: f64| match 100.0 * ratio.exp_m1() {
+                    percent if percent < 1e4 => format!("{percent:+.1} %").replace('-', "−"),
+                    _ => "> +10000 %".into(),
+                };
                 let p = line.p.map_or_else(String::new, |p| format!("{p:.3}"));
                 let mark = match line.finding {
                     Finding::Helps => "  helps",

@@ -176,6 +176,15 @@ impl NetworkArgs {
         (self.hidden.clone().unwrap_or_else(|| vec![128, 128]), activation)
     }
 
+    /// The network of a search, which has its own validation rows.
+    pub(super) fn searched(&self) -> Result<NetworkRecipe, Error> {
+        let given = [(self.committee.is_some(), "--committee"), (self.valid.is_some(), "--valid")];
+        if let Some((_, option)) = given.into_iter().find(|(given, _)| *given) {
+            return Err(Error::DoesNotApply { option, to: "tune" });
+        }
+        self.compared("tune")
+    }
+
     /// The network of a command that trains many and holds out rows itself.
     pub(super) fn compared(&self, to: &'static str) -> Result<NetworkRecipe, Error> {
         let refuse = |option| Err(Error::DoesNotApply { option, to });
@@ -188,7 +197,15 @@ impl NetworkArgs {
         }
         let (hidden, activation) = self.hidden_layers();
         let (training, split) = (self.training(), Split::Rows);
-        Ok(NetworkRecipe { hidden, activation, training, augment: None, valid, split })
+        Ok(NetworkRecipe {
+            hidden,
+            activation,
+            training,
+            augment: None,
+            valid,
+            split,
+            valid_seed: None,
+        })
     }
 
     /// An option that was given, of those that only networks have.

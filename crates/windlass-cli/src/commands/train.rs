@@ -247,7 +247,8 @@ impl TrainArgs {
         };
         let valid = self.network.valid().0;
         let (training, split) = (self.network.training(), self.split());
-        let network = NetworkRecipe { hidden, activation, training, augment, valid, split };
+        let network =
+            NetworkRecipe { hidden, activation, training, augment, valid, split, valid_seed: None };
         Ok(Kind::Network(Box::new(network)))
     }
 
@@ -367,7 +368,7 @@ pub(crate) fn run(args: &TrainArgs) -> Result<ExitCode> {
 
 /// Refuses networks that do not fit in memory: their weights, what the optimiser remembers of each, the
 /// best so far, gradients and a copy to go back to, for every network that is trained at once.
-fn check_memory(kind: &Kind, at_once: usize, memory: u64) -> Result<()> {
+pub(super) fn check_memory(kind: &Kind, at_once: usize, memory: u64) -> Result<()> {
     const LISTS: u64 = 7;
     let Kind::Network(network) = kind else { return Ok(()) };
     let weights = network.hidden.windows(2).fold(0_u64, |sum, ends| {
@@ -548,7 +549,7 @@ fn tell_choice(text: &mut String, choice: &Choice) {
     }
     if let Some(far) = &choice.far_groups {
         let [plain, anchored] = [far.plain.1, far.anchored.1].map(terminal::short);
-        let won = if far.anchored.1 < far.plain.1 { "with" } else { "without" };
+        let won = if far.pays() { "with" } else { "without" };
         let _ = writeln!(
             text,
             "  shifts   on the {} farthest domains, learnt from the others, the best without anchors has\n           \

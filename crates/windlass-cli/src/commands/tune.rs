@@ -8,13 +8,12 @@ use clap::Args;
 use indicatif::ProgressBar;
 use windlass::{Bandwidth, GammaLaw, On};
 use windlass_lab::{Attempt, Findings, Folder, Plan, Quest, Record, Rows, SearchWatch};
-use windlass_model::{Error, NetworkRecipe, Split};
+use windlass_model::{Error, Kind, NetworkRecipe, Split};
 use windlass_table::{AdaSettings, AnchorChoice, Clusters, Columns, Frame, Method};
-use windlass_train::Activation;
 
-use super::compare::{command, quoted, table_name};
+use super::compare::{command, quoted, table_name, typed_without};
 use super::network::NetworkArgs;
-use super::train::{ScaleName, carried};
+use super::train::{ScaleName, carried, check_memory};
 use crate::options::{ColumnArgs, ReadArgs};
 use crate::terminal::{self, Progress, to_json};
 
@@ -118,7 +117,7 @@ impl TuneArgs {
             inner: INNER,
             trials: self.trials.into(),
             on_tables: false,
-            network: self.network.compared("tune")?,
+            network: self.network.searched()?,
             seed: self.seed,
         })
     }
@@ -138,7 +137,10 @@ pub(crate) fn run(args: &TuneArgs) -> windlass_lab::Result<ExitCode> {
     let (drop, memory) = (quest.drop_missing_target, args.read.memory);
     let frame = Frame::load(&table, &quest.columns, drop, memory, &progress)?;
     progress.clear();
+    let network = Kind::Network(Box::new(quest.network.clone()));
+    check_memory(&network, rayon::current_num_threads(), memory)?;
     let plan = Plan {
+        command: command(None),
         version: env!("CARGO_PKG_VERSION").into(),
         protocol: quest.clone(),
         tables: vec![frame.profile.fingerprint.clone()],
@@ -161,7 +163,9 @@ pub(crate) fn run(args: &TuneArgs) -> windlass_lab::Result<ExitCode> {
     let found = match found {
         Ok(found) => found,
         Err(error) => {
-            if let (Some(folder), Some(_)) = (folder, &args.output) {
+            if let (Some(folder), Some(_)) = (folder, &args.output)
+                && folder.is_empty()
+            {
                 folder.discard();
             }
             return Err(error);
@@ -175,20 +179,20 @@ pub(crate) fn run(args: &TuneArgs) -> windlass_lab::Result<ExitCode> {
         return Err(windlass_lab::Error::Interrupted);
     };
     let findings = quest.findings(rows, &attempts)?;
-    let advice = advice(args, &quest, &findings);
+    let advice = advice(&quest, &findings);
     if let Some(folder) = &folder {
         let record = Record {
             version: plan.version,
-            command: command(None),
+            command: folder.command().to_owned(),
             protocol: quest.clone(),
             tables: plan.tables,
             rows: frame.batch.num_rows(),
             runs: attempts,
         };
+        folder.finish(&record)?;
         for (name, bytes) in quest.report(&record, &findings, &table_name(&args.inputs), &advice) {
             folder.write(&name, &bytes)?;
         }
-        folder.finish(&record)?;
     }
     if args.json {
         terminal::print(&(to_json(&findings) + "\n"))?;
@@ -227,25 +231,51 @@ impl SearchWatch for Trials<'_> {
     }
 }
 
-/// The commands that use what was found.
-fn advice(args: &TuneArgs, quest: &Quest, findings: &Findings) -> Vec<String> {
+/// The commands that use what was found: what was typed, with what was found in place of what was searched.
+fn advice(quest: &Quest, findings: &Findings) -> Vec<String> {
+    const SEARCH: [&str; 9] = [
+        "--output",
+        "-o",
+        "--resume",
+        "--trials",
+        "--time",
+        "--folds",
+        "--epochs",
+        "--lr",
+        "--weight-decay",
+    ];
+    const OF_NETWORKS: [&str; 15] = [
+        "--hidden",
+        "--activation",
+        "--slope",
+        "--batch",
+        "--schedule",
+        "--optimizer",
+        "--momentum",
+        "--clip",
+        "--loss",
+        "--patience",
+        "--shuffle",
+        "--scale",
+        "--target-scale",
+        "--domain",
+        "--valid",
+    ];
+    let quiet = ["--json", "--quiet", "-q"];
     let network = &findings.network;
-    let mut given: Vec<String> =
-        args.inputs.iter().map(|path| quoted(&path.to_string_lossy())).collect();
-    for target in &args.target {
-        given.extend(["--target".into(), quoted(target)]);
-    }
-    if let Some(domain) = &args.domain {
-        given.extend(["--domain".into(), quoted(domain)]);
-    }
     let mut train = vec!["windlass train".to_owned()];
-    train.extend(given.clone());
+    train.extend(typed_without(&SEARCH, &quiet).into_iter().skip(1));
     train.extend(network_flags(network, quest.inner));
     train.push("--output model.windlass".into());
     let mut commands = vec![train.join(" ")];
     if let Some(augment) = network.augment.as_ref().filter(|augment| augment.layer == 0) {
+        let without = [&SEARCH[..], &OF_NETWORKS].concat();
+        let flags = [&quiet[..], &["--drop-last"]].concat();
         let mut words = vec!["windlass augment".to_owned()];
-        words.extend(given.into_iter().take_while(|word| word != "--domain"));
+        words.extend(typed_without(&without, &flags).into_iter().skip(1));
+        if let Split::Groups(domain) = &quest.split {
+            words.push(format!("--carry {}", quoted(domain)));
+        }
         words.push(format!("--method {}", augment.method.name()));
         words.extend(method_flags(&augment.method));
         words.push("--output augmented.csv".into());
@@ -256,24 +286,9 @@ fn advice(args: &TuneArgs, quest: &Quest, findings: &Findings) -> Vec<String> {
 
 fn network_flags(network: &NetworkRecipe, members: usize) -> Vec<String> {
     let training = &network.training;
-    let mut words = vec![];
-    if network.hidden != [128, 128] {
-        let widths: Vec<String> = network.hidden.iter().map(ToString::to_string).collect();
-        words.push(format!("--hidden {}", widths.join(",")));
-    }
-    words.extend(match network.activation {
-        Activation::Relu => None,
-        Activation::LeakyRelu(slope) => Some(format!("--activation leaky-relu --slope {slope}")),
-        Activation::Sigmoid => Some("--activation sigmoid".into()),
-        Activation::Tanh => Some("--activation tanh".into()),
-        Activation::Identity => Some("--activation identity".into()),
-    });
-    words
-        .push(format!("--committee {members} --epochs {} --lr {}", training.epochs, training.rate));
+    let mut words =
+        vec![format!("--committee {members} --epochs {} --lr {}", training.epochs, training.rate)];
     words.push(format!("--weight-decay {}", training.weight_decay));
-    if training.batch != 16 {
-        words.push(format!("--batch {}", training.batch));
-    }
     if let Some(augment) = &network.augment {
         words.push(format!("--augment {}", augment.method.name()));
         if augment.layer > 0 {

@@ -20,8 +20,7 @@ impl Comparison<'_> {
         summary: &Summary,
         table: &str,
     ) -> Result<Vec<(String, Vec<u8>)>> {
-        let models = &results.protocol.models;
-        let several = models.iter().filter(|model| model.is_network()).count() > 1;
+        let several = results.protocol.several_networks();
         let gallery = Gallery { comparison: self, results, summary, several };
         let pictures: Vec<Picture> = [
             Some(gallery.differences()),
@@ -29,7 +28,7 @@ impl Comparison<'_> {
             Some(gallery.splits()),
             Some(gallery.predicted()),
             Some(gallery.residuals()?),
-            gallery.moving()?,
+            gallery.moving(),
         ]
         .into_iter()
         .flatten()

@@ -179,7 +179,9 @@ fn settings(out: &mut String, gallery: &Gallery<'_>) {
         out,
         "<section>\n<h2>Settings</h2>\n<p>Networks {} with {} epochs of batches of {}; {validation}; {} \
          tried by each entrant inside its training rows. All that is fitted (scales, \
-         missing values, groups, bandwidths) is fitted on training rows only.</p>\n",
+         missing values, groups, bandwidths) is fitted on training rows only; which columns are numbers and which \
+         are names is decided once, for the table. Networks learn from the training rows without those that \
+         choose the epoch, ridge and forests from all.</p>\n",
         hidden.join("-"),
         training.epochs,
         training.batch,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use windlass::{Anchors, Clustering, KMeans, On, Samples, Scale, Seed};
+use windlass::{Anchors, Clustering, KMeans, On, Samples, Scale, Seed, Stream};
 use windlass_model::{Input, Preparation, groups_of};
 use windlass_plot::{
     Cloud, Dots, Emphasis, Interval, Intervals, Lines, Moving, MovingPoint, Reference, Series,
@@ -194,7 +194,7 @@ impl Gallery<'_> {
             let same = |s: &&crate::Sitting| s.repeat == run.key.repeat && s.fold == run.key.fold;
             let Some(sitting) = self.comparison.sittings().iter().find(same) else { continue };
             for (&row, predicted) in sitting.test.iter().zip(run.predicted.chunks(targets)) {
-                out.push((row, truth.value(row), f64::from(predicted[0])));
+                out.push((row, truth.value(row), predicted[0]));
             }
         }
         out
@@ -293,24 +293,26 @@ impl Gallery<'_> {
         })
     }
 
-    /// Rows and what ADA makes of them, for a strength that a slider changes.
-    pub(super) fn moving(&self) -> Result<Option<Picture>> {
+    /// Rows and what ADA makes of them, for a strength that a slider changes; none where too little varies.
+    pub(super) fn moving(&self) -> Option<Picture> {
         const MOST: usize = 300;
         let frame = self.comparison.frame();
         let rows = frame.batch.num_rows();
-        let few: Vec<usize> = (0..rows).step_by(rows.div_ceil(MOST)).collect();
-        let frame = frame.select(&few);
         let protocol = &self.results.protocol;
+        let mut few: Vec<usize> = (0..rows).collect();
+        Seed(protocol.seed).shared(Stream::Sample, 0).shuffle(&mut few);
+        few.truncate(MOST);
+        let frame = frame.select(&few);
         let scalings = (protocol.scaling, protocol.target_scaling);
-        let (preparation, _) = Preparation::fit(&frame, &frame.batch, &protocol.columns, scalings)?;
-        let x = preparation.features(&frame.batch, std::path::Path::new("-"), 0)?;
+        let (preparation, _) =
+            Preparation::fit(&frame, &frame.batch, &protocol.columns, scalings).ok()?;
+        let x = preparation.features(&frame.batch, std::path::Path::new("-"), 0).ok()?;
         let y = preparation.scaled_targets(&frame.batch);
-        let samples = Samples::new(x.view(), y.view()).map_err(windlass_model::Error::from)?;
+        let samples = Samples::new(x.view(), y.view()).ok()?;
         let kmeans = KMeans::new(Clusters::Auto.of(few.len() as u64));
         let anchors =
             Anchors::KMeans(Clustering { kmeans, on: On::Xy, scale: Scale::Standardised });
-        let found = anchors.partition(&samples, Seed(protocol.seed));
-        let Some(groups) = found.map_err(windlass_model::Error::from)? else { return Ok(None) };
+        let groups = anchors.partition(&samples, Seed(protocol.seed)).ok()??;
         let target = self.target();
         let truth = column(&frame, &target);
         // The column that goes with the target most.
@@ -322,7 +324,7 @@ impl Gallery<'_> {
                 Input::Categorical { .. } => None,
             })
             .max_by(|a, b| correlation(&a.1, &truth).total_cmp(&correlation(&b.1, &truth)));
-        let Some((name, values)) = best else { return Ok(None) };
+        let (name, values) = best?;
         let labels = groups.labels();
         let mut sums: BTreeMap<u32, (f64, f64, f64)> = BTreeMap::new();
         for ((&label, x), y) in labels.iter().zip(&values).zip(&truth) {
@@ -345,7 +347,7 @@ impl Gallery<'_> {
             range: (0.25, 4.0),
             ..Moving::default()
         };
-        Ok(Some(Picture {
+        Some(Picture {
             name: "synthetic",
             heading: "Synthetic against original rows",
             caption: format!(
@@ -355,7 +357,7 @@ impl Gallery<'_> {
             draw: Box::new(move |size| {
                 Moving { size, ..titled(&plot, size, |p| &mut p.title) }.to_svg()
             }),
-        }))
+        })
     }
 }
 
