@@ -152,7 +152,12 @@ fn conditions_are_equal() {
         }
         let placebo =
             of_fold.iter().find(|run| run.key.entrant.method == Some(MethodName::Placebo));
-        assert_eq!(placebo.unwrap().trials[0].kind, erm.trials[0].kind);
+        // It is judged by the same validation rows.
+        let mut kind = placebo.unwrap().trials[0].kind.clone();
+        if let windlass_model::Kind::Network(network) = &mut kind {
+            assert_eq!(network.valid_seed.take(), Some(erm.seed));
+        }
+        assert_eq!(kind, erm.trials[0].kind);
         assert_ne!(placebo.unwrap().metrics, erm.metrics);
     }
 }
@@ -307,6 +312,49 @@ fn the_verdict_is_plain() {
     };
     let summary = comparison.summary(&made_up(&comparison, forest));
     assert!(summary.verdict.starts_with("Use a forest here: "), "{}", summary.verdict);
+
+    // Also where a method had less error, but not for certain; and every rival is named.
+    let unsure = |key: Key| match key.entrant {
+        Entrant { model: ModelName::Ridge, .. } => -0.1 + wobble(key, 0.01),
+        Entrant { method: Some(MethodName::AdaManifold), .. } => -0.3 + wobble(key, 0.4),
+        _ => forest(key),
+    };
+    let summary = comparison.summary(&made_up(&comparison, unsure));
+    assert!(summary.verdict.starts_with("Use a forest here: "), "{}", summary.verdict);
+    let also = "Also better than the network without augmentation: ridge";
+    assert!(summary.remarks.iter().any(|remark| remark.starts_with(also)), "{:?}", summary.remarks);
+
+    // Nothing is said to help against networks that diverged.
+    let mut runs = made_up(&comparison, gain);
+    runs[0].diverged = true;
+    let summary = comparison.summary(&runs);
+    assert!(!summary.helps);
+    let told = "Training diverged: erm (1 of 15 runs).";
+    assert!(summary.remarks.iter().any(|remark| remark.starts_with(told)), "{:?}", summary.remarks);
+}
+
+/// With fewer training rows the latest are learnt from, whatever the order of the file.
+#[test]
+fn the_latest_rows_are_the_sample_in_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let protocol = Protocol { sizes: vec![Some(10)], ..protocol(Rule::Time("day".into())) };
+    let straight = text(60, |_| false);
+    let (head, rest) = straight.split_once('\n').unwrap();
+    let mut lines: Vec<&str> = rest.lines().collect();
+    lines.reverse();
+    let backwards = format!("{head}\n{}\n", lines.join("\n"));
+    let latest = |name: &str, text: &str| -> Vec<Vec<f64>> {
+        let table = frame(&folder, name, text, &protocol.columns);
+        let days = windlass_table::numbers(table.batch.column_by_name("day").unwrap());
+        let sittings = protocol.sittings(&table, None).unwrap();
+        sittings
+            .iter()
+            .map(|s| s.train[..10].iter().map(|&row| days.value(row)).collect())
+            .collect()
+    };
+    let (one, other) = (latest("one.csv", &straight), latest("other.csv", &backwards));
+    assert_eq!(one, other);
+    assert!(one[0].windows(2).all(|two| two[0] > two[1]));
 }
 
 /// Nested samples, whole parts last; and the refusals.

@@ -52,11 +52,12 @@ pub struct FarGroups {
 }
 
 impl FarGroups {
-    /// Whether anchors are better by more than the choice among several explains.
+    /// Whether anchors are chosen: larger shifts are expected than those between these groups and the rest, so
+    /// they may cost a little here.
     #[must_use]
-    pub fn pays(&self) -> bool {
-        const MARGIN: f64 = 0.95;
-        self.anchored.1 < MARGIN * self.plain.1
+    pub fn chooses_anchors(&self) -> bool {
+        const COST: f64 = 1.05;
+        self.anchored.1 < COST * self.plain.1
     }
 }
 
@@ -192,7 +193,7 @@ pub(crate) fn train(task: &Task<'_>, settings: &AutoRecipe, watch: &dyn Watch) -
         let far = farthest(task, column)?;
         let (report, anchored, more) = against_shifts(task, column, &far, watch)?;
         fits += more;
-        if report.pays() {
+        if report.chooses_anchors() {
             let Some((mut alone, _)) = attempt(task, &[anchored], &sides, seed, watch)? else {
                 return Err(windlass_table::Error::Interrupted.into());
             };

@@ -549,7 +549,7 @@ fn tell_choice(text: &mut String, choice: &Choice) {
     }
     if let Some(far) = &choice.far_groups {
         let [plain, anchored] = [far.plain.1, far.anchored.1].map(terminal::short);
-        let won = if far.pays() { "with" } else { "without" };
+        let won = if far.chooses_anchors() { "with" } else { "without" };
         let _ = writeln!(
             text,
             "  shifts   on the {} farthest domains, learnt from the others, the best without anchors has\n           \
