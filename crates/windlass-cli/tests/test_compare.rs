@@ -83,6 +83,10 @@ fn ctrl_c_keeps_what_is_finished() {
     assert!((2..24).contains(&before), "{before}");
     let said = desk.run(next);
     assert!(matches!(said.code, Some(0 | 3)), "{said:?}");
+    // What is repeated is the command that started it.
+    let page = desk.text("out/report.html");
+    let command = page.split("id=\"command\">").nth(1).unwrap().split('<').next().unwrap();
+    assert!(command.ends_with("--repeats 2 --output out"), "{command}");
     let whole = desk.run(&format!("{words} --output whole"));
     assert!(matches!(whole.code, Some(0 | 3)), "{whole:?}");
     let strip = |name: &str| -> String {
@@ -95,10 +99,11 @@ fn ctrl_c_keeps_what_is_finished() {
 #[test]
 fn a_search_prints_commands_that_run() {
     let desk = Desk::with_cars();
-    let words = "tune cars.csv --target mpg --trials 3 --folds 2 --hidden 8 --output out";
+    let words = "tune cars.csv --target mpg --trials 3 --folds 2 --hidden 8 --seed 7 --scale minmax --output out";
     let said = desk.run(words).ok();
     assert!(said.out.contains("over 2 outer folds"), "{}", said.out);
     let train = said.out.lines().find(|line| line.starts_with("windlass train")).unwrap();
+    assert!(train.contains("--hidden 8 --seed 7 --scale minmax --committee 3"), "{train}");
     desk.shell(train).ok();
     assert!(desk.files().contains(&"model.windlass".to_owned()));
     let page = desk.text("out/report.html");
@@ -106,8 +111,7 @@ fn a_search_prints_commands_that_run() {
     assert!(page.contains("windlass train cars.csv --target mpg"));
     assert_eq!(desk.text("out/results.json").matches("\"number\"").count(), 2 * 3 * 3);
     // Gone on with, nothing is tried again.
-    let again =
-        desk.run("tune cars.csv --target mpg --trials 3 --folds 2 --hidden 8 --resume out").ok();
+    let again = desk.run(&words.replace("--output", "--resume")).ok();
     assert_eq!(again.out, said.out);
     // A little time is enough for the usual settings.
     let hurried = desk.run("tune cars.csv --target mpg --folds 2 --hidden 8 --time 0s --json").ok();
@@ -148,4 +152,19 @@ fn auto_says_what_it_chose_and_how_good_it_is() {
         desk.run("train t.csv --target y --model forest --trees 20 --output f.windlass").ok();
     assert!(said.err.contains("forest of 20 trees"), "{}", said.err);
     desk.run("export f.windlass f.onnx").ok();
+}
+
+/// A name that is no text is no reason to lose a comparison.
+#[test]
+#[cfg(target_os = "linux")]
+fn names_of_files_need_not_be_text() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let desk = Desk::new();
+    let name = std::ffi::OsStr::from_bytes(b"b\xff.csv");
+    std::fs::write(desk.path("").join(name), noise(24)).unwrap();
+    let mut command =
+        desk.command("compare --target y --output out --hidden 4 --epochs 2 --folds 2 --repeats 1");
+    let ended = command.arg(name).stdin(Stdio::null()).output().unwrap();
+    assert!(matches!(ended.status.code(), Some(0 | 3)), "{ended:?}");
+    assert!(desk.text("out/report.html").contains("id=\"verdict\""));
 }

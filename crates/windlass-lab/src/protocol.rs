@@ -183,8 +183,8 @@ impl Protocol {
     }
 
     fn check(&self, frame: &Frame, sittings: &[Sitting]) -> Result<()> {
-        let least = sittings.iter().map(|sitting| sitting.train.len()).min().unwrap_or(0);
         const FEWEST: usize = 5;
+        let least = sittings.iter().map(|sitting| sitting.train.len()).min().unwrap_or(0);
         if let Some(&size) = self.sizes.iter().flatten().find(|&&size| size < FEWEST) {
             return Err(Error::SmallSize { size, least: FEWEST });
         }
