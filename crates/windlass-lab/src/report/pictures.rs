@@ -24,6 +24,12 @@ pub(super) struct Picture {
     pub(super) draw: Box<dyn Fn(Size) -> String>,
 }
 
+/// How far pictures reach, in percent: intervals that are much longer would leave no room for the rest.
+fn reach(lines: &[Line]) -> f64 {
+    let means = lines.iter().filter_map(|line| Some(percent(line.difference?.mean).abs()));
+    3.0 * means.filter(|mean| mean.is_finite()).fold(10.0, f64::max)
+}
+
 fn percent(log_ratio: f64) -> f64 {
     100.0 * log_ratio.exp_m1()
 }
@@ -57,13 +63,17 @@ impl Gallery<'_> {
 
     /// Means with intervals.
     pub(super) fn differences(&self) -> Picture {
+        let reach = reach(&self.summary.lines);
+        // What goes farther is drawn open to the border.
+        let low = |end: f64| if end < -reach { f64::NEG_INFINITY } else { end };
+        let high = |end: f64| if end > reach { f64::INFINITY } else { end };
         let row = |line: &Line| {
             let found = line.difference?;
             Some(Interval {
                 name: line.entrant.name(self.several),
                 mean: percent(found.mean),
-                low: percent(found.low),
-                high: percent(found.high),
+                low: low(percent(found.low)),
+                high: high(percent(found.high)),
                 emphasis: match line.finding {
                     Finding::Helps => Emphasis::Good,
                     Finding::Hurts => Emphasis::Bad,
@@ -126,6 +136,7 @@ impl Gallery<'_> {
         let names = protocol.sizes.iter().enumerate().map(|(place, size)| {
             (place as f64, size.map_or("all".to_owned(), |size| size.to_string()))
         });
+        let reach = reach(&self.summary.lines);
         let of = |entrant: Entrant| {
             let lines: Vec<(f64, &Line)> = protocol
                 .sizes
@@ -137,7 +148,7 @@ impl Gallery<'_> {
                 })
                 .collect();
             let ends = |line: &Line| match line.difference {
-                Some(found) => (percent(found.low), percent(found.high)),
+                Some(found) => (percent(found.low).max(-reach), percent(found.high).min(reach)),
                 None => (0.0, 0.0),
             };
             let mean = |line: &Line| line.difference.map_or(0.0, |found| percent(found.mean));
@@ -160,7 +171,7 @@ impl Gallery<'_> {
             heading: "Learning curves",
             caption:
                 "Below 0 is better than no augmentation with as many training rows. Bars are 95 % \
-                      intervals."
+                      intervals, cut off where they are very long."
                     .into(),
             draw: Box::new(move |size| {
                 Lines { size, ..titled(&plot, size, |p| &mut p.title) }.to_svg()
