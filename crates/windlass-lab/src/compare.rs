@@ -65,7 +65,8 @@ impl<'a> Comparison<'a> {
     pub fn new(protocol: &'a Protocol, table: Rows<'a>, test: Option<Rows<'a>>) -> Result<Self> {
         let entrants = protocol.entrants();
         let models = &protocol.models;
-        if !entrants.contains(&entrants[0].reference(models)) {
+        let has_reference = |entrant: &Entrant| entrants.contains(&entrant.reference(models));
+        if !entrants.first().is_some_and(has_reference) {
             return Err(Error::NothingToCompare { what: "no network without augmentation (erm)" });
         }
         if entrants.len() < 2 {

@@ -382,11 +382,7 @@ fn judge(lines: &mut [Line]) {
         .collect();
     let raw: Vec<f64> =
         tested.iter().filter_map(|&place| lines[place].difference).map(|d| d.p).collect();
-    let lost: Vec<ModelName> = lines
-        .iter()
-        .filter(|line| line.finding == Finding::Reference && line.diverged > 0)
-        .map(|line| line.entrant.model)
-        .collect();
+    let lost = lines.iter().any(|line| line.finding == Finding::Reference && line.diverged > 0);
     // What chance does: a gain has to be larger.
     let chance: BTreeMap<ModelName, f64> = lines
         .iter()
@@ -407,7 +403,7 @@ fn judge(lines: &mut [Line]) {
             mean if mean > 0.0 => Finding::Hurts,
             mean if by_chance.is_some_and(|low| mean >= low) => Finding::NoEvidence,
             // Better than a network that diverged is not good.
-            _ if !lost.is_empty() => Finding::NoEvidence,
+            _ if lost => Finding::NoEvidence,
             _ => Finding::Helps,
         };
     }

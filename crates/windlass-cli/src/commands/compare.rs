@@ -345,23 +345,28 @@ fn typed() -> Vec<String> {
 
 /// The same as a shell needs them, without some options that take a value and some that take none.
 pub(super) fn typed_without(valued: &[&str], flags: &[&str]) -> Vec<String> {
+    without(typed(), valued, flags)
+}
+
+fn without(typed: Vec<String>, valued: &[&str], flags: &[&str]) -> Vec<String> {
     let mut kept = vec![];
-    let mut words = typed().into_iter();
-    while let Some(word) = words.next() {
-        let joined = |option: &&&str| {
+    let mut words = typed.into_iter();
+    while let Some(mut word) = words.next() {
+        // `-q` is the one short option without a value: others may stand behind it.
+        if let Some(rest) = word.strip_prefix("-q").filter(|rest| !rest.is_empty()) {
+            let rest = format!("-{rest}");
+            if !flags.contains(&"-q") {
+                kept.push("-q".to_owned());
+            }
+            word = rest;
+        }
+        let joined = |option: &&str| {
             let long = option.starts_with("--");
-            word.strip_prefix(**option).is_some_and(|rest| !long || rest.starts_with('='))
+            word.strip_prefix(option).is_some_and(|rest| !long || rest.starts_with('='))
         };
-        // Short options may stand together, the last of them with its value behind it.
-        let last = word.starts_with('-') && !word.starts_with("--") && word.len() > 2;
-        let last = last.then(|| format!("-{}", &word[word.len() - 1..]));
         if valued.contains(&word.as_str()) {
             words.next();
-        } else if flags.contains(&word.as_str()) || valued.iter().any(|option| joined(&option)) {
-        } else if last.is_some_and(|last| valued.contains(&last.as_str())) {
-            words.next();
-            kept.push(quoted(&word[..word.len() - 1]));
-        } else {
+        } else if !flags.contains(&word.as_str()) && !valued.iter().any(joined) {
             kept.push(quoted(&word));
         }
     }
@@ -484,4 +489,24 @@ fn in_words(summary: &Summary, comparison: &Comparison<'_>) -> String {
         let _ = writeln!(text, "{remark}");
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without;
+
+    #[test]
+    fn options_are_left_out_however_they_are_typed() {
+        let rest = |words: &str| -> String {
+            let words = words.split(' ').map(str::to_owned).collect();
+            without(words, &["--output", "-o"], &["--json"]).join(" ")
+        };
+        for given in ["-o out", "-oout", "--output out", "--output=out", "--json -o out"] {
+            assert_eq!(rest(&format!("compare t.csv {given} -t y")), "compare t.csv -t y");
+        }
+        assert_eq!(rest("compare -qo out t.csv"), "compare -q t.csv");
+        // Values that end like an option, or in a letter of several bytes.
+        assert_eq!(rest("compare -tzoo t.csv --outputs"), "compare -tzoo t.csv --outputs");
+        assert_eq!(rest("compare -tα t.csv"), "compare '-tα' t.csv");
+    }
 }
