@@ -2,24 +2,12 @@
 
 use crate::axis::Axis;
 use crate::colour::{Colour, PALETTE};
-use crate::dots::{MOST_DRAWN, shrink, some_of};
+use crate::dots::{self, Dots, MOST_DRAWN, shrink};
 use crate::frame::{self, Frame, Words};
 use crate::legend::{Legend, Pen, Sample};
 use crate::png::{self, PlotError};
 use crate::size::Size;
-use crate::svg::{circle, cut, line, num, thousands};
-
-/// Longest name in the legend, in ems.
-const LONGEST_NAME: f64 = 16.0;
-
-/// A series of dots.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Dots {
-    /// What the legend calls it.
-    pub name: String,
-    /// The dots. Those that are not finite are left out.
-    pub points: Vec<(f64, f64)>,
-}
+use crate::svg::{line, num};
 
 /// A plot of dots, such as predicted against true values. Of more than 5,000 some are left out.
 ///
@@ -73,10 +61,8 @@ impl Cloud {
         let radius = 3.6 * shrink(drawn) * frame.measures.dot;
         for (i, points) in series.iter().enumerate() {
             let colour = Pen::of(i, series.len()).colour;
-            svg.push(format!("<g fill-opacity='0.6'{}>", colour.fill()));
-            let points = some_of(points, most);
-            svg.extend(points.map(|(x, y)| circle(frame.place(*x, *y), radius, "")));
-            svg.push("</g>".to_owned());
+            let paint = format!(" fill-opacity='0.6'{}", colour.fill());
+            dots::draw(&mut svg, &frame, (points, most), radius, &paint);
         }
         if series.iter().all(Vec::is_empty) {
             svg.push(frame.apology("Nothing to draw"));
@@ -110,19 +96,10 @@ impl Cloud {
         let all = self.series.iter().zip(series).enumerate();
         let named = all.filter(|(_, (dots, _))| !dots.name.is_empty());
         let entries = named.map(|(i, (dots, finite))| {
-            let (drawn, given) = (finite.len().min(most), dots.points.len());
-            let of = format!(" ({} of {} shown)", thousands(&drawn), thousands(&given));
-            let note = if drawn == given { String::new() } else { of };
             let sample = Sample::Dot(Pen::of(i, series.len()).colour);
-            (sample, cut(&dots.name, LONGEST_NAME) + &note)
+            (sample, dots.caption(finite.len().min(most)))
         });
         Legend::of(entries.collect(), frame)
-    }
-}
-
-impl Dots {
-    fn finite(&self) -> Vec<(f64, f64)> {
-        self.points.iter().copied().filter(|(x, y)| x.is_finite() && y.is_finite()).collect()
     }
 }
 

@@ -1,15 +1,60 @@
-//! The places of a line in the picture.
+//! The places of a line in the picture, and how they are drawn.
 
 use std::collections::BTreeSet;
 
-use crate::svg::num;
+use crate::legend::Pen;
+use crate::svg::{circle, num};
+
+/// About the most points drawn of one line: there are fewer pixels to show them.
+const MOST_POINTS: usize = 2_000;
+/// About the most points drawn of all lines: a hundred thousand are a megabyte.
+const MOST_IN_ALL: usize = 100_000;
 
 /// The places of a line in the picture; nothing where it is broken.
 pub(crate) type Curve = Vec<Option<(f64, f64)>>;
 
-pub(crate) fn path(run: &[(f64, f64)]) -> String {
+fn path(run: &[(f64, f64)]) -> String {
     let places: Vec<_> = run.iter().map(|(x, y)| format!("{} {}", num(*x), num(*y))).collect();
     format!("M{}", places.join(" "))
+}
+
+/// A line and its look.
+pub(crate) struct Stroke<'a> {
+    pub(crate) pen: Pen,
+    pub(crate) curve: &'a Curve,
+    /// Whether each of its places is a dot.
+    pub(crate) dotted: bool,
+}
+
+/// Draws lines, faint where there are more than the eye can tell apart.
+pub(crate) fn draw(svg: &mut Vec<String>, strokes: &[Stroke], crowded: bool) {
+    let (width, opacity) = if crowded { (1, 0.4) } else { (2, 1.0) };
+    let (mut paths, mut dots) = (Vec::new(), Vec::new());
+    for &Stroke { pen, curve, dotted } in strokes {
+        for run in curve.split(Option::is_none) {
+            let run: Vec<_> = run.iter().flatten().copied().collect();
+            // A line of one point would not be seen.
+            if dotted || run.len() == 1 {
+                let radius = if dotted { 3.0 } else { 1.5 };
+                dots.extend(run.iter().map(|at| circle(*at, radius, &pen.colour.fill())));
+            }
+            if run.len() > 1 {
+                paths.push(pen.line(&path(&run)));
+            }
+        }
+    }
+    svg.push(format!(
+        "<g fill='none' stroke-width='{width}' stroke-linejoin='round' opacity='{opacity}'>"
+    ));
+    svg.append(&mut paths);
+    svg.push(format!("</g>\n<g opacity='{opacity}'>"));
+    svg.append(&mut dots);
+    svg.push("</g>".to_owned());
+}
+
+/// About how many places are drawn of each of so many lines.
+pub(crate) fn most_of_each(lines: usize) -> usize {
+    (MOST_IN_ALL / lines.max(1)).min(MOST_POINTS)
 }
 
 /// A curve of about so many places that looks the same as all of them.

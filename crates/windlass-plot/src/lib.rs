@@ -31,8 +31,9 @@ mod size;
 mod strips;
 mod svg;
 
-pub use cloud::{Cloud, Dots};
+pub use cloud::Cloud;
 pub use colour::stylesheet;
+pub use dots::Dots;
 pub use intervals::{Emphasis, Interval, Intervals};
 pub use lines::{Lines, Series};
 pub use moving::{Moving, MovingPoint};

@@ -2,19 +2,15 @@
 
 use crate::axis::Axis;
 use crate::colour::PALETTE;
-use crate::curve::{Curve, path, thin};
+use crate::curve::{self, Curve, Stroke, most_of_each, thin};
 use crate::dots::some_of;
 use crate::frame::{self, Frame, Words};
 use crate::legend::{Legend, Pen, Sample};
 use crate::mark;
 use crate::png::{self, PlotError};
 use crate::size::Size;
-use crate::svg::{circle, cut, ems, num};
+use crate::svg::{cut, ems, num};
 
-/// About the most points drawn of one series: there are fewer pixels to show them.
-const MOST_POINTS: usize = 2_000;
-/// About the most points drawn of all series: a hundred thousand are a megabyte.
-const MOST_IN_ALL: usize = 100_000;
 /// Most points of a series that are drawn as dots.
 const MOST_DOTS: usize = 30;
 /// Most points of a series that have bars.
@@ -172,15 +168,14 @@ impl Lines {
         }
         let named = self.series.iter().enumerate().filter(|(_, series)| !series.name.is_empty());
         let entries = named.map(|(i, series)| {
-            let bare = !series.points.iter().any(|(x, y)| self.shows(*x, *y));
-            let note = if bare { " (nothing to draw)" } else { "" };
-            (Sample::Line(self.pen(i)), cut(&series.name, LONGEST_NAME - ems(note)) + note)
+            let drawn = series.points.iter().any(|(x, y)| self.shows(*x, *y));
+            (Sample::Line(self.pen(i)), series.caption(drawn))
         });
         Legend::of(entries.collect(), frame)
     }
 
     fn curves(&self, frame: &Frame) -> Vec<Curve> {
-        let most = (MOST_IN_ALL / self.series.len().max(1)).min(MOST_POINTS);
+        let most = most_of_each(self.series.len());
         let curve = |(series, shift): (&Series, f64)| {
             let place = |&(x, y): &(f64, f64)| self.shows(x, y).then(|| frame.place(x + shift, y));
             thin(series.points.iter().map(place).collect(), most)
@@ -213,29 +208,18 @@ impl Lines {
     }
 
     fn draw(&self, svg: &mut Vec<String>, curves: &[Curve]) {
-        let (width, opacity) = if self.crowded() { (1, 0.4) } else { (2, 1.0) };
-        let (mut paths, mut dots) = (Vec::new(), Vec::new());
-        for (i, (series, curve)) in self.series.iter().zip(curves).enumerate() {
-            let (pen, few) = (self.pen(i), series.points.len() <= MOST_DOTS);
-            for run in curve.split(Option::is_none) {
-                let run: Vec<_> = run.iter().flatten().copied().collect();
-                // A line of one point would not be seen.
-                if few || run.len() == 1 {
-                    let radius = if few { 3.0 } else { 1.5 };
-                    dots.extend(run.iter().map(|at| circle(*at, radius, &pen.colour.fill())));
-                }
-                if run.len() > 1 {
-                    paths.push(pen.line(&path(&run)));
-                }
-            }
-        }
-        svg.push(format!(
-            "<g fill='none' stroke-width='{width}' stroke-linejoin='round' opacity='{opacity}'>"
-        ));
-        svg.append(&mut paths);
-        svg.push(format!("</g>\n<g opacity='{opacity}'>"));
-        svg.append(&mut dots);
-        svg.push("</g>".to_owned());
+        let strokes = self.series.iter().zip(curves).enumerate().map(|(i, (series, curve))| {
+            Stroke { pen: self.pen(i), curve, dotted: series.points.len() <= MOST_DOTS }
+        });
+        curve::draw(svg, &strokes.collect::<Vec<_>>(), self.crowded());
+    }
+}
+
+impl Series {
+    /// The name, and a note where nothing of it is drawn.
+    pub(crate) fn caption(&self, drawn: bool) -> String {
+        let note = if drawn { "" } else { " (nothing to draw)" };
+        cut(&self.name, LONGEST_NAME - ems(note)) + note
     }
 }
 
