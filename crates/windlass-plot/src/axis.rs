@@ -23,6 +23,16 @@ pub(crate) struct Axis {
 
 impl Axis {
     pub(crate) fn linear(values: impl Iterator<Item = f64>, most_ticks: f64) -> Self {
+        Self::with_margin(0.04, values, most_ticks)
+    }
+
+    /// A linear axis that ends where it is told to, unless that is one value.
+    pub(crate) fn exact(ends: (f64, f64), most_ticks: f64) -> Self {
+        Self::with_margin(0.0, [ends.0, ends.1].into_iter(), most_ticks)
+    }
+
+    /// The margin at each end, as a part of the range of the values.
+    fn with_margin(margin: f64, values: impl Iterator<Item = f64>, most_ticks: f64) -> Self {
         let (low, high) = range(values).unwrap_or((0.0, 1.0));
         let size = low.abs().max(high.abs());
         // Below 1e-300 the unit could be subnormal: that is zero here.
@@ -31,12 +41,11 @@ impl Axis {
         let unit = power_of_ten(exponent);
         let (low, high) = (low / unit, high / unit);
         let middle = low.midpoint(high);
-        let half = match (high - low) / 2.0 {
-            _ if size < 1e-300 => 1.1,
-            half if half > middle.abs() * 1e-12 => half * 1.08,
-            _ => middle.abs() * 0.12,
+        let (low, high) = match high - low {
+            _ if size < 1e-300 => (-1.1, 1.1),
+            span if span > middle.abs() * 2e-12 => (low - span * margin, high + span * margin),
+            _ => (middle - middle.abs() * 0.12, middle + middle.abs() * 0.12),
         };
-        let (low, high) = (middle - half, middle + half);
 
         let least = (high - low) / most_ticks;
         let e = exponent_of(least);
@@ -243,6 +252,15 @@ mod tests {
         {
             assert!(labels(&values).0.len() < 200);
         }
+    }
+
+    #[test]
+    fn an_exact_axis_has_ticks_at_its_ends() {
+        let axis = Axis::exact((0.1, 0.7), 6.0);
+        let (first, last) = (&axis.ticks[0], &axis.ticks[axis.ticks.len() - 1]);
+        assert_eq!((first, last), (&(0.0, "0.1".to_owned()), &(1.0, "0.7".to_owned())));
+        // One value has room around it.
+        assert!((0.4..0.6).contains(&Axis::exact((3.0, 3.0 + 1e-15), 6.0).fraction(3.0)));
     }
 
     fn log_labels(values: &[f64]) -> String {

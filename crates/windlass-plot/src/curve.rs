@@ -2,13 +2,18 @@
 
 use std::collections::BTreeSet;
 
+use crate::colour::PALETTE;
 use crate::legend::Pen;
-use crate::svg::{circle, num};
+use crate::svg::{circle, cut, ems, num};
 
 /// About the most points drawn of one line: there are fewer pixels to show them.
 const MOST_POINTS: usize = 2_000;
 /// About the most points drawn of all lines: a hundred thousand are a megabyte.
 const MOST_IN_ALL: usize = 100_000;
+/// Longest name in the legend, in ems.
+const LONGEST_NAME: f64 = 24.0;
+/// Further than this outside, all places are alike.
+const FAR: f64 = 1e6;
 
 /// The places of a line in the picture; nothing where it is broken.
 pub(crate) type Curve = Vec<Option<(f64, f64)>>;
@@ -26,9 +31,24 @@ pub(crate) struct Stroke<'a> {
     pub(crate) dotted: bool,
 }
 
-/// Draws lines, faint where there are more than the eye can tell apart.
-pub(crate) fn draw(svg: &mut Vec<String>, strokes: &[Stroke], crowded: bool) {
-    let (width, opacity) = if crowded { (1, 0.4) } else { (2, 1.0) };
+/// How lines of a kind look.
+pub(crate) struct Look {
+    width: f64,
+    opacity: f64,
+}
+
+impl Look {
+    /// Of what is not to be looked at first.
+    pub(crate) const THIN: Self = Self { width: 1.4, opacity: 1.0 };
+
+    /// Faint where there are more series than the eye can tell apart.
+    pub(crate) fn of(series: usize) -> Self {
+        let crowded = Self { width: 1.0, opacity: 0.4 };
+        if series > PALETTE.len() { crowded } else { Self { width: 2.0, opacity: 1.0 } }
+    }
+}
+
+pub(crate) fn draw(svg: &mut Vec<String>, strokes: &[Stroke], Look { width, opacity }: &Look) {
     let (mut paths, mut dots) = (Vec::new(), Vec::new());
     for &Stroke { pen, curve, dotted } in strokes {
         for run in curve.split(Option::is_none) {
@@ -50,6 +70,40 @@ pub(crate) fn draw(svg: &mut Vec<String>, strokes: &[Stroke], crowded: bool) {
     svg.push(format!("</g>\n<g opacity='{opacity}'>"));
     svg.append(&mut dots);
     svg.push("</g>".to_owned());
+}
+
+/// The parts of a curve between two heights.
+pub(crate) fn clip(curve: &[Option<(f64, f64)>], top: f64, bottom: f64) -> Curve {
+    let inside = |y: f64| (top..=bottom).contains(&y);
+    // Where a line from a place outside enters; a place inside stays.
+    let enter = |from: (f64, f64), to: (f64, f64)| {
+        let y = from.1.clamp(top, bottom);
+        let part = if inside(from.1) { 0.0 } else { (y - from.1) / (to.1 - from.1) };
+        Some((from.0 + part * (to.0 - from.0), y))
+    };
+    let mut out = Curve::new();
+    for run in curve.split(Option::is_none) {
+        // No place is at infinity, so that every slope is a number.
+        let near = |(x, y): &(f64, f64)| (*x, y.clamp(top - FAR, bottom + FAR));
+        let run: Vec<_> = run.iter().flatten().map(near).collect();
+        out.push(None);
+        out.extend(run.first().filter(|(_, y)| inside(*y)).map(|at| Some(*at)));
+        for (a, b) in run.windows(2).map(|pair| (pair[0], pair[1])) {
+            if a.1.min(b.1) <= bottom && a.1.max(b.1) >= top {
+                if !inside(a.1) {
+                    out.extend([None, enter(a, b)]);
+                }
+                out.push(enter(b, a));
+            }
+        }
+    }
+    out
+}
+
+/// The name of a line in the legend, with a note where nothing of it is drawn.
+pub(crate) fn caption(name: &str, drawn: bool) -> String {
+    let note = if drawn { "" } else { " (nothing to draw)" };
+    cut(name, LONGEST_NAME - ems(note)) + note
 }
 
 /// About how many places are drawn of each of so many lines.
@@ -112,6 +166,31 @@ mod tests {
         }
         assert_eq!(thinned.iter().filter(|at| at.is_none()).count(), 1);
         assert!(thinned.iter().flatten().is_sorted());
+    }
+
+    #[test]
+    fn a_curve_is_cut_where_it_leaves() {
+        let clipped = |places: &[(f64, f64)]| {
+            let curve: Curve = places.iter().map(|at| Some(*at)).collect();
+            let clipped = clip(&curve, 0.0, 10.0);
+            let runs = clipped.split(Option::is_none).filter(|run| !run.is_empty());
+            runs.map(|run| run.iter().flatten().copied().collect()).collect::<Vec<Vec<_>>>()
+        };
+        let inside = [(0.0, 0.0), (1.0, 10.0), (2.0, 5.0)];
+        assert_eq!(clipped(&inside), [inside.to_vec()]);
+        // Out above, in again, and through to below.
+        let out = clipped(&[(0.0, 5.0), (2.0, -5.0), (3.0, -5.0), (5.0, 5.0), (7.0, 15.0)]);
+        assert_eq!(
+            out,
+            [[(0.0, 5.0), (1.0, 0.0)].to_vec(), vec![(4.0, 0.0), (5.0, 5.0), (6.0, 10.0)]]
+        );
+        assert_eq!(clipped(&[(0.0, -10.0), (3.0, 20.0)]), [[(1.0, 0.0), (2.0, 10.0)]]);
+        assert!(
+            clipped(&[(0.0, -1.0), (1.0, -2.0)]).is_empty() && clipped(&[(0.0, 11.0)]).is_empty()
+        );
+        assert_eq!(clipped(&[(3.0, 7.0)]), [[(3.0, 7.0)]]);
+        let far = clipped(&[(0.0, 5.0), (1.0, f64::INFINITY), (2.0, f64::NEG_INFINITY)]);
+        assert!(far.len() == 2 && far.iter().flatten().all(|(x, _)| x.is_finite()));
     }
 
     #[test]

@@ -7,6 +7,7 @@
 //! | [`Lines`] | how values change along an axis |
 //! | [`Intervals`] | means with intervals, in named rows |
 //! | [`Strips`] | all values, in named rows |
+//! | [`Fits`] | rows with one feature, and the curves fitted to them |
 //! | [`Cloud`] | one value against another, such as predicted against true |
 //!
 //! Each has a [`Size`]. A page that holds them as inline SVG can have them follow its colours with
@@ -17,6 +18,7 @@ mod cloud;
 mod colour;
 mod curve;
 mod dots;
+mod fits;
 mod frame;
 mod groups;
 mod intervals;
@@ -34,6 +36,7 @@ mod svg;
 pub use cloud::Cloud;
 pub use colour::stylesheet;
 pub use dots::Dots;
+pub use fits::Fits;
 pub use intervals::{Emphasis, Interval, Intervals};
 pub use lines::{Lines, Series};
 pub use moving::{Moving, MovingPoint};

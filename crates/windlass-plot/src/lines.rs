@@ -2,14 +2,14 @@
 
 use crate::axis::Axis;
 use crate::colour::PALETTE;
-use crate::curve::{self, Curve, Stroke, most_of_each, thin};
+use crate::curve::{self, Curve, Look, Stroke, caption, most_of_each, thin};
 use crate::dots::some_of;
 use crate::frame::{self, Frame, Words};
 use crate::legend::{Legend, Pen, Sample};
 use crate::mark;
 use crate::png::{self, PlotError};
 use crate::size::Size;
-use crate::svg::{cut, ems, num};
+use crate::svg::num;
 
 /// Most points of a series that are drawn as dots.
 const MOST_DOTS: usize = 30;
@@ -17,8 +17,6 @@ const MOST_DOTS: usize = 30;
 const MOST_BARS: usize = 100;
 /// How much of the distance between two places on the x axis the bars at one of them may fill.
 const BARS: f64 = 0.6;
-/// Longest name in the legend, in ems.
-const LONGEST_NAME: f64 = 24.0;
 
 /// A line.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -153,23 +151,18 @@ impl Lines {
         (0..self.series.len()).map(|i| gap * ((i as f64 + 0.5) / series - 0.5)).collect()
     }
 
-    /// Whether there are more lines than the eye can tell apart.
-    fn crowded(&self) -> bool {
-        self.series.len() > PALETTE.len()
-    }
-
     fn pen(&self, i: usize) -> Pen {
         Pen::of(i, self.series.len())
     }
 
     fn legend(&self, frame: &Frame) -> Legend {
-        if self.crowded() {
+        if self.series.len() > PALETTE.len() {
             return Legend::too_many(self.series.len(), "lines");
         }
         let named = self.series.iter().enumerate().filter(|(_, series)| !series.name.is_empty());
         let entries = named.map(|(i, series)| {
             let drawn = series.points.iter().any(|(x, y)| self.shows(*x, *y));
-            (Sample::Line(self.pen(i)), series.caption(drawn))
+            (Sample::Line(self.pen(i)), caption(&series.name, drawn))
         });
         Legend::of(entries.collect(), frame)
     }
@@ -211,15 +204,7 @@ impl Lines {
         let strokes = self.series.iter().zip(curves).enumerate().map(|(i, (series, curve))| {
             Stroke { pen: self.pen(i), curve, dotted: series.points.len() <= MOST_DOTS }
         });
-        curve::draw(svg, &strokes.collect::<Vec<_>>(), self.crowded());
-    }
-}
-
-impl Series {
-    /// The name, and a note where nothing of it is drawn.
-    pub(crate) fn caption(&self, drawn: bool) -> String {
-        let note = if drawn { "" } else { " (nothing to draw)" };
-        cut(&self.name, LONGEST_NAME - ems(note)) + note
+        curve::draw(svg, &strokes.collect::<Vec<_>>(), &Look::of(self.series.len()));
     }
 }
 
