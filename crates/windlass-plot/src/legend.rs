@@ -60,7 +60,8 @@ impl Legend {
         Self::Note(format!("{} {things}, too many for a legend", thousands(&number)))
     }
 
-    /// One row if the frame has room for all, or else columns.
+    /// One row if the frame has room for all, or else columns. Where there is room for one column
+    /// alone, as many as fit share a row.
     pub(crate) fn of(names: Vec<(Sample, String)>, frame: &Frame) -> Self {
         let measures = frame.measures;
         let room = frame.width() + measures.entry_gap;
@@ -68,12 +69,12 @@ impl Legend {
             sample.width(frame) + NAME_GAP + 12.0 * ems(name) + measures.entry_gap
         };
         let widths = || names.iter().map(|(sample, name)| own(*sample, name));
-        let one_row = widths().sum::<f64>() <= room;
         let column = widths().fold(0.0, f64::max);
+        let close = widths().sum::<f64>() <= room || 2.0 * column > room;
         let (mut x, mut row) = (0.0, 0);
         let mut entries = Vec::new();
         for (sample, name) in names {
-            let width = if one_row { own(sample, &name) } else { column };
+            let width = if close { own(sample, &name) } else { column };
             if x > 0.0 && x + width > room {
                 (x, row) = (0.0, row + 1);
             }
@@ -164,6 +165,9 @@ mod tests {
         let columns = places(&names, 230.0);
         assert_eq!(columns[..2].iter().map(|at| at.0).collect::<Vec<_>>(), [0.0, columns[3].0]);
         assert_eq!(columns.iter().map(|at| at.1).collect::<Vec<_>>(), [0, 0, 1, 1]);
+        // One long name does not part the others.
+        let long = places(&["a", "b", "c", &"d".repeat(20)], 230.0);
+        assert_eq!(long.iter().map(|at| at.1).collect::<Vec<_>>(), [0, 0, 0, 1]);
         // Where nothing fits, each has a row of its own.
         assert_eq!(places(&names, 10.0), [(0.0, 0), (0.0, 1), (0.0, 2), (0.0, 3)]);
     }
