@@ -1,11 +1,15 @@
 //! Axes: from values to fractions of a length, with ticks.
 
+use std::f64::consts::FRAC_1_SQRT_2;
+
 use crate::svg::{cut, ems, escape, power, thousands};
 
 /// Longest name on an axis, in ems.
 const LONGEST_NAME: f64 = 10.0;
 /// Least space between two names.
 const NAME_GAP: f64 = 16.0;
+/// Least distance between two slanted names.
+const SLANTED_GAP: f64 = 17.0;
 
 /// An axis: linear in units of a power of ten, or logarithmic.
 pub(crate) struct Axis {
@@ -17,6 +21,8 @@ pub(crate) struct Axis {
     logarithmic: bool,
     /// Whether the labels are words of others, not numbers of ours.
     named: bool,
+    /// Whether the labels of an x axis are slanted.
+    pub(crate) slanted: bool,
     /// Each as a fraction of the axis, with its label; `^` in a number begins its exponent.
     pub(crate) ticks: Vec<(f64, String)>,
 }
@@ -64,7 +70,7 @@ impl Axis {
             .take_while(|v| *v <= high)
             .map(|v| ((v - low) / (high - low), thousands(&format!("{v:.decimals$}"))))
             .collect();
-        Self { low, high, exponent, unit, logarithmic: false, named: false, ticks }
+        Self { exponent, unit, ticks, ..Self::plain(low, high) }
     }
 
     /// A linear axis with as many ticks as have room in a width, but not more than a number.
@@ -87,7 +93,39 @@ impl Axis {
             high += height;
         }
         let ticks = middles.into_iter().map(|(at, name)| (1.0 - at / high, name)).collect();
-        Self { low: 0.0, high, exponent: 0, unit: 1.0, logarithmic: false, named: true, ticks }
+        Self { named: true, ticks, ..Self::plain(0.0, high) }
+    }
+
+    /// An axis of columns of one width. Names with no room beside each other are slanted, and those
+    /// with no line of their own are left out.
+    pub(crate) fn columns(names: &[String], width: f64) -> Self {
+        let column = width / names.len() as f64;
+        let most_ems = LONGEST_NAME.max((column - NAME_GAP) / 12.0);
+        let names: Vec<_> = names.iter().map(|name| cut(name, most_ems)).collect();
+        let slanted = names.iter().any(|name| 12.0 * ems(name) + NAME_GAP / 2.0 > column);
+        let named = (0..).map(f64::from).zip(names);
+        let mut ticks: Vec<_> = named.map(|(i, name)| ((i + 0.5) * column / width, name)).collect();
+        let mut free = f64::NEG_INFINITY;
+        ticks.retain(|(at, _)| {
+            let has_room = !slanted || at * width >= free;
+            free = if has_room { at * width + SLANTED_GAP } else { free };
+            has_room
+        });
+        Self { named: true, slanted, ticks, ..Self::plain(0.0, 1.0) }
+    }
+
+    /// An axis without ticks.
+    fn plain(low: f64, high: f64) -> Self {
+        Self {
+            low,
+            high,
+            exponent: 0,
+            unit: 1.0,
+            logarithmic: false,
+            named: false,
+            slanted: false,
+            ticks: Vec::new(),
+        }
     }
 
     /// A linear axis with names in place of numbers; a name with no room beside the last is left
@@ -132,7 +170,7 @@ impl Axis {
         let plain = ticks.iter().all(|tick| (-4..7).contains(&tick.exponent));
         let place = |tick: &LogTick| ((tick.log10() - low) / (high - low), tick.label(plain));
         let ticks = ticks.iter().map(place).collect();
-        Self { low, high, exponent: 0, unit: 1.0, logarithmic: true, named: false, ticks }
+        Self { logarithmic: true, ticks, ..Self::plain(low, high) }
     }
 
     pub(crate) fn fraction(&self, value: f64) -> f64 {
@@ -142,6 +180,11 @@ impl Axis {
 
     pub(crate) fn widest_label(&self) -> f64 {
         self.ticks.iter().map(|(_, label)| 12.0 * ems(label)).fold(0.0, f64::max)
+    }
+
+    /// How much further down slanted labels reach.
+    pub(crate) fn slope(&self) -> f64 {
+        if self.slanted { self.widest_label() * FRAC_1_SQRT_2 } else { 0.0 }
     }
 
     /// The label of a tick as XML.
@@ -204,7 +247,7 @@ impl LogTick {
 }
 
 /// The least and the greatest of the values, if there are any.
-fn range(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
+pub(crate) fn range(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     values.map(|v| (v, v)).reduce(|(low, high), (v, _)| (low.min(v), high.max(v)))
 }
 
@@ -325,5 +368,23 @@ mod tests {
         for pair in axis.ticks.windows(2) {
             assert!((pair[1].0 - pair[0].0) * 700.0 > 12.0 * ems(&pair[0].1));
         }
+    }
+
+    #[test]
+    fn names_of_columns_are_slanted_where_they_must() {
+        let columns = |n: u32, width| {
+            Axis::columns(&(0..n).map(|i| format!("column {i}")).collect::<Vec<_>>(), width)
+        };
+        let (wide, narrow) = (columns(4, 400.0), columns(12, 400.0));
+        assert!(!wide.slanted && wide.slope() < 0.1 && narrow.slanted && narrow.slope() > 30.0);
+        assert_eq!((wide.ticks.len(), narrow.ticks.len()), (4, 12));
+        assert!((wide.ticks[1].0 - 0.375).abs() < 1e-12);
+        // Those for which there is no line are left out.
+        let many = columns(80, 400.0).ticks;
+        assert!((15..25).contains(&many.len()));
+        assert!(many.windows(2).all(|pair| (pair[1].0 - pair[0].0) * 400.0 >= SLANTED_GAP));
+        assert!(columns(0, 400.0).ticks.is_empty());
+        let long = Axis::columns(&["name ".repeat(99)], 400.0);
+        assert!(!long.slanted && long.widest_label() > 360.0);
     }
 }

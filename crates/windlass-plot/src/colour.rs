@@ -27,7 +27,7 @@ const DARK_PALETTE: [&str; 12] = [
     "#c5ae76", "#a075f7", "#e86c78", "#56b3e8", "#c985ad", "#f1adbb",
 ];
 
-/// A colour. All but hues have a class by which the style sheet of a page can change them.
+/// A colour. All but hues and shades have a class by which the style sheet of a page can change them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Colour {
     Paper,
@@ -42,6 +42,10 @@ pub(crate) enum Colour {
         number: usize,
         of: usize,
     },
+    /// A place from 0, which is dark, to 1, which is light, and the same on either paper.
+    Shade(f64),
+    /// Black or white, whichever reads better on that shade.
+    OnShade(f64),
 }
 
 impl Colour {
@@ -67,7 +71,14 @@ impl Colour {
             Self::Hue { number, of } => {
                 // Neighbours in hue differ in lightness.
                 let lightness = [0.6, 0.76][number % 2];
-                return format!(" {what}='{}'", oklch(lightness, 0.13, number as f64 / of as f64));
+                let hue = oklch(lightness, 0.13, number as f64 / of as f64);
+                return format!(" {what}='{}'", hex(hue));
+            }
+            Self::Shade(at) => return format!(" {what}='{}'", hex(shade(at))),
+            Self::OnShade(at) => {
+                // Here black and white have the same contrast, 4.6.
+                let dark = luminance(shade(at)) < 0.179;
+                return format!(" {what}='{}'", if dark { "#ffffff" } else { "#000000" });
             }
         };
         format!(" {what}='{colour}' class='wl-{class}{ending}'")
@@ -106,37 +117,48 @@ pub fn stylesheet() -> String {
 }
 
 /// The nearest sRGB colour to one of OKLCH; the hue in turns.
-fn oklch(lightness: f64, chroma: f64, hue: f64) -> String {
+fn oklch(lightness: f64, chroma: f64, hue: f64) -> [u8; 3] {
     let (sin, cos) = (hue * std::f64::consts::TAU).sin_cos();
     let lms = [[0.3963, 0.2158], [-0.1056, -0.0639], [-0.0895, -1.2915]]
         .map(|[a, b]| (lightness + chroma * (a * cos + b * sin)).powi(3));
     let to_rgb =
         [[4.0767, -3.3077, 0.2310], [-1.2684, 2.6098, -0.3413], [-0.0042, -0.7034, 1.7076]];
-    let [r, g, b] = to_rgb.map(|row| {
+    to_rgb.map(|row| {
         let c = row.iter().zip(lms).map(|(a, b)| a * b).sum::<f64>().clamp(0.0, 1.0);
         let c = if c <= 0.003_130_8 { 12.92 * c } else { 1.055 * c.powf(1.0 / 2.4) - 0.055 };
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 255")]
         let byte = (c * 255.0).round() as u8;
         byte
-    });
+    })
+}
+
+/// From violet over green to yellow, lighter in equal steps, so that those who see no hues see the
+/// same order.
+fn shade(at: f64) -> [u8; 3] {
+    let between = |from: f64, to: f64| from + at * (to - from);
+    oklch(between(0.36, 0.93), between(0.09, 0.13), between(0.82, 0.29))
+}
+
+fn hex([r, g, b]: [u8; 3]) -> String {
     format!("#{r:02x}{g:02x}{b:02x}")
+}
+
+/// Of WCAG 2.
+fn luminance(rgb: [u8; 3]) -> f64 {
+    let [r, g, b] = rgb.map(|c| {
+        let c = f64::from(c) / 255.0;
+        if c <= 0.04045 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }
+    });
+    0.2126 * r + 0.7152 * g + 0.0722 * b
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Of WCAG 2.
-    fn luminance(colour: &str) -> f64 {
-        let channel = |i: usize| {
-            let c = f64::from(u8::from_str_radix(&colour[i..i + 2], 16).unwrap()) / 255.0;
-            if c <= 0.04045 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }
-        };
-        0.2126 * channel(1) + 0.7152 * channel(3) + 0.0722 * channel(5)
-    }
-
     fn contrast(a: &str, b: &str) -> f64 {
-        let (a, b) = (luminance(a) + 0.05, luminance(b) + 0.05);
+        let bytes = |hex: &str| [1, 3, 5].map(|i| u8::from_str_radix(&hex[i..i + 2], 16).unwrap());
+        let [a, b] = [a, b].map(|hex| luminance(bytes(hex)) + 0.05);
         (a / b).max(b / a)
     }
 
@@ -147,6 +169,20 @@ mod tests {
         for (_, light, dark) in &NAMED[1..3] {
             assert!(contrast(light, NAMED[0].1) >= 4.5 && contrast(dark, paper) >= 4.5);
         }
+    }
+
+    #[test]
+    fn shades_grow_lighter_and_are_legible() {
+        let hex = |colour: Colour| colour.fill().split('\'').nth(1).unwrap().to_owned();
+        let shades: Vec<_> = (0..=50).map(|i| f64::from(i) / 50.0).collect();
+        for at in &shades {
+            assert!(contrast(&hex(Colour::Shade(*at)), &hex(Colour::OnShade(*at))) >= 4.5);
+        }
+        let luminance: Vec<_> = shades.iter().map(|at| luminance(shade(*at))).collect();
+        assert!(luminance.windows(2).all(|pair| pair[0] < pair[1]));
+        // Cells are seen on either paper.
+        assert!(contrast(&hex(Colour::Shade(0.0)), NAMED[0].2) > 1.4);
+        assert!(contrast(&hex(Colour::Shade(1.0)), NAMED[0].1) > 1.2);
     }
 
     #[test]

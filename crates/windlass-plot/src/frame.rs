@@ -1,9 +1,11 @@
 //! What stands around the data of every plot: title, axes, grid and labels.
 
+use std::f64::consts::SQRT_2;
+
 use crate::axis::Axis;
 use crate::colour::Colour;
 use crate::size::{Measures, Size};
-use crate::svg::{ems, line, num, text, xml};
+use crate::svg::{cut, ems, line, num, text, turned, xml};
 
 /// What is written around the data. Nothing has room where it is empty.
 #[derive(Clone, Copy)]
@@ -77,7 +79,7 @@ impl<'a> Frame<'a> {
     }
 
     fn foot(&self) -> f64 {
-        room(self.measures.foot, speaks(self.words.x_label, &self.x))
+        room(self.measures.foot, speaks(self.words.x_label, &self.x)) + self.x.slope()
     }
 
     pub(crate) fn width(&self) -> f64 {
@@ -126,6 +128,10 @@ impl<'a> Frame<'a> {
         for (at, label) in &self.x.ticks {
             let x = self.x_at(*at);
             svg.push(line(&format!("M{} {top}V{bottom}", num(x)), Colour::Grid));
+            if self.x.slanted {
+                svg.push(self.slanted(x, label));
+                continue;
+            }
             let half = 4.0 + 6.0 * ems(label);
             let x = x.min(self.measures.width - half).max(half);
             let (y, label) = (self.bottom + self.measures.tick_base, self.x.markup(label));
@@ -138,6 +144,14 @@ impl<'a> Frame<'a> {
             svg.push(text(x, y + 4.0, "end", Colour::Faint, &label));
         }
         svg.push(line(&format!("M{left} {bottom}H{right}"), Colour::Grey));
+    }
+
+    /// A label that ends below a place on the x axis, cut where the picture begins.
+    fn slanted(&self, x: f64, label: &str) -> String {
+        let (x, y) = (x + 3.0, self.bottom + self.measures.tick_base - 3.0);
+        let label = cut(label, (x - 12.0) * SQRT_2 / 12.0 - 1.0);
+        let words = text(0.0, 0.0, "end", Colour::Faint, &self.x.markup(&label));
+        format!("<g{}>{words}</g>", turned(x, y, -45))
     }
 
     fn labels(&self, svg: &mut Vec<String>) {
@@ -155,9 +169,8 @@ impl<'a> Frame<'a> {
             (label_size, y_label_base, self.y_at(0.5), -90, "middle", y_words),
         ] {
             if !words.is_empty() {
-                let place = format!("translate({} {}) rotate({turn})", num(x), num(y));
                 let words = text(0.0, 0.0, anchor, Colour::Ink, &words);
-                svg.push(format!("<g font-size='{size}' transform='{place}'>{words}</g>"));
+                svg.push(format!("<g font-size='{size}'{}>{words}</g>", turned(x, y, turn)));
             }
         }
     }

@@ -28,13 +28,18 @@ pub(crate) struct Item {
 }
 
 impl Item {
+    /// Anything of that width, drawn from its left end.
+    pub(crate) fn new(width: f64, svg: String) -> Self {
+        Self { width, at_end: false, svg }
+    }
+
     /// A sample of rows, and how many of them are drawn.
     pub(crate) fn of_rows(sample: &str, name: &str, drawn: usize, given: usize) -> Self {
         let (drawn, given) = (thousands(&drawn), thousands(&given));
         let of = if drawn == given { String::new() } else { format!(" of {given} shown") };
         let words = format!("{name} ({drawn}{of})");
         let svg = format!("{sample}{}", text(15.0, 4.0, "start", Colour::Ink, &words));
-        Self { width: 15.0 + 12.0 * ems(&words), at_end: false, svg }
+        Self::new(15.0 + 12.0 * ems(&words), svg)
     }
 
     /// Which group has which colour, or how many there are; nothing where there is no room.

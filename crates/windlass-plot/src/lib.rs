@@ -8,6 +8,7 @@
 //! | [`Intervals`] | means with intervals, in named rows |
 //! | [`Strips`] | all values, in named rows |
 //! | [`Fits`] | rows with one feature, and the curves fitted to them |
+//! | [`HeatMap`] | a value for each pair of names |
 //! | [`Cloud`] | one value against another, such as predicted against true |
 //!
 //! Each has a [`Size`]. A page that holds them as inline SVG can have them follow its colours with
@@ -21,6 +22,7 @@ mod dots;
 mod fits;
 mod frame;
 mod groups;
+mod heat_map;
 mod intervals;
 mod legend;
 mod lines;
@@ -37,6 +39,7 @@ pub use cloud::Cloud;
 pub use colour::stylesheet;
 pub use dots::Dots;
 pub use fits::Fits;
+pub use heat_map::{Best, HeatMap};
 pub use intervals::{Emphasis, Interval, Intervals};
 pub use lines::{Lines, Series};
 pub use moving::{Moving, MovingPoint};

@@ -65,6 +65,8 @@ pub(crate) struct Measures {
     /// Heights of a row with an interval and of one with a strip of dots.
     pub(crate) interval_row: f64,
     pub(crate) strip_row: f64,
+    /// Least and greatest height of a row of cells.
+    pub(crate) cell_row: [f64; 2],
     /// What radii and widths of lines are multiplied with.
     pub(crate) dot: f64,
 }
@@ -96,6 +98,7 @@ const PAGE: Measures = Measures {
     name_ems: 22.0,
     interval_row: 24.0,
     strip_row: 36.0,
+    cell_row: [26.0, 110.0],
     dot: 1.0,
 };
 
@@ -126,5 +129,6 @@ const CARD: Measures = Measures {
     name_ems: 10.0,
     interval_row: 20.0,
     strip_row: 28.0,
+    cell_row: [20.0, 84.0],
     dot: 0.8,
 };

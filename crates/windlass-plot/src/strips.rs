@@ -6,7 +6,7 @@ use crate::frame::{self, Frame};
 use crate::png::{self, PlotError};
 use crate::rows::{Name, Reference, Rows};
 use crate::size::Size;
-use crate::svg::{circle, line, num};
+use crate::svg::{circle, line, num, rect};
 
 /// How much of its row the dots fill, and the tick and the box, which must be seen behind many.
 const DOTS: f64 = 0.56;
@@ -119,14 +119,8 @@ impl Strip {
             }
             Summary::Quartiles => {
                 let [from, to] = [0.25, 0.75].map(|part| frame.x_of(quantile(&values, part)));
-                svg.push(format!(
-                    "<rect x='{}' y='{}' width='{}' height='{}'{}/>",
-                    num(from),
-                    num(y - height / 2.0),
-                    num(to - from),
-                    num(height),
-                    Colour::Grid.fill()
-                ));
+                let corners = [from, y - height / 2.0, to, y + height / 2.0];
+                svg.push(rect(corners, &Colour::Grid.fill()));
                 quantile(&values, 0.5)
             }
         };

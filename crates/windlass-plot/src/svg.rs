@@ -21,6 +21,18 @@ pub(crate) fn text(x: f64, y: f64, anchor: &str, colour: Colour, words: &str) ->
     format!("<text x='{x}' y='{y}' text-anchor='{anchor}'{fill}>{words}</text>")
 }
 
+/// The attribute of a group that stands at a place and is turned by so many degrees.
+pub(crate) fn turned(x: f64, y: f64, degrees: i32) -> String {
+    format!(" transform='translate({} {}) rotate({degrees})'", num(x), num(y))
+}
+
+/// A rectangle between two corners; the paint is the attributes of a colour, or nothing where a
+/// group has one.
+pub(crate) fn rect([left, top, right, bottom]: [f64; 4], paint: &str) -> String {
+    let [x, y, width, height] = [left, top, right - left, bottom - top].map(num);
+    format!("<rect x='{x}' y='{y}' width='{width}' height='{height}'{paint}/>")
+}
+
 /// A text with an outline of paper, which keeps it legible where lines cross it.
 pub(crate) fn outlined(text: &str) -> String {
     let outline = "stroke-width='4' stroke-linejoin='round' paint-order='stroke'";
