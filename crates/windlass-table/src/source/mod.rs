@@ -91,6 +91,8 @@ enum Parts {
     Text(CsvTable),
     Parquet(Vec<ParquetPart>),
     Ipc(Vec<IpcPart>),
+    /// Rows that were given, under this name; all of them are in the cache.
+    Given(PathBuf),
 }
 
 /// Some blocks, or what went wrong.
@@ -142,6 +144,22 @@ impl Table {
         Ok(table)
     }
 
+    /// Rows in memory, with a name for messages.
+    pub fn of(rows: &RecordBatch, name: &Path) -> Result<Self> {
+        let schema = rows.schema();
+        check_names(name, schema.fields().iter().map(|field| field.name().as_str()))?;
+        if rows.num_rows() == 0 {
+            return Err(Error::NoRows { path: name.to_owned(), carriage_returns: false });
+        }
+        let block_rows = block_rows(&schema);
+        let starts = (0..rows.num_rows()).step_by(block_rows);
+        let blocks = starts
+            .map(|start| rows.slice(start, block_rows.min(rows.num_rows() - start)))
+            .collect();
+        let parts = Parts::Given(name.to_owned());
+        Ok(Self { parts, schema, format: Format::Arrow, block_rows, cache: Some(blocks) })
+    }
+
     /// The columns.
     #[must_use]
     pub fn schema(&self) -> &SchemaRef {
@@ -167,6 +185,7 @@ impl Table {
             Parts::Text(table) => table.parts.iter().map(|part| &*part.input.path).collect(),
             Parts::Parquet(parts) => parts.iter().map(|part| &*part.input.path).collect(),
             Parts::Ipc(parts) => parts.iter().map(|part| &*part.input.path).collect(),
+            Parts::Given(name) => vec![name],
         }
     }
 
@@ -174,7 +193,7 @@ impl Table {
     #[must_use]
     pub fn note(&self, key: &str) -> Option<&str> {
         match &self.parts {
-            Parts::Text(_) => None,
+            Parts::Text(_) | Parts::Given(_) => None,
             Parts::Parquet(parts) => parts[0].note(key),
             Parts::Ipc(parts) => parts[0].note(key),
         }
@@ -199,6 +218,7 @@ impl Table {
                 Box::new(parts.iter().flat_map(|part| or_fault(part.blocks(self.block_rows))))
             }
             Parts::Ipc(parts) => Box::new(parts.iter().flat_map(|part| or_fault(part.blocks()))),
+            Parts::Given(_) => Box::new(std::iter::empty()),
         };
         Box::new(Rechunked::new(batches, Arc::clone(&self.schema), self.block_rows))
     }
@@ -350,6 +370,7 @@ impl Parts {
             Self::Ipc(parts) => {
                 parts.iter().map(|part| (&*part.input.path, part.schema())).collect()
             }
+            Self::Given(_) => unreachable!("not opened"),
         };
         let (first_path, first) = schemas[0];
         check_names(first_path, first.fields().iter().map(|field| field.name().as_str()))?;

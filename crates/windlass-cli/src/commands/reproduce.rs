@@ -1,0 +1,143 @@
+//! `reproduce`: the experiments of the paper, from raw data to a page.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use clap::Args;
+use indicatif::ProgressBar;
+use windlass_lab::reproduce::{Experiment, Reproduction, Scope, named, names, write_index};
+use windlass_lab::{Error, Result, Run, Watch};
+
+use crate::terminal;
+
+/// Run the experiments of the paper, with our numbers beside the published ones
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Without a name it lists all experiments. Results go to a folder for each: a page (README.md), pictures as
+SVG and PNG, and a JSON file with every run. Runs are kept as they end; the same command goes on where
+it stopped.
+
+Examples:
+  windlass reproduce
+  windlass reproduce airfoil --only published
+  windlass reproduce airfoil --seeds 0,1,2
+  windlass reproduce all --quick")]
+pub(crate) struct ReproduceArgs {
+    /// Experiments, or `all`
+    names: Vec<String>,
+    /// Seeds in place of those of the experiment
+    #[arg(long, value_delimiter = ',')]
+    seeds: Option<Vec<u64>>,
+    /// Little of everything, in minutes: to see that it runs, not to believe it
+    #[arg(long)]
+    quick: bool,
+    /// Only this part of the experiments, such as `published` or `equal`
+    #[arg(long, value_name = "PART")]
+    only: Option<String>,
+    /// The folder of results [default: paper, or paper-quick]
+    #[arg(long, short)]
+    output: Option<PathBuf>,
+    /// Say nothing but what went wrong
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+/// Shows how far a part is.
+struct Runs {
+    bar: ProgressBar,
+}
+
+impl Watch for Runs {
+    fn done(&self, _run: &Run, done: usize, all: usize) -> Result<()> {
+        self.bar.set_length(all as u64);
+        self.bar.set_position(done as u64);
+        Ok(())
+    }
+
+    fn cancelled(&self) -> bool {
+        terminal::interrupted()
+    }
+}
+
+pub(crate) fn run(args: &ReproduceArgs) -> Result<ExitCode> {
+    terminal::heed_ctrl_c();
+    if args.names.is_empty() {
+        return list();
+    }
+    let everything = args.names.iter().any(|name| name == "all");
+    let mut experiments: Vec<Experiment> = vec![];
+    if everything {
+        let all = names().into_iter().map(named).collect::<Result<Vec<Experiment>>>()?;
+        experiments.extend(all.into_iter().filter(|experiment| experiment.needs.is_none()));
+    } else {
+        for name in &args.names {
+            experiments.push(named(name)?);
+        }
+    }
+    let usual = if args.quick { "paper-quick" } else { "paper" };
+    let output = args.output.clone().unwrap_or_else(|| usual.into());
+    let scope = Scope { seeds: args.seeds.clone(), quick: args.quick };
+    let mut reproductions = vec![];
+    for experiment in experiments {
+        reproductions.push(Reproduction::new(experiment, scope.clone(), &output)?);
+    }
+    let has = |name: &String| {
+        let mut parts = reproductions.iter().flat_map(|one| &one.experiment().part);
+        parts.any(|part| part.name == *name)
+    };
+    if let Some(only) = args.only.as_ref().filter(|only| !has(only)) {
+        let name = args.names.join(", ");
+        return Err(Error::BadExperiment { name, why: format!("there is no part `{only}`") });
+    }
+    for reproduction in &reproductions {
+        one(args, reproduction)?;
+    }
+    if everything {
+        terminal::say(&write_index(&output)?.display().to_string());
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn one(args: &ReproduceArgs, reproduction: &Reproduction) -> Result<()> {
+    let experiment = reproduction.experiment();
+    let started = Instant::now();
+    terminal::begin_writing();
+    let mut finished = vec![];
+    for part in &experiment.part {
+        if args.only.as_ref().is_some_and(|only| *only != part.name) {
+            finished.extend(reproduction.finished(part)?);
+            continue;
+        }
+        let what = format!("runs of {}, {}", experiment.name, part.name);
+        let watch = Runs { bar: terminal::counted(args.quiet, 0, &what) };
+        let ran = reproduction.run(part, &watch);
+        watch.bar.finish_and_clear();
+        if matches!(ran, Err(Error::Interrupted)) {
+            terminal::say("stopped; what was run is kept, and the same command goes on with it");
+        }
+        finished.push(ran?);
+    }
+    let page = reproduction.write(&finished)?;
+    if !args.quiet {
+        let seconds = started.elapsed().as_secs_f64();
+        terminal::say(&format!("{} ({seconds:.1} s)", page.display()));
+    }
+    Ok(())
+}
+
+fn list() -> Result<ExitCode> {
+    let mut out = String::new();
+    for name in names() {
+        let experiment = named(name)?;
+        let parts: Vec<&str> = experiment.part.iter().map(|part| part.name.as_str()).collect();
+        let state = match &experiment.needs {
+            Some(needs) => format!("not yet: it needs {needs}"),
+            None if parts.is_empty() => "pictures".to_owned(),
+            None => parts.join(", "),
+        };
+        out += &format!("{name:<15} {}\n{:15} {state}\n", experiment.title, "");
+    }
+    terminal::print(&out)?;
+    Ok(ExitCode::SUCCESS)
+}

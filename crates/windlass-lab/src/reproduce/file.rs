@@ -1,0 +1,409 @@
+//! The file of an experiment.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use windlass::On;
+use windlass_model::Scaling;
+use windlass_train::{Activation, Optimiser, Order, Training};
+
+use super::source::{Prepared, Source};
+use crate::entrant::{MethodName, ModelName};
+use crate::results::Run;
+use crate::{Error, Result};
+
+/// An experiment of the paper.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Experiment {
+    /// Its name.
+    #[serde(skip)]
+    pub name: String,
+    /// Its heading.
+    pub title: String,
+    /// Where in the paper it is.
+    pub paper: String,
+    /// What it is about.
+    pub about: String,
+    /// What a reader should know of it.
+    #[serde(default)]
+    pub notes: Vec<String>,
+    /// What it needs that is not there yet.
+    pub needs: Option<String>,
+    /// What is run.
+    #[serde(default)]
+    pub part: Vec<Part>,
+    /// What is drawn.
+    #[serde(default)]
+    pub picture: Vec<Picture>,
+}
+
+impl Experiment {
+    /// Reads a file.
+    pub fn parse(name: &str, text: &str) -> Result<Self> {
+        let bad = |why: String| Error::BadExperiment { name: name.to_owned(), why };
+        let mut experiment: Self = toml::from_str(text).map_err(|error| bad(error.to_string()))?;
+        name.clone_into(&mut experiment.name);
+        for part in &experiment.part {
+            let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+            if part.name.is_empty() || !part.name.chars().all(plain) {
+                return Err(bad(format!("`{}` is not a name of a part", part.name)));
+            }
+            if part.methods.is_empty() == part.entrant.is_empty() {
+                return Err(bad(format!(
+                    "part `{}` has either `methods`, which are tuned, or `entrant`s with settings",
+                    part.name
+                )));
+            }
+        }
+        Ok(experiment)
+    }
+
+    /// The same with little of everything: a look at whether it runs, not a result.
+    #[must_use]
+    pub fn quick(mut self) -> Self {
+        const EPOCHS: usize = 5;
+        for part in &mut self.part {
+            part.seeds.truncate(2);
+            part.tune = part.tune.min(2);
+            if let [first, .., last] = part.sizes[..] {
+                part.sizes = vec![first, last];
+            }
+            let shorten = |training: &mut TrainingSettings| {
+                training.epochs = training.epochs.map(|epochs| epochs.min(EPOCHS));
+            };
+            part.training.epochs.get_or_insert(EPOCHS);
+            shorten(&mut part.training);
+            part.entrant.iter_mut().for_each(|entrant| shorten(&mut entrant.training));
+        }
+        self
+    }
+}
+
+/// One comparison of an experiment.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Part {
+    /// Its name, and that of the file of its runs.
+    pub name: String,
+    /// What it is, in a few words.
+    pub title: String,
+    /// Whether it has other numbers for the methods of the part before: at equal budgets.
+    #[serde(default)]
+    pub equal: bool,
+    /// The rows.
+    pub data: Source,
+    /// The rows that all are judged by, where they are a table of their own.
+    pub test: Option<Source>,
+    /// Which rows scales and fillings are taken from.
+    #[serde(default)]
+    pub prepared: Prepared,
+    /// What features are brought to.
+    #[serde(default = "standard")]
+    pub scale: Scaling,
+    /// What targets are brought to.
+    #[serde(default = "standard")]
+    pub target_scale: Scaling,
+    /// Columns that are left out.
+    #[serde(default)]
+    pub exclude: Vec<String>,
+    /// Which rows are held out.
+    pub split: SplitRule,
+    /// One run of everything for each.
+    pub seeds: Vec<u64>,
+    /// Numbers of training rows; none is all.
+    #[serde(default)]
+    pub sizes: Vec<usize>,
+    /// What is reported, the most important first.
+    pub metrics: Vec<Metric>,
+    /// Digits behind the point.
+    #[serde(default = "three")]
+    pub decimals: usize,
+    /// How far from the published mean still is the same, in the first metric; otherwise one published
+    /// deviation.
+    pub within: Option<f64>,
+    /// Units of the hidden layers.
+    #[serde(default = "fcn3")]
+    pub hidden: Vec<usize>,
+    /// What they do.
+    #[serde(default = "leaky")]
+    pub activation: Activation,
+    /// How networks are trained.
+    #[serde(default)]
+    pub training: TrainingSettings,
+    /// Methods that are tuned alike.
+    #[serde(default)]
+    pub methods: Vec<MethodName>,
+    /// Settings that each tries.
+    #[serde(default)]
+    pub tune: usize,
+    /// Methods with settings of their own.
+    #[serde(default)]
+    pub entrant: Vec<EntrantFile>,
+    /// Whether predictions are kept, for pictures.
+    #[serde(default)]
+    pub predictions: bool,
+}
+
+fn standard() -> Scaling {
+    Scaling::Standard
+}
+
+fn three() -> usize {
+    3
+}
+
+fn fcn3() -> Vec<usize> {
+    vec![128, 128]
+}
+
+fn leaky() -> Activation {
+    Activation::LeakyRelu(0.1)
+}
+
+/// How rows are parted.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub enum SplitRule {
+    /// By a permutation: rows to learn from, to choose by, and held out.
+    Permuted([usize; 3]),
+    /// By domains in the order of their numbers.
+    #[serde(rename_all = "kebab-case")]
+    Ordered {
+        /// The last to learn from.
+        train_to: i64,
+        /// The first that is held out.
+        test_from: i64,
+    },
+    /// Every value of a column is a training set.
+    Sets(String),
+}
+
+/// How a network is trained; what is not said is as the part has it, or else as usual.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+
+pub struct TrainingSettings {
+    pub optimiser: Option<OptimiserName>,
+    pub rate: Option<f64>,
+    pub weight_decay: Option<f64>,
+    pub batch: Option<usize>,
+    pub epochs: Option<usize>,
+    pub order: Option<Order>,
+    pub drop_last: Option<bool>,
+}
+
+/// An optimiser with PyTorch's settings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+
+pub enum OptimiserName {
+    Adam,
+    AdamW,
+}
+
+impl TrainingSettings {
+    /// Over what is said for all.
+    #[must_use]
+    pub fn training(&self, all: &Self) -> Training {
+        let usual = Training::default();
+        let optimiser = match self.optimiser.or(all.optimiser) {
+            Some(OptimiserName::Adam) => Optimiser::adam(),
+            Some(OptimiserName::AdamW) => Optimiser::adam_w(),
+            None => usual.optimiser,
+        };
+        Training {
+            epochs: self.epochs.or(all.epochs).unwrap_or(usual.epochs),
+            batch: self.batch.or(all.batch).unwrap_or(usual.batch),
+            drop_last: self.drop_last.or(all.drop_last).unwrap_or(usual.drop_last),
+            order: self.order.or(all.order).unwrap_or(usual.order),
+            optimiser,
+            rate: self.rate.or(all.rate).unwrap_or(usual.rate),
+            weight_decay: self.weight_decay.or(all.weight_decay).unwrap_or(usual.weight_decay),
+            ..usual
+        }
+    }
+}
+
+/// One value, or several that are all tried.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(untagged)]
+pub enum Some1<T> {
+    /// One.
+    One(T),
+    /// Several.
+    Many(Vec<T>),
+}
+
+impl<T: Copy> Some1<T> {
+    /// All of them.
+    #[must_use]
+    pub fn all(&self) -> Vec<T> {
+        match self {
+            Self::One(value) => vec![*value],
+            Self::Many(values) => values.clone(),
+        }
+    }
+}
+
+/// A method with settings of its own; where a setting has several values, each is an entrant.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct EntrantFile {
+    /// What it is called; `{alpha}`, `{groups}` and `{copies}` stand for its settings.
+    pub name: String,
+    /// The method.
+    pub method: MethodName,
+    /// The model.
+    #[serde(default = "network")]
+    pub model: ModelName,
+    /// Units of the hidden layers, if not those of the part.
+    pub hidden: Option<Vec<usize>>,
+    /// How it is trained, where it differs.
+    #[serde(default)]
+    pub training: TrainingSettings,
+    /// Whether it works after the first hidden layer, where its name does not say so.
+    #[serde(default)]
+    pub manifold: bool,
+    /// The penalty of ridge regression.
+    #[serde(default = "one")]
+    pub penalty: f64,
+    /// Rows made beforehand for every row; without it batches are augmented.
+    pub copies: Option<Some1<usize>>,
+    /// The range of γ: its grid goes from 1/α to α.
+    pub alpha: Option<Some1<f64>>,
+    /// The number of groups.
+    pub groups: Option<Some1<usize>>,
+    /// What groups are found in.
+    #[serde(default)]
+    pub on: On,
+    /// The parameter of the Beta distribution.
+    pub beta: Option<f64>,
+    /// The bandwidth, in units of the target.
+    pub bandwidth: Option<f64>,
+    /// The largest distance that counts.
+    pub epsilon: Option<f64>,
+    /// The deviation of noise on the target.
+    pub noise: Option<f64>,
+    /// What the paper printed: the mean and, where it has one, the deviation.
+    #[serde(default)]
+    pub published: BTreeMap<Metric, Vec<f64>>,
+}
+
+fn network() -> ModelName {
+    ModelName::Mlp
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+/// A measure of error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Metric {
+    /// The root of the mean squared error.
+    Rmse,
+    /// The mean squared error.
+    Mse,
+    /// The mean absolute error in percent of the target.
+    Mape,
+    /// The root mean squared error of the worst domain.
+    Worst,
+}
+
+impl Metric {
+    /// What it is called.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Rmse => "RMSE",
+            Self::Mse => "MSE",
+            Self::Mape => "MAPE",
+            Self::Worst => "worst RMSE",
+        }
+    }
+
+    /// What it is of a run.
+    #[must_use]
+    pub fn of(self, run: &Run) -> f64 {
+        match self {
+            Self::Rmse => run.metrics.rmse,
+            Self::Mse => run.metrics.rmse.powi(2),
+            Self::Mape => run.metrics.mape.unwrap_or(f64::NAN),
+            Self::Worst => {
+                run.domains.iter().map(|domain| domain.metrics.rmse).fold(f64::NAN, f64::max)
+            }
+        }
+    }
+}
+
+/// What is drawn.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Picture {
+    /// The name of its file.
+    pub name: String,
+    /// Its heading.
+    pub title: String,
+    /// What it shows.
+    pub draw: Drawing,
+}
+
+/// A kind of picture.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub enum Drawing {
+    /// Rows on a line and what becomes of them: each γ makes a copy.
+    Augmented {
+        /// The rows.
+        data: Source,
+        /// The number of groups.
+        groups: usize,
+        /// The strengths.
+        gammas: Vec<f64>,
+    },
+    /// Errors against the number of training rows.
+    Curves {
+        /// The part.
+        part: String,
+        /// Only these entrants, by the beginning of their names.
+        #[serde(default)]
+        only: Vec<String>,
+    },
+    /// Errors by α and the number of groups.
+    Heat {
+        /// The part.
+        part: String,
+    },
+    /// Errors against α for every number of groups, or the other way round.
+    Along {
+        /// The part.
+        part: String,
+        /// The axis.
+        by: Axis,
+    },
+    /// Fitted curves of the first seed, with the rows.
+    Fits {
+        /// The part.
+        part: String,
+        /// Only these entrants, by the beginning of their names.
+        #[serde(default)]
+        only: Vec<String>,
+    },
+    /// Every method: published, ours, and at equal budgets.
+    Methods {
+        /// The measure.
+        metric: Metric,
+    },
+}
+
+/// A setting that errors are drawn against.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Axis {
+    /// The range of γ.
+    Alpha,
+    /// The number of groups.
+    Groups,
+}

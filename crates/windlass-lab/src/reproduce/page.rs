@@ -1,0 +1,440 @@
+//! The page of an experiment: numbers beside the published ones, what they say, pictures, how it was run.
+
+use std::fmt::Write as _;
+
+use windlass_model::{Kind, NetworkRecipe};
+use windlass_train::Optimiser;
+
+use super::file::{EntrantFile, Experiment, Metric, Part};
+use super::run::{Finished, Kept, Reproduction};
+use crate::entrant::{Entrant, MethodName};
+use crate::protocol::Rule;
+use crate::summary::{Finding, in_percent};
+
+/// A mean and a deviation.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) struct Spread {
+    pub(super) mean: f64,
+    pub(super) deviation: Option<f64>,
+}
+
+impl Spread {
+    pub(super) fn of(values: &[f64]) -> Self {
+        let count = values.len() as f64;
+        let mean = values.iter().sum::<f64>() / count;
+        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+        Self { mean, deviation: (values.len() > 1).then(|| (squares / (count - 1.0)).sqrt()) }
+    }
+
+    fn in_words(self, decimals: usize) -> String {
+        match self.deviation {
+            Some(deviation) => format!("{:.decimals$} ± {deviation:.decimals$}", self.mean),
+            None => format!("{:.decimals$}", self.mean),
+        }
+    }
+}
+
+impl Finished {
+    /// Who took part.
+    pub(super) fn entrants(&self) -> Vec<Entrant> {
+        self.kept.protocol.entrants()
+    }
+
+    /// What the paper printed of an entrant.
+    pub(super) fn published(&self, entrant: Entrant, metric: Metric) -> Option<Spread> {
+        let name = self.kept.protocol.name(entrant);
+        let named = |file: &&EntrantFile| file.name == name;
+        let printed = self.part.entrant.iter().find(named)?.published.get(&metric)?;
+        Some(Spread { mean: *printed.first()?, deviation: printed.get(1).copied() })
+    }
+
+    /// What came of an entrant.
+    pub(super) fn ours(
+        &self,
+        size: Option<usize>,
+        entrant: Entrant,
+        metric: Metric,
+    ) -> Option<Spread> {
+        let values = self.kept.values(size, entrant, metric);
+        (!values.is_empty()).then(|| Spread::of(&values))
+    }
+
+    /// The entrant of this part that stands for one of another.
+    pub(super) fn counterpart(&self, method: MethodName) -> Option<Entrant> {
+        self.entrants().into_iter().find(|entrant| entrant.method == Some(method))
+    }
+}
+
+/// The part at equal budgets that has other numbers for this one.
+pub(super) fn equal_of<'a>(finished: &'a [Finished], main: &Finished) -> Option<&'a Finished> {
+    let place = finished.iter().position(|part| part.part.name == main.part.name)?;
+    finished[place + 1..].first().filter(|next| next.part.equal)
+}
+
+/// The page.
+pub(super) fn page(reproduction: &Reproduction, finished: &[Finished]) -> String {
+    let experiment = reproduction.experiment();
+    let mut out = String::new();
+    let version = env!("CARGO_PKG_VERSION");
+    let _ = write!(
+        out,
+        "# {}\n\nThe paper: {}. Made by `{}` with windlass {version}{}.\n\n{}\n",
+        experiment.title,
+        experiment.paper,
+        reproduction.command(),
+        if reproduction.experiment().part.is_empty() { "" } else { ", seeds as below" },
+        experiment.about.trim()
+    );
+    for main in finished.iter().filter(|part| !part.part.equal) {
+        let equal = equal_of(finished, main);
+        let _ = write!(out, "\n## {}\n\n", main.part.title);
+        if main.kept.protocol.sizes.len() > 1 {
+            table_by_size(&mut out, main);
+        } else {
+            table_of_methods(&mut out, main, equal);
+        }
+        out.push('\n');
+        for sentence in findings(main, equal) {
+            let _ = writeln!(out, "* {sentence}");
+        }
+    }
+    if !experiment.picture.is_empty() {
+        out += "\n## Pictures\n";
+        for picture in &experiment.picture {
+            let (title, name) = (&picture.title, &picture.name);
+            let _ = write!(out, "\n![{title}]({name}.svg)\n\n{title} ([PNG]({name}.png))\n");
+        }
+    }
+    if !experiment.notes.is_empty() {
+        out += "\n## What to know\n\n";
+        for note in &experiment.notes {
+            let _ = writeln!(out, "* {}", note.trim());
+        }
+    }
+    if !finished.is_empty() {
+        how_it_was_run(&mut out, finished);
+    }
+    out
+}
+
+fn table_of_methods(out: &mut String, main: &Finished, equal: Option<&Finished>) {
+    let metrics = &main.part.metrics;
+    let entrants = main.entrants();
+    let any_published = |metric: &Metric| {
+        entrants.iter().any(|&entrant| main.published(entrant, *metric).is_some())
+    };
+    let mut heads = vec![String::new()];
+    for metric in metrics {
+        let name = metric.name();
+        if any_published(metric) {
+            heads.push(format!("{name}, published"));
+        }
+        heads.push(format!("{name}, ours"));
+        if equal.is_some() {
+            heads.push(format!("{name}, ours, equal budget"));
+        }
+    }
+    let rule = " --: |".repeat(heads.len() - 1);
+    let _ = writeln!(out, "| {} |\n| :-- |{rule}", heads.join(" | "));
+    let decimals = main.part.decimals;
+    let words = |spread: Option<Spread>| {
+        spread.map_or_else(|| "–".to_owned(), |spread| spread.in_words(decimals))
+    };
+    let line = |out: &mut String, name: &str, entrant: Option<Entrant>, other: Option<Entrant>| {
+        let mut cells = vec![name.to_owned()];
+        for metric in metrics {
+            let of = |part: &Finished, entrant: Option<Entrant>| {
+                entrant.and_then(|entrant| part.ours(None, entrant, *metric))
+            };
+            if any_published(metric) {
+                cells.push(words(entrant.and_then(|entrant| main.published(entrant, *metric))));
+            }
+            cells.push(words(of(main, entrant)));
+            if let Some(equal) = equal {
+                cells.push(words(of(equal, other)));
+            }
+        }
+        let _ = writeln!(out, "| {} |", cells.join(" | "));
+    };
+    let mut met = vec![];
+    for &entrant in &entrants {
+        let other = equal.zip(entrant.method).and_then(|(equal, method)| equal.counterpart(method));
+        met.extend(other);
+        line(out, &main.kept.protocol.name(entrant), Some(entrant), other);
+    }
+    // Those that the published comparison has not.
+    for equal in equal {
+        for entrant in equal.entrants().into_iter().filter(|entrant| !met.contains(entrant)) {
+            line(out, &equal.kept.protocol.name(entrant), None, Some(entrant));
+        }
+    }
+}
+
+fn table_by_size(out: &mut String, main: &Finished) {
+    let metric = main.part.metrics[0];
+    let sizes = &main.kept.protocol.sizes;
+    let heads: Vec<String> = sizes.iter().flatten().map(usize::to_string).collect();
+    let _ = writeln!(
+        out,
+        "{}, mean ± deviation over {} runs, by the number of training rows. **Bold**: differs from ERM at 5 % after \
+         Holm's correction over the methods of a column.\n\n| | {} |\n| :-- |{}",
+        metric.name(),
+        main.part.seeds.len(),
+        heads.join(" | "),
+        " --: |".repeat(heads.len())
+    );
+    for entrant in main.entrants() {
+        let cell = |&size: &Option<usize>| {
+            let words = main
+                .ours(size, entrant, metric)
+                .map_or_else(|| "–".to_owned(), |spread| spread.in_words(main.part.decimals));
+            let told = main.kept.line(size, entrant).is_some_and(|line| {
+                matches!(line.finding, Finding::Helps | Finding::Hurts)
+            });
+            if told { format!("**{words}**") } else { words }
+        };
+        let cells: Vec<String> = sizes.iter().map(cell).collect();
+        let _ = writeln!(out, "| {} | {} |", main.kept.protocol.name(entrant), cells.join(" | "));
+    }
+}
+
+/// What the numbers say.
+fn findings(main: &Finished, equal: Option<&Finished>) -> Vec<String> {
+    let mut told = vec![];
+    for &metric in &main.part.metrics {
+        told.extend(against_paper(main, metric));
+    }
+    told.extend(order(main));
+    if main.kept.protocol.sizes.len() > 1 {
+        told.extend(by_size(main));
+    }
+    if let Some(equal) = equal {
+        told.push(format!("**At equal budgets.** {}", equal.kept.summary.verdict));
+        told.extend(equal.kept.summary.remarks.iter().cloned());
+    }
+    told
+}
+
+/// Which published numbers came out again.
+fn against_paper(main: &Finished, metric: Metric) -> Option<String> {
+    let decimals = main.part.decimals;
+    let (mut same, mut other) = (vec![], vec![]);
+    for entrant in main.entrants() {
+        let Some((published, ours)) =
+            main.published(entrant, metric).zip(main.ours(None, entrant, metric))
+        else {
+            continue;
+        };
+        let off = ours.mean - published.mean;
+        let first = metric == main.part.metrics[0];
+        let reach = main.part.within.filter(|_| first).or(published.deviation).unwrap_or(0.0);
+        let name = main.kept.protocol.name(entrant);
+        let sign = if off < 0.0 { '−' } else { '+' };
+        let words = format!("{name} ({sign}{:.decimals$})", off.abs());
+        if off.abs() <= reach { same.push(words) } else { other.push((off, words)) }
+    }
+    if same.is_empty() && other.is_empty() {
+        return None;
+    }
+    let reach = match main.part.within.filter(|_| metric == main.part.metrics[0]) {
+        Some(within) => format!("within {within} of the published mean"),
+        None => "within one published deviation".to_owned(),
+    };
+    let list = |worse: bool| -> Vec<String> {
+        let of = other.iter().filter(|(off, _)| (*off > 0.0) == worse);
+        of.map(|(_, words)| words.clone()).collect()
+    };
+    let mut words = format!("**{}**, ours against the paper.", metric.name());
+    for (what, names) in
+        [(format!("Reproduced, {reach}"), same), ("Better".into(), list(false)), ("Worse".into(), list(true))]
+    {
+        if !names.is_empty() {
+            let _ = write!(words, " {what}: {}.", names.join(", "));
+        }
+    }
+    Some(words)
+}
+
+/// The methods by their error, as published and as found.
+fn order(main: &Finished) -> Option<String> {
+    let metric = main.part.metrics[0];
+    let ranked = |of: &dyn Fn(Entrant) -> Option<Spread>| -> Option<String> {
+        let found: Option<Vec<(Entrant, f64)>> = main
+            .entrants()
+            .into_iter()
+            .map(|entrant| Some((entrant, of(entrant)?.mean)))
+            .collect();
+        let mut found = found?;
+        found.sort_by(|a, b| a.1.total_cmp(&b.1));
+        let names: Vec<String> =
+            found.iter().map(|(entrant, _)| main.kept.protocol.name(*entrant)).collect();
+        Some(names.join(" < "))
+    };
+    let published = ranked(&|entrant| main.published(entrant, metric))?;
+    let ours = ranked(&|entrant| main.ours(None, entrant, metric))?;
+    let metric = metric.name();
+    Some(if published == ours {
+        format!("The order by {metric} is the published one: {ours}.")
+    } else {
+        format!("By {metric}, published: {published}. Ours: {ours}.")
+    })
+}
+
+/// Where methods differ from no augmentation, with few rows and with many.
+fn by_size(main: &Finished) -> Vec<String> {
+    let protocol = &main.kept.protocol;
+    let mut told = vec![];
+    for (place, entrant) in main.entrants().into_iter().enumerate() {
+        if protocol.reference(entrant) == Some(entrant) || place == 0 {
+            continue;
+        }
+        let (mut better, mut worse) = (vec![], vec![]);
+        for &size in &protocol.sizes {
+            let Some((line, rows)) = main.kept.line(size, entrant).zip(size) else { continue };
+            let Some(difference) = line.difference else { continue };
+            let words = format!("{rows} ({})", in_percent(difference.mean));
+            match line.finding {
+                Finding::Helps => better.push(words),
+                Finding::Hurts => worse.push(words),
+                _ => {}
+            }
+        }
+        let words = |found: Vec<String>| {
+            if found.is_empty() { "at no size".to_owned() } else { format!("at {}", found.join(", ")) }
+        };
+        let reference = protocol.reference(entrant).map(|entrant| protocol.name(entrant));
+        told.push(format!(
+            "{}: lower RMSE than {} {}; higher {}.",
+            protocol.name(entrant),
+            reference.unwrap_or_default(),
+            words(better),
+            words(worse)
+        ));
+    }
+    told
+}
+
+fn how_it_was_run(out: &mut String, finished: &[Finished]) {
+    out.push_str("\n## How it was run\n");
+    for Finished { part, kept } in finished {
+        let _ = write!(
+            out,
+            "\n**{}** ({} rows, {}): {}. All {} runs took {:.0} s of one core; each is in [{}.json]({}.json).\n",
+            part.title,
+            kept.rows,
+            seeds(part),
+            rows_of(kept, part),
+            kept.runs.len(),
+            kept.seconds(),
+            part.name,
+            part.name
+        );
+        if kept.protocol.declared.is_empty() {
+            let _ = write!(
+                out,
+                "Every method tries {} settings (rate, weight decay and its own strength; the same rates and decays for \
+                 all) and keeps the one with the least error on the validation rows. {}\n",
+                kept.protocol.tune,
+                network(&kept.protocol.network)
+            );
+            continue;
+        }
+        out.push_str("\n| | settings |\n| :-- | :-- |\n");
+        for declared in &kept.protocol.declared {
+            let mut words = match &declared.kind {
+                Kind::Network(settings) => network(settings),
+                Kind::Ridge { penalty } => format!("ridge regression, penalty {penalty}"),
+                _ => String::new(),
+            };
+            if let Some(enlarge) = &declared.enlarge {
+                let _ = write!(
+                    words,
+                    "; {} rows made of every row beforehand by {}",
+                    enlarge.copies,
+                    super::pictures::method(&enlarge.method)
+                );
+            }
+            let _ = writeln!(out, "| {} | {words} |", declared.name);
+        }
+    }
+}
+
+fn seeds(part: &Part) -> String {
+    match part.seeds[..] {
+        [only] => format!("seed {only}"),
+        [first, .., last] if last - first + 1 == part.seeds.len() as u64 => {
+            format!("seeds {first} to {last}")
+        }
+        _ => {
+            let seeds: Vec<String> = part.seeds.iter().map(u64::to_string).collect();
+            format!("seeds {}", seeds.join(", "))
+        }
+    }
+}
+
+/// Which rows are learnt from and which are held out.
+fn rows_of(kept: &Kept, part: &Part) -> String {
+    let mut words = match &kept.protocol.rule {
+        Rule::Permuted { parts: [train, 0, test], .. } => {
+            format!("{train} training and {test} test rows of a permutation by the seed")
+        }
+        Rule::Permuted { parts: [train, valid, test], .. } => format!(
+            "{train} training, {valid} validation and {test} test rows of a permutation by the seed"
+        ),
+        Rule::Ordered { column, train_to, test_from, .. } => format!(
+            "training rows are those with `{column}` up to {train_to}, test rows those from {test_from}, \
+             validation rows those between"
+        ),
+        Rule::Sets { .. } => "every seed has a training set of its own, all the same test rows".into(),
+        _ => String::new(),
+    };
+    words += match part.prepared {
+        super::source::Prepared::AllRows => {
+            "; features scaled to 0…1 and filled over all rows, test rows among them, as published; targets as they are"
+        }
+        super::source::Prepared::TrainingRows => "; scales and fillings from training rows only",
+    };
+    words
+}
+
+fn network(recipe: &NetworkRecipe) -> String {
+    let training = &recipe.training;
+    let hidden: Vec<String> = recipe.hidden.iter().map(usize::to_string).collect();
+    let optimiser = match training.optimiser {
+        Optimiser::Adam { .. } => "Adam",
+        Optimiser::AdamW { .. } => "AdamW",
+        Optimiser::Sgd { .. } => "SGD",
+    };
+    let mut words = format!(
+        "network d-{}-1, {optimiser}, rate {}, batches of {}, {} epochs",
+        hidden.join("-"),
+        training.rate,
+        training.batch,
+        training.epochs
+    );
+    if training.weight_decay > 0.0 {
+        let _ = write!(words, ", weight decay {}", training.weight_decay);
+    }
+    if let Some(augment) = &recipe.augment {
+        let place = if augment.layer == 0 { "inputs" } else { "the first hidden layer" };
+        let _ = write!(words, "; {} on {place}", super::pictures::method(&augment.method));
+    }
+    words
+}
+
+/// The list of all experiments.
+pub(super) fn index(experiments: &[Experiment]) -> String {
+    let mut out = String::from(
+        "# The paper, reproduced\n\nEvery experiment of *Anchor Data Augmentation* (NeurIPS 2023) that fits our networks, \
+         from raw data to the page, by `windlass reproduce all`. Each page has our numbers beside the published ones.\n\n\
+         | experiment | in the paper | |\n| :-- | :-- | :-- |\n",
+    );
+    for experiment in experiments {
+        let (name, title, paper) = (&experiment.name, &experiment.title, &experiment.paper);
+        let _ = match &experiment.needs {
+            None => writeln!(out, "| [{name}]({name}/README.md) | {paper} | {title} |"),
+            Some(needs) => writeln!(out, "| {name} | {paper} | {title}. Not yet: it needs {needs}. |"),
+        };
+    }
+    out
+}

@@ -1,0 +1,192 @@
+//! From the file of an experiment to a protocol.
+
+use windlass::{Bandwidth, GammaLaw, Per, Scale, published_grid};
+use windlass_model::{AugmentRecipe, EnlargeRecipe, Kind, NetworkRecipe, Split, Valid};
+use windlass_table::{AdaSettings, Clusters, Columns, Method};
+use windlass_train::FittedOn;
+
+use super::file::{EntrantFile, Part, SplitRule};
+use crate::entrant::{Declared, MethodName, ModelName};
+use crate::protocol::{Protocol, Rule};
+use crate::{Error, Result};
+
+/// Values of the published grid of γ, from which every batch draws one.
+const GRID: usize = 20;
+
+impl Part {
+    /// Which columns are what.
+    pub(crate) fn columns(&self) -> Result<Columns> {
+        let (target, apart) = self.data.roles()?;
+        Ok(Columns {
+            target: vec![target.to_owned()],
+            carry: apart.iter().map(|&column| column.to_owned()).collect(),
+            exclude: self.exclude.clone(),
+            ..Columns::default()
+        })
+    }
+
+    /// How its comparison goes.
+    pub fn protocol(&self) -> Result<Protocol> {
+        let seeds = self.seeds.clone();
+        let rule = match &self.split {
+            SplitRule::Permuted(parts) => Rule::Permuted { parts: *parts, seeds },
+            &SplitRule::Ordered { train_to, test_from } => {
+                let column = self.data.roles()?.1.unwrap_or_default().to_owned();
+                Rule::Ordered { column, train_to, test_from, seeds }
+            }
+            SplitRule::Sets(column) => Rule::Sets { column: column.clone(), seeds },
+        };
+        let mut declared = vec![];
+        for entrant in &self.entrant {
+            declared.extend(self.declared(entrant)?);
+        }
+        let sizes = self.sizes.iter().map(|&size| Some(size)).collect();
+        Ok(Protocol {
+            columns: self.columns()?,
+            drop_missing_target: false,
+            scaling: self.scale,
+            target_scaling: self.target_scale,
+            methods: self.methods.clone(),
+            models: vec![ModelName::Mlp],
+            declared,
+            rule,
+            folds: 1,
+            repeats: 1,
+            sizes: if self.sizes.is_empty() { vec![None] } else { sizes },
+            tune: self.tune,
+            network: NetworkRecipe {
+                hidden: self.hidden.clone(),
+                activation: self.activation,
+                training: self.training.training(&self.training),
+                augment: None,
+                valid: self.valid(),
+                split: Split::Rows,
+                valid_seed: None,
+            },
+            seed: 0,
+        })
+    }
+
+    /// What epochs are chosen by.
+    fn valid(&self) -> Valid {
+        match self.split {
+            SplitRule::Permuted([_, 0, _]) | SplitRule::Sets(_) => Valid::None,
+            SplitRule::Permuted(_) | SplitRule::Ordered { .. } => Valid::Given,
+        }
+    }
+
+    /// Every combination of the settings of an entrant.
+    fn declared(&self, file: &EntrantFile) -> Result<Vec<Declared>> {
+        let alphas = file.alpha.as_ref().map_or(vec![2.0], |alpha| alpha.all());
+        let groups = file.groups.as_ref().map_or(vec![8], |groups| groups.all());
+        let copies: Vec<Option<usize>> = match &file.copies {
+            Some(copies) => copies.all().into_iter().map(Some).collect(),
+            None => vec![None],
+        };
+        let mut made = vec![];
+        for &copies in &copies {
+            for &alpha in &alphas {
+                for &groups in &groups {
+                    made.push(self.one(file, Choice { alpha, groups, copies })?);
+                }
+            }
+        }
+        Ok(made)
+    }
+
+    fn one(&self, file: &EntrantFile, choice: Choice) -> Result<Declared> {
+        let method = file.method(choice)?;
+        let manifold = matches!(file.method, MethodName::ManifoldMixup | MethodName::AdaManifold);
+        let (mut augment, mut enlarge) = (None, None);
+        match (method, choice.copies) {
+            (None, _) => {}
+            (Some(method), Some(copies)) => enlarge = Some(EnlargeRecipe { method, copies }),
+            (Some(method), None) => {
+                augment = Some(AugmentRecipe {
+                    method,
+                    layer: usize::from(manifold || file.manifold),
+                    originals: false,
+                    fitted_on: FittedOn::TrainingRows,
+                });
+            }
+        }
+        let kind = match file.model {
+            ModelName::Ridge => Kind::Ridge { penalty: file.penalty },
+            _ => Kind::Network(Box::new(NetworkRecipe {
+                hidden: file.hidden.clone().unwrap_or_else(|| self.hidden.clone()),
+                activation: self.activation,
+                training: file.training.training(&self.training),
+                augment,
+                valid: self.valid(),
+                split: Split::Rows,
+                valid_seed: None,
+            })),
+        };
+        Ok(Declared {
+            name: choice.named(&file.name),
+            model: file.model,
+            method: file.method,
+            kind,
+            enlarge,
+        })
+    }
+}
+
+/// One combination of settings.
+#[derive(Clone, Copy)]
+struct Choice {
+    alpha: f64,
+    groups: usize,
+    copies: Option<usize>,
+}
+
+impl Choice {
+    fn named(&self, name: &str) -> String {
+        let copies = self.copies.map_or_else(String::new, |copies| copies.to_string());
+        name.replace("{alpha}", &self.alpha.to_string())
+            .replace("{groups}", &self.groups.to_string())
+            .replace("{copies}", &copies)
+    }
+}
+
+impl EntrantFile {
+    /// The method with its settings; none where nothing is augmented.
+    fn method(&self, choice: Choice) -> Result<Option<Method>> {
+        let needs = |what: &str| Error::BadExperiment {
+            name: self.name.clone(),
+            why: format!("`{}` needs `{what}`", self.method.name()),
+        };
+        let per = Per::Batch;
+        let beta = || self.beta.ok_or_else(|| needs("beta"));
+        Ok(Some(match self.method {
+            MethodName::Erm | MethodName::Placebo => return Ok(None),
+            MethodName::Noise => {
+                let targets = self.noise.ok_or_else(|| needs("noise"))?;
+                Method::Noise { targets, features: 0.0, relative: false }
+            }
+            MethodName::Mixup | MethodName::ManifoldMixup => Method::Mixup { beta: beta()?, per },
+            MethodName::LocalMixup => {
+                let epsilon = self.epsilon.ok_or_else(|| needs("epsilon"))?;
+                Method::LocalMixup { epsilon, beta: beta()?, per }
+            }
+            MethodName::CMixup => {
+                let bandwidth = self.bandwidth.ok_or_else(|| needs("bandwidth"))?;
+                Method::CMixup { bandwidth: Bandwidth::Absolute(bandwidth), beta: beta()?, per }
+            }
+            MethodName::Ada | MethodName::AdaManifold => {
+                let gamma = match choice.copies {
+                    // Every copy has a strength of its own.
+                    Some(copies) => GammaLaw::List(published_grid(choice.alpha, copies)),
+                    None => GammaLaw::PublishedGrid { alpha: choice.alpha, values: GRID },
+                };
+                Method::Ada(AdaSettings {
+                    clusters: Clusters::Count(choice.groups),
+                    on: self.on,
+                    scale: Scale::Raw,
+                    gamma,
+                    ..AdaSettings::default()
+                })
+            }
+        }))
+    }
+}

@@ -1,0 +1,244 @@
+//! Runs the parts of an experiment, and keeps what comes of them.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use windlass_table::write_whole;
+
+use super::file::{Experiment, Metric, Part};
+use super::{page, pictures};
+use crate::compare::{Comparison, Rows, Watch};
+use crate::entrant::Entrant;
+use crate::folder::{Folder, Plan, other, read};
+use crate::protocol::Protocol;
+use crate::results::Run;
+use crate::summary::{Line, Summary};
+use crate::{Error, Result};
+
+/// How much of an experiment is run.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Scope {
+    /// Seeds in place of those of the file.
+    pub seeds: Option<Vec<u64>>,
+    /// Little of everything.
+    pub quick: bool,
+}
+
+/// An experiment and the folder that its results go to.
+#[derive(Debug)]
+pub struct Reproduction {
+    experiment: Experiment,
+    scope: Scope,
+    folder: PathBuf,
+}
+
+/// A part that was run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finished {
+    /// What was asked for.
+    pub part: Part,
+    /// What came of it.
+    pub kept: Kept,
+}
+
+/// The file of a part: how it was run, what it says, and every run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Kept {
+    /// The command.
+    pub command: String,
+    /// The version that ran it.
+    pub version: String,
+    /// How it went.
+    pub protocol: Protocol,
+    /// The fingerprints of the rows.
+    pub tables: Vec<String>,
+    /// The number of rows.
+    pub rows: usize,
+    /// What the runs amount to.
+    pub summary: Summary,
+    /// Every run.
+    pub runs: Vec<Run>,
+}
+
+/// Keeps runs as they end, and passes them on.
+struct Keeping<'a> {
+    folder: &'a Folder,
+    watch: &'a dyn Watch,
+}
+
+impl Watch for Keeping<'_> {
+    fn done(&self, run: &Run, done: usize, all: usize) -> Result<()> {
+        self.folder.keep(run)?;
+        self.watch.done(run, done, all)
+    }
+
+    fn cancelled(&self) -> bool {
+        self.watch.cancelled()
+    }
+}
+
+impl Reproduction {
+    /// An experiment of which results go to a folder of its own in this one. What cannot be run is refused.
+    pub fn new(experiment: Experiment, scope: Scope, output: &Path) -> Result<Self> {
+        if let Some(needs) = &experiment.needs {
+            let (name, needs) = (experiment.name.clone(), needs.clone());
+            return Err(Error::CannotRun { name, needs });
+        }
+        let mut experiment = if scope.quick { experiment.quick() } else { experiment };
+        if let Some(seeds) = &scope.seeds {
+            for part in &mut experiment.part {
+                part.seeds.clone_from(seeds);
+            }
+        }
+        let folder = output.join(&experiment.name);
+        Ok(Self { experiment, scope, folder })
+    }
+
+    /// The experiment, as it is run.
+    #[must_use]
+    pub fn experiment(&self) -> &Experiment {
+        &self.experiment
+    }
+
+    /// The folder of its results.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The command that does the same.
+    #[must_use]
+    pub fn command(&self) -> String {
+        let mut command = format!("windlass reproduce {}", self.experiment.name);
+        if self.scope.quick {
+            command += " --quick";
+        }
+        if let Some(seeds) = &self.scope.seeds {
+            let seeds: Vec<String> = seeds.iter().map(u64::to_string).collect();
+            let _ = write!(command, " --seeds {}", seeds.join(","));
+        }
+        command
+    }
+
+    /// What was finished of a part before, by another run of the same command.
+    pub fn finished(&self, part: &Part) -> Result<Option<Finished>> {
+        self.attempt(part, None)
+    }
+
+    /// Runs a part, or what is left of it. One that was finished before is read.
+    pub fn run(&self, part: &Part, watch: &dyn Watch) -> Result<Finished> {
+        Ok(self.attempt(part, Some(watch))?.expect("it was run"))
+    }
+
+    fn attempt(&self, part: &Part, watch: Option<&dyn Watch>) -> Result<Option<Finished>> {
+        let protocol = part.protocol()?;
+        let (path, columns) = (part.data.path(), &protocol.columns);
+        let frame = part.data.frame(columns, part.prepared)?;
+        let test = match &part.test {
+            Some(test) => Some((test.frame(&apart(columns), part.prepared)?, test.path())),
+            None => None,
+        };
+        let mut tables = vec![frame.profile.fingerprint.clone()];
+        tables.extend(test.iter().map(|(test, _)| test.profile.fingerprint.clone()));
+        let version = env!("CARGO_PKG_VERSION").to_owned();
+        let plan = Plan { command: self.command(), version, protocol: protocol.clone(), tables };
+
+        let place = self.folder.join(format!("{}.json", part.name));
+        if let Some(kept) = finished(&place, &plan)? {
+            return Ok(Some(Finished { part: part.clone(), kept }));
+        }
+        let Some(watch) = watch else { return Ok(None) };
+        let table = Rows { frame: &frame, path: &path };
+        let test = test.as_ref().map(|(frame, path)| Rows { frame, path });
+        let comparison = Comparison::new(&protocol, table, test)?;
+        let (folder, done) = Folder::start_or_resume(&self.under_way(part), &plan)?;
+        let mut runs = comparison.run(done, &Keeping { folder: &folder, watch })?;
+        if runs.len() < comparison.keys().len() {
+            return Err(Error::Interrupted);
+        }
+        let summary = comparison.summary(&runs);
+        if !part.predictions {
+            runs.iter_mut().for_each(|run| run.predicted.clear());
+        }
+        let Plan { command, version, protocol, tables } = plan;
+        let rows = frame.batch.num_rows();
+        let kept = Kept { command, version, protocol, tables, rows, summary, runs };
+        write_whole(&place, kept.to_json().as_bytes())?;
+        folder.discard();
+        Ok(Some(Finished { part: part.clone(), kept }))
+    }
+
+    fn under_way(&self, part: &Part) -> PathBuf {
+        self.folder.join(format!("{}.part", part.name))
+    }
+
+    /// Writes the page and the pictures of an experiment whose parts are finished.
+    pub fn write(&self, finished: &[Finished]) -> Result<PathBuf> {
+        std::fs::create_dir_all(&self.folder).map_err(|source| {
+            let path = self.folder.clone();
+            Error::Io { doing: "create", path, source }
+        })?;
+        for picture in &self.experiment.picture {
+            let drawn = pictures::draw(picture, finished)?;
+            let place = |ending: &str| self.folder.join(format!("{}.{ending}", picture.name));
+            write_whole(&place("svg"), drawn.svg.as_bytes())?;
+            write_whole(&place("png"), &drawn.png)?;
+        }
+        let place = self.folder.join("README.md");
+        write_whole(&place, page::page(self, finished).as_bytes())?;
+        Ok(place)
+    }
+}
+
+/// A column of sets is not in the table of test rows.
+fn apart(columns: &windlass_table::Columns) -> windlass_table::Columns {
+    windlass_table::Columns { carry: vec![], exclude: vec![], ..columns.clone() }
+}
+
+/// What was finished before by this very plan.
+fn finished(place: &Path, plan: &Plan<Protocol>) -> Result<Option<Kept>> {
+    let Some(was) = read::<Value>(place)? else { return Ok(None) };
+    let is = serde_json::to_value(plan).expect("plain values");
+    if let Some((what, was, is)) = other(&was, &is) {
+        return Err(Error::OtherResults { folder: place.to_owned(), what, was, is });
+    }
+    read(place)
+}
+
+impl Kept {
+    /// The file: a line for every run.
+    fn to_json(&self) -> String {
+        let head = Self { runs: vec![], ..self.clone() };
+        let head = serde_json::to_string_pretty(&head).expect("plain values");
+        let runs: Vec<String> = self
+            .runs
+            .iter()
+            .map(|run| serde_json::to_string(run).expect("plain values"))
+            .collect();
+        let mut out = head.strip_suffix("[]\n}").expect("runs come last").to_owned();
+        let _ = write!(out, "[\n{}\n]}}\n", runs.join(",\n"));
+        out
+    }
+
+    /// The values of a metric over seeds.
+    #[must_use]
+    pub fn values(&self, size: Option<usize>, entrant: Entrant, metric: Metric) -> Vec<f64> {
+        let own = |run: &&Run| run.key.size == size && run.key.entrant == entrant;
+        self.runs.iter().filter(own).map(|run| metric.of(run)).collect()
+    }
+
+    /// What the runs of an entrant amount to.
+    #[must_use]
+    pub fn line(&self, size: Option<usize>, entrant: Entrant) -> Option<&Line> {
+        let own = |line: &&Line| line.size == size && line.entrant == entrant;
+        self.summary.lines.iter().find(own)
+    }
+
+    /// Seconds of all runs.
+    #[must_use]
+    pub fn seconds(&self) -> f64 {
+        self.runs.iter().map(|run| run.seconds).sum()
+    }
+}

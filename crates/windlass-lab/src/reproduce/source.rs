@@ -1,0 +1,169 @@
+//! The rows of an experiment: a public data set, or rows that are made.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::Float64Type;
+use arrow_array::{Array, ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch};
+use arrow_schema::DataType;
+use arrow_select::concat::concat_batches;
+use arrow_select::filter::filter_record_batch;
+use serde::Deserialize;
+use windlass_table::{Columns, DEFAULT_MEMORY, Frame, Table};
+
+use crate::{Result, data};
+
+/// Where rows come from.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub enum Source {
+    /// A public data set.
+    Set(String),
+    /// A public data set without the rows in which something is missing.
+    CompleteRowsOf(String),
+    /// Points of a cosine: as many sets of them as are asked for.
+    #[serde(rename_all = "kebab-case")]
+    Cosine {
+        /// Points of a set.
+        rows: usize,
+        /// Sets.
+        #[serde(default = "one")]
+        sets: usize,
+        /// The deviation of the noise.
+        #[serde(default = "tenth")]
+        noise: f64,
+        /// Whether points are equally far from each other.
+        #[serde(default)]
+        equidistant: bool,
+        /// The seed of the first set.
+        #[serde(default)]
+        seed: u64,
+    },
+    /// Rows of a linear relation: as many sets of them as are asked for.
+    Linear {
+        /// Rows of a set.
+        rows: usize,
+        /// Sets.
+        sets: usize,
+        /// The seed.
+        #[serde(default)]
+        seed: u64,
+    },
+    /// More rows of that relation.
+    LinearValid {
+        /// Rows.
+        rows: usize,
+        /// The seed of the relation.
+        #[serde(default)]
+        seed: u64,
+    },
+}
+
+fn one() -> usize {
+    1
+}
+
+fn tenth() -> f64 {
+    0.1
+}
+
+/// Which rows scales and fillings are taken from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Prepared {
+    /// Training rows only.
+    #[default]
+    TrainingRows,
+    /// All rows, those held out among them, as the published code has it: features are brought to `[0, 1]`, what
+    /// is missing is the mean.
+    AllRows,
+}
+
+/// Features of linear rows, and the deviation of their noise.
+const LINEAR: (usize, f64) = (19, 0.1);
+
+impl Source {
+    /// The target and the column of domains or sets.
+    pub(crate) fn roles(&self) -> Result<(&'static str, Option<&'static str>)> {
+        Ok(match self {
+            Self::Set(name) | Self::CompleteRowsOf(name) => {
+                let set = data::named(name)?;
+                (set.target, set.domain)
+            }
+            Self::Cosine { .. } | Self::Linear { .. } => ("y", Some("set")),
+            Self::LinearValid { .. } => ("y", None),
+        })
+    }
+
+    /// What messages call it.
+    pub(crate) fn path(&self) -> PathBuf {
+        match self {
+            Self::Set(name) | Self::CompleteRowsOf(name) => name.into(),
+            Self::Cosine { .. } => "cosine".into(),
+            Self::Linear { .. } | Self::LinearValid { .. } => "linear".into(),
+        }
+    }
+
+    /// The rows.
+    pub(crate) fn load(&self) -> Result<RecordBatch> {
+        Ok(match self {
+            Self::Set(name) => data::named(name)?.load()?,
+            Self::CompleteRowsOf(name) => complete(&data::named(name)?.load()?),
+            &Self::Cosine { rows, sets, noise, equidistant, seed } => {
+                let set = |number: usize| {
+                    let points = data::cosine(rows, noise, equidistant, seed + number as u64);
+                    let number = Int64Array::from(vec![number as i64; rows]);
+                    let mut columns: Vec<(&str, ArrayRef)> = vec![("set", Arc::new(number))];
+                    columns.extend(["x", "y"].map(|name| (name, points[name].clone())));
+                    RecordBatch::try_from_iter(columns).expect("as many of each")
+                };
+                let sets: Vec<RecordBatch> = (0..sets.max(1)).map(set).collect();
+                concat_batches(&sets[0].schema(), &sets).expect("the same columns")
+            }
+            &Self::Linear { rows, sets, seed } => {
+                data::linear(rows, sets, LINEAR.0, LINEAR.1, seed)
+            }
+            &Self::LinearValid { rows, seed } => {
+                data::linear_valid(rows, LINEAR.0, LINEAR.1, seed)
+            }
+        })
+    }
+
+    /// The rows as comparisons take them.
+    pub(crate) fn frame(&self, columns: &Columns, prepared: Prepared) -> Result<Frame> {
+        let mut rows = self.load()?;
+        if prepared == Prepared::AllRows {
+            let kept: Vec<&String> = columns.target.iter().chain(&columns.carry).collect();
+            rows = scaled_over_all_rows(&rows, &kept);
+        }
+        let table = Table::of(&rows, &self.path())?;
+        Ok(Frame::load(&table, columns, false, DEFAULT_MEMORY, &())?)
+    }
+}
+
+/// Rows in which nothing is missing.
+fn complete(rows: &RecordBatch) -> RecordBatch {
+    let there = |row: usize| rows.columns().iter().all(|column| column.is_valid(row));
+    let keep: BooleanArray = (0..rows.num_rows()).map(|row| Some(there(row))).collect();
+    filter_record_batch(rows, &keep).expect("as many as rows")
+}
+
+/// Numbers from 0 to 1, the mean for what is missing; but for some columns.
+fn scaled_over_all_rows(rows: &RecordBatch, but: &[&String]) -> RecordBatch {
+    let schema = rows.schema();
+    let columns = schema.fields().iter().zip(rows.columns()).map(|(field, column)| {
+        if field.data_type() != &DataType::Float64 || but.contains(&field.name()) {
+            return Arc::clone(column);
+        }
+        let values = column.as_primitive::<Float64Type>();
+        let there = || values.iter().flatten();
+        let mean = there().sum::<f64>() / there().count() as f64;
+        let (low, high) = (there().fold(f64::NAN, f64::min), there().fold(f64::NAN, f64::max));
+        let reach = if high > low { high - low } else { 1.0 };
+        let scaled = values.iter().map(|value| (value.unwrap_or(mean) - low) / reach);
+        Arc::new(Float64Array::from_iter_values(scaled)) as ArrayRef
+    });
+    let columns: Vec<ArrayRef> = columns.collect();
+    RecordBatch::try_new(schema, columns).expect("the same columns")
+}
