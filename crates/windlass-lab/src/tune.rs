@@ -485,6 +485,7 @@ impl Search<'_> {
             scaling: quest.scaling,
             target_scaling: quest.target_scaling,
             kind: Kind::Network(Box::new(network.clone())),
+            enlarge: None,
             // The same rows are held out, from the same initial weights, in every trial of a fold.
             seed: Seed(quest.seed)
                 .shared(

@@ -7,13 +7,14 @@ use arrow_array::RecordBatch;
 use ndarray::{Array2, Axis};
 use serde::{Deserialize, Serialize};
 use windlass::regress::{AnchorRegression, Ridge};
-use windlass::{Real as _, Samples, Seed, Stream};
+use windlass::{Real as _, Seed, Stream};
 use windlass_table::{Frame, numbers, select};
 use windlass_train::{
     Augment, Epoch, Examples, Network, Outcome, RunResult, RunSpec, Shape, Trainer, Watch, run_all,
 };
 
 use crate::model::{Body, Member};
+use crate::numbers::Numbers;
 use crate::preparation::weights;
 use crate::recipe::{Kind, NetworkRecipe, Valid};
 use crate::split::Sides;
@@ -108,6 +109,15 @@ impl Model {
         if rows < 2 {
             return Err(Error::TooFewRows { path: path.to_owned(), rows });
         }
+        let augments = match &recipe.kind {
+            Kind::Network(network) => network.augment.is_some(),
+            Kind::Anchor { .. } | Kind::Auto(_) => true,
+            Kind::Ridge { .. } | Kind::Forest(_) => false,
+        };
+        if augments && recipe.enlarge.is_some() {
+            let (option, to) = ("rows made beforehand", "what has groups or augmentation inside");
+            return Err(Error::DoesNotApply { option, to });
+        }
         let valid_path = valid.map_or(path, |(_, path)| path);
         let task = Task { frame, path, valid_path, recipe };
         let valid = valid.map(|(valid, _)| valid);
@@ -182,6 +192,18 @@ pub(crate) struct Prepared<'a> {
 }
 
 impl<'a> Task<'a> {
+    fn numbers(&self, rows: &RecordBatch, preparation: &Preparation) -> Result<Numbers> {
+        Numbers::of(self.frame, rows, self.path, preparation)
+    }
+
+    /// Training rows with the synthetic ones that the recipe asks for.
+    fn enlarged(&self, rows: &RecordBatch, numbers: Numbers) -> Result<Numbers> {
+        match &self.recipe.enlarge {
+            None => Ok(numbers),
+            Some(enlarge) => numbers.enlarged(rows, enlarge, Seed(self.recipe.seed)),
+        }
+    }
+
     fn preparation(&self, rows: &RecordBatch) -> Result<(Preparation, Vec<String>)> {
         let scalings = (self.recipe.scaling, self.recipe.target_scaling);
         Preparation::fit(self.frame, rows, &self.recipe.columns, scalings)
@@ -190,28 +212,21 @@ impl<'a> Task<'a> {
     /// All that is fitted on the training rows of a part, and what it says of columns left out.
     pub(crate) fn prepare(&self, part: &'a Part) -> Result<(Prepared<'a>, Vec<String>)> {
         let (preparation, notes) = self.preparation(&part.train)?;
-        let examples = |rows: &RecordBatch, path: &Path| -> Result<Arc<Examples>> {
-            let x = preparation.features(rows, path, 0)?;
-            let y = preparation.scaled_targets(rows);
-            let weights = weights(self.frame, rows, path)?;
-            Ok(Arc::new(Examples::new(narrow(&x), narrow(&y), weights)?))
+        let examples = |rows: Numbers| -> Result<Arc<Examples>> {
+            Ok(Arc::new(Examples::new(narrow(&rows.x), narrow(&rows.y), rows.weights)?))
         };
-        let train = examples(&part.train, self.path)?;
-        let valid =
-            part.valid.as_ref().map(|valid| examples(valid, self.valid_path)).transpose()?;
+        let train = self.enlarged(&part.train, self.numbers(&part.train, &preparation)?)?;
+        let train = examples(train)?;
+        let numbers = |valid| Numbers::of(self.frame, valid, self.valid_path, &preparation);
+        let valid = part.valid.as_ref().map(|valid| examples(numbers(valid)?)).transpose()?;
         Ok((Prepared { part, preparation, train, valid }, notes))
     }
 
     /// Fits a model that is not trained step by step.
     pub(crate) fn fit(&self, rows: &RecordBatch, kind: &Kind) -> Result<(Member, Vec<String>)> {
         let (preparation, notes) = self.preparation(rows)?;
-        let x = preparation.features(rows, self.path, 0)?;
-        let y = preparation.scaled_targets(rows);
-        let counted = weights(self.frame, rows, self.path)?;
-        let mut samples = Samples::new(x.view(), y.view())?;
-        if let Some(counted) = &counted {
-            samples = samples.with_weights(counted)?;
-        }
+        let numbers = self.enlarged(rows, self.numbers(rows, &preparation)?)?;
+        let samples = numbers.samples()?;
         let seed = Seed(self.recipe.seed);
         let body = match kind {
             Kind::Anchor { anchors, clusters, gamma, penalty } => {
@@ -221,7 +236,8 @@ impl<'a> Task<'a> {
             }
             Kind::Ridge { penalty } => Body::Linear(Ridge::new(*penalty).fit(&samples)?),
             Kind::Forest(settings) => {
-                Body::Forest(Forest::fit(x.view(), y.view(), counted.as_deref(), settings, seed)?)
+                let Numbers { x, y, weights } = &numbers;
+                Body::Forest(Forest::fit(x.view(), y.view(), weights.as_deref(), settings, seed)?)
             }
             Kind::Network(_) | Kind::Auto(_) => unreachable!("trained, not fitted"),
         };

@@ -20,8 +20,21 @@ pub struct Recipe {
     pub target_scaling: Scaling,
     /// The kind of model.
     pub kind: Kind,
+    /// Rows that are made before anything is learnt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub enlarge: Option<EnlargeRecipe>,
     /// What random numbers depend on.
     pub seed: u64,
+}
+
+/// Rows that are made before anything is learnt, from scaled features and targets.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EnlargeRecipe {
+    /// The method.
+    pub method: Method,
+    /// Synthetic rows for every training row.
+    pub copies: usize,
 }
 
 /// A kind of model.

@@ -40,6 +40,7 @@ fn recipe(kind: Kind) -> Recipe {
         scaling: Scaling::Standard,
         target_scaling: Scaling::Standard,
         kind,
+        enlarge: None,
         seed: 5,
     }
 }

@@ -259,6 +259,7 @@ impl TrainArgs {
             scaling: self.scale.into(),
             target_scaling: self.target_scale.into(),
             kind: self.kind()?,
+            enlarge: None,
             seed: self.seed,
         })
     }
