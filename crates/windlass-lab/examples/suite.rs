@@ -15,7 +15,7 @@ use windlass_lab::{
     Rows, Rule, Run, Summary, Watch,
 };
 use windlass_model::{NetworkRecipe, Scaling, Split, Valid};
-use windlass_table::{Columns, DEFAULT_MEMORY, Frame, ReadOptions, Table};
+use windlass_table::{Columns, DEFAULT_MEMORY, Frame, Table};
 use windlass_train::{Activation, Training};
 
 const SETS: [&str; 9] = [
@@ -54,14 +54,7 @@ impl Watch for Kept<'_> {
 }
 
 fn frame(set: &DataSet, columns: &Columns) -> Result<Frame> {
-    let batch = set.load()?;
-    let folder = tempfile::tempdir()?;
-    let path = folder.path().join(format!("{}.arrow", set.name));
-    let mut writer =
-        arrow_ipc::writer::FileWriter::try_new(std::fs::File::create(&path)?, &batch.schema())?;
-    writer.write(&batch)?;
-    writer.finish()?;
-    let table = Table::open(&[path], &ReadOptions::default())?;
+    let table = Table::of(&set.load()?, Path::new(set.name))?;
     Ok(Frame::load(&table, columns, false, DEFAULT_MEMORY, &())?)
 }
 
@@ -82,6 +75,7 @@ fn protocol(
         target_scaling: Scaling::Standard,
         methods: methods.to_vec(),
         models: models.to_vec(),
+        declared: vec![],
         rule: set.domain.map_or(Rule::Rows, |column| Rule::Domain(column.to_owned())),
         folds: 5,
         repeats,
@@ -119,11 +113,7 @@ fn run(set: &DataSet, mut protocol: Protocol, place: &Path) -> Result<Summary> {
         protocol: protocol.clone(),
         tables: vec![frame.profile.fingerprint.clone()],
     };
-    let (folder, done) = match Folder::create(place, &plan) {
-        Ok(folder) => (folder, vec![]),
-        Err(windlass_lab::Error::HasResults { .. }) => Folder::resume(place, &plan)?,
-        Err(error) => return Err(error.into()),
-    };
+    let (folder, done) = Folder::start_or_resume(place, &plan)?;
     let runs = comparison.run(done, &Kept { folder: &folder, name: set.name })?;
     let summary = comparison.summary(&runs);
     folder.finish(&Record {
@@ -227,7 +217,7 @@ fn entrants() -> Vec<Entrant> {
 }
 
 fn table_of_methods(out: &mut String, methods: &Found, size: usize, telling: &mut Vec<String>) {
-    let erm = Entrant { model: ModelName::Mlp, method: Some(MethodName::Erm) };
+    let erm = Entrant { model: ModelName::Mlp, method: Some(MethodName::Erm), declared: None };
     let sets: Vec<&(&str, Summary)> =
         methods.iter().filter(|(_, summary)| line(summary, size, erm).is_some()).collect();
     let names: Vec<&str> = sets.iter().map(|(name, _)| *name).collect();
@@ -292,7 +282,7 @@ fn table_of_methods(out: &mut String, methods: &Found, size: usize, telling: &mu
 }
 
 fn table_of_auto(out: &mut String, auto: &Found) {
-    let entrant = Entrant { model: ModelName::Auto, method: None };
+    let entrant = Entrant { model: ModelName::Auto, method: None, declared: None };
     let _ = write!(
         out,
         "\n## `train --auto`\n\nAgainst the best of {FITS} tuned single networks without augmentation: as many \

@@ -7,7 +7,9 @@ use std::time::Instant;
 use ndarray::Axis;
 use rayon::prelude::*;
 use windlass::{Seed, Stream};
-use windlass_model::{Kind, Metrics, Model, Preparation, Recipe, Split, Trained, Valid, groups_of};
+use windlass_model::{
+    EnlargeRecipe, Kind, Metrics, Model, Preparation, Recipe, Split, Trained, Valid, groups_of,
+};
 use windlass_table::Frame;
 use windlass_train::Epoch;
 
@@ -64,19 +66,22 @@ impl<'a> Comparison<'a> {
     /// Parts the rows and refuses what cannot be compared.
     pub fn new(protocol: &'a Protocol, table: Rows<'a>, test: Option<Rows<'a>>) -> Result<Self> {
         let entrants = protocol.entrants();
-        let models = &protocol.models;
-        let has_reference = |entrant: &Entrant| entrants.contains(&entrant.reference(models));
-        if !entrants.first().is_some_and(has_reference) {
+        let has_reference = |entrant: &Entrant| {
+            protocol.reference(*entrant).is_some_and(|reference| entrants.contains(&reference))
+        };
+        if protocol.declared.is_empty() && !entrants.first().is_some_and(has_reference) {
             return Err(Error::NothingToCompare { what: "no network without augmentation (erm)" });
         }
-        if entrants.len() < 2 {
+        if entrants.len() < 2 && protocol.declared.is_empty() {
             return Err(Error::NothingToCompare { what: "one entrant only" });
         }
         let sittings = protocol
             .sittings(table.frame, test.map(|test| test.frame))
             .map_err(|error| error.in_file(table.path))?;
         let mut comparison = Self { protocol, table, test, sittings, distances: vec![] };
-        for &size in &protocol.sizes {
+        // Declared settings are in proportion to nothing.
+        let sizes = if protocol.declared.is_empty() { &protocol.sizes[..] } else { &[] };
+        for &size in sizes {
             let of = |sitting: &Sitting| comparison.distances(sitting, size);
             let distances: Vec<Distances> =
                 comparison.sittings.par_iter().map(of).collect::<Result<_>>()?;
@@ -107,6 +112,13 @@ impl<'a> Comparison<'a> {
     #[must_use]
     pub fn test_frame(&self) -> Option<&Frame> {
         self.test.map(|test| test.frame)
+    }
+
+    /// The rows that every run is judged by, where they are the same.
+    pub(crate) fn only_test(&self) -> Option<Frame> {
+        let sitting = self.sittings.first()?;
+        let frame = self.test.map_or(self.table, |test| test).frame;
+        self.protocol.rule.has_one_test().then(|| frame.select(&sitting.test))
     }
 
     /// The rows of every split.
@@ -192,7 +204,7 @@ impl<'a> Comparison<'a> {
         })
     }
 
-    fn recipe(&self, kind: Kind, seed: Seed) -> Recipe {
+    fn recipe(&self, kind: Kind, enlarge: Option<EnlargeRecipe>, seed: Seed) -> Recipe {
         let protocol = self.protocol;
         Recipe {
             columns: protocol.columns.clone(),
@@ -200,6 +212,7 @@ impl<'a> Comparison<'a> {
             scaling: protocol.scaling,
             target_scaling: protocol.target_scaling,
             kind,
+            enlarge,
             seed: seed.0,
         }
     }
@@ -232,44 +245,25 @@ impl<'a> Comparison<'a> {
     /// One run; `None` if it was stopped.
     fn one(&self, key: Key, watch: &dyn Watch) -> Result<Option<Run>> {
         let started = Instant::now();
-        let (place, sitting) = self.sitting(key);
+        let sitting = self.sitting(key).1;
         let train = self.training_rows(sitting, key.size);
-        let size = self.protocol.sizes.iter().position(|size| *size == key.size);
-        let distances = &self.distances[size.expect("a size of this comparison")][place];
-        let split = self.inner(&train)?;
-        let seed = self.protocol.seed_of(sitting);
-        let trials =
-            if key.entrant.model == ModelName::Auto { 1 } else { self.protocol.tune.max(1) };
-        let mut tried: Vec<Trial> = vec![];
-        let mut best: Option<(f64, usize, Option<Trained>)> = None;
-        for trial in 0..trials {
-            let mut kind = key.entrant.settings(trial, &self.protocol.network, &split, distances);
-            if let (Kind::Network(network), Some(MethodName::Placebo)) =
-                (&mut kind, key.entrant.method)
-            {
-                network.valid_seed = Some(seed.0);
+        let valid = sitting.valid.as_ref().map(|rows| self.table.frame.select(rows));
+        let part = Part { train: &train, valid: valid.as_ref(), path: self.table.path };
+        let (trials, chosen, trained) = match key.entrant.declared {
+            Some(place) => {
+                let declared = &self.protocol.declared[place];
+                let seed = self.protocol.seed_of(sitting);
+                let recipe = self.recipe(declared.kind.clone(), declared.enlarge.clone(), seed);
+                (vec![], 0, in_fold(sitting, part.fit(&recipe, watch))?)
             }
-            let recipe = self.recipe(kind, trial_seed(key.entrant, seed, trial));
-            let (valid, trained) =
-                in_fold(sitting, self.assess(&train, &recipe, &split, trials, watch))?;
-            if watch.cancelled() || trained.as_ref().is_some_and(|trained| trained.cancelled) {
-                return Ok(None);
-            }
-            let error = valid.filter(|valid| valid.is_finite()).unwrap_or(f64::INFINITY);
-            if best.as_ref().is_none_or(|(least, ..)| error < *least) {
-                best = Some((error, trial, trained));
-            }
-            tried.push(Trial { kind: recipe.kind, valid });
-        }
-        let (_, chosen, trained) = best.expect("a trial at least");
-        let trained = if let Some(trained) = trained {
-            trained
-        } else {
-            // What is not trained step by step needs no validation rows in the end.
-            let seed = trial_seed(key.entrant, seed, chosen);
-            let recipe = self.recipe(tried[chosen].kind.clone(), seed);
-            in_fold(sitting, fit((&train, self.table.path), &recipe, watch))?
+            None => match self.best_trial(key, &part, watch)? {
+                Some(found) => found,
+                None => return Ok(None),
+            },
         };
+        if watch.cancelled() || trained.cancelled {
+            return Ok(None);
+        }
         let test = self.test.map_or(self.table, |test| test);
         let held = test.frame.select(&sitting.test);
         let (predicted, metrics) = in_fold(sitting, trained.model.evaluate(&held, test.path))?;
@@ -289,9 +283,9 @@ impl<'a> Comparison<'a> {
         };
         Ok(Some(Run {
             key,
-            seed: seed.0,
+            seed: self.protocol.seed_of(sitting).0,
             train_rows: train.batch.num_rows(),
-            trials: tried,
+            trials,
             chosen,
             metrics,
             domains,
@@ -301,31 +295,77 @@ impl<'a> Comparison<'a> {
         }))
     }
 
+    /// Every setting that an entrant tries, and what came of the best; `None` if it was stopped.
+    fn best_trial(&self, key: Key, part: &Part<'_>, watch: &dyn Watch) -> Result<Option<Tried>> {
+        let (place, sitting) = self.sitting(key);
+        let size = self.protocol.sizes.iter().position(|size| *size == key.size);
+        let distances = &self.distances[size.expect("a size of this comparison")][place];
+        let split = self.inner(part.train)?;
+        let seed = self.protocol.seed_of(sitting);
+        let trials =
+            if key.entrant.model == ModelName::Auto { 1 } else { self.protocol.tune.max(1) };
+        let mut tried: Vec<Trial> = vec![];
+        let mut best: Option<(f64, usize, Option<Trained>)> = None;
+        for trial in 0..trials {
+            let mut kind = key.entrant.settings(trial, &self.protocol.network, &split, distances);
+            if let Kind::Network(network) = &mut kind {
+                if part.valid.is_some() {
+                    network.valid = Valid::Given;
+                }
+                if key.entrant.method == Some(MethodName::Placebo) {
+                    network.valid_seed = Some(seed.0);
+                }
+            }
+            let recipe = self.recipe(kind, None, trial_seed(key.entrant, seed, trial));
+            let (valid, trained) =
+                in_fold(sitting, self.assess(part, &recipe, &split, trials, watch))?;
+            if watch.cancelled() || trained.as_ref().is_some_and(|trained| trained.cancelled) {
+                return Ok(None);
+            }
+            let error = valid.filter(|valid| valid.is_finite()).unwrap_or(f64::INFINITY);
+            if best.as_ref().is_none_or(|(least, ..)| error < *least) {
+                best = Some((error, trial, trained));
+            }
+            tried.push(Trial { kind: recipe.kind, valid });
+        }
+        let (_, chosen, trained) = best.expect("a trial at least");
+        let trained = if let Some(trained) = trained {
+            trained
+        } else {
+            // What is not trained step by step needs no validation rows in the end.
+            let seed = trial_seed(key.entrant, seed, chosen);
+            let recipe = self.recipe(tried[chosen].kind.clone(), None, seed);
+            in_fold(sitting, part.fit(&recipe, watch))?
+        };
+        Ok(Some((tried, chosen, trained)))
+    }
+
     /// Whether predictions are needed later: for pictures, or because all runs have the same test rows.
     fn keeps_predictions(&self, key: Key) -> bool {
         let largest = self.protocol.sizes.last().copied().flatten();
-        self.test.is_some() || (key.repeat == 0 && key.size == largest)
+        let first = self.sittings[0].repeat;
+        self.protocol.rule.has_one_test() || (key.repeat == first && key.size == largest)
     }
 
     /// The error of settings on the validation rows of a training part, and the model where that is made at the
     /// same time.
     fn assess(
         &self,
-        train: &Frame,
+        part: &Part<'_>,
         recipe: &Recipe,
         split: &Split,
         trials: usize,
         watch: &dyn Watch,
     ) -> Result<(Option<f64>, Option<Trained>), windlass_model::Error> {
-        let path = self.table.path;
-        if matches!(recipe.kind, Kind::Network(_) | Kind::Auto(_)) {
-            let trained = fit((train, path), recipe, watch)?;
+        if part.valid.is_some() || matches!(recipe.kind, Kind::Network(_) | Kind::Auto(_)) {
+            let trained = part.fit(recipe, watch)?;
             let valid = trained.model.card().valid.map(|valid| valid.rmse);
             return Ok((valid, Some(trained)));
         }
         if trials == 1 {
             return Ok((None, None));
         }
+        let Part { train, path, .. } = *part;
         let seed = Seed(recipe.seed);
         let sides = match self.protocol.network.valid {
             Valid::Folds(folds) => split.folds(&train.batch, folds, seed)?,
@@ -334,9 +374,9 @@ impl<'a> Comparison<'a> {
         };
         let (mut squares, mut rows) = (0.0, 0);
         for sides in sides {
-            let model = fit((&train.select(&sides.train), path), recipe, watch)?.model;
+            let inner = Part { train: &train.select(&sides.train), valid: None, path };
             let Metrics { rmse, rows: held, .. } =
-                model.evaluate(&train.select(&sides.held), path)?.1;
+                inner.fit(recipe, watch)?.model.evaluate(&train.select(&sides.held), path)?.1;
             squares += rmse * rmse * held as f64;
             rows += held;
         }
@@ -344,12 +384,22 @@ impl<'a> Comparison<'a> {
     }
 }
 
-fn fit(
-    table: (&Frame, &Path),
-    recipe: &Recipe,
-    watch: &dyn Watch,
-) -> Result<Trained, windlass_model::Error> {
-    Model::train(table, None, recipe, &Ear(watch), None)
+/// What was tried, which of it was best, and the model that it made.
+type Tried = (Vec<Trial>, usize, Trained);
+
+/// The rows that a run learns from and chooses by, and their file.
+#[derive(Clone, Copy)]
+struct Part<'a> {
+    train: &'a Frame,
+    valid: Option<&'a Frame>,
+    path: &'a Path,
+}
+
+impl Part<'_> {
+    fn fit(&self, recipe: &Recipe, watch: &dyn Watch) -> Result<Trained, windlass_model::Error> {
+        let valid = self.valid.map(|valid| (valid, self.path));
+        Model::train((self.train, self.path), valid, recipe, &Ear(watch), None)
+    }
 }
 
 /// The placebo differs from no augmentation in its initial weights and the order of rows only.

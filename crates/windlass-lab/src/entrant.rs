@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 use windlass::{Bandwidth, GammaLaw, Per};
-use windlass_model::{AugmentRecipe, AutoRecipe, ForestSettings, Kind, NetworkRecipe, Split};
+use windlass_model::{
+    AugmentRecipe, AutoRecipe, EnlargeRecipe, ForestSettings, Kind, NetworkRecipe, Split,
+};
 use windlass_table::{AdaSettings, Clusters, Method};
 use windlass_train::{Activation, FittedOn, Optimiser, Training};
 
@@ -149,6 +151,25 @@ pub struct Entrant {
     pub model: ModelName,
     /// The method; models that are not networks have none.
     pub method: Option<MethodName>,
+    /// Its place among those that were declared with settings of their own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub declared: Option<usize>,
+}
+
+/// An entrant with settings of its own.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Declared {
+    /// What it is called.
+    pub name: String,
+    /// The model.
+    pub model: ModelName,
+    /// The method.
+    pub method: MethodName,
+    /// What is trained.
+    pub kind: Kind,
+    /// Rows that are made beforehand.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub enlarge: Option<EnlargeRecipe>,
 }
 
 impl Entrant {
@@ -157,9 +178,10 @@ impl Entrant {
     pub fn all(models: &[ModelName], methods: &[MethodName]) -> Vec<Self> {
         let of_model = |&model: &ModelName| -> Vec<Self> {
             if model.is_network() {
-                methods.iter().map(|&method| Self { model, method: Some(method) }).collect()
+                let entrant = |&method| Self { model, method: Some(method), declared: None };
+                methods.iter().map(entrant).collect()
             } else {
-                vec![Self { model, method: None }]
+                vec![Self { model, method: None, declared: None }]
             }
         };
         models.iter().flat_map(of_model).collect()
@@ -170,7 +192,8 @@ impl Entrant {
     pub fn reference(self, models: &[ModelName]) -> Self {
         let network = models.iter().copied().find(|model| model.is_network());
         let model = if self.model.is_network() { Some(self.model) } else { network };
-        Self { model: model.unwrap_or(self.model), method: Some(MethodName::Erm) }
+        let model = model.unwrap_or(self.model);
+        Self { model, method: Some(MethodName::Erm), declared: None }
     }
 
     /// In words, among other models or alone.

@@ -51,6 +51,21 @@ pub enum Error {
     /// A file that cannot be read or written.
     #[error("cannot {doing} `{}`: {source}", path.display())]
     Io { doing: &'static str, path: PathBuf, source: std::io::Error },
+    /// A data set was refused.
+    #[error(transparent)]
+    Data(#[from] crate::data::Error),
+    /// A name that no experiment has.
+    #[error("there is no experiment `{name}`")]
+    NoSuchExperiment { name: String },
+    /// An experiment whose file makes no sense.
+    #[error("experiment `{name}`: {why}")]
+    BadExperiment { name: String, why: String },
+    /// An experiment that cannot be run yet.
+    #[error("experiment `{name}` cannot be run yet: it needs {needs}")]
+    CannotRun { name: String, needs: String },
+    /// A picture that cannot be drawn.
+    #[error("cannot draw `{name}`: {why}")]
+    Picture { name: String, why: String },
     /// It was ended.
     #[error("interrupted")]
     Interrupted,
@@ -93,7 +108,14 @@ impl Error {
                 "name another folder with --output, or repeat the first command as it was".into()
             }
             Self::BadResults { .. } => "remove the folder, and start anew with --output".into(),
-            Self::Io { .. } | Self::Interrupted => return None,
+            Self::Data(error) => return error.hint(),
+            Self::NoSuchExperiment { .. } => {
+                format!("experiments are {}, and `all`", crate::reproduce::names().join(", "))
+            }
+            Self::BadExperiment { .. } | Self::CannotRun { .. } => {
+                "`windlass reproduce` lists what can be run".into()
+            }
+            Self::Picture { .. } | Self::Io { .. } | Self::Interrupted => return None,
         })
     }
 
@@ -103,6 +125,8 @@ impl Error {
         match self {
             Self::Model(error) | Self::InFold { source: error, .. } => error.is_fault(),
             Self::InFile { source, .. } => source.is_fault(),
+            Self::Data(error) => error.is_fault(),
+            Self::Picture { .. } => true,
             Self::Io { source, .. } => source.kind() != std::io::ErrorKind::NotFound,
             _ => false,
         }

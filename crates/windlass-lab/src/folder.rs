@@ -46,7 +46,8 @@ fn io(doing: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Error 
     move |source| Error::Io { doing, path, source }
 }
 
-fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
+/// A file of JSON, if it is there.
+pub(crate) fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
     let text = match fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -96,6 +97,18 @@ impl Folder {
         let folder = Self::open(path, command)?;
         folder.kept.store(true, Ordering::Relaxed);
         Ok((folder, runs))
+    }
+
+    /// Goes on where there is something to go on with, otherwise starts.
+    pub fn start_or_resume<P, R>(path: &Path, plan: &Plan<P>) -> Result<(Self, Vec<R>)>
+    where
+        P: Serialize + DeserializeOwned,
+        R: DeserializeOwned,
+    {
+        if path.join(PLAN).exists() {
+            return Self::resume(path, plan);
+        }
+        Ok((Self::create(path, plan)?, vec![]))
     }
 
     fn open(path: &Path, command: &str) -> Result<Self> {
@@ -189,7 +202,7 @@ fn kept_runs<R: DeserializeOwned>(path: &Path) -> Result<Vec<R>> {
 }
 
 /// What two plans differ in, if they do: in words, what it was and what it is.
-fn other(was: &Value, is: &Value) -> Option<(&'static str, String, String)> {
+pub(crate) fn other(was: &Value, is: &Value) -> Option<(&'static str, String, String)> {
     for (key, what) in [("version", "versions"), ("tables", "data"), ("protocol", "settings")] {
         if let Some((place, was, is)) = differing(was.get(key)?, is.get(key)?) {
             let of = |value: Value| format!("{place}{value}");

@@ -10,14 +10,16 @@ mod entrant;
 mod error;
 mod folder;
 mod protocol;
+mod published;
 mod report;
+pub mod reproduce;
 mod results;
 pub mod statistics;
 mod summary;
 mod tune;
 
 pub use compare::{Comparison, Rows, Watch};
-pub use entrant::{Distances, Entrant, MethodName, ModelName};
+pub use entrant::{Declared, Distances, Entrant, MethodName, ModelName};
 pub use error::{Error, Result};
 pub use folder::{Folder, Plan};
 pub use protocol::{Protocol, Rule, Sitting};

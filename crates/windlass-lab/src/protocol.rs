@@ -5,7 +5,8 @@ use windlass::{Seed, Stream};
 use windlass_model::{NetworkRecipe, Scaling, Split, groups_of};
 use windlass_table::{Columns, Frame, numbers};
 
-use crate::entrant::{Entrant, MethodName, ModelName};
+use crate::entrant::{Declared, Entrant, MethodName, ModelName};
+use crate::published::given;
 use crate::{Error, Result};
 
 /// What tells apart the seeds that are made of one.
@@ -32,6 +33,32 @@ pub enum Rule {
     Domain(String),
     /// Rows of a table of their own.
     TestFile,
+    /// What a permutation of the rows puts last, as published experiments do: one for every seed, the same as
+    /// numpy's `RandomState(seed).permutation` gives.
+    Permuted {
+        /// Rows to learn from, to choose by, and held out.
+        parts: [usize; 3],
+        /// The seeds, which number the splits.
+        seeds: Vec<u64>,
+    },
+    /// The last domains, in the order of their numbers; the same for every seed.
+    Ordered {
+        /// The column of domains.
+        column: String,
+        /// The last domain to learn from.
+        train_to: i64,
+        /// The first domain that is held out; those between are to choose by.
+        test_from: i64,
+        /// The seeds, which number the trainings.
+        seeds: Vec<u64>,
+    },
+    /// Rows of a table of their own; every value of a column is a training set.
+    Sets {
+        /// The column of sets, 0 and up.
+        column: String,
+        /// The sets to learn from.
+        seeds: Vec<u64>,
+    },
 }
 
 impl Rule {
@@ -39,8 +66,10 @@ impl Rule {
     #[must_use]
     pub fn split(&self) -> Split {
         match self {
-            Self::Rows | Self::TestFile => Split::Rows,
-            Self::Group(column) | Self::Domain(column) => Split::Groups(column.clone()),
+            Self::Rows | Self::TestFile | Self::Permuted { .. } | Self::Sets { .. } => Split::Rows,
+            Self::Group(column) | Self::Domain(column) | Self::Ordered { column, .. } => {
+                Split::Groups(column.clone())
+            }
             Self::Time(column) => Split::Time(column.clone()),
         }
     }
@@ -49,9 +78,15 @@ impl Rule {
     #[must_use]
     pub fn domain(&self) -> Option<&str> {
         match self {
-            Self::Domain(column) => Some(column),
+            Self::Domain(column) | Self::Ordered { column, .. } => Some(column),
             _ => None,
         }
+    }
+
+    /// Whether every run is judged by the same rows, so that there is nothing to average but trainings.
+    #[must_use]
+    pub fn has_one_test(&self) -> bool {
+        matches!(self, Self::TestFile | Self::Ordered { .. })
     }
 }
 
@@ -70,9 +105,12 @@ pub struct Protocol {
     pub methods: Vec<MethodName>,
     /// The models.
     pub models: Vec<ModelName>,
+    /// Who takes part with settings of their own, in place of every model with every method.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub declared: Vec<Declared>,
     /// Which rows are held out.
     pub rule: Rule,
-    /// Parts that are held out in turn.
+    /// Parts that are held out in turn; where rows are named by seeds, trainings on the rows of each.
     pub folds: usize,
     /// How often, each time with other parts.
     pub repeats: usize,
@@ -95,6 +133,8 @@ pub struct Sitting {
     pub fold: usize,
     /// Training rows, in an order of which a beginning is a sample.
     pub train: Vec<usize>,
+    /// Rows that epochs and settings are chosen by, where they are not to be taken from the training rows.
+    pub valid: Option<Vec<usize>>,
     /// Held-out rows: of the table, or of the table of test rows.
     pub test: Vec<usize>,
 }
@@ -109,7 +149,35 @@ impl Protocol {
     /// Who takes part.
     #[must_use]
     pub fn entrants(&self) -> Vec<Entrant> {
-        Entrant::all(&self.models, &self.methods)
+        if self.declared.is_empty() {
+            return Entrant::all(&self.models, &self.methods);
+        }
+        let entrant = |(place, declared): (usize, &Declared)| Entrant {
+            model: declared.model,
+            method: Some(declared.method),
+            declared: Some(place),
+        };
+        self.declared.iter().enumerate().map(entrant).collect()
+    }
+
+    /// What an entrant is compared with: the same network without augmentation, or the first network; of
+    /// declared ones the last before it that is without augmentation.
+    #[must_use]
+    pub fn reference(&self, entrant: Entrant) -> Option<Entrant> {
+        let Some(place) = entrant.declared else {
+            return Some(entrant.reference(&self.models));
+        };
+        let before = self.entrants().into_iter().take(place + 1).rev();
+        before.into_iter().find(|entrant| entrant.method == Some(MethodName::Erm))
+    }
+
+    /// What an entrant is called.
+    #[must_use]
+    pub fn name(&self, entrant: Entrant) -> String {
+        match entrant.declared {
+            Some(place) => self.declared[place].name.clone(),
+            None => entrant.name(self.several_networks()),
+        }
     }
 
     /// The seed of whatever is random in a sitting, the same for every entrant.
@@ -121,6 +189,16 @@ impl Protocol {
 
     /// The rows of every run.
     pub fn sittings(&self, frame: &Frame, test: Option<&Frame>) -> Result<Vec<Sitting>> {
+        let sittings = match given(self, frame, test)? {
+            Some(sittings) => sittings,
+            None => self.drawn(frame, test)?,
+        };
+        self.check(frame, &sittings)?;
+        Ok(sittings)
+    }
+
+    /// Splits that random numbers of ours make.
+    fn drawn(&self, frame: &Frame, test: Option<&Frame>) -> Result<Vec<Sitting>> {
         let split = self.rule.split();
         let mut sittings = vec![];
         let mut moment = vec![0; frame.batch.num_rows()];
@@ -147,14 +225,13 @@ impl Protocol {
                         .shared(Stream::Split, 0)
                         .shuffle(&mut train),
                 }
-                sittings.push(Sitting { repeat, fold, train, test });
+                sittings.push(Sitting { repeat, fold, train, valid: None, test });
             }
             // In the order of time, or without each group in turn, there is no other way to do it.
             if matches!(self.rule, Rule::Time(_)) || self.leaves_one_out(frame)? {
                 break;
             }
         }
-        self.check(frame, &sittings)?;
         Ok(sittings)
     }
 
@@ -163,7 +240,7 @@ impl Protocol {
             Rule::Group(column) | Rule::Domain(column) => {
                 Some(groups_of(&frame.batch, column)?.len())
             }
-            Rule::Rows | Rule::Time(_) | Rule::TestFile => None,
+            _ => None,
         })
     }
 

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use rand_mt::Mt;
 use windlass_table::{Frame, numbers};
 
-use crate::protocol::{Rule, Sitting};
+use crate::protocol::{Protocol, Rule, Sitting};
 use crate::{Error, Result};
 
 /// The rows of every run, where the rule names them; `None` where they are to be drawn.
 pub(crate) fn given(
-    rule: &Rule,
+    protocol: &Protocol,
     frame: &Frame,
     test: Option<&Frame>,
 ) -> Result<Option<Vec<Sitting>>> {
@@ -22,7 +22,7 @@ pub(crate) fn given(
         valid,
         test,
     };
-    Ok(Some(match rule {
+    let sittings: Vec<Sitting> = match &protocol.rule {
         Rule::Permuted { parts, seeds } => {
             let [train, valid, held] = *parts;
             if train + valid + held > rows {
@@ -59,7 +59,11 @@ pub(crate) fn given(
             seeds.iter().map(split).collect()
         }
         _ => return Ok(None),
-    }))
+    };
+    // Other trainings on the same rows are told apart as folds are.
+    let trainings =
+        |sitting: Sitting| (0..protocol.folds).map(move |fold| Sitting { fold, ..sitting.clone() });
+    Ok(Some(sittings.into_iter().flat_map(trainings).collect()))
 }
 
 /// The rows of every whole number in a column.

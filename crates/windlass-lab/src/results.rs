@@ -49,13 +49,15 @@ pub struct Run {
     pub seed: u64,
     /// Rows that it learnt from, validation rows among them.
     pub train_rows: usize,
-    /// What was tried.
+    /// What was tried; nothing where settings are declared.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub trials: Vec<Trial>,
     /// The trial that was chosen.
     pub chosen: usize,
     /// Errors on the held-out rows.
     pub metrics: Metrics,
     /// Errors on each domain among them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub domains: Vec<GroupError>,
     /// Whether a training diverged; its last good weights count.
     pub diverged: bool,

@@ -48,7 +48,7 @@
 //! Nadeau, Bengio, *Inference for the generalization error*, 2003,
 //! [doi:10.1023/A:1024068626366](https://doi.org/10.1023/A:1024068626366).
 
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 use windlass::{Seed, Stream};
 
@@ -62,19 +62,35 @@ const ROUNDING: f64 = 1e-12;
 ///
 /// Where the spread is unknown (one run, equal differences that are not 0, values that are not finite),
 /// `low` is −∞, `high` is ∞ and `p` is 1: nothing is claimed.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
     /// The mean of the differences (1), below 0 where the method is better than ERM. Not finite if a
     /// difference is not; NaN of no differences.
+    #[serde(deserialize_with = "or_nan")]
     pub mean: f64,
     /// The lower end.
+    #[serde(deserialize_with = "or_below")]
     pub low: f64,
     /// The upper end.
+    #[serde(deserialize_with = "or_above")]
     pub high: f64,
     /// The two-sided p-value; below 0.05 exactly where the interval leaves 0 out.
     pub p: f64,
     /// How many differences the mean is of.
     pub runs: usize,
+}
+
+// JSON has no number that is not finite.
+fn or_nan<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+    Ok(Option::deserialize(from)?.unwrap_or(f64::NAN))
+}
+
+fn or_below<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+    Ok(Option::deserialize(from)?.unwrap_or(f64::NEG_INFINITY))
+}
+
+fn or_above<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+    Ok(Option::deserialize(from)?.unwrap_or(f64::INFINITY))
 }
 
 impl Interval {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use windlass::Seed;
 use windlass_model::weights;
 use windlass_table::numbers;
@@ -17,7 +17,7 @@ use crate::statistics::{
 };
 
 /// What can be said of an entrant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Finding {
     /// It is what others are compared with.
@@ -33,7 +33,7 @@ pub enum Finding {
 }
 
 /// An entrant with so many training rows, over all splits.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Line {
     /// Training rows; `None` is all of a part.
     pub size: Option<usize>,
@@ -66,7 +66,7 @@ pub struct Line {
 }
 
 /// What a comparison found.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     /// Every entrant with every number of training rows.
     pub lines: Vec<Line>,
@@ -158,7 +158,7 @@ impl Comparison<'_> {
         if own.is_empty() {
             return None;
         }
-        let reference = entrant.reference(&self.protocol().models);
+        let reference = self.protocol().reference(entrant)?;
         let same = |a: &Run, b: &Run| (a.key.repeat, a.key.fold) == (b.key.repeat, b.key.fold);
         let pairs: Vec<(&Run, &Run)> = of(reference)
             .into_iter()
@@ -191,10 +191,14 @@ impl Comparison<'_> {
     }
 
     fn interval(&self, pairs: &[(&Run, &Run)], differences: &[f64]) -> Interval {
-        let Some(test) = self.test_frame() else {
+        let Some(test) = self.only_test() else {
             let rows = |of: &dyn Fn(&Run) -> usize| {
                 pairs.iter().map(|(run, _)| of(run)).sum::<usize>() / pairs.len()
             };
+            // Sets have no rows in common.
+            if matches!(self.protocol().rule, Rule::Sets { .. }) {
+                return over_splits(differences, Sizes { train: 1, test: 0, all: 1 });
+            }
             let sizes = Sizes {
                 train: rows(&|run| run.train_rows),
                 test: rows(&|run| run.metrics.rows),
@@ -205,7 +209,7 @@ impl Comparison<'_> {
         let targets: Vec<_> =
             test.roles.targets().iter().map(|&place| numbers(test.batch.column(place))).collect();
         // Weights were looked at when the rows were first evaluated.
-        let weights = weights(test, &test.batch, Path::new("-")).unwrap_or_default();
+        let weights = weights(&test, &test.batch, Path::new("-")).unwrap_or_default();
         let squares = |run: &Run| -> Vec<f64> {
             let of_row = |(row, predicted): (usize, &[f64])| {
                 let square =
@@ -223,7 +227,7 @@ impl Comparison<'_> {
 
     /// The answer and what else there is to say of the largest training parts and of smaller ones.
     fn in_words(&self, main: &[&Line], lines: &[Line]) -> (String, Vec<String>) {
-        let name = |line: &Line| line.entrant.name(self.protocol().several_networks());
+        let name = |line: &Line| self.protocol().name(line.entrant);
         let of = |finding: Finding, rival: bool| -> Vec<(&Line, Interval)> {
             let mut found: Vec<(&Line, Interval)> = main
                 .iter()
@@ -296,13 +300,12 @@ impl Comparison<'_> {
     }
 
     fn remark_on_others(&self, main: &[&Line], lines: &[Line], remarks: &mut Vec<String>) {
-        let several = self.protocol().several_networks();
         let diverged: Vec<String> = main
             .iter()
             .filter(|line| line.diverged > 0)
             .map(|line| {
                 let (lost, all) = (line.diverged, line.splits);
-                format!("{} ({lost} of {all} runs)", line.entrant.name(several))
+                format!("{} ({lost} of {all} runs)", self.protocol().name(line.entrant))
             })
             .collect();
         if !diverged.is_empty() {
@@ -325,7 +328,7 @@ impl Comparison<'_> {
                 .filter(|line| line.size == Some(*rows) && line.finding == Finding::Helps)
                 .filter_map(|line| {
                     let by = in_percent(line.difference?.mean);
-                    Some(format!("{} (RMSE {by})", line.entrant.name(several)))
+                    Some(format!("{} (RMSE {by})", self.protocol().name(line.entrant)))
                 })
                 .collect();
             remarks.push(match helping.join(", ") {
@@ -369,7 +372,10 @@ impl Comparison<'_> {
             Rule::Time(column) => {
                 format!("the past predicts the future by {column}, {folds} times")
             }
-            Rule::TestFile => format!("{} trainings, the same test rows", repeats * folds),
+            Rule::TestFile | Rule::Ordered { .. } | Rule::Sets { .. } => {
+                format!("{} trainings, the same test rows", splits.len())
+            }
+            Rule::Permuted { .. } => format!("{} permutations of the rows", splits.len()),
         }
     }
 }

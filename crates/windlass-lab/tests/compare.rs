@@ -54,6 +54,7 @@ fn protocol(rule: Rule) -> Protocol {
         target_scaling: Scaling::Standard,
         methods: MethodName::ALL.to_vec(),
         models: vec![ModelName::Mlp, ModelName::Ridge, ModelName::Forest],
+        declared: vec![],
         rule,
         folds: 3,
         repeats: 1,
@@ -265,7 +266,7 @@ fn the_verdict_is_plain() {
     let protocol = Protocol { repeats: 3, folds: 5, ..protocol(Rule::Rows) };
     let table = frame(&folder, "t.csv", &text(60, |_| false), &protocol.columns);
     let comparison = Comparison::new(&protocol, rows(&table), None).unwrap();
-    let method = |method| Entrant { model: ModelName::Mlp, method: Some(method) };
+    let method = |method| Entrant { model: ModelName::Mlp, method: Some(method), declared: None };
     let wobble = |key: Key, size: f64| {
         let step = 7 + 31 * key.repeat as u64 + key.entrant.method.map_or(0, |m| m as u64 * 1000);
         size * draw(step, key.fold)
@@ -285,7 +286,10 @@ fn the_verdict_is_plain() {
     assert_eq!(found(method(MethodName::AdaManifold)), Finding::Helps);
     assert_eq!(found(method(MethodName::Mixup)), Finding::Hurts);
     assert_eq!(found(method(MethodName::Ada)), Finding::NoEvidence);
-    assert_eq!(found(Entrant { model: ModelName::Ridge, method: None }), Finding::Hurts);
+    assert_eq!(
+        found(Entrant { model: ModelName::Ridge, method: None, declared: None }),
+        Finding::Hurts
+    );
     assert!(summary.verdict.starts_with("ada-manifold helps: RMSE "), "{}", summary.verdict);
     assert!(summary.verdict.contains(" % lower (95 % interval: "), "{}", summary.verdict);
     assert!(summary.verdict.ends_with("over 15 splits (3×5 folds of rows)."));

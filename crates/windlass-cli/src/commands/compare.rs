@@ -204,6 +204,7 @@ impl CompareArgs {
             target_scaling: self.target_scale.into(),
             methods: self.methods(),
             models: self.models(),
+            declared: vec![],
             rule: if self.test.is_some() { Rule::TestFile } else { self.split.clone() },
             folds: self.folds.into(),
             repeats: self.repeats.into(),

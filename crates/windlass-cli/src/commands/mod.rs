@@ -10,6 +10,7 @@ mod network;
 mod picture;
 pub(crate) mod predict;
 pub(crate) mod regress;
+pub(crate) mod reproduce;
 pub(crate) mod train;
 pub(crate) mod tune;
 pub(crate) mod verify;

@@ -1,5 +1,6 @@
 //! `reproduce`: the experiments of the paper, from raw data to a page.
 
+use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -136,7 +137,7 @@ fn list() -> Result<ExitCode> {
             None if parts.is_empty() => "pictures".to_owned(),
             None => parts.join(", "),
         };
-        out += &format!("{name:<15} {}\n{:15} {state}\n", experiment.title, "");
+        let _ = writeln!(out, "{name:<15} {}\n{:15} {state}", experiment.title, "");
     }
     terminal::print(&out)?;
     Ok(ExitCode::SUCCESS)

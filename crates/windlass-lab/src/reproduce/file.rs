@@ -65,6 +65,7 @@ impl Experiment {
         const EPOCHS: usize = 5;
         for part in &mut self.part {
             part.seeds.truncate(2);
+            part.trainings = 1;
             part.tune = part.tune.min(2);
             if let [first, .., last] = part.sizes[..] {
                 part.sizes = vec![first, last];
@@ -109,8 +110,11 @@ pub struct Part {
     pub exclude: Vec<String>,
     /// Which rows are held out.
     pub split: SplitRule,
-    /// One run of everything for each.
+    /// One split, or one training set, for each.
     pub seeds: Vec<u64>,
+    /// Trainings on each of them, from other initial weights.
+    #[serde(default = "once")]
+    pub trainings: usize,
     /// Numbers of training rows; none is all.
     #[serde(default)]
     pub sizes: Vec<usize>,
@@ -149,6 +153,10 @@ fn standard() -> Scaling {
     Scaling::Standard
 }
 
+fn once() -> usize {
+    1
+}
+
 fn three() -> usize {
     3
 }
@@ -182,7 +190,6 @@ pub enum SplitRule {
 /// How a network is trained; what is not said is as the part has it, or else as usual.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-
 pub struct TrainingSettings {
     pub optimiser: Option<OptimiserName>,
     pub rate: Option<f64>,
@@ -196,7 +203,6 @@ pub struct TrainingSettings {
 /// An optimiser with PyTorch's settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-
 pub enum OptimiserName {
     Adam,
     AdamW,
@@ -228,14 +234,14 @@ impl TrainingSettings {
 /// One value, or several that are all tried.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(untagged)]
-pub enum Some1<T> {
+pub enum OneOrMany<T> {
     /// One.
     One(T),
     /// Several.
     Many(Vec<T>),
 }
 
-impl<T: Copy> Some1<T> {
+impl<T: Copy> OneOrMany<T> {
     /// All of them.
     #[must_use]
     pub fn all(&self) -> Vec<T> {
@@ -269,11 +275,11 @@ pub struct EntrantFile {
     #[serde(default = "one")]
     pub penalty: f64,
     /// Rows made beforehand for every row; without it batches are augmented.
-    pub copies: Option<Some1<usize>>,
+    pub copies: Option<OneOrMany<usize>>,
     /// The range of γ: its grid goes from 1/α to α.
-    pub alpha: Option<Some1<f64>>,
+    pub alpha: Option<OneOrMany<f64>>,
     /// The number of groups.
-    pub groups: Option<Some1<usize>>,
+    pub groups: Option<OneOrMany<usize>>,
     /// What groups are found in.
     #[serde(default)]
     pub on: On,

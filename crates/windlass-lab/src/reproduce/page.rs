@@ -7,7 +7,7 @@ use windlass_train::Optimiser;
 
 use super::file::{EntrantFile, Experiment, Metric, Part};
 use super::run::{Finished, Kept, Reproduction};
-use crate::entrant::{Entrant, MethodName};
+use crate::entrant::Entrant;
 use crate::protocol::Rule;
 use crate::summary::{Finding, in_percent};
 
@@ -59,9 +59,11 @@ impl Finished {
         (!values.is_empty()).then(|| Spread::of(&values))
     }
 
-    /// The entrant of this part that stands for one of another.
-    pub(super) fn counterpart(&self, method: MethodName) -> Option<Entrant> {
-        self.entrants().into_iter().find(|entrant| entrant.method == Some(method))
+    /// The entrant of another part with the same method; it stands for the first with that method.
+    pub(super) fn counterpart(&self, entrant: Entrant, other: &Self) -> Option<Entrant> {
+        let first =
+            |part: &Self| part.entrants().into_iter().find(|one| one.method == entrant.method);
+        first(other).filter(|_| first(self) == Some(entrant))
     }
 }
 
@@ -158,12 +160,12 @@ fn table_of_methods(out: &mut String, main: &Finished, equal: Option<&Finished>)
     };
     let mut met = vec![];
     for &entrant in &entrants {
-        let other = equal.zip(entrant.method).and_then(|(equal, method)| equal.counterpart(method));
+        let other = equal.and_then(|equal| main.counterpart(entrant, equal));
         met.extend(other);
         line(out, &main.kept.protocol.name(entrant), Some(entrant), other);
     }
     // Those that the published comparison has not.
-    for equal in equal {
+    if let Some(equal) = equal {
         for entrant in equal.entrants().into_iter().filter(|entrant| !met.contains(entrant)) {
             line(out, &equal.kept.protocol.name(entrant), None, Some(entrant));
         }
@@ -188,9 +190,10 @@ fn table_by_size(out: &mut String, main: &Finished) {
             let words = main
                 .ours(size, entrant, metric)
                 .map_or_else(|| "–".to_owned(), |spread| spread.in_words(main.part.decimals));
-            let told = main.kept.line(size, entrant).is_some_and(|line| {
-                matches!(line.finding, Finding::Helps | Finding::Hurts)
-            });
+            let told = main
+                .kept
+                .line(size, entrant)
+                .is_some_and(|line| matches!(line.finding, Finding::Helps | Finding::Hurts));
             if told { format!("**{words}**") } else { words }
         };
         let cells: Vec<String> = sizes.iter().map(cell).collect();
@@ -230,8 +233,15 @@ fn against_paper(main: &Finished, metric: Metric) -> Option<String> {
         let reach = main.part.within.filter(|_| first).or(published.deviation).unwrap_or(0.0);
         let name = main.kept.protocol.name(entrant);
         let sign = if off < 0.0 { '−' } else { '+' };
-        let words = format!("{name} ({sign}{:.decimals$})", off.abs());
-        if off.abs() <= reach { same.push(words) } else { other.push((off, words)) }
+        let mut words = format!("{name} ({sign}{:.decimals$}", off.abs());
+        if off.abs() <= reach {
+            same.push(words + ")");
+            continue;
+        }
+        if let Some(share) = triples_beyond(main, entrant, metric, published.mean, off) {
+            let _ = write!(words, "; {share:.0} % of our triples of seeds are as far off");
+        }
+        other.push((off, words + ")"));
     }
     if same.is_empty() && other.is_empty() {
         return None;
@@ -245,9 +255,11 @@ fn against_paper(main: &Finished, metric: Metric) -> Option<String> {
         of.map(|(_, words)| words.clone()).collect()
     };
     let mut words = format!("**{}**, ours against the paper.", metric.name());
-    for (what, names) in
-        [(format!("Reproduced, {reach}"), same), ("Better".into(), list(false)), ("Worse".into(), list(true))]
-    {
+    for (what, names) in [
+        (format!("Reproduced, {reach}"), same),
+        ("Better".into(), list(false)),
+        ("Worse".into(), list(true)),
+    ] {
         if !names.is_empty() {
             let _ = write!(words, " {what}: {}.", names.join(", "));
         }
@@ -255,16 +267,44 @@ fn against_paper(main: &Finished, metric: Metric) -> Option<String> {
     Some(words)
 }
 
+/// The paper's means are over three seeds: in percent, how many means of three of our runs, of other seeds each, are
+/// as far from our mean as the published one, on its side.
+fn triples_beyond(
+    main: &Finished,
+    entrant: Entrant,
+    metric: Metric,
+    published: f64,
+    off: f64,
+) -> Option<f64> {
+    let own = main.kept.runs.iter().filter(|run| run.key.entrant == entrant);
+    let runs: Vec<(usize, f64)> = own.map(|run| (run.key.repeat, metric.of(run))).collect();
+    let (mut all, mut beyond) = (0_u32, 0_u32);
+    for (place, one) in runs.iter().enumerate() {
+        for (place, two) in runs.iter().enumerate().skip(place + 1) {
+            for three in &runs[place + 1..] {
+                if one.0 == two.0 || two.0 == three.0 || one.0 == three.0 {
+                    continue;
+                }
+                let mean = (one.1 + two.1 + three.1) / 3.0;
+                all += 1;
+                beyond += u32::from(if off > 0.0 { mean <= published } else { mean >= published });
+            }
+        }
+    }
+    (all > 0).then(|| 100.0 * f64::from(beyond) / f64::from(all))
+}
+
 /// The methods by their error, as published and as found.
 fn order(main: &Finished) -> Option<String> {
     let metric = main.part.metrics[0];
     let ranked = |of: &dyn Fn(Entrant) -> Option<Spread>| -> Option<String> {
-        let found: Option<Vec<(Entrant, f64)>> = main
-            .entrants()
-            .into_iter()
-            .map(|entrant| Some((entrant, of(entrant)?.mean)))
-            .collect();
-        let mut found = found?;
+        let printed =
+            main.entrants().into_iter().filter(|&one| main.published(one, metric).is_some());
+        let mut found: Vec<(Entrant, f64)> =
+            printed.filter_map(|entrant| Some((entrant, of(entrant)?.mean))).collect();
+        if found.is_empty() {
+            return None;
+        }
         found.sort_by(|a, b| a.1.total_cmp(&b.1));
         let names: Vec<String> =
             found.iter().map(|(entrant, _)| main.kept.protocol.name(*entrant)).collect();
@@ -300,7 +340,11 @@ fn by_size(main: &Finished) -> Vec<String> {
             }
         }
         let words = |found: Vec<String>| {
-            if found.is_empty() { "at no size".to_owned() } else { format!("at {}", found.join(", ")) }
+            if found.is_empty() {
+                "at no size".to_owned()
+            } else {
+                format!("at {}", found.join(", "))
+            }
         };
         let reference = protocol.reference(entrant).map(|entrant| protocol.name(entrant));
         told.push(format!(
@@ -319,10 +363,15 @@ fn how_it_was_run(out: &mut String, finished: &[Finished]) {
     for Finished { part, kept } in finished {
         let _ = write!(
             out,
-            "\n**{}** ({} rows, {}): {}. All {} runs took {:.0} s of one core; each is in [{}.json]({}.json).\n",
+            "\n**{}** ({} rows, {}{}): {}. All {} runs took {:.0} s of one core; each is in [{}.json]({}.json).\n",
             part.title,
             kept.rows,
             seeds(part),
+            if part.trainings > 1 {
+                format!(", {} trainings on each", part.trainings)
+            } else {
+                String::new()
+            },
             rows_of(kept, part),
             kept.runs.len(),
             kept.seconds(),
@@ -330,10 +379,10 @@ fn how_it_was_run(out: &mut String, finished: &[Finished]) {
             part.name
         );
         if kept.protocol.declared.is_empty() {
-            let _ = write!(
+            let _ = writeln!(
                 out,
                 "Every method tries {} settings (rate, weight decay and its own strength; the same rates and decays for \
-                 all) and keeps the one with the least error on the validation rows. {}\n",
+                 all) and keeps the one with the least error on the validation rows. {}.",
                 kept.protocol.tune,
                 network(&kept.protocol.network)
             );
@@ -385,7 +434,9 @@ fn rows_of(kept: &Kept, part: &Part) -> String {
             "training rows are those with `{column}` up to {train_to}, test rows those from {test_from}, \
              validation rows those between"
         ),
-        Rule::Sets { .. } => "every seed has a training set of its own, all the same test rows".into(),
+        Rule::Sets { .. } => {
+            "every seed has a training set of its own, all the same test rows".into()
+        }
         _ => String::new(),
     };
     words += match part.prepared {
@@ -397,6 +448,7 @@ fn rows_of(kept: &Kept, part: &Part) -> String {
     words
 }
 
+/// A network and its training, in words.
 fn network(recipe: &NetworkRecipe) -> String {
     let training = &recipe.training;
     let hidden: Vec<String> = recipe.hidden.iter().map(usize::to_string).collect();
@@ -433,7 +485,9 @@ pub(super) fn index(experiments: &[Experiment]) -> String {
         let (name, title, paper) = (&experiment.name, &experiment.title, &experiment.paper);
         let _ = match &experiment.needs {
             None => writeln!(out, "| [{name}]({name}/README.md) | {paper} | {title} |"),
-            Some(needs) => writeln!(out, "| {name} | {paper} | {title}. Not yet: it needs {needs}. |"),
+            Some(needs) => {
+                writeln!(out, "| {name} | {paper} | {title}. Not yet: it needs {needs}. |")
+            }
         };
     }
     out

@@ -5,7 +5,7 @@ use windlass_model::{AugmentRecipe, EnlargeRecipe, Kind, NetworkRecipe, Split, V
 use windlass_table::{AdaSettings, Clusters, Columns, Method};
 use windlass_train::FittedOn;
 
-use super::file::{EntrantFile, Part, SplitRule};
+use super::file::{EntrantFile, OneOrMany, Part, SplitRule};
 use crate::entrant::{Declared, MethodName, ModelName};
 use crate::protocol::{Protocol, Rule};
 use crate::{Error, Result};
@@ -50,7 +50,7 @@ impl Part {
             models: vec![ModelName::Mlp],
             declared,
             rule,
-            folds: 1,
+            folds: self.trainings,
             repeats: 1,
             sizes: if self.sizes.is_empty() { vec![None] } else { sizes },
             tune: self.tune,
@@ -77,8 +77,8 @@ impl Part {
 
     /// Every combination of the settings of an entrant.
     fn declared(&self, file: &EntrantFile) -> Result<Vec<Declared>> {
-        let alphas = file.alpha.as_ref().map_or(vec![2.0], |alpha| alpha.all());
-        let groups = file.groups.as_ref().map_or(vec![8], |groups| groups.all());
+        let alphas = file.alpha.as_ref().map_or(vec![2.0], OneOrMany::all);
+        let groups = file.groups.as_ref().map_or(vec![8], OneOrMany::all);
         let copies: Vec<Option<usize>> = match &file.copies {
             Some(copies) => copies.all().into_iter().map(Some).collect(),
             None => vec![None],

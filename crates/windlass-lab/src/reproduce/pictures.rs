@@ -1,11 +1,13 @@
 //! The pictures of an experiment.
 
 use ndarray::Array2;
-use windlass::{Ada, Anchors, Clustering, Copies, GammaLaw, KMeans, Method as _, On, Plan, Samples};
+use windlass::{
+    Ada, Anchors, Clustering, Copies, GammaLaw, KMeans, Method as _, On, Plan, Samples,
+};
 use windlass::{Scale, Seed};
 use windlass_model::{Kind, Metrics};
 use windlass_plot::{
-    Dots, Emphasis, Fits, Interval, Intervals, Lines, PlotError, Series,
+    Best, Dots, Emphasis, Fits, HeatMap, Interval, Intervals, Lines, PlotError, Series,
 };
 use windlass_table::{Clusters, Method, numbers};
 
@@ -44,7 +46,7 @@ pub(super) fn draw(picture: &Picture, finished: &[Finished]) -> Result<Drawn> {
             both(plot.to_svg(), plot.to_png())
         }
         Drawing::Heat { part: name } => {
-            let plot = along(title, part(name)?, Axis::Alpha);
+            let plot = heat(title, part(name)?);
             both(plot.to_svg(), plot.to_png())
         }
         Drawing::Along { part: name, by } => {
@@ -202,6 +204,25 @@ impl Grid {
     }
 }
 
+fn heat(title: String, part: &Finished) -> HeatMap {
+    let grid = Grid::of(part);
+    let row = |&groups: &usize| -> Vec<Option<f64>> {
+        grid.alphas.iter().map(|&alpha| grid.at(alpha, groups).map(|cell| cell.mean)).collect()
+    };
+    HeatMap {
+        title,
+        x_label: "α: γ from 1/α to α".into(),
+        y_label: "groups q".into(),
+        x_names: grid.alphas.iter().map(f64::to_string).collect(),
+        y_names: grid.groups.iter().map(usize::to_string).collect(),
+        values: grid.groups.iter().map(row).collect(),
+        value_label: part.part.metrics[0].name().into(),
+        decimals: part.part.decimals,
+        best: Best::Least,
+        ..HeatMap::default()
+    }
+}
+
 fn along(title: String, part: &Finished, by: Axis) -> Lines {
     let grid = Grid::of(part);
     let line = |name: String, cells: Vec<(f64, Option<Spread>)>| {
@@ -260,8 +281,11 @@ fn fits(title: String, part: &Finished, only: &[String]) -> Result<Fits> {
         if run.predicted.is_empty() || !wanted(&name, only) {
             continue;
         }
-        let mut points: Vec<(f64, f64)> =
-            test.iter().zip(&run.predicted).map(|(point, predicted)| (point.0, *predicted)).collect();
+        let mut points: Vec<(f64, f64)> = test
+            .iter()
+            .zip(&run.predicted)
+            .map(|(point, predicted)| (point.0, *predicted))
+            .collect();
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
         let Metrics { rmse, .. } = run.metrics;
         let name = format!("{name}: MSE {:.3}", rmse * rmse);
@@ -308,9 +332,7 @@ fn methods(title: String, finished: &[Finished], metric: Metric) -> Intervals {
             if let Some((found, values)) = of(main, entrant) {
                 row(heading.take(), "ours", found, values);
             }
-            let other = equal.zip(entrant.method).and_then(|(equal, method)| {
-                of(equal, equal.counterpart(method)?)
-            });
+            let other = equal.and_then(|equal| of(equal, main.counterpart(entrant, equal)?));
             if let Some((found, values)) = other {
                 row(heading.take(), "ours, equal budget", found, values);
             }

@@ -160,7 +160,9 @@ impl Reproduction {
         }
         let summary = comparison.summary(&runs);
         if !part.predictions {
-            runs.iter_mut().for_each(|run| run.predicted.clear());
+            for run in &mut runs {
+                run.predicted.clear();
+            }
         }
         let Plan { command, version, protocol, tables } = plan;
         let rows = frame.batch.num_rows();
@@ -212,11 +214,8 @@ impl Kept {
     fn to_json(&self) -> String {
         let head = Self { runs: vec![], ..self.clone() };
         let head = serde_json::to_string_pretty(&head).expect("plain values");
-        let runs: Vec<String> = self
-            .runs
-            .iter()
-            .map(|run| serde_json::to_string(run).expect("plain values"))
-            .collect();
+        let runs: Vec<String> =
+            self.runs.iter().map(|run| serde_json::to_string(run).expect("plain values")).collect();
         let mut out = head.strip_suffix("[]\n}").expect("runs come last").to_owned();
         let _ = write!(out, "[\n{}\n]}}\n", runs.join(",\n"));
         out

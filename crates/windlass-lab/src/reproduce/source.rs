@@ -111,22 +111,21 @@ impl Source {
             Self::Set(name) => data::named(name)?.load()?,
             Self::CompleteRowsOf(name) => complete(&data::named(name)?.load()?),
             &Self::Cosine { rows, sets, noise, equidistant, seed } => {
-                let set = |number: usize| {
-                    let points = data::cosine(rows, noise, equidistant, seed + number as u64);
-                    let number = Int64Array::from(vec![number as i64; rows]);
+                let set = |number: i64| {
+                    let seed = seed + number.unsigned_abs();
+                    let points = data::cosine(rows, noise, equidistant, seed);
+                    let number = Int64Array::from(vec![number; rows]);
                     let mut columns: Vec<(&str, ArrayRef)> = vec![("set", Arc::new(number))];
                     columns.extend(["x", "y"].map(|name| (name, points[name].clone())));
                     RecordBatch::try_from_iter(columns).expect("as many of each")
                 };
-                let sets: Vec<RecordBatch> = (0..sets.max(1)).map(set).collect();
+                let sets: Vec<RecordBatch> = (0..).take(sets.max(1)).map(set).collect();
                 concat_batches(&sets[0].schema(), &sets).expect("the same columns")
             }
             &Self::Linear { rows, sets, seed } => {
                 data::linear(rows, sets, LINEAR.0, LINEAR.1, seed)
             }
-            &Self::LinearValid { rows, seed } => {
-                data::linear_valid(rows, LINEAR.0, LINEAR.1, seed)
-            }
+            &Self::LinearValid { rows, seed } => data::linear_valid(rows, LINEAR.0, LINEAR.1, seed),
         })
     }
 
