@@ -486,6 +486,20 @@ fn comparisons(log: &mut String) {
     });
     case(log, "a validation file for compare", &with("--valid good.csv"), |_| {});
     searches(log);
+    experiments(log);
+}
+
+fn experiments(log: &mut String) {
+    case(log, "an experiment that is none", "reproduce figure2", |_| {});
+    case(log, "an experiment to come", "reproduce cosine-range dti", |_| {});
+    case(log, "a part that is none", "reproduce cosine-range --only equal", |_| {});
+    case(log, "a seed twice", "reproduce cosine-range --seeds 1,2,1", |_| {});
+    case(log, "a seed that is too large", "reproduce cosine-range --seeds 65536", |_| {});
+    case(log, "a training set that is none", "reproduce cosine-range --seeds 20", |_| {});
+    case(log, "seeds in words", "reproduce cosine-range --seeds one", |_| {});
+    case(log, "results of other seeds", "reproduce figure1 cosine-range --quick", |desk| {
+        desk.run("reproduce cosine-range --quick --seeds 7").ok();
+    });
 }
 
 fn searches(log: &mut String) {

@@ -63,6 +63,9 @@ pub enum Error {
     /// An experiment that cannot be run yet.
     #[error("experiment `{name}` cannot be run yet: it needs {needs}")]
     CannotRun { name: String, needs: String },
+    /// Seeds that cannot number splits.
+    #[error("--seeds: {why}")]
+    BadSeeds { why: String },
     /// A picture that cannot be drawn.
     #[error("cannot draw `{name}`: {why}")]
     Picture { name: String, why: String },
@@ -112,6 +115,7 @@ impl Error {
             Self::NoSuchExperiment { .. } => {
                 format!("experiments are {}, and `all`", crate::reproduce::names().join(", "))
             }
+            Self::BadSeeds { .. } => "name other seeds".into(),
             Self::BadExperiment { .. } | Self::CannotRun { .. } => {
                 "`windlass reproduce` lists what can be run".into()
             }

@@ -51,12 +51,15 @@ pub(crate) fn given(
         Rule::Sets { column, seeds } => {
             let mut sets = numbered(frame, column)?;
             let held: Vec<usize> = (0..test.map_or(0, |test| test.batch.num_rows())).collect();
+            let count = sets.len();
             let split = |seed: &u64| {
-                let set = i64::try_from(*seed).unwrap_or(i64::MAX);
-                let train = sets.remove(&set).unwrap_or_default();
-                sitting(seed, train, None, held.clone())
+                let set = i64::try_from(*seed).ok().and_then(|set| sets.remove(&set));
+                let train = set.ok_or_else(|| Error::BadSeeds {
+                    why: format!("there is no training set {seed}: {count} are numbered from 0"),
+                })?;
+                Ok(sitting(seed, train, None, held.clone()))
             };
-            seeds.iter().map(split).collect()
+            seeds.iter().map(split).collect::<Result<_>>()?
         }
         _ => return Ok(None),
     };

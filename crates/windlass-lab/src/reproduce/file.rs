@@ -399,6 +399,8 @@ pub enum Drawing {
     },
     /// Every method: published, ours, and at equal budgets.
     Methods {
+        /// The part with the published numbers; that at equal budgets follows it.
+        part: String,
         /// The measure.
         metric: Metric,
     },

@@ -67,10 +67,18 @@ impl Finished {
     }
 }
 
-/// The part at equal budgets that has other numbers for this one.
-pub(super) fn equal_of<'a>(finished: &'a [Finished], main: &Finished) -> Option<&'a Finished> {
-    let place = finished.iter().position(|part| part.part.name == main.part.name)?;
-    finished[place + 1..].first().filter(|next| next.part.equal)
+/// The parts, each with the one at equal budgets that has other numbers for its methods.
+pub(super) fn pairs(finished: &[Finished]) -> Vec<(&Finished, Option<&Finished>)> {
+    let mut pairs: Vec<(&Finished, Option<&Finished>)> = vec![];
+    for part in finished {
+        match pairs.last_mut() {
+            Some((main, equal @ None)) if part.part.equal && !main.part.equal => {
+                *equal = Some(part);
+            }
+            _ => pairs.push((part, None)),
+        }
+    }
+    pairs
 }
 
 /// The page.
@@ -87,8 +95,7 @@ pub(super) fn page(reproduction: &Reproduction, finished: &[Finished]) -> String
         if reproduction.experiment().part.is_empty() { "" } else { ", seeds as below" },
         experiment.about.trim()
     );
-    for main in finished.iter().filter(|part| !part.part.equal) {
-        let equal = equal_of(finished, main);
+    for (main, equal) in pairs(finished) {
         let _ = write!(out, "\n## {}\n\n", main.part.title);
         if main.kept.protocol.sizes.len() > 1 {
             table_by_size(&mut out, main);
@@ -211,9 +218,10 @@ fn findings(main: &Finished, equal: Option<&Finished>) -> Vec<String> {
     if main.kept.protocol.sizes.len() > 1 {
         told.extend(by_size(main));
     }
-    if let Some(equal) = equal {
-        told.push(format!("**At equal budgets.** {}", equal.kept.summary.verdict));
-        told.extend(equal.kept.summary.remarks.iter().cloned());
+    let tuned = |part: &&Finished| part.kept.protocol.declared.is_empty();
+    for Finished { part, kept } in [Some(main), equal].into_iter().flatten().filter(tuned) {
+        told.push(format!("**{}.** {}", part.title, kept.summary.verdict));
+        told.extend(kept.summary.remarks.iter().cloned());
     }
     told
 }

@@ -12,7 +12,7 @@ use windlass_plot::{
 use windlass_table::{Clusters, Method, numbers};
 
 use super::file::{Axis, Drawing, Metric, Picture};
-use super::page::{Spread, equal_of};
+use super::page::{Spread, pairs};
 use super::run::Finished;
 use super::source::Source;
 use crate::entrant::{Declared, Entrant};
@@ -57,8 +57,8 @@ pub(super) fn draw(picture: &Picture, finished: &[Finished]) -> Result<Drawn> {
             let plot = fits(title, part(name)?, only)?;
             both(plot.to_svg(), plot.to_png())
         }
-        Drawing::Methods { metric } => {
-            let plot = methods(title, finished, *metric);
+        Drawing::Methods { part: name, metric } => {
+            let plot = methods(title, name, finished, *metric);
             both(plot.to_svg(), plot.to_png())
         }
     }
@@ -304,7 +304,7 @@ fn fits(title: String, part: &Finished, only: &[String]) -> Result<Fits> {
     })
 }
 
-fn methods(title: String, finished: &[Finished], metric: Metric) -> Intervals {
+fn methods(title: String, name: &str, finished: &[Finished], metric: Metric) -> Intervals {
     let mut rows = vec![];
     let mut row = |heading: Option<String>, name: &str, found: Spread, points: Vec<f64>| {
         let half = found.deviation.unwrap_or(0.0);
@@ -318,8 +318,7 @@ fn methods(title: String, finished: &[Finished], metric: Metric) -> Intervals {
             heading,
         });
     };
-    for main in finished.iter().filter(|part| !part.part.equal) {
-        let equal = equal_of(finished, main);
+    for (main, equal) in pairs(finished).into_iter().filter(|(main, _)| main.part.name == name) {
         for entrant in main.entrants() {
             let mut heading = Some(main.kept.protocol.name(entrant));
             if let Some(found) = main.published(entrant, metric) {

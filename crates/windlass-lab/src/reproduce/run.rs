@@ -88,6 +88,7 @@ impl Reproduction {
         }
         let mut experiment = if scope.quick { experiment.quick() } else { experiment };
         if let Some(seeds) = &scope.seeds {
+            check(seeds)?;
             for part in &mut experiment.part {
                 part.seeds.clone_from(seeds);
             }
@@ -192,6 +193,21 @@ impl Reproduction {
         write_whole(&place, page::page(self, finished).as_bytes())?;
         Ok(place)
     }
+}
+
+/// Refuses seeds that come twice or are too large to be told apart.
+fn check(seeds: &[u64]) -> Result<()> {
+    const MOST: u64 = 65_535;
+    let bad = |why: String| Err(Error::BadSeeds { why });
+    for (place, seed) in seeds.iter().enumerate() {
+        if *seed > MOST {
+            return bad(format!("{seed} is above {MOST}"));
+        }
+        if seeds[..place].contains(seed) {
+            return bad(format!("{seed} is there twice"));
+        }
+    }
+    if seeds.is_empty() { bad("there are none".into()) } else { Ok(()) }
 }
 
 /// A column of sets is not in the table of test rows.
