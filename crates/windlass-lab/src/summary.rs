@@ -343,7 +343,7 @@ impl Comparison<'_> {
                 "Errors are over all targets, in their units: the target with the largest counts most.".into(),
             );
         }
-        if self.protocol().tune <= 1 {
+        if self.protocol().tune <= 1 && self.protocol().declared.is_empty() {
             remarks.push(
                 "Every method had its usual settings; --tune 8 lets each try eight, inside the \
                  training rows."

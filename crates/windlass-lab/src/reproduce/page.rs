@@ -215,11 +215,14 @@ fn findings(main: &Finished, equal: Option<&Finished>) -> Vec<String> {
         told.extend(against_paper(main, metric));
     }
     told.extend(order(main));
+    // Where the paper has its own deviations, its comparison stands for itself.
+    let mut printed = main.part.entrant.iter().flat_map(|entrant| entrant.published.values());
     if main.kept.protocol.sizes.len() > 1 {
         told.extend(by_size(main));
+    } else if printed.all(|printed| printed.len() < 2) {
+        told.push(main.kept.summary.verdict.clone());
     }
-    let tuned = |part: &&Finished| part.kept.protocol.declared.is_empty();
-    for Finished { part, kept } in [Some(main), equal].into_iter().flatten().filter(tuned) {
+    if let Some(Finished { part, kept }) = equal {
         told.push(format!("**{}.** {}", part.title, kept.summary.verdict));
         told.extend(kept.summary.remarks.iter().cloned());
     }
@@ -229,63 +232,58 @@ fn findings(main: &Finished, equal: Option<&Finished>) -> Vec<String> {
 /// Which published numbers came out again.
 fn against_paper(main: &Finished, metric: Metric) -> Option<String> {
     let decimals = main.part.decimals;
-    let (mut same, mut other) = (vec![], vec![]);
+    let first = metric == main.part.metrics[0];
+    let (mut same, mut better, mut worse, mut single) = (vec![], vec![], vec![], vec![]);
     for entrant in main.entrants() {
+        let name = main.kept.protocol.name(entrant);
         let Some((published, ours)) =
             main.published(entrant, metric).zip(main.ours(None, entrant, metric))
         else {
             continue;
         };
+        let Some(deviation) = published.deviation else {
+            let values = main.kept.values(None, entrant, metric);
+            let low = values.iter().filter(|&&value| value <= published.mean).count();
+            single.push(format!("{name} {low}"));
+            continue;
+        };
         let off = ours.mean - published.mean;
-        let first = metric == main.part.metrics[0];
-        let reach = main.part.within.filter(|_| first).or(published.deviation).unwrap_or(0.0);
-        let name = main.kept.protocol.name(entrant);
         let sign = if off < 0.0 { '−' } else { '+' };
-        let mut words = format!("{name} ({sign}{:.decimals$}", off.abs());
-        if off.abs() <= reach {
+        let words = format!("{name} ({sign}{:.decimals$}", off.abs());
+        if off.abs() <= main.part.within.filter(|_| first).unwrap_or(deviation) {
             same.push(words + ")");
             continue;
         }
-        if let Some(share) = triples_beyond(main, entrant, metric, published.mean, off) {
-            let _ = write!(words, "; {share:.0} % of our triples of seeds are as far off");
-        }
-        other.push((off, words + ")"));
+        let share = triples_beyond(main, entrant, metric, published.mean);
+        let words = format!("{words}; {share:.0} % of our triples are as far off)");
+        if off > 0.0 { worse.push(words) } else { better.push(words) }
     }
-    if same.is_empty() && other.is_empty() {
-        return None;
+    if !single.is_empty() {
+        let (runs, metric) = (main.part.seeds.len(), metric.name());
+        return Some(format!(
+            "The paper prints the {metric} of one draw of points. Of our {runs} draws so many have one as low: {}.",
+            single.join(", ")
+        ));
     }
-    let reach = match main.part.within.filter(|_| metric == main.part.metrics[0]) {
-        Some(within) => format!("within {within} of the published mean"),
-        None => "within one published deviation".to_owned(),
+    let reach = match main.part.within.filter(|_| first) {
+        Some(within) => format!("Reproduced, within {within} of the published mean"),
+        None => "Reproduced, within one published deviation".to_owned(),
     };
-    let list = |worse: bool| -> Vec<String> {
-        let of = other.iter().filter(|(off, _)| (*off > 0.0) == worse);
-        of.map(|(_, words)| words.clone()).collect()
-    };
-    let mut words = format!("**{}**, ours against the paper.", metric.name());
-    for (what, names) in [
-        (format!("Reproduced, {reach}"), same),
-        ("Better".into(), list(false)),
-        ("Worse".into(), list(true)),
-    ] {
+    let mut words = String::new();
+    for (what, names) in [(reach.as_str(), same), ("Better", better), ("Worse", worse)] {
         if !names.is_empty() {
             let _ = write!(words, " {what}: {}.", names.join(", "));
         }
     }
-    Some(words)
+    (!words.is_empty()).then(|| format!("**{}**, ours against the paper.{words}", metric.name()))
 }
 
 /// The paper's means are over three seeds: in percent, how many means of three of our runs, of other seeds each, are
 /// as far from our mean as the published one, on its side.
-fn triples_beyond(
-    main: &Finished,
-    entrant: Entrant,
-    metric: Metric,
-    published: f64,
-    off: f64,
-) -> Option<f64> {
+fn triples_beyond(main: &Finished, entrant: Entrant, metric: Metric, published: f64) -> f64 {
     let own = main.kept.runs.iter().filter(|run| run.key.entrant == entrant);
     let runs: Vec<(usize, f64)> = own.map(|run| (run.key.repeat, metric.of(run))).collect();
+    let above = published > runs.iter().map(|run| run.1).sum::<f64>() / runs.len() as f64;
     let (mut all, mut beyond) = (0_u32, 0_u32);
     for (place, one) in runs.iter().enumerate() {
         for (place, two) in runs.iter().enumerate().skip(place + 1) {
@@ -295,11 +293,11 @@ fn triples_beyond(
                 }
                 let mean = (one.1 + two.1 + three.1) / 3.0;
                 all += 1;
-                beyond += u32::from(if off > 0.0 { mean <= published } else { mean >= published });
+                beyond += u32::from(if above { mean >= published } else { mean <= published });
             }
         }
     }
-    (all > 0).then(|| 100.0 * f64::from(beyond) / f64::from(all))
+    100.0 * f64::from(beyond) / f64::from(all.max(1))
 }
 
 /// The methods by their error, as published and as found.
