@@ -83,6 +83,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<ExitCode> {
     for experiment in experiments {
         reproductions.push(Reproduction::new(experiment, scope.clone(), &output)?);
     }
+    reproductions.iter().try_for_each(Reproduction::check_data)?;
     let has = |name: &String| {
         let mut parts = reproductions.iter().flat_map(|one| &one.experiment().part);
         parts.any(|part| part.name == *name)

@@ -103,6 +103,11 @@ impl Reproduction {
         &self.experiment
     }
 
+    /// Refuses an experiment whose data sets are not there, before any is run.
+    pub fn check_data(&self) -> Result<()> {
+        self.experiment.part.iter().try_for_each(|part| part.data.check())
+    }
+
     /// The folder of its results.
     #[must_use]
     pub fn folder(&self) -> &Path {

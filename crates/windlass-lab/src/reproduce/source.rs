@@ -96,6 +96,14 @@ impl Source {
         })
     }
 
+    /// Refuses a data set whose files are nowhere.
+    pub(crate) fn check(&self) -> Result<()> {
+        if let Self::Set(name) | Self::CompleteRowsOf(name) = self {
+            data::named(name)?.paths(&data::folders())?;
+        }
+        Ok(())
+    }
+
     /// What messages call it.
     pub(crate) fn path(&self) -> PathBuf {
         match self {
