@@ -18,6 +18,7 @@
 mod california;
 mod error;
 mod layouts;
+mod made;
 mod places;
 mod sets;
 mod sheet;
@@ -29,6 +30,7 @@ use arrow_array::RecordBatch;
 use sha2::{Digest, Sha256};
 
 pub use error::{Error, Result};
+pub use made::{cosine, linear, linear_valid};
 pub use places::folders;
 
 /// A public data set.

@@ -56,6 +56,8 @@ pub enum Stream {
     Order = 9,
     /// Which rows are held out.
     Split = 10,
+    /// Data that is made up; the step is the table's number.
+    Made = 11,
 }
 
 /// The row number under which a whole batch draws what its rows share.
