@@ -13,6 +13,9 @@ pub enum Error {
     /// A model was refused.
     #[error(transparent)]
     Model(#[from] windlass_model::Error),
+    /// A data set cannot be had.
+    #[error(transparent)]
+    Data(#[from] crate::data::Error),
     /// Something was refused about a file.
     #[error("`{}`: {source}", path.display())]
     InFile { path: PathBuf, source: Box<Error> },
@@ -77,6 +80,7 @@ impl Error {
     pub fn hint(&self) -> Option<String> {
         Some(match self {
             Self::Model(error) | Self::InFold { source: error, .. } => return error.hint(),
+            Self::Data(error) => return error.hint(),
             Self::InFile { source, .. } => return source.hint(),
             Self::ConstantFold { .. } => {
                 "is it the right column? otherwise choose fewer --folds, or another --split".into()
@@ -102,6 +106,7 @@ impl Error {
     pub fn is_fault(&self) -> bool {
         match self {
             Self::Model(error) | Self::InFold { source: error, .. } => error.is_fault(),
+            Self::Data(error) => error.is_fault(),
             Self::InFile { source, .. } => source.is_fault(),
             Self::Io { source, .. } => source.kind() != std::io::ErrorKind::NotFound,
             _ => false,

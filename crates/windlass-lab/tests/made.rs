@@ -2,9 +2,9 @@
 
 use std::f64::consts::PI;
 
+use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type};
-use arrow_array::{Array, RecordBatch};
 use windlass_lab::data;
 
 fn numbers<'a>(table: &'a RecordBatch, column: &str) -> &'a [f64] {
