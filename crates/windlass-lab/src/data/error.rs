@@ -80,6 +80,9 @@ pub enum Error {
     /// Fewer images than can be parted, or more than there are.
     #[error("{images} images cannot be parted: between {least} and {most} can")]
     Images { images: usize, least: usize, most: usize },
+    /// A table without values, or with more than the memory may hold.
+    #[error("a table that is made up has between 1 and {most} values")]
+    MadeSize { most: usize },
     /// Something that would be written over.
     #[error("`{}` is there already", path.display())]
     Exists { path: PathBuf },
@@ -118,6 +121,7 @@ impl Error {
                  bytes with SHA-256 {sha256} at `{}`",
                 place.display()
             ),
+            Self::MadeSize { .. } => "choose other numbers of rows, sets and features".into(),
             Self::Exists { .. } => "name another folder, or remove it".into(),
             Self::Images { .. } => "choose another number of --images".into(),
             Self::Checksum { .. } => {

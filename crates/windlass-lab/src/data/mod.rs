@@ -225,7 +225,8 @@ impl DataSet {
         }
     }
 
-    fn refuse_later(&self) -> Result<()> {
+    /// Refuses a data set that cannot be had yet.
+    pub fn refuse_later(&self) -> Result<()> {
         if self.is_later() {
             return Err(Error::Later { name: self.name, source_of: self.source });
         }

@@ -92,10 +92,7 @@ impl RcfMnist {
     ///
     /// The recipe comes last: a folder that has one is whole.
     pub fn write(&self, folder: &Path) -> Result<(), crate::Error> {
-        let recipe = folder.join(RECIPE);
-        if recipe.exists() {
-            return Err(Error::Exists { path: recipe }.into());
-        }
+        Self::check_folder(folder)?;
         let failed = |source| Error::Io { doing: "write", path: folder.to_owned(), source };
         std::fs::create_dir_all(folder).map_err(failed)?;
         for (name, part) in self.parts() {
@@ -104,8 +101,14 @@ impl RcfMnist {
             }
         }
         let text = serde_json::to_string_pretty(&self.recipe()?).expect("numbers and words");
-        write_whole(&recipe, (text + "\n").as_bytes())?;
+        write_whole(&folder.join(RECIPE), (text + "\n").as_bytes())?;
         Ok(())
+    }
+
+    /// Refuses a folder that holds one already.
+    pub fn check_folder(folder: &Path) -> Result<()> {
+        let path = folder.join(RECIPE);
+        if path.exists() { Err(Error::Exists { path }) } else { Ok(()) }
     }
 
     fn parts(&self) -> [(&'static str, &RcfPart); 3] {

@@ -12,6 +12,8 @@ use crate::data::Error;
 pub(super) struct Part {
     file: File,
     path: PathBuf,
+    /// The folders that were made for it, innermost first.
+    made: Vec<PathBuf>,
 }
 
 impl Part {
@@ -21,14 +23,17 @@ impl Part {
         path.push(ending);
         let path = PathBuf::from(path);
         let failed = |source| failed("write", &path, source);
-        if let Some(folder) = path.parent() {
+        let folders = path.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty());
+        let made: Vec<PathBuf> =
+            folders.take_while(|folder| !folder.exists()).map(Path::to_owned).collect();
+        if let Some(folder) = made.first() {
             std::fs::create_dir_all(folder).map_err(failed)?;
         }
         let options =
             OpenOptions::new().read(true).write(true).create(true).truncate(false).clone();
         let file = options.open(&path).map_err(failed)?;
         match file.try_lock() {
-            Ok(()) => Ok(Self { file, path }),
+            Ok(()) => Ok(Self { file, path, made }),
             Err(TryLockError::WouldBlock) => Err(Failure::Here(Error::Busy { path })),
             Err(TryLockError::Error(source)) => Err(failed(source)),
         }
@@ -67,7 +72,9 @@ impl Drop for Part {
         // A part that got its name is not there any more, and a folder that holds something stays.
         let empty = self.path.metadata().is_ok_and(|data| data.len() == 0);
         if empty && std::fs::remove_file(&self.path).is_ok() {
-            let _ = self.path.parent().map(std::fs::remove_dir);
+            for folder in &self.made {
+                let _ = std::fs::remove_dir(folder);
+            }
         }
     }
 }
