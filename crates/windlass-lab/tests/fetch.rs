@@ -231,7 +231,7 @@ fn wrong_ranges_begin_anew() {
         let sent = good.clone();
         let server = Server::new(move |request, stream| match request.from {
             Some(_) => {
-                send(stream, status, &["Content-Range: bytes 7-9/4000".into()], &sent[7..10])
+                send(stream, status, &["Content-Range: bytes 7-9/4000".into()], &sent[7..10]);
             }
             None => whole(&sent, stream),
         });
@@ -300,9 +300,10 @@ fn errors_say_which_file_to_put_where() {
 #[test]
 fn larger_answers_are_stopped() {
     let (good, place) = (bytes(1000), Place::new());
-    let server = Server::new(|request, stream| match request.path.as_str() {
-        "/long" => send(stream, "200 OK", &["Content-Length: 99999999999".into()], &[1; 10]),
-        _ => {
+    let server = Server::new(|request, stream| {
+        if request.path == "/long" {
+            send(stream, "200 OK", &["Content-Length: 99999999999".into()], &[1; 10]);
+        } else {
             send(stream, "200 OK", &[], b"");
             while stream.write_all(&[7; 1000]).is_ok() {}
         }

@@ -117,8 +117,8 @@ impl Error {
             Self::NoCache => "set WINDLASS_DATA to a folder, or name one with --folder".into(),
             Self::Busy { .. } => "wait for it to end, and run the command again".into(),
             Self::NotFetched { bytes, sha256, place, .. } => format!(
-                "run the command again, which goes on where it stopped; name a mirror with --from; or put a copy of {bytes} \
-                 bytes with SHA-256 {sha256} at `{}`",
+                "try again later, what has come is kept; name a mirror with --from; or put a copy of {bytes} bytes with \
+                 SHA-256 {sha256} at `{}`",
                 place.display()
             ),
             Self::MadeSize { .. } => "choose other numbers of rows, sets and features".into(),
@@ -155,5 +155,7 @@ fn tried(tries: &[(String, String)]) -> String {
     if tries.is_empty() {
         return " no address gives these bytes".into();
     }
-    tries.iter().map(|(address, why)| format!("\n  {address}: {why}")).collect()
+    let lines: Vec<String> =
+        tries.iter().map(|(address, why)| format!("\n  {address}: {why}")).collect();
+    lines.concat()
 }

@@ -269,7 +269,8 @@ fn scaled(value: u8, share: f64) -> u8 {
 
 /// An array in NumPy's format, version 1.0.
 fn npy(kind: &str, shape: &[usize], values: impl Iterator<Item = u8>, bytes: usize) -> Vec<u8> {
-    let shape: String = shape.iter().map(|size| format!("{size},")).collect();
+    let shape: Vec<String> = shape.iter().map(|size| format!("{size},")).collect();
+    let shape = shape.concat();
     let header = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': ({shape}), }}");
     // Values begin at a multiple of 64.
     let start = (10 + header.len() + 1).next_multiple_of(64);

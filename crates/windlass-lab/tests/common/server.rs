@@ -68,11 +68,10 @@ fn read(stream: &TcpStream) -> Option<Request> {
 
 /// Sends a status, headers and a body; whoever listens may have gone.
 pub(crate) fn send(stream: &mut TcpStream, status: &str, headers: &[String], body: &[u8]) {
-    let mut head = format!("HTTP/1.1 {status}\r\nConnection: close\r\n");
-    for header in headers {
-        head += &format!("{header}\r\n");
-    }
-    let _ = stream.write_all(format!("{head}\r\n").as_bytes());
+    let headers = headers.join("\r\n");
+    let gap = if headers.is_empty() { "" } else { "\r\n" };
+    let head = format!("HTTP/1.1 {status}\r\nConnection: close{gap}{headers}\r\n\r\n");
+    let _ = stream.write_all(head.as_bytes());
     let _ = stream.write_all(body);
     let _ = stream.flush();
 }

@@ -26,7 +26,7 @@ pub(crate) struct GetArgs {
     /// Fetch from a mirror, which has the files' paths below this address
     #[arg(long, value_name = "URL")]
     from: Option<String>,
-    /// Where they go [default: what WINDLASS_DATA names, or the user's cache]
+    /// Where they go [default: the folder that `WINDLASS_DATA` names, or the user's cache]
     #[arg(long, value_name = "FOLDER")]
     folder: Option<PathBuf>,
     /// Say nothing unless something goes wrong

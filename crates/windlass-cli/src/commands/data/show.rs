@@ -126,8 +126,8 @@ pub(super) fn info(args: &InfoArgs) -> Result<ExitCode> {
 
 pub(super) fn path(args: &PathArgs) -> Result<ExitCode> {
     let paths = data::named(&args.name)?.paths(&data::folders())?;
-    let text: String = paths.iter().map(|path| format!("{}\n", path.display())).collect();
-    terminal::print(&text)?;
+    let lines: Vec<String> = paths.iter().map(|path| format!("{}\n", path.display())).collect();
+    terminal::print(&lines.concat())?;
     Ok(ExitCode::SUCCESS)
 }
 
