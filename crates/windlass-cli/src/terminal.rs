@@ -104,7 +104,7 @@ pub(crate) fn counted(quiet: bool, all: usize, what: &str) -> ProgressBar {
 
 /// A bar on a terminal that counts the bytes of a file.
 pub(crate) fn bytes(quiet: bool, file: &'static str) -> ProgressBar {
-    let template = "{bar:30} {bytes}/{total_bytes}, {eta} left  {msg}";
+    let template = "{msg}  {wide_bar} {bytes}/{total_bytes}, {eta} left";
     bar_of(quiet, 0, template).with_message(file)
 }
 

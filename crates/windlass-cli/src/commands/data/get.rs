@@ -65,7 +65,12 @@ fn get(args: &GetArgs, fetch: &Fetch, set: &DataSet) -> Result<()> {
             if let Some(all) = all {
                 bar.set_length(all);
             }
+            let begins = bar.position() == 0;
             bar.set_position(so_far);
+            if begins {
+                // What was kept took no time.
+                bar.reset_eta();
+            }
         });
         bar.finish_and_clear();
         let said = match outcome.map_err(Refusal::from)? {
