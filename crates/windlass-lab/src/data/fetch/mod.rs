@@ -82,9 +82,9 @@ impl Fetch {
         let place = self.folder.join(file.path);
         let mut tries = vec![];
         for (url, within) in self.addresses(file) {
-            let tried = match unpack::Archive::of(within) {
-                None => plain(&url, file, &place, progress),
-                Some(archive) => archived(&url, &archive, file, &place, progress),
+            let tried = match within {
+                Within::Itself => plain(&url, file, &place, progress),
+                Within::Zip(_) | Within::TarGz(_) => archived(&url, within, file, &place, progress),
             };
             match tried {
                 Ok(()) => return Ok(Outcome::Fetched { path: place, from: url }),
@@ -121,7 +121,7 @@ fn is_file(file: &File, path: &Path) -> bool {
 
 /// Fetches a file as it is.
 fn plain(url: &str, file: &File, place: &Path, progress: &dyn Fn(u64, Option<u64>)) -> Try<()> {
-    let mut part = Part::open(place, ".part")?;
+    let mut part = Part::open(place, Within::Itself.ending())?;
     let kept = part.len()?;
     if kept != file.bytes {
         download(url, &mut part, file.bytes, progress)?;
@@ -139,19 +139,19 @@ fn plain(url: &str, file: &File, place: &Path, progress: &dyn Fn(u64, Option<u64
 /// Fetches an archive, and takes the file out of it.
 fn archived(
     url: &str,
-    archive: &unpack::Archive,
+    within: Within,
     file: &File,
     place: &Path,
     progress: &dyn Fn(u64, Option<u64>),
 ) -> Try<()> {
-    let mut packed = Part::open(place, archive.ending())?;
+    let mut packed = Part::open(place, within.ending())?;
     download(url, &mut packed, LARGEST_ARCHIVE, progress)?;
-    let member = archive.member(&packed.bytes()?, file.bytes).map_err(Failure::Address);
+    let member = within.take_out(&packed.bytes()?, file.bytes).map_err(Failure::Address);
     // Good or bad, there is no use for it any more.
     packed.clear()?;
     let member = member?;
     check(file, &member)?;
-    let mut part = Part::open(place, ".part")?;
+    let mut part = Part::open(place, Within::Itself.ending())?;
     part.clear()?;
     part.write(&member)?;
     part.rename(place)

@@ -6,35 +6,23 @@ use flate2::read::MultiGzDecoder;
 
 use super::Within;
 
-/// An archive, and the member that is wanted.
-pub(super) enum Archive {
-    Zip(&'static str),
-    TarGz(&'static str),
-}
-
-impl Archive {
-    pub(super) fn of(within: Within) -> Option<Self> {
-        match within {
-            Within::Itself => None,
-            Within::Zip(member) => Some(Self::Zip(member)),
-            Within::TarGz(member) => Some(Self::TarGz(member)),
-        }
-    }
-
-    /// How the name of its part ends.
-    pub(super) fn ending(&self) -> &'static str {
+impl Within {
+    /// How the name of what is fetched ends, as long as it is not whole.
+    pub(super) fn ending(self) -> &'static str {
         match self {
+            Self::Itself => ".part",
             Self::Zip(_) => ".zip.part",
             Self::TarGz(_) => ".tgz.part",
         }
     }
 
-    /// The bytes of the member, at most so many, or what is wrong.
-    pub(super) fn member(&self, archive: &[u8], most: u64) -> Result<Vec<u8>, String> {
-        match *self {
+    /// The file, at most so many bytes of it, or what is wrong.
+    pub(super) fn take_out(self, fetched: &[u8], most: u64) -> Result<Vec<u8>, String> {
+        match self {
+            Self::Itself => Ok(fetched.to_vec()),
             Self::Zip(member) => {
                 let broken = |error: zip::result::ZipError| not_whole("zip", &error);
-                let mut zip = zip::ZipArchive::new(Cursor::new(archive)).map_err(broken)?;
+                let mut zip = zip::ZipArchive::new(Cursor::new(fetched)).map_err(broken)?;
                 match zip.by_name(member) {
                     Ok(file) => limited(file, most, "zip", member),
                     Err(zip::result::ZipError::FileNotFound) => Err(missing("zip", member)),
@@ -42,10 +30,10 @@ impl Archive {
                 }
             }
             Self::TarGz(member) => {
-                let mut tar = tar::Archive::new(MultiGzDecoder::new(archive));
-                let entries = tar.entries().map_err(|error| not_whole("tar.gz", &error))?;
-                for entry in entries {
-                    let entry = entry.map_err(|error| not_whole("tar.gz", &error))?;
+                let broken = |error: std::io::Error| not_whole("tar.gz", &error);
+                let mut tar = tar::Archive::new(MultiGzDecoder::new(fetched));
+                for entry in tar.entries().map_err(broken)? {
+                    let entry = entry.map_err(broken)?;
                     if *entry.path_bytes() == *member.as_bytes() {
                         return limited(entry, most, "tar.gz", member);
                     }
@@ -81,7 +69,7 @@ mod tests {
     use flate2::write::GzEncoder;
     use zip::write::{SimpleFileOptions, ZipWriter};
 
-    use super::Archive;
+    use super::Within;
 
     fn zip(members: &[(&str, &[u8])]) -> Vec<u8> {
         let mut zip = ZipWriter::new(Cursor::new(vec![]));
@@ -109,20 +97,20 @@ mod tests {
     #[test]
     fn members_are_found_by_their_names() {
         let members: [(&str, &[u8]); 3] = [("../evil", b"no"), ("a/b.data", b"1 2\n"), ("c", b"")];
-        assert_eq!(Archive::Zip("a/b.data").member(&zip(&members), 4).unwrap(), b"1 2\n");
-        assert_eq!(Archive::TarGz("a/b.data").member(&tgz(&members), 4).unwrap(), b"1 2\n");
-        let said = Archive::Zip("b.data").member(&zip(&members), 4).unwrap_err();
+        assert_eq!(Within::Zip("a/b.data").take_out(&zip(&members), 4).unwrap(), b"1 2\n");
+        assert_eq!(Within::TarGz("a/b.data").take_out(&tgz(&members), 4).unwrap(), b"1 2\n");
+        let said = Within::Zip("b.data").take_out(&zip(&members), 4).unwrap_err();
         assert_eq!(said, "there is no `b.data` in its zip archive");
-        let said = Archive::TarGz("evil").member(&tgz(&members), 4).unwrap_err();
+        let said = Within::TarGz("evil").take_out(&tgz(&members), 4).unwrap_err();
         assert_eq!(said, "there is no `evil` in its tar.gz archive");
     }
 
     #[test]
     fn members_are_not_larger_than_the_registry_says() {
         let zeros = vec![0; 1 << 20];
-        let said = Archive::Zip("z").member(&zip(&[("z", &zeros)]), 1000).unwrap_err();
+        let said = Within::Zip("z").take_out(&zip(&[("z", &zeros)]), 1000).unwrap_err();
         assert_eq!(said, "`z` in its zip archive has more than 1000 bytes");
-        let said = Archive::TarGz("z").member(&tgz(&[("z", &zeros)]), 1000).unwrap_err();
+        let said = Within::TarGz("z").take_out(&tgz(&[("z", &zeros)]), 1000).unwrap_err();
         assert_eq!(said, "`z` in its tar.gz archive has more than 1000 bytes");
     }
 
@@ -132,8 +120,8 @@ mod tests {
         let (zip, tgz) = (zip(&[("n", &noise)]), tgz(&[("n", &noise)]));
         for share in 0..10 {
             let cut = |whole: &[u8]| whole[..whole.len() * share / 10].to_vec();
-            assert!(Archive::Zip("n").member(&cut(&zip), 5000).is_err());
-            assert!(Archive::TarGz("n").member(&cut(&tgz), 5000).is_err());
+            assert!(Within::Zip("n").take_out(&cut(&zip), 5000).is_err());
+            assert!(Within::TarGz("n").take_out(&cut(&tgz), 5000).is_err());
         }
     }
 }
