@@ -40,6 +40,7 @@ enum Command {
     Predict(commands::predict::PredictArgs),
     Regress(Box<commands::regress::RegressArgs>),
     Export(commands::export::ExportArgs),
+    Data(commands::data::DataArgs),
     Completions(commands::completions::CompletionsArgs),
     Man(commands::man::ManArgs),
 }
@@ -65,6 +66,7 @@ fn main() -> ExitCode {
         Command::Predict(args) => commands::predict::run(&args).map_err(Into::into),
         Command::Regress(args) => commands::regress::run(&args).map_err(Into::into),
         Command::Export(args) => commands::export::run(&args).map_err(Into::into),
+        Command::Data(args) => commands::data::run(&args),
         Command::Completions(args) => commands::completions::run(&args).map_err(Into::into),
         Command::Man(args) => commands::man::run(&args).map_err(Into::into),
     };

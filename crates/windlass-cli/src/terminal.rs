@@ -62,6 +62,21 @@ pub(crate) fn short(value: f64) -> String {
     }
 }
 
+/// Lines whose cells stand in columns.
+pub(crate) fn aligned<const N: usize>(lines: &[[String; N]]) -> String {
+    let width = |place: usize| lines.iter().map(|line| line[place].chars().count()).max();
+    let widths: [usize; N] = std::array::from_fn(|place| width(place).unwrap_or(0));
+    let mut text = String::new();
+    for line in lines {
+        let cells = line
+            .iter()
+            .zip(&widths)
+            .map(|(cell, width)| format!("{cell}{}", " ".repeat(width - cell.chars().count())));
+        let _ = writeln!(text, "{}", cells.collect::<Vec<_>>().join("  ").trim_end());
+    }
+    text
+}
+
 /// Something for machines to read.
 pub(crate) fn to_json(value: &impl serde::Serialize) -> String {
     serde_json::to_string_pretty(value).expect("numbers, names and lists of them")
@@ -83,12 +98,22 @@ pub(crate) fn interrupted() -> bool {
 
 /// A bar on a terminal that counts something, with the time left and a message.
 pub(crate) fn counted(quiet: bool, all: usize, what: &str) -> ProgressBar {
+    let template = format!("{{bar:30}} {{pos}}/{{len}} {what}, {{eta}} left  {{msg}}");
+    bar_of(quiet, all as u64, &template)
+}
+
+/// A bar on a terminal that counts the bytes of a file.
+pub(crate) fn bytes(quiet: bool, file: &'static str) -> ProgressBar {
+    let template = "{msg}  {wide_bar} {bytes}/{total_bytes}, {eta} left";
+    bar_of(quiet, 0, template).with_message(file)
+}
+
+fn bar_of(quiet: bool, all: u64, template: &str) -> ProgressBar {
     if quiet || !io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
-    let bar = ProgressBar::new(all as u64);
-    let template = format!("{{bar:30}} {{pos}}/{{len}} {what}, {{eta}} left  {{msg}}");
-    let style = ProgressStyle::with_template(&template);
+    let bar = ProgressBar::new(all);
+    let style = ProgressStyle::with_template(template);
     bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
     bar
 }

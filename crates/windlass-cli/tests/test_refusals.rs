@@ -55,6 +55,7 @@ fn bad_input_is_refused_with_these_words() {
     models(log);
     uses_of_models(log);
     comparisons(log);
+    data_sets(log);
     if std::env::var_os("WINDLASS_BLESS").is_some() {
         std::fs::write(SNAPSHOT, &log).unwrap();
     }
@@ -548,4 +549,22 @@ fn searches(log: &mut String) {
     );
     case(log, "trees of a network", "train good.csv --target y --trees 10 --output m", |_| {});
     case(log, "no trees", "train good.csv --target y --model forest --trees 0 --output m", |_| {});
+}
+
+fn data_sets(log: &mut String) {
+    let mut case = |title: &str, words: &str| case(log, title, words, |_| {});
+    case("data set without a name", "data info titanic");
+    case("data set that comes later", "data get dti");
+    case("path of one that comes later", "data path poverty_map");
+    case("mirror over plain http", "data get airfoil --from http://example.org/data");
+    case("mirror that is no address", "data get airfoil --from mirror");
+    case("mirror of another kind", "data get airfoil --from ftp://127.0.0.1/data");
+    case("mirror that is not there", "data get airfoil --from http://127.0.0.1:9 --folder data");
+    case("noise below nothing", "data make cosine --output out.csv --noise=-1");
+    case("cosine without rows", "data make cosine --output out.csv --rows 0");
+    case("cosine in an unknown format", "data make cosine --output out.xyz");
+    case("too large a model", "data make linear --output out.csv --rows 99999999999999");
+    case("validation rows without a file", "data make linear --output out.csv --valid-rows 5");
+    case("one file for two tables", "data make linear --output out.csv --valid out.csv");
+    case("sheet in an unknown format", "data make rcf-mnist --output rcf --sheet sheet.gif");
 }

@@ -66,7 +66,7 @@ fn protocol(
 ) -> Protocol {
     Protocol {
         columns: Columns {
-            target: vec![set.target.to_owned()],
+            target: set.target.iter().map(|&name| name.to_owned()).collect(),
             carry: set.domain.iter().map(|&name| name.to_owned()).collect(),
             ..Columns::default()
         },

@@ -13,6 +13,9 @@ pub enum Error {
     /// A model was refused.
     #[error(transparent)]
     Model(#[from] windlass_model::Error),
+    /// A data set cannot be had.
+    #[error(transparent)]
+    Data(#[from] crate::data::Error),
     /// Something was refused about a file.
     #[error("`{}`: {source}", path.display())]
     InFile { path: PathBuf, source: Box<Error> },
@@ -51,9 +54,6 @@ pub enum Error {
     /// A file that cannot be read or written.
     #[error("cannot {doing} `{}`: {source}", path.display())]
     Io { doing: &'static str, path: PathBuf, source: std::io::Error },
-    /// A data set was refused.
-    #[error(transparent)]
-    Data(#[from] crate::data::Error),
     /// A name that no experiment has.
     #[error("there is no experiment `{name}`")]
     NoSuchExperiment { name: String },
@@ -95,6 +95,7 @@ impl Error {
     pub fn hint(&self) -> Option<String> {
         Some(match self {
             Self::Model(error) | Self::InFold { source: error, .. } => return error.hint(),
+            Self::Data(error) => return error.hint(),
             Self::InFile { source, .. } => return source.hint(),
             Self::ConstantFold { .. } => {
                 "is it the right column? otherwise choose fewer --folds, or another --split".into()
@@ -111,7 +112,6 @@ impl Error {
                 "name another folder with --output, or repeat the first command as it was".into()
             }
             Self::BadResults { .. } => "remove the folder, and start anew with --output".into(),
-            Self::Data(error) => return error.hint(),
             Self::NoSuchExperiment { .. } => {
                 format!("experiments are {}, and `all`", crate::reproduce::names().join(", "))
             }
@@ -128,8 +128,8 @@ impl Error {
     pub fn is_fault(&self) -> bool {
         match self {
             Self::Model(error) | Self::InFold { source: error, .. } => error.is_fault(),
-            Self::InFile { source, .. } => source.is_fault(),
             Self::Data(error) => error.is_fault(),
+            Self::InFile { source, .. } => source.is_fault(),
             Self::Picture { .. } => true,
             Self::Io { source, .. } => source.kind() != std::io::ErrorKind::NotFound,
             _ => false,

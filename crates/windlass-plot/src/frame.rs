@@ -105,19 +105,7 @@ impl<'a> Frame<'a> {
 
     /// Begins a picture, with all that stands around the data.
     pub(crate) fn open(&self) -> Vec<String> {
-        let (width, height) = (self.measures.width, num(self.height));
-        let title = match self.words.title {
-            "" => String::new(),
-            title => format!("<title>{}</title>\n", xml(title, 200.0)),
-        };
-        let mut svg = vec![format!(
-            "<svg xmlns='http://www.w3.org/2000/svg' role='img' width='{width}' height='{height}' \
-             viewBox='0 0 {width} {height}'{} font-size='12' \
-             font-family='Noto Sans, DejaVu Sans, Helvetica, Arial, sans-serif'>\n\
-             {title}<rect width='{width}' height='{height}'{}/>",
-            Colour::Ink.fill(),
-            Colour::Paper.fill()
-        )];
+        let mut svg = vec![begin(self.words.title, self.measures.width, self.height)];
         self.grid(&mut svg);
         self.labels(&mut svg);
         svg
@@ -179,6 +167,23 @@ impl<'a> Frame<'a> {
     pub(crate) fn apology(&self, words: &str) -> String {
         text(self.x_at(0.5), self.y_at(0.5), "middle", Colour::Faint, words)
     }
+}
+
+/// Begins an empty picture of this size.
+pub(crate) fn begin(title: &str, width: f64, height: f64) -> String {
+    let (width, height) = (num(width), num(height));
+    let title = match title {
+        "" => String::new(),
+        title => format!("<title>{}</title>\n", xml(title, 200.0)),
+    };
+    format!(
+        "<svg xmlns='http://www.w3.org/2000/svg' role='img' width='{width}' height='{height}' \
+         viewBox='0 0 {width} {height}'{} font-size='12' \
+         font-family='Noto Sans, DejaVu Sans, Helvetica, Arial, sans-serif'>\n\
+         {title}<rect width='{width}' height='{height}'{}/>",
+        Colour::Ink.fill(),
+        Colour::Paper.fill()
+    )
 }
 
 /// Ends a picture.

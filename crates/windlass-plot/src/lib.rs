@@ -10,8 +10,9 @@
 //! | [`Fits`] | rows with one feature, and the curves fitted to them |
 //! | [`HeatMap`] | a value for each pair of names |
 //! | [`Cloud`] | one value against another, such as predicted against true |
+//! | [`Sheet`] | small images with captions, in rows |
 //!
-//! Each has a [`Size`]. A page that holds them as inline SVG can have them follow its colours with
+//! Each but the last has a [`Size`]. A page that holds them as inline SVG can have them follow its colours with
 //! [`stylesheet`].
 
 mod axis;
@@ -31,6 +32,7 @@ mod moving;
 mod png;
 mod rows;
 mod scatter;
+mod sheet;
 mod size;
 mod strips;
 mod svg;
@@ -46,5 +48,6 @@ pub use moving::{Moving, MovingPoint};
 pub use png::PlotError;
 pub use rows::Reference;
 pub use scatter::{Point, Scatter};
+pub use sheet::{Sheet, SheetRow, Thumbnail};
 pub use size::Size;
 pub use strips::{Strip, Strips, Summary};

@@ -9,7 +9,7 @@ use windlass_table::{Inspection, Result, Settings, Table};
 
 use super::augment::groups_in_words;
 use crate::options::{ColumnArgs, MethodArgs, ReadArgs};
-use crate::terminal::{self, Progress, to_json};
+use crate::terminal::{self, Progress, aligned, to_json};
 
 /// Show the columns of a table, their roles, and what augment would do
 #[derive(Debug, Args)]
@@ -81,15 +81,7 @@ fn in_words(inspection: &Inspection, table: &Table, settings: &Settings) -> Stri
             },
         ]);
     }
-    let width = |place: usize| lines.iter().map(|line| line[place].chars().count()).max();
-    let widths: Vec<usize> = (0..header.len()).map(|place| width(place).unwrap_or(0)).collect();
-    for line in &lines {
-        let cells = line
-            .iter()
-            .zip(&widths)
-            .map(|(cell, width)| format!("{cell}{}", " ".repeat(width - cell.chars().count())));
-        let _ = writeln!(text, "{}", cells.collect::<Vec<_>>().join("  ").trim_end());
-    }
+    text += &aligned(&lines);
     if !inspection.suggested_anchors.is_empty() {
         let anchors = inspection.suggested_anchors.iter();
         let anchors: Vec<String> = anchors.map(|name| format!("--anchors column:{name}")).collect();

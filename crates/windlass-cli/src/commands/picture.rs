@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use windlass_plot::{Lines, PlotError, Scatter};
+use windlass_plot::{Lines, PlotError, Scatter, Sheet};
 use windlass_table::{Error, Result};
 
 #[derive(Clone, Copy)]
@@ -25,6 +25,10 @@ impl Picture {
     }
 
     pub(super) fn lines(self, path: &Path, plot: &Lines) -> Result<Vec<u8>> {
+        self.draw(path, || plot.to_svg(), || plot.to_png())
+    }
+
+    pub(super) fn sheet(self, path: &Path, plot: &Sheet) -> Result<Vec<u8>> {
         self.draw(path, || plot.to_svg(), || plot.to_png())
     }
 

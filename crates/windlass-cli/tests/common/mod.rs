@@ -99,7 +99,7 @@ impl Desk {
     }
 }
 
-fn said(command: &mut Command) -> Said {
+pub(crate) fn said(command: &mut Command) -> Said {
     let output = command.output().unwrap();
     Said {
         code: output.status.code(),

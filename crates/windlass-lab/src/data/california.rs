@@ -8,12 +8,25 @@ use arrow_array::{ArrayRef, Float64Array, RecordBatch};
 
 use super::{Contents, DataSet, Result, layouts, text};
 
+/// scikit-learn's columns, in its order.
+pub(super) const COLUMNS: [&str; 9] = [
+    "MedInc",
+    "HouseAge",
+    "AveRooms",
+    "AveBedrms",
+    "Population",
+    "AveOccup",
+    "Latitude",
+    "Longitude",
+    "MedHouseVal",
+];
+
 /// Dollars that the target counts as one.
 const UNIT: f64 = 100_000.0;
 
 /// Reads the published columns and derives scikit-learn's.
 pub(super) fn read(set: &DataSet, contents: &Contents) -> Result<RecordBatch> {
-    let published = text::read(set, contents, &layouts::CALIFORNIA)?;
+    let published = text::read(set, &contents.path, &contents.bytes, &layouts::CALIFORNIA)?;
     let column = |name: &str| {
         published.column_by_name(name).expect("the layout has it").as_primitive::<Float64Type>()
     };
@@ -24,16 +37,17 @@ pub(super) fn read(set: &DataSet, contents: &Contents) -> Result<RecordBatch> {
     };
     let same = |name: &str| Arc::new(column(name).clone()) as ArrayRef;
     let value = column("median_house_value").unary::<_, Float64Type>(|dollars| dollars / UNIT);
-    let derived: [(&str, ArrayRef); 9] = [
-        ("MedInc", same("median_income")),
-        ("HouseAge", same("housing_median_age")),
-        ("AveRooms", per_household("total_rooms")),
-        ("AveBedrms", per_household("total_bedrooms")),
-        ("Population", same("population")),
-        ("AveOccup", per_household("population")),
-        ("Latitude", same("latitude")),
-        ("Longitude", same("longitude")),
-        ("MedHouseVal", Arc::new(value)),
+    let derived: [ArrayRef; 9] = [
+        same("median_income"),
+        same("housing_median_age"),
+        per_household("total_rooms"),
+        per_household("total_bedrooms"),
+        same("population"),
+        per_household("population"),
+        same("latitude"),
+        same("longitude"),
+        Arc::new(value),
     ];
-    Ok(RecordBatch::try_from_iter(derived).expect("every column has the rows of the file"))
+    let named = COLUMNS.into_iter().zip(derived);
+    Ok(RecordBatch::try_from_iter(named).expect("every column has the rows of the file"))
 }

@@ -21,9 +21,9 @@ pub enum Error {
         copied_from: &'static str,
         folders: Vec<PathBuf>,
     },
-    /// A file that cannot be read.
-    #[error("cannot read `{}`", path.display())]
-    Io { path: PathBuf, source: std::io::Error },
+    /// A file that cannot be read or written.
+    #[error("cannot {doing} `{}`: {source}", path.display())]
+    Io { doing: &'static str, path: PathBuf, source: std::io::Error },
     /// A field that is not what its column holds.
     #[error("`{}`, line {line}, column `{column}`: `{value}` is not {expected}", path.display())]
     BadValue {
@@ -45,6 +45,47 @@ pub enum Error {
     /// A workbook that cannot be opened.
     #[error("`{}` is not a workbook with a sheet: {why}", path.display())]
     NotAWorkbook { path: PathBuf, why: String },
+    /// A file that does not unpack.
+    #[error("`{}` is not a whole gzip file: {why}", path.display())]
+    NotGzip { path: PathBuf, why: String },
+    /// Images or labels in another form.
+    #[error("`{}` is not an idx file of {expected}: {why}", path.display())]
+    NotIdx { path: PathBuf, expected: &'static str, why: String },
+    /// Images where a table is asked for.
+    #[error("data set `{name}` holds images, not a table")]
+    NotATable { name: &'static str },
+    /// A data set that is only named.
+    #[error("data set `{name}` cannot be had yet")]
+    Later { name: &'static str, source_of: &'static str },
+    /// An address that is not safe, or none.
+    #[error("`{address}` is no address to fetch from: {why}")]
+    BadAddress { address: String, why: &'static str },
+    /// No folder to write to.
+    #[error("there is no folder for data sets")]
+    NoCache,
+    /// A file that another process is fetching.
+    #[error("`{}` is being fetched by another process", path.display())]
+    Busy { path: PathBuf },
+    /// A file that no address gives.
+    #[error("`{file}` of data set `{name}` cannot be fetched:{}", tried(tries))]
+    NotFetched {
+        name: &'static str,
+        file: &'static str,
+        bytes: u64,
+        sha256: &'static str,
+        place: PathBuf,
+        /// Every address, and what is wrong with it.
+        tries: Vec<(String, String)>,
+    },
+    /// Fewer images than can be parted, or more than there are.
+    #[error("{images} images cannot be parted: between {least} and {most} can")]
+    Images { images: usize, least: usize, most: usize },
+    /// A table without values, or with more than the memory may hold.
+    #[error("a table that is made up has between 1 and {most} values")]
+    MadeSize { most: usize },
+    /// Something that would be written over.
+    #[error("`{}` is there already", path.display())]
+    Exists { path: PathBuf },
     /// Bytes other than those of the registry.
     #[error("`{}` has SHA-256 {found}, expected {expected}", path.display())]
     Checksum { path: PathBuf, found: String, expected: &'static str },
@@ -59,10 +100,30 @@ impl Error {
                 let names: Vec<&str> = super::all().iter().map(|set| set.name).collect();
                 format!("data sets are {}", names.join(", "))
             }
-            Self::Absent { file, copied_from, .. } => format!(
-                "set WINDLASS_DATA to the folder that holds `{file}`, or put it in one of these: a copy is in {copied_from}"
+            Self::Absent { name, file, copied_from, .. } => format!(
+                "fetch it: windlass data get {name}; or set WINDLASS_DATA to the folder that holds `{file}`, or put it in \
+                 one of these: a copy is in {copied_from}"
             ),
             Self::Io { .. } => return None,
+            Self::NotATable { .. } => {
+                "windlass data make rcf-mnist makes a regression of it".into()
+            }
+            Self::Later { source_of, .. } => format!("it is published at {source_of}"),
+            Self::BadAddress { .. } => {
+                "addresses begin with https://; http:// is taken for this computer alone, as in \
+                 http://127.0.0.1:8000"
+                    .into()
+            }
+            Self::NoCache => "set WINDLASS_DATA to a folder, or name one with --folder".into(),
+            Self::Busy { .. } => "wait for it to end, and run the command again".into(),
+            Self::NotFetched { bytes, sha256, place, .. } => format!(
+                "try again later, what has come is kept; name a mirror with --from; or put a copy of {bytes} bytes with \
+                 SHA-256 {sha256} at `{}`",
+                place.display()
+            ),
+            Self::MadeSize { .. } => "choose other numbers of rows, sets and features".into(),
+            Self::Exists { .. } => "name another folder, or remove it".into(),
+            Self::Images { .. } => "choose another number of --images".into(),
             Self::Checksum { .. } => {
                 "put an unchanged copy in its place; changed line ends count as a change".into()
             }
@@ -70,7 +131,9 @@ impl Error {
             | Self::ShortLine { .. }
             | Self::LongLine { .. }
             | Self::Rows { .. }
-            | Self::NotAWorkbook { .. } => {
+            | Self::NotAWorkbook { .. }
+            | Self::NotGzip { .. }
+            | Self::NotIdx { .. } => {
                 "the file is damaged: put an unchanged copy in its place".into()
             }
         })
@@ -79,11 +142,20 @@ impl Error {
     /// Whether it is a fault of the system and not of what was asked for.
     #[must_use]
     pub fn is_fault(&self) -> bool {
-        matches!(self, Self::Io { .. })
+        matches!(self, Self::Io { .. } | Self::Busy { .. } | Self::NotFetched { .. })
     }
 }
 
 fn listed(folders: &[PathBuf]) -> String {
     let names: Vec<String> = folders.iter().map(|f| format!("`{}`", f.display())).collect();
     if names.is_empty() { "no folder at all".into() } else { names.join(", ") }
+}
+
+fn tried(tries: &[(String, String)]) -> String {
+    if tries.is_empty() {
+        return " no address gives these bytes".into();
+    }
+    let lines: Vec<String> =
+        tries.iter().map(|(address, why)| format!("\n  {address}: {why}")).collect();
+    lines.concat()
 }

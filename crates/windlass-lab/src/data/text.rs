@@ -1,13 +1,16 @@
 //! Tables written as text, a row a line.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::builder::{Float64Builder, Int64Builder, StringBuilder};
 use arrow_array::{ArrayRef, RecordBatch};
+use arrow_schema::DataType;
 
-use super::{Contents, DataSet, Error, Result, check_rows};
+use super::{DataSet, Error, Result, check_rows};
 
 /// How a file is laid out.
+#[derive(Debug)]
 pub(super) struct Layout {
     pub(super) separator: Separator,
     /// Whether the first line names the columns.
@@ -20,8 +23,21 @@ pub(super) struct Layout {
     pub(super) left_out: &'static [&'static str],
 }
 
+impl Layout {
+    /// What a column is loaded as.
+    pub(super) fn type_of(&self, name: &str, domain: Option<&str>) -> DataType {
+        if self.names.contains(&name) {
+            DataType::Utf8
+        } else if domain == Some(name) {
+            DataType::Int64
+        } else {
+            DataType::Float64
+        }
+    }
+}
+
 /// What is between two fields.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 pub(super) enum Separator {
     Comma,
     /// Any number of spaces and tabs.
@@ -37,12 +53,16 @@ enum Column {
 }
 
 /// Reads a table, with the columns in the order of the file.
-pub(super) fn read(set: &DataSet, contents: &Contents, layout: &Layout) -> Result<RecordBatch> {
-    let path = &contents.path;
+pub(super) fn read(
+    set: &DataSet,
+    path: &Path,
+    bytes: &[u8],
+    layout: &Layout,
+) -> Result<RecordBatch> {
     let mut columns: Vec<Column> =
         layout.columns.iter().map(|name| Column::new(set, layout, name)).collect();
     let (mut rows, mut last) = (0, 0);
-    for (line, text) in (1..).zip(lines(&contents.bytes)) {
+    for (line, text) in (1..).zip(lines(bytes)) {
         last = line;
         if line == 1 && layout.header {
             continue;
@@ -50,9 +70,9 @@ pub(super) fn read(set: &DataSet, contents: &Contents, layout: &Layout) -> Resul
         let mut fields = layout.separator.split(text).into_iter();
         for (column, &name) in columns.iter_mut().zip(layout.columns) {
             let field = fields.next();
-            let field = field.ok_or(Error::ShortLine { path: path.clone(), line, column: name })?;
+            let field = field.ok_or(Error::ShortLine { path: path.into(), line, column: name })?;
             column.push(field, set.missing).map_err(|expected| Error::BadValue {
-                path: path.clone(),
+                path: path.into(),
                 line,
                 column: name,
                 value: String::from_utf8_lossy(field).chars().take(40).collect(),
@@ -60,7 +80,7 @@ pub(super) fn read(set: &DataSet, contents: &Contents, layout: &Layout) -> Resul
             })?;
         }
         if let (Some(_), Some(&column)) = (fields.next(), layout.columns.last()) {
-            return Err(Error::LongLine { path: path.clone(), line, column });
+            return Err(Error::LongLine { path: path.into(), line, column });
         }
         rows += 1;
     }
@@ -97,13 +117,12 @@ impl Separator {
 impl Column {
     fn new(set: &DataSet, layout: &Layout, name: &str) -> Self {
         if layout.left_out.contains(&name) {
-            Self::LeftOut
-        } else if layout.names.contains(&name) {
-            Self::Names(StringBuilder::new())
-        } else if set.domain == Some(name) {
-            Self::Whole(Int64Builder::with_capacity(set.rows))
-        } else {
-            Self::Numbers(Float64Builder::with_capacity(set.rows))
+            return Self::LeftOut;
+        }
+        match layout.type_of(name, set.domain) {
+            DataType::Utf8 => Self::Names(StringBuilder::new()),
+            DataType::Int64 => Self::Whole(Int64Builder::with_capacity(set.rows)),
+            _ => Self::Numbers(Float64Builder::with_capacity(set.rows)),
         }
     }
 

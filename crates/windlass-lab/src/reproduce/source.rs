@@ -12,7 +12,7 @@ use arrow_select::filter::filter_record_batch;
 use serde::Deserialize;
 use windlass_table::{Columns, DEFAULT_MEMORY, Frame, Table};
 
-use crate::{Result, data};
+use crate::{Error, Result, data};
 
 /// Where rows come from.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -89,7 +89,11 @@ impl Source {
         Ok(match self {
             Self::Set(name) | Self::CompleteRowsOf(name) => {
                 let set = data::named(name)?;
-                (set.target, set.domain)
+                let target = set.target.ok_or_else(|| Error::BadExperiment {
+                    name: name.clone(),
+                    why: "a data set without a target cannot be learnt from".into(),
+                })?;
+                (target, set.domain)
             }
             Self::Cosine { .. } | Self::Linear { .. } => ("y", Some("set")),
             Self::LinearValid { .. } => ("y", None),

@@ -1,0 +1,156 @@
+//! Requests: of HTTPS, or of this computer.
+
+use std::io::Read;
+use std::net::IpAddr;
+use std::time::Duration;
+
+use ureq::Agent;
+use ureq::http::Uri;
+use ureq::http::header::{CONTENT_RANGE, LOCATION, RANGE};
+
+/// Most addresses that one may lead to.
+const REDIRECTS: usize = 8;
+/// How long a name, a connection, an answer or its next bytes may take.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// What an address gave.
+pub(super) struct Answer {
+    /// How many bytes it leaves out, as was asked for; none if the server sends all.
+    pub(super) from: u64,
+    /// How many bytes come, if that is known.
+    pub(super) length: Option<u64>,
+    pub(super) body: Box<dyn Read>,
+}
+
+/// Reads an address, or says why it is refused.
+pub(super) fn check(address: &str) -> Result<Uri, &'static str> {
+    let uri: Uri = address.parse().map_err(|_| "it is not well formed")?;
+    let host = uri.host().filter(|host| !host.is_empty()).ok_or("it names no computer")?;
+    match uri.scheme_str() {
+        Some("https") => Ok(uri),
+        Some("http") if is_here(host) => Ok(uri),
+        Some("http") => Err("what comes over plain http can be changed on its way"),
+        _ => Err("it is neither of https nor of http"),
+    }
+}
+
+/// Whether a name is that of this computer.
+fn is_here(host: &str) -> bool {
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    host.eq_ignore_ascii_case("localhost")
+        || bare.parse().is_ok_and(|address: IpAddr| address.is_loopback())
+}
+
+/// Asks for all but the first bytes of what is at an address, wherever it leads.
+pub(super) fn get(url: &str, from: u64) -> Result<Answer, String> {
+    let mut uri = check(url)?;
+    for _ in 0..=REDIRECTS {
+        let mut request = agent(&uri).get(&uri);
+        if from > 0 {
+            request = request.header(RANGE, format!("bytes={from}-"));
+        }
+        let response = request.call().map_err(|error| error.to_string())?;
+        let header = |name| response.headers().get(name).and_then(|value| value.to_str().ok());
+        let status = response.status();
+        let goes_on = format!("bytes {from}-");
+        let from = match status.as_u16() {
+            200 => 0,
+            206 if header(CONTENT_RANGE).is_some_and(|range| range.starts_with(&goes_on)) => from,
+            // What was kept is not a beginning of what is there now.
+            206 | 416 if from > 0 => return get(url, 0),
+            301 | 302 | 303 | 307 | 308 => {
+                uri = led(&uri, header(LOCATION).ok_or("it leads on, but not where")?)?;
+                continue;
+            }
+            _ => return Err(format!("the server answers {status}")),
+        };
+        let body = response.into_body();
+        let length = body.content_length();
+        return Ok(Answer { from, length, body: Box::new(body.into_reader()) });
+    }
+    Err(format!("it leads on more than {REDIRECTS} times"))
+}
+
+fn agent(uri: &Uri) -> Agent {
+    let config = Agent::config_builder()
+        .user_agent(concat!("windlass/", env!("CARGO_PKG_VERSION")))
+        .http_status_as_error(false)
+        // Where an answer leads is looked at first.
+        .max_redirects(0)
+        .timeout_resolve(Some(PATIENCE))
+        .timeout_connect(Some(PATIENCE))
+        .timeout_recv_response(Some(PATIENCE))
+        .timeout_per_read(Some(PATIENCE));
+    let here = uri.host().is_some_and(is_here);
+    let config = if here { config.proxy(None) } else { config };
+    config.build().new_agent()
+}
+
+/// The address that another leads to.
+fn led(from: &Uri, to: &str) -> Result<Uri, String> {
+    let scheme = from.scheme_str().unwrap_or("https");
+    let computer = from.authority().map_or("", |authority| authority.as_str());
+    let folder = from.path().rsplit_once('/').map_or("", |(folder, _)| folder);
+    let address = if to.contains("://") {
+        to.to_owned()
+    } else if to.starts_with("//") {
+        format!("{scheme}:{to}")
+    } else if to.starts_with('/') {
+        format!("{scheme}://{computer}{to}")
+    } else {
+        format!("{scheme}://{computer}{folder}/{to}")
+    };
+    let uri = check(&address).map_err(|why| format!("it leads to `{address}`: {why}"))?;
+    if scheme == "https" && uri.scheme_str() != Some("https") {
+        return Err(format!("it leads from https to `{address}`"));
+    }
+    Ok(uri)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{check, led};
+
+    #[test]
+    fn plain_http_is_for_this_computer() {
+        for good in [
+            "https://example.org/a",
+            "http://127.0.0.1:80/a",
+            "http://localhost",
+            "http://[::1]:8000/a",
+            "http://127.9.9.9",
+        ] {
+            assert!(check(good).is_ok(), "{good}");
+        }
+        for bad in [
+            "http://example.org",
+            "http://127.0.0.1@example.org/",
+            "http://localhost.example.org",
+            "http://127.0.0.1.example.org",
+            "http://10.0.0.1",
+            "http://0.0.0.0",
+            "ftp://127.0.0.1/a",
+            "file:///etc/passwd",
+            "data",
+            "/data",
+            "",
+            "https://",
+            "http:///a b",
+        ] {
+            assert!(check(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn answers_lead_where_their_words_say() {
+        let from = check("https://example.org/a/b?c").unwrap();
+        let leads = |to| led(&from, to).map(|uri| uri.to_string());
+        assert_eq!(leads("https://example.net/x").unwrap(), "https://example.net/x");
+        assert_eq!(leads("//example.net/x").unwrap(), "https://example.net/x");
+        assert_eq!(leads("/x").unwrap(), "https://example.org/x");
+        assert_eq!(leads("x").unwrap(), "https://example.org/a/x");
+        assert!(leads("http://example.org/x").is_err());
+        let said = leads("http://127.0.0.1/x").unwrap_err();
+        assert_eq!(said, "it leads from https to `http://127.0.0.1/x`");
+    }
+}

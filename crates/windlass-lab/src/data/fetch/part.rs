@@ -1,0 +1,84 @@
+//! Files that are not whole yet.
+
+use std::ffi::OsString;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use super::{Failure, Try};
+use crate::data::Error;
+
+/// A file beside its later place. It stays when it is dropped, unless it is empty.
+pub(super) struct Part {
+    file: File,
+    path: PathBuf,
+    /// The folders that were made for it, innermost first.
+    made: Vec<PathBuf>,
+}
+
+impl Part {
+    /// Opens what was kept, or begins anew. No other process may have it open.
+    pub(super) fn open(place: &Path, ending: &str) -> Try<Self> {
+        let mut path = OsString::from(place);
+        path.push(ending);
+        let path = PathBuf::from(path);
+        let failed = |source| failed("write", &path, source);
+        let folders = path.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty());
+        let made: Vec<PathBuf> =
+            folders.take_while(|folder| !folder.exists()).map(Path::to_owned).collect();
+        if let Some(folder) = made.first() {
+            std::fs::create_dir_all(folder).map_err(failed)?;
+        }
+        let options =
+            OpenOptions::new().read(true).write(true).create(true).truncate(false).clone();
+        let file = options.open(&path).map_err(failed)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Self { file, path, made }),
+            Err(TryLockError::WouldBlock) => Err(Failure::Here(Error::Busy { path })),
+            Err(TryLockError::Error(source)) => Err(failed(source)),
+        }
+    }
+
+    pub(super) fn len(&self) -> Try<u64> {
+        self.file.metadata().map(|data| data.len()).map_err(|e| failed("read", &self.path, e))
+    }
+
+    pub(super) fn clear(&mut self) -> Try<()> {
+        self.file.set_len(0).map_err(|e| failed("write", &self.path, e))
+    }
+
+    /// Appends some bytes.
+    pub(super) fn write(&mut self, bytes: &[u8]) -> Try<()> {
+        let written = self.file.seek(SeekFrom::End(0)).and_then(|_| self.file.write_all(bytes));
+        written.map_err(|e| failed("write", &self.path, e))
+    }
+
+    /// All that it holds.
+    pub(super) fn bytes(&mut self) -> Try<Vec<u8>> {
+        let mut bytes = vec![];
+        let read = self.file.rewind().and_then(|()| self.file.read_to_end(&mut bytes));
+        read.map(|_| bytes).map_err(|e| failed("read", &self.path, e))
+    }
+
+    /// Gives it its name, for which it replaces any other file.
+    pub(super) fn rename(&mut self, place: &Path) -> Try<()> {
+        let renamed = self.file.sync_all().and_then(|()| std::fs::rename(&self.path, place));
+        renamed.map_err(|e| failed("write", place, e))
+    }
+}
+
+impl Drop for Part {
+    fn drop(&mut self) {
+        // A part that got its name is not there any more, and a folder that holds something stays.
+        let empty = self.path.metadata().is_ok_and(|data| data.len() == 0);
+        if empty && std::fs::remove_file(&self.path).is_ok() {
+            for folder in &self.made {
+                let _ = std::fs::remove_dir(folder);
+            }
+        }
+    }
+}
+
+fn failed(doing: &'static str, path: &Path, source: io::Error) -> Failure {
+    Failure::Here(Error::Io { doing, path: path.to_owned(), source })
+}
