@@ -25,6 +25,9 @@ pub struct Experiment {
     pub paper: String,
     /// What it is about.
     pub about: String,
+    /// What its numbers came to, with the seeds and settings of this file.
+    #[serde(default)]
+    pub found: Vec<String>,
     /// What a reader should know of it.
     #[serde(default)]
     pub notes: Vec<String>,

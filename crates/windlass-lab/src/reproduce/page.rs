@@ -9,7 +9,7 @@ use super::file::{EntrantFile, Experiment, Metric, Part};
 use super::run::{Finished, Kept, Reproduction};
 use crate::entrant::Entrant;
 use crate::protocol::Rule;
-use crate::summary::{Finding, in_percent};
+use crate::summary::Finding;
 
 /// A mean and a deviation.
 #[derive(Clone, Copy, PartialEq)]
@@ -114,10 +114,13 @@ pub(super) fn page(reproduction: &Reproduction, finished: &[Finished]) -> String
             let _ = write!(out, "\n![{title}]({name}.svg)\n\n{title} ([PNG]({name}.png))\n");
         }
     }
-    if !experiment.notes.is_empty() {
-        out += "\n## What to know\n\n";
-        for note in &experiment.notes {
-            let _ = writeln!(out, "* {}", note.trim());
+    let found = if reproduction.is_whole(finished) { &experiment.found[..] } else { &[] };
+    for (heading, notes) in [("What we found", found), ("What to know", &experiment.notes)] {
+        if !notes.is_empty() {
+            let _ = write!(out, "\n## {heading}\n\n");
+            for note in notes {
+                let _ = writeln!(out, "* {}", note.trim());
+            }
         }
     }
     if !finished.is_empty() {
@@ -330,35 +333,28 @@ fn order(main: &Finished) -> Option<String> {
 fn by_size(main: &Finished) -> Vec<String> {
     let protocol = &main.kept.protocol;
     let mut told = vec![];
-    for (place, entrant) in main.entrants().into_iter().enumerate() {
-        if protocol.reference(entrant) == Some(entrant) || place == 0 {
+    for entrant in main.entrants() {
+        let Some(reference) = protocol.reference(entrant).filter(|one| *one != entrant) else {
             continue;
-        }
-        let (mut better, mut worse) = (vec![], vec![]);
-        for &size in &protocol.sizes {
-            let Some((line, rows)) = main.kept.line(size, entrant).zip(size) else { continue };
-            let Some(difference) = line.difference else { continue };
-            let words = format!("{rows} ({})", in_percent(difference.mean));
-            match line.finding {
-                Finding::Helps => better.push(words),
-                Finding::Hurts => worse.push(words),
-                _ => {}
-            }
-        }
-        let words = |found: Vec<String>| {
-            if found.is_empty() {
-                "at no size".to_owned()
-            } else {
-                format!("at {}", found.join(", "))
-            }
         };
-        let reference = protocol.reference(entrant).map(|entrant| protocol.name(entrant));
+        let at = |wanted: Finding| -> String {
+            let found: Vec<String> = protocol
+                .sizes
+                .iter()
+                .filter_map(|&size| {
+                    let line = main.kept.line(size, entrant)?;
+                    let percent = 100.0 * line.difference?.mean.exp_m1().abs();
+                    (line.finding == wanted).then(|| Some(format!("{} ({percent:.0} %)", size?)))?
+                })
+                .collect();
+            if found.is_empty() { "no size".into() } else { found.join(", ") }
+        };
         told.push(format!(
-            "{}: lower RMSE than {} {}; higher {}.",
+            "{}: a smaller RMSE than {} at {}; a larger one at {}.",
             protocol.name(entrant),
-            reference.unwrap_or_default(),
-            words(better),
-            words(worse)
+            protocol.name(reference),
+            at(Finding::Helps),
+            at(Finding::Hurts)
         ));
     }
     told

@@ -114,6 +114,11 @@ impl Reproduction {
         &self.folder
     }
 
+    /// Whether these are all parts, as the file has them.
+    pub(super) fn is_whole(&self, finished: &[Finished]) -> bool {
+        self.scope == Scope::default() && finished.len() == self.experiment.part.len()
+    }
+
     /// The command that does the same.
     #[must_use]
     pub fn command(&self) -> String {
