@@ -37,6 +37,16 @@ fn pictures_and_numbers_in_a_folder() {
 }
 
 #[test]
+fn one_part_of_several() {
+    let desk = Desk::new();
+    desk.run("reproduce linear --quick --only mlp-10 --output out").ok();
+    assert!(desk.path("out/linear/mlp-10.svg").exists());
+    assert!(!desk.path("out/linear/ridge-10.svg").exists());
+    let page = desk.text("out/linear/README.md");
+    assert!(page.contains("A quick look, no result") && !page.contains("ridge-10.svg"), "{page}");
+}
+
+#[test]
 fn ctrl_c_keeps_what_was_run() {
     let desk = Desk::new();
     let words = "reproduce cosine-groups --seeds 0,1";

@@ -1,5 +1,6 @@
 //! Every entrant on the same rows: the runs of a comparison.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -14,7 +15,7 @@ use windlass_table::Frame;
 use windlass_train::Epoch;
 
 use crate::entrant::{Distances, Entrant, MethodName, ModelName};
-use crate::protocol::{Protocol, Sitting, salt};
+use crate::protocol::{Protocol, Rule, Sitting, salt};
 use crate::results::{GroupError, Key, Run, Trial};
 use crate::{Error, Result};
 
@@ -114,13 +115,6 @@ impl<'a> Comparison<'a> {
         self.test.map(|test| test.frame)
     }
 
-    /// The rows that every run is judged by, where they are the same.
-    pub(crate) fn only_test(&self) -> Option<Frame> {
-        let sitting = self.sittings.first()?;
-        let frame = self.test.map_or(self.table, |test| test).frame;
-        self.protocol.rule.has_one_test().then(|| frame.select(&sitting.test))
-    }
-
     /// The rows of every split.
     #[must_use]
     pub fn sittings(&self) -> &[Sitting] {
@@ -145,8 +139,10 @@ impl<'a> Comparison<'a> {
     /// When the watcher stops it, the runs that have ended are returned all the same.
     pub fn run(&self, done: Vec<Run>, watch: &dyn Watch) -> Result<Vec<Run>> {
         let keys = self.keys();
-        let todo: Vec<Key> =
-            keys.iter().filter(|key| done.iter().all(|run| run.key != **key)).copied().collect();
+        // Each run once, and only those that belong here.
+        let mut left: BTreeSet<Key> = keys.iter().copied().collect();
+        let done: Vec<Run> = done.into_iter().filter(|run| left.remove(&run.key)).collect();
+        let todo: Vec<Key> = keys.iter().filter(|key| left.contains(key)).copied().collect();
         let count = std::sync::atomic::AtomicUsize::new(done.len());
         let failed = AtomicBool::new(false);
         let fresh: Vec<Result<Option<Run>>> = todo
@@ -344,7 +340,7 @@ impl<'a> Comparison<'a> {
     fn keeps_predictions(&self, key: Key) -> bool {
         let largest = self.protocol.sizes.last().copied().flatten();
         let first = self.sittings[0].repeat;
-        self.protocol.rule.has_one_test() || (key.repeat == first && key.size == largest)
+        self.protocol.rule == Rule::TestFile || (key.repeat == first && key.size == largest)
     }
 
     /// The error of settings on the validation rows of a training part, and the model where that is made at the

@@ -62,6 +62,22 @@ impl MethodName {
         }
     }
 
+    /// The name, as people write it.
+    #[must_use]
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Self::Erm => "ERM",
+            Self::Noise => "noise",
+            Self::Mixup => "Mixup",
+            Self::ManifoldMixup => "Manifold Mixup",
+            Self::LocalMixup => "Local-Mixup",
+            Self::CMixup => "C-Mixup",
+            Self::Ada => "ADA on inputs",
+            Self::AdaManifold => "ADA on the hidden layer",
+            Self::Placebo => "placebo: ERM again",
+        }
+    }
+
     /// Whether it makes rows that were not there.
     #[must_use]
     pub fn augments(self) -> bool {

@@ -48,6 +48,12 @@ pub enum Error {
     /// Results of something else.
     #[error("`{}` has results of other {what}: {was}, now {is}", folder.display())]
     OtherResults { folder: PathBuf, what: &'static str, was: String, is: String },
+    /// A folder that another process writes to.
+    #[error("another process writes to `{}`", folder.display())]
+    Busy { folder: PathBuf },
+    /// A page that is not ours.
+    #[error("`{}` is there already, and was not made by windlass", path.display())]
+    NotOurs { path: PathBuf },
     /// Results that cannot be read.
     #[error("`{}` is not a file of results: {why}", path.display())]
     BadResults { path: PathBuf, why: String },
@@ -111,7 +117,9 @@ impl Error {
             Self::OtherResults { .. } => {
                 "name another folder with --output, or repeat the first command as it was".into()
             }
-            Self::BadResults { .. } => "remove the folder, and start anew with --output".into(),
+            Self::BadResults { .. } => "remove this file, and run the command again".into(),
+            Self::Busy { .. } => "wait for it to end".into(),
+            Self::NotOurs { .. } => "name another folder with --output".into(),
             Self::NoSuchExperiment { .. } => {
                 format!("experiments are {}, and `all`", crate::reproduce::names().join(", "))
             }

@@ -1,6 +1,6 @@
 //! A folder with the results of a comparison or a search, while it goes on and after.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -83,8 +83,7 @@ impl Folder {
         let Some(was) = read::<Value>(&path.join(PLAN))? else {
             return Err(Error::NoResults { folder: folder() });
         };
-        let is = serde_json::to_value(plan).expect("plain values");
-        if let Some((what, was, is)) = other(&was, &is) {
+        if let Some((what, was, is)) = other(&was, plan) {
             return Err(Error::OtherResults { folder: folder(), what, was, is });
         }
         let mut runs = match read::<Record<P, R>>(&path.join(RESULTS))? {
@@ -115,6 +114,10 @@ impl Folder {
         let place = path.join(RUNS);
         let runs = OpenOptions::new().create(true).append(true).open(&place);
         let runs = runs.map_err(io("write", &place))?;
+        // Where files cannot be locked, nobody is kept away.
+        if matches!(runs.try_lock(), Err(TryLockError::WouldBlock)) {
+            return Err(Error::Busy { folder: path.to_owned() });
+        }
         let (path, command) = (path.to_owned(), command.to_owned());
         Ok(Self { path, command, runs: Mutex::new(runs), kept: AtomicBool::new(false) })
     }
@@ -201,25 +204,51 @@ fn kept_runs<R: DeserializeOwned>(path: &Path) -> Result<Vec<R>> {
         .collect()
 }
 
-/// What two plans differ in, if they do: in words, what it was and what it is.
-pub(crate) fn other(was: &Value, is: &Value) -> Option<(&'static str, String, String)> {
+/// What a plan differs in from one that was kept, if it does: in words, what it was and what it is.
+pub(crate) fn other(
+    was: &Value,
+    is: &Plan<impl Serialize>,
+) -> Option<(&'static str, String, String)> {
+    // As text has it: some numbers are longer in memory.
+    let is: Value = serde_json::from_slice(&to_json(is)).expect("our own text");
     for (key, what) in [("version", "versions"), ("tables", "data"), ("protocol", "settings")] {
-        if let Some((place, was, is)) = differing(was.get(key)?, is.get(key)?) {
-            let of = |value: Value| format!("{place}{value}");
+        let value = |of: &Value| of.get(key).cloned().unwrap_or_default();
+        if let Some((place, was, is)) = differing(&value(was), &value(&is)) {
+            let of = |value: Value| format!("{place}{}", in_short(&value));
             return Some((what, of(was), of(is)));
         }
     }
     None
 }
 
+/// A value, or how many values it has.
+fn in_short(value: &Value) -> String {
+    const LONGEST: usize = 80;
+    match (value, value.to_string()) {
+        (Value::Array(values), text) if text.len() > LONGEST => format!("{} values", values.len()),
+        (Value::Object(_), text) if text.len() > LONGEST => "others".to_owned(),
+        (_, text) => text,
+    }
+}
+
 /// The first place in which two values differ, with both.
 fn differing(was: &Value, is: &Value) -> Option<(String, Value, Value)> {
-    let (Value::Object(before), Value::Object(now)) = (was, is) else {
-        return (was != is).then(|| (String::new(), was.clone(), is.clone()));
-    };
-    now.keys().chain(before.keys()).find_map(|key| {
-        let value = |of: &serde_json::Map<String, Value>| of.get(key).cloned().unwrap_or_default();
-        let (place, was, is) = differing(&value(before), &value(now))?;
+    let deeper = |key: &str, was: &Value, is: &Value| {
+        let (place, was, is) = differing(was, is)?;
         Some((format!("{key} {place}"), was, is))
-    })
+    };
+    match (was, is) {
+        (Value::Object(before), Value::Object(now)) => {
+            now.keys().chain(before.keys()).find_map(|key| {
+                let value =
+                    |of: &serde_json::Map<String, Value>| of.get(key).cloned().unwrap_or_default();
+                deeper(key, &value(before), &value(now))
+            })
+        }
+        (Value::Array(before), Value::Array(now)) if before.len() == now.len() => {
+            let mut pairs = before.iter().zip(now).enumerate();
+            pairs.find_map(|(place, (was, is))| deeper(&(place + 1).to_string(), was, is))
+        }
+        _ => (was != is).then(|| (String::new(), was.clone(), is.clone())),
+    }
 }

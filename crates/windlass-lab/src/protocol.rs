@@ -82,12 +82,6 @@ impl Rule {
             _ => None,
         }
     }
-
-    /// Whether every run is judged by the same rows, so that there is nothing to average but trainings.
-    #[must_use]
-    pub fn has_one_test(&self) -> bool {
-        matches!(self, Self::TestFile | Self::Ordered { .. })
-    }
 }
 
 /// All that decides the results of a comparison, besides the rows.

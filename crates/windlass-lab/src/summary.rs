@@ -11,7 +11,7 @@ use windlass_table::numbers;
 use crate::compare::Comparison;
 use crate::entrant::{Entrant, MethodName, ModelName};
 use crate::protocol::Rule;
-use crate::results::Run;
+use crate::results::{GroupError, Run};
 use crate::statistics::{
     Interval, Sizes, holm, log_ratio, over_repeats, over_splits, random_blocks,
 };
@@ -191,25 +191,58 @@ impl Comparison<'_> {
     }
 
     fn interval(&self, pairs: &[(&Run, &Run)], differences: &[f64]) -> Interval {
-        let Some(test) = self.only_test() else {
-            let rows = |of: &dyn Fn(&Run) -> usize| {
-                pairs.iter().map(|(run, _)| of(run)).sum::<usize>() / pairs.len()
-            };
-            // Sets have no rows in common.
-            if matches!(self.protocol().rule, Rule::Sets { .. }) {
-                return over_splits(differences, Sizes { train: 1, test: 0, all: 1 });
+        match &self.protocol().rule {
+            // The same domains are held out each time: how far they differ says what others would do.
+            Rule::Ordered { .. } => {
+                let squares = |run: &Run| -> Vec<f64> {
+                    let of = |domain: &GroupError| {
+                        domain.metrics.rmse.powi(2) * domain.metrics.rows as f64
+                    };
+                    run.domains.iter().map(of).collect()
+                };
+                let own: Vec<Vec<f64>> = pairs.iter().map(|(run, _)| squares(run)).collect();
+                let erm: Vec<Vec<f64>> = pairs.iter().map(|(_, erm)| squares(erm)).collect();
+                let domains = own.first().map_or(0, Vec::len);
+                over_repeats(&own, &erm, &(0..domains).collect::<Vec<_>>())
             }
-            let sizes = Sizes {
-                train: rows(&|run| run.train_rows),
-                test: rows(&|run| run.metrics.rows),
-                all: self.rows(),
-            };
-            return over_splits(differences, sizes);
+            // Sets have no rows in common.
+            Rule::Sets { .. } => over_splits(differences, Sizes { train: 1, test: 0, all: 1 }),
+            Rule::Permuted { .. } => {
+                // Trainings on the same rows count as one.
+                let mut splits: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
+                for ((run, _), difference) in pairs.iter().zip(differences) {
+                    splits.entry(run.key.repeat).or_default().push(*difference);
+                }
+                let means: Vec<f64> =
+                    splits.into_values().map(|values| mean(values.into_iter())).collect();
+                over_splits(&means, self.sizes(pairs))
+            }
+            Rule::TestFile => self.on_test_rows(pairs),
+            Rule::Rows | Rule::Group(_) | Rule::Domain(_) | Rule::Time(_) => {
+                over_splits(differences, self.sizes(pairs))
+            }
+        }
+    }
+
+    /// How many rows splits have.
+    fn sizes(&self, pairs: &[(&Run, &Run)]) -> Sizes {
+        let rows = |of: &dyn Fn(&Run) -> usize| {
+            pairs.iter().map(|(run, _)| of(run)).sum::<usize>() / pairs.len()
         };
+        Sizes {
+            train: rows(&|run| run.train_rows),
+            test: rows(&|run| run.metrics.rows),
+            all: self.rows(),
+        }
+    }
+
+    /// Where all runs are judged by the rows of a table of their own.
+    fn on_test_rows(&self, pairs: &[(&Run, &Run)]) -> Interval {
+        let test = self.test_frame().unwrap_or(self.frame());
         let targets: Vec<_> =
             test.roles.targets().iter().map(|&place| numbers(test.batch.column(place))).collect();
         // Weights were looked at when the rows were first evaluated.
-        let weights = weights(&test, &test.batch, Path::new("-")).unwrap_or_default();
+        let weights = weights(test, &test.batch, Path::new("-")).unwrap_or_default();
         let squares = |run: &Run| -> Vec<f64> {
             let of_row = |(row, predicted): (usize, &[f64])| {
                 let square =
@@ -252,7 +285,12 @@ impl Comparison<'_> {
                 format!("{} helps: RMSE {}, {over}.", name(line), interval.in_words())
             }
             (None, Some((line, interval))) => format!(
-                "No evidence that augmentation helps. The best was {}: RMSE {}, {over}.",
+                "No evidence{} that augmentation helps. The best was {}: RMSE {}, {over}.",
+                if interval.high < 0.0 {
+                    ", after adjusting for the number of comparisons,"
+                } else {
+                    ""
+                },
                 name(line),
                 interval.in_words()
             ),
@@ -372,10 +410,14 @@ impl Comparison<'_> {
             Rule::Time(column) => {
                 format!("the past predicts the future by {column}, {folds} times")
             }
-            Rule::TestFile | Rule::Ordered { .. } | Rule::Sets { .. } => {
-                format!("{} trainings, the same test rows", splits.len())
+            Rule::TestFile => format!("{} trainings, the same test rows", splits.len()),
+            Rule::Sets { .. } => format!("{} training sets, the same test rows", splits.len()),
+            Rule::Ordered { column, .. } => {
+                format!("{} trainings, the same values of {column} held out", splits.len())
             }
-            Rule::Permuted { .. } => format!("{} permutations of the rows", splits.len()),
+            Rule::Permuted { seeds, .. } => {
+                format!("{} trainings on {} permutations of the rows", splits.len(), seeds.len())
+            }
         }
     }
 }

@@ -319,6 +319,67 @@ fn an_experiment_from_beginning_to_end() {
     assert!(matches!(refused, Err(Error::OtherResults { what: "settings", .. })), "{refused:?}");
 }
 
+/// A network of the kind that the published tables have, on a few points of a cosine.
+const LEAKY: &str = "title = 't'\npaper = 'p'\nabout = 'a'\n\
+    [[part]]\nname = 'one'\ntitle = 't'\nmetrics = ['rmse']\nseeds = [3, 1]\n\
+    data = { cosine = { rows = 40 } }\nsplit = { permuted = [20, 10, 10] }\n\
+    hidden = [4]\ntraining = { epochs = 2 }\nmethods = ['erm', 'ada']\ntune = 1\n\
+    [[part]]\nname = 'two'\ntitle = 't'\nmetrics = ['rmse']\nseeds = [0, 5, 2]\ntrainings = 2\n\
+    data = { cosine = { rows = 40 } }\nsplit = { permuted = [20, 10, 10] }\n\
+    hidden = [4]\ntraining = { epochs = 2 }\n\
+    [[part.entrant]]\nname = 'ERM'\nmethod = 'erm'\npublished = { rmse = [0.1, 0.01] }\n\
+    [[part.entrant]]\nname = 'C-Mixup'\nmethod = 'c-mixup'\nbeta = 2.0\nbandwidth = 1.0\n\
+    [[picture]]\nname = 'methods'\ntitle = 't'\ndraw = { methods = { part = 'two', metric = 'rmse' } }\n";
+
+fn leaky(output: &Path) -> Reproduction {
+    let experiment = Experiment::parse("leaky", LEAKY).unwrap();
+    Reproduction::new(experiment, Scope::default(), output).unwrap()
+}
+
+#[test]
+fn what_was_run_is_known_again_and_counts_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let reproduction = leaky(folder.path());
+    let [one, two] = &reproduction.experiment().part[..] else { panic!("two parts") };
+    assert!(reproduction.run(one, &Stop(AtomicUsize::new(2))).is_err());
+    // As two processes at once would leave it.
+    let runs = reproduction.folder().join("one.part/runs.jsonl");
+    let kept = std::fs::read_to_string(&runs).unwrap();
+    std::fs::write(&runs, kept.repeat(3)).unwrap();
+    let finished = reproduction.run(one, &()).unwrap();
+    assert_eq!(finished.kept.runs.len(), 4);
+    let bytes = std::fs::read(reproduction.folder().join("one.json")).unwrap();
+    assert_eq!(leaky(folder.path()).run(one, &Stop(AtomicUsize::new(0))).unwrap(), finished);
+    assert_eq!(std::fs::read(reproduction.folder().join("one.json")).unwrap(), bytes);
+
+    // With one part of two there is a page of that part; with both, of both.
+    let page =
+        |finished: &[_]| std::fs::read_to_string(reproduction.write(finished).unwrap()).unwrap();
+    let alone = page(std::slice::from_ref(&finished));
+    assert!(alone.contains("seeds 3, 1") && !alone.contains("methods.svg"), "{alone}");
+    let other = reproduction.run(two, &()).unwrap();
+    assert_eq!(other.kept.runs.len(), 3 * 2 * 2);
+    let line = &other.kept.summary.lines[1];
+    assert_eq!(line.difference.unwrap().runs, 3, "trainings on the same rows count as one");
+    let both = page(&[finished, other]);
+    assert!(both.contains("seeds 0, 5, 2, 2 trainings on each"), "{both}");
+    assert!(both.contains("methods.svg") && both.contains("Worse: ERM"), "{both}");
+    // A page of someone else stays.
+    std::fs::write(reproduction.folder().join("README.md"), "mine").unwrap();
+    assert!(matches!(reproduction.write(&[]), Err(Error::NotOurs { .. })));
+}
+
+#[test]
+fn results_of_a_broken_plan_are_not_taken_for_ours() {
+    let folder = tempfile::tempdir().unwrap();
+    let reproduction = leaky(folder.path());
+    let part = &reproduction.experiment().part[0];
+    assert!(reproduction.run(part, &Stop(AtomicUsize::new(1))).is_err());
+    std::fs::write(reproduction.folder().join("one.part/plan.json"), "{}").unwrap();
+    let refused = reproduction.run(part, &());
+    assert!(matches!(refused, Err(Error::OtherResults { .. })), "{refused:?}");
+}
+
 #[test]
 fn the_index_names_every_experiment() {
     let folder = tempfile::tempdir().unwrap();

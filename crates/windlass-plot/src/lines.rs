@@ -62,6 +62,8 @@ pub struct Lines {
     /// Whether the y axis is logarithmic (all shown values must then be positive; others are left
     /// out).
     pub log_y: bool,
+    /// Whether spreads are bands around the lines, which then stand where they are, instead of bars.
+    pub bands: bool,
     /// How large the plot is.
     pub size: Size,
 }
@@ -76,7 +78,11 @@ impl Lines {
         let mut svg = frame.open();
         legend.draw(&mut svg, &frame);
         let curves = self.curves(&frame);
-        self.draw_bars(&mut svg, &frame);
+        if self.bands {
+            self.draw_bands(&mut svg, &frame);
+        } else {
+            self.draw_bars(&mut svg, &frame);
+        }
         self.draw(&mut svg, &curves);
         if let Some((x, y, words)) = self.mark.as_ref().filter(|(x, y, _)| self.shows(*x, *y)) {
             mark::draw(&mut svg, &frame, frame.place(*x, *y), words, &curves);
@@ -133,7 +139,7 @@ impl Lines {
     /// The least distance between two places on the x axis, if there are bars; or else nothing has
     /// to stand beside anything.
     fn gap(&self) -> f64 {
-        if self.series.iter().all(|series| series.spread.is_empty()) {
+        if self.bands || self.series.iter().all(|series| series.spread.is_empty()) {
             return 0.0;
         }
         let mut xs: Vec<_> = self.shown().map(|(x, _)| x).collect();
@@ -174,6 +180,28 @@ impl Lines {
             thin(series.points.iter().map(place).collect(), most)
         };
         self.series.iter().zip(self.shifts()).map(curve).collect()
+    }
+
+    fn draw_bands(&self, svg: &mut Vec<String>, frame: &Frame) {
+        for (i, series) in self.series.iter().enumerate() {
+            let (mut up, mut down) = (vec![], vec![]);
+            for ((x, y), (low, high)) in Self::bars(series) {
+                if !self.shows(x, y) {
+                    continue;
+                }
+                let height = |end: f64, open: f64| {
+                    if self.shows(x, end) { frame.place(x, end).1 } else { open }
+                };
+                let x = num(frame.x_of(x));
+                up.push(format!("{x} {}", num(height(high, frame.top))));
+                down.push(format!("{x} {}", num(height(low, frame.bottom))));
+            }
+            if up.len() > 1 {
+                up.extend(down.into_iter().rev());
+                let (d, fill) = (up.join("L"), self.pen(i).colour.fill());
+                svg.push(format!("<path d='M{d}Z'{fill} opacity='0.15'/>"));
+            }
+        }
     }
 
     fn draw_bars(&self, svg: &mut Vec<String>, frame: &Frame) {
@@ -257,6 +285,24 @@ mod tests {
             assert_eq!((count(&svg, &format!(">{name}<")), count(&svg, colour)), (1, 2));
         }
         assert_eq!(svg, two(200).to_svg());
+    }
+
+    #[test]
+    fn bands_leave_lines_where_they_are() {
+        let mut plot = two(5);
+        for series in &mut plot.series {
+            series.spread = series.points.iter().map(|(_, y)| (y - 0.1, y + 0.2)).collect();
+        }
+        // An end that is not finite is open to the border.
+        plot.series[1].spread[2].0 = f64::NAN;
+        let bars = drawn(&plot.to_svg());
+        assert!(bars[0][0].0 < bars[1][0].0);
+        let banded = Lines { bands: true, ..plot };
+        let svg = banded.to_svg();
+        let lines = drawn(&svg);
+        assert!(lines[0].iter().zip(&lines[1]).all(|(a, b)| a.0 == b.0));
+        assert_eq!((count(&svg, "Z'"), count(&svg, "opacity='0.15'")), (2, 2));
+        assert!(!svg.contains("NaN"));
     }
 
     #[test]

@@ -15,9 +15,9 @@ use crate::terminal;
 /// Run the experiments of the paper, with our numbers beside the published ones
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Without a name it lists all experiments. Results go to a folder for each: a page (README.md), pictures as
-SVG and PNG, and a JSON file with every run. Runs are kept as they end; the same command goes on where
-it stopped.
+Without a name it lists all experiments. Results go to a folder for each: a page
+(README.md), pictures as SVG and PNG, and a JSON file with every run. Runs are kept as they
+end; the same command goes on where it stopped.
 
 Examples:
   windlass reproduce
@@ -92,7 +92,11 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<ExitCode> {
         let name = args.names.join(", ");
         return Err(Error::BadExperiment { name, why: format!("there is no part `{only}`") });
     }
-    for reproduction in &reproductions {
+    let wanted = |one: &&Reproduction| {
+        let parts = &one.experiment().part;
+        args.only.as_ref().is_none_or(|only| parts.iter().any(|part| part.name == *only))
+    };
+    for reproduction in reproductions.iter().filter(wanted) {
         one(args, reproduction)?;
     }
     if everything {

@@ -96,6 +96,9 @@ impl Error {
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         Some(match self {
+            Self::Unknown { name } if name.replace('_', "-") == "rcf-mnist" => {
+                "it is made of fashion_mnist: windlass data make rcf-mnist".into()
+            }
             Self::Unknown { .. } => {
                 let names: Vec<&str> = super::all().iter().map(|set| set.name).collect();
                 format!("data sets are {}", names.join(", "))

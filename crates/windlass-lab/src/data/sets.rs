@@ -233,12 +233,12 @@ pub(super) static SETS: [DataSet; 15] = [
             copied_from: "github.com/nlTyler/urban-crime-statistical-analysis at 8199a082ff: .ipynb_checkpoints/communities-checkpoint.data",
             addresses: &[
                 Address {
-                    url: "https://raw.githubusercontent.com/nlTyler/urban-crime-statistical-analysis/8199a082ff/.ipynb_checkpoints/communities-checkpoint.data",
-                    within: Within::Itself,
-                },
-                Address {
                     url: "https://archive.ics.uci.edu/static/public/183/communities+and+crime.zip",
                     within: Within::Zip("communities.data"),
+                },
+                Address {
+                    url: "https://raw.githubusercontent.com/nlTyler/urban-crime-statistical-analysis/b734f4d612e97e522d389c3d5adb3b22e4e534bc/communities.data",
+                    within: Within::Itself,
                 },
             ],
         }],

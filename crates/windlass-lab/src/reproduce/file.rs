@@ -33,6 +33,9 @@ pub struct Experiment {
     pub notes: Vec<String>,
     /// What it needs that is not there yet.
     pub needs: Option<String>,
+    /// Entrants that several parts have, by a name.
+    #[serde(default)]
+    entrants: BTreeMap<String, Vec<EntrantFile>>,
     /// What is run.
     #[serde(default)]
     pub part: Vec<Part>,
@@ -47,7 +50,13 @@ impl Experiment {
         let bad = |why: String| Error::BadExperiment { name: name.to_owned(), why };
         let mut experiment: Self = toml::from_str(text).map_err(|error| bad(error.to_string()))?;
         name.clone_into(&mut experiment.name);
-        for part in &experiment.part {
+        for part in &mut experiment.part {
+            if let Some(name) = &part.entrants {
+                let shared = experiment.entrants.get(name);
+                let shared =
+                    shared.ok_or_else(|| bad(format!("there are no entrants `{name}`")))?;
+                part.entrant.extend(shared.iter().cloned());
+            }
             let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
             if part.name.is_empty() || !part.name.chars().all(plain) {
                 return Err(bad(format!("`{}` is not a name of a part", part.name)));
@@ -147,6 +156,8 @@ pub struct Part {
     /// Methods with settings of their own.
     #[serde(default)]
     pub entrant: Vec<EntrantFile>,
+    /// More of them, shared with other parts.
+    entrants: Option<String>,
     /// Whether predictions are kept, for pictures.
     #[serde(default)]
     pub predictions: bool,
@@ -376,7 +387,7 @@ pub enum Drawing {
     Curves {
         /// The part.
         part: String,
-        /// Only these entrants, by the beginning of their names.
+        /// Only these entrants; `*` at the end of a name stands for anything.
         #[serde(default)]
         only: Vec<String>,
     },
@@ -396,7 +407,7 @@ pub enum Drawing {
     Fits {
         /// The part.
         part: String,
-        /// Only these entrants, by the beginning of their names.
+        /// Only these entrants; `*` at the end of a name stands for anything.
         #[serde(default)]
         only: Vec<String>,
     },
@@ -407,6 +418,21 @@ pub enum Drawing {
         /// The measure.
         metric: Metric,
     },
+}
+
+impl Drawing {
+    /// The part that it needs.
+    #[must_use]
+    pub fn part(&self) -> Option<&str> {
+        match self {
+            Self::Augmented { .. } => None,
+            Self::Curves { part, .. }
+            | Self::Heat { part }
+            | Self::Along { part, .. }
+            | Self::Fits { part, .. }
+            | Self::Methods { part, .. } => Some(part),
+        }
+    }
 }
 
 /// A setting that errors are drawn against.

@@ -55,6 +55,7 @@ pub fn names() -> Vec<&'static str> {
 pub fn write_index(output: &Path) -> Result<PathBuf> {
     let experiments: Vec<Experiment> = names().into_iter().map(named).collect::<Result<_>>()?;
     let place = output.join("README.md");
+    page::check(&place)?;
     write_whole(&place, page::index(&experiments).as_bytes())?;
     Ok(place)
 }

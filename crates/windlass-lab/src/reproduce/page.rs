@@ -1,15 +1,17 @@
 //! The page of an experiment: numbers beside the published ones, what they say, pictures, how it was run.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use windlass_model::{Kind, NetworkRecipe};
 use windlass_train::Optimiser;
 
-use super::file::{EntrantFile, Experiment, Metric, Part};
+use super::file::{EntrantFile, Experiment, Metric, Part, Picture};
 use super::run::{Finished, Kept, Reproduction};
-use crate::entrant::Entrant;
+use crate::entrant::{Entrant, MethodName};
 use crate::protocol::Rule;
 use crate::summary::Finding;
+use crate::{Error, Result};
 
 /// A mean and a deviation.
 #[derive(Clone, Copy, PartialEq)]
@@ -81,6 +83,19 @@ pub(super) fn pairs(finished: &[Finished]) -> Vec<(&Finished, Option<&Finished>)
     pairs
 }
 
+/// What a page of ours begins with.
+const MARK: &str = "<!-- Made by windlass reproduce -->";
+
+/// Refuses to write over a page of someone else.
+pub(super) fn check(place: &Path) -> Result<()> {
+    match std::fs::read(place) {
+        Ok(bytes) if !bytes.starts_with(MARK.as_bytes()) => {
+            Err(Error::NotOurs { path: place.to_owned() })
+        }
+        _ => Ok(()),
+    }
+}
+
 /// The page.
 pub(super) fn page(reproduction: &Reproduction, finished: &[Finished]) -> String {
     let experiment = reproduction.experiment();
@@ -88,13 +103,16 @@ pub(super) fn page(reproduction: &Reproduction, finished: &[Finished]) -> String
     let version = env!("CARGO_PKG_VERSION");
     let _ = write!(
         out,
-        "# {}\n\nThe paper: {}. Made by `{}` with windlass {version}{}.\n\n{}\n",
+        "{MARK}\n# {}\n\nThe paper: {}. Made by `{}` with windlass {version}{}.\n\n{}\n",
         experiment.title,
         experiment.paper,
         reproduction.command(),
         if reproduction.experiment().part.is_empty() { "" } else { ", seeds as below" },
         experiment.about.trim()
     );
+    if reproduction.is_quick() {
+        out += "\n**A quick look, no result**: a few epochs, two seeds, few settings. It shows that everything runs.\n";
+    }
     for (main, equal) in pairs(finished) {
         let _ = write!(out, "\n## {}\n\n", main.part.title);
         if main.kept.protocol.sizes.len() > 1 {
@@ -102,14 +120,18 @@ pub(super) fn page(reproduction: &Reproduction, finished: &[Finished]) -> String
         } else {
             table_of_methods(&mut out, main, equal);
         }
+        if reproduction.is_quick() {
+            continue;
+        }
         out.push('\n');
         for sentence in findings(main, equal) {
             let _ = writeln!(out, "* {sentence}");
         }
     }
-    if !experiment.picture.is_empty() {
+    let pictures: Vec<&Picture> = reproduction.pictures(finished).collect();
+    if !pictures.is_empty() {
         out += "\n## Pictures\n";
-        for picture in &experiment.picture {
+        for picture in pictures {
             let (title, name) = (&picture.title, &picture.name);
             let _ = write!(out, "\n![{title}]({name}.svg)\n\n{title} ([PNG]({name}.png))\n");
         }
@@ -147,7 +169,15 @@ fn table_of_methods(out: &mut String, main: &Finished, equal: Option<&Finished>)
         }
     }
     let rule = " --: |".repeat(heads.len() - 1);
-    let _ = writeln!(out, "| {} |\n| :-- |{rule}", heads.join(" | "));
+    let runs = |part: &Finished| part.part.seeds.len() * part.part.trainings;
+    let mut words = format!("Means ± standard deviations over {} runs", runs(main));
+    if let Some(equal) = equal {
+        let _ = write!(words, ", at equal budgets over {}", runs(equal));
+    }
+    if metrics.iter().any(any_published) {
+        words += ", published over three seeds";
+    }
+    let _ = writeln!(out, "{words}.\n\n| {} |\n| :-- |{rule}", heads.join(" | "));
     let decimals = main.part.decimals;
     let words = |spread: Option<Spread>| {
         spread.map_or_else(|| "–".to_owned(), |spread| spread.in_words(decimals))
@@ -177,7 +207,8 @@ fn table_of_methods(out: &mut String, main: &Finished, equal: Option<&Finished>)
     // Those that the published comparison has not.
     if let Some(equal) = equal {
         for entrant in equal.entrants().into_iter().filter(|entrant| !met.contains(entrant)) {
-            line(out, &equal.kept.protocol.name(entrant), None, Some(entrant));
+            let name = entrant.method.map_or("", MethodName::in_words);
+            line(out, name, None, Some(entrant));
         }
     }
 }
@@ -188,10 +219,10 @@ fn table_by_size(out: &mut String, main: &Finished) {
     let heads: Vec<String> = sizes.iter().flatten().map(usize::to_string).collect();
     let _ = writeln!(
         out,
-        "{}, mean ± deviation over {} runs, by the number of training rows. **Bold**: differs from ERM at 5 % after \
-         Holm's correction over the methods of a column.\n\n| | {} |\n| :-- |{}",
+        "{}, mean ± standard deviation over {} runs, by the number of training rows. **Bold**: differs from the line \
+         without augmentation above it at 5 % after Holm's correction over the methods of a column.\n\n| | {} |\n| :-- |{}",
         metric.name(),
-        main.part.seeds.len(),
+        main.part.seeds.len() * main.part.trainings,
         heads.join(" | "),
         " --: |".repeat(heads.len())
     );
@@ -257,8 +288,10 @@ fn against_paper(main: &Finished, metric: Metric) -> Option<String> {
             same.push(words + ")");
             continue;
         }
-        let share = triples_beyond(main, entrant, metric, published.mean);
-        let words = format!("{words}; {share:.0} % of our triples are as far off)");
+        let words = match triples_beyond(main, entrant, metric, published.mean) {
+            Some(share) => format!("{words}; {share:.0} % of our triples of seeds are as far off)"),
+            None => words + ")",
+        };
         if off > 0.0 { worse.push(words) } else { better.push(words) }
     }
     if !single.is_empty() {
@@ -283,7 +316,12 @@ fn against_paper(main: &Finished, metric: Metric) -> Option<String> {
 
 /// The paper's means are over three seeds: in percent, how many means of three of our runs, of other seeds each, are
 /// as far from our mean as the published one, on its side.
-fn triples_beyond(main: &Finished, entrant: Entrant, metric: Metric, published: f64) -> f64 {
+fn triples_beyond(
+    main: &Finished,
+    entrant: Entrant,
+    metric: Metric,
+    published: f64,
+) -> Option<f64> {
     let own = main.kept.runs.iter().filter(|run| run.key.entrant == entrant);
     let runs: Vec<(usize, f64)> = own.map(|run| (run.key.repeat, metric.of(run))).collect();
     let above = published > runs.iter().map(|run| run.1).sum::<f64>() / runs.len() as f64;
@@ -300,7 +338,7 @@ fn triples_beyond(main: &Finished, entrant: Entrant, metric: Metric, published: 
             }
         }
     }
-    100.0 * f64::from(beyond) / f64::from(all.max(1))
+    (all > 0).then(|| 100.0 * f64::from(beyond) / f64::from(all))
 }
 
 /// The methods by their error, as published and as found.
@@ -413,7 +451,7 @@ fn how_it_was_run(out: &mut String, finished: &[Finished]) {
 fn seeds(part: &Part) -> String {
     match part.seeds[..] {
         [only] => format!("seed {only}"),
-        [first, .., last] if last - first + 1 == part.seeds.len() as u64 => {
+        [first, .., last] if part.seeds.is_sorted_by(|a, b| a + 1 == *b) => {
             format!("seeds {first} to {last}")
         }
         _ => {
@@ -478,8 +516,8 @@ fn network(recipe: &NetworkRecipe) -> String {
 
 /// The list of all experiments.
 pub(super) fn index(experiments: &[Experiment]) -> String {
-    let mut out = String::from(
-        "# The paper, reproduced\n\nEvery experiment of *Anchor Data Augmentation* (NeurIPS 2023) that fits our networks, \
+    let mut out = format!(
+        "{MARK}\n# The paper, reproduced\n\nEvery experiment of *Anchor Data Augmentation* (NeurIPS 2023) that fits our networks, \
          from raw data to the page, by `windlass reproduce all`. Each page has our numbers beside the published ones.\n\n\
          | experiment | in the paper | |\n| :-- | :-- | :-- |\n",
     );

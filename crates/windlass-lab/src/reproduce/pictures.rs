@@ -118,7 +118,11 @@ fn augmented(title: String, data: &Source, groups: usize, gammas: &[f64]) -> Res
 }
 
 fn wanted(name: &str, only: &[String]) -> bool {
-    only.is_empty() || only.iter().any(|start| name.starts_with(start))
+    let matches = |pattern: &String| match pattern.strip_suffix('*') {
+        Some(start) => name.starts_with(start),
+        None => name == pattern,
+    };
+    only.is_empty() || only.iter().any(matches)
 }
 
 fn curves(title: String, part: &Finished, only: &[String]) -> Lines {
@@ -149,6 +153,7 @@ fn curves(title: String, part: &Finished, only: &[String]) -> Lines {
         y_label: format!("{} (mean ± its standard error)", metric.name()),
         series,
         log_y: most > 20.0 * least,
+        bands: true,
         ..Lines::default()
     }
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use windlass_table::write_whole;
 
-use super::file::{Experiment, Metric, Part};
+use super::file::{Experiment, Metric, Part, Picture};
 use super::{page, pictures};
 use crate::compare::{Comparison, Rows, Watch};
 use crate::entrant::Entrant;
@@ -108,6 +108,11 @@ impl Reproduction {
         self.experiment.part.iter().try_for_each(|part| part.data.check())
     }
 
+    /// Whether it was made short.
+    pub(super) fn is_quick(&self) -> bool {
+        self.scope.quick
+    }
+
     /// The folder of its results.
     #[must_use]
     pub fn folder(&self) -> &Path {
@@ -156,14 +161,19 @@ impl Reproduction {
         let version = env!("CARGO_PKG_VERSION").to_owned();
         let plan = Plan { command: self.command(), version, protocol: protocol.clone(), tables };
 
-        let place = self.folder.join(format!("{}.json", part.name));
-        if let Some(kept) = finished(&place, &plan)? {
-            return Ok(Some(Finished { part: part.clone(), kept }));
-        }
-        let Some(watch) = watch else { return Ok(None) };
         let table = Rows { frame: &frame, path: &path };
         let test = test.as_ref().map(|(frame, path)| Rows { frame, path });
         let comparison = Comparison::new(&protocol, table, test)?;
+        let place = self.folder.join(format!("{}.json", part.name));
+        if let Some(was) = finished(&place, &plan)? {
+            // What runs amount to is a matter of today's statistics.
+            let kept = Kept { summary: comparison.summary(&was.runs), ..was.clone() };
+            if kept != was {
+                write_whole(&place, kept.to_json().as_bytes())?;
+            }
+            return Ok(Some(Finished { part: part.clone(), kept }));
+        }
+        let Some(watch) = watch else { return Ok(None) };
         let (folder, done) = Folder::start_or_resume(&self.under_way(part), &plan)?;
         let mut runs = comparison.run(done, &Keeping { folder: &folder, watch })?;
         if runs.len() < comparison.keys().len() {
@@ -187,21 +197,30 @@ impl Reproduction {
         self.folder.join(format!("{}.part", part.name))
     }
 
-    /// Writes the page and the pictures of an experiment whose parts are finished.
+    /// The pictures that these parts are enough for.
+    pub(super) fn pictures(&self, finished: &[Finished]) -> impl Iterator<Item = &Picture> {
+        let there = |picture: &&Picture| {
+            picture.draw.part().is_none_or(|name| finished.iter().any(|one| one.part.name == name))
+        };
+        self.experiment.picture.iter().filter(there)
+    }
+
+    /// Writes the page and the pictures of an experiment, as far as its parts are finished.
     pub fn write(&self, finished: &[Finished]) -> Result<PathBuf> {
+        let page = self.folder.join("README.md");
+        page::check(&page)?;
         std::fs::create_dir_all(&self.folder).map_err(|source| {
             let path = self.folder.clone();
             Error::Io { doing: "create", path, source }
         })?;
-        for picture in &self.experiment.picture {
+        for picture in self.pictures(finished) {
             let drawn = pictures::draw(picture, finished)?;
             let place = |ending: &str| self.folder.join(format!("{}.{ending}", picture.name));
             write_whole(&place("svg"), drawn.svg.as_bytes())?;
             write_whole(&place("png"), &drawn.png)?;
         }
-        let place = self.folder.join("README.md");
-        write_whole(&place, page::page(self, finished).as_bytes())?;
-        Ok(place)
+        write_whole(&page, page::page(self, finished).as_bytes())?;
+        Ok(page)
     }
 }
 
@@ -228,8 +247,7 @@ fn apart(columns: &windlass_table::Columns) -> windlass_table::Columns {
 /// What was finished before by this very plan.
 fn finished(place: &Path, plan: &Plan<Protocol>) -> Result<Option<Kept>> {
     let Some(was) = read::<Value>(place)? else { return Ok(None) };
-    let is = serde_json::to_value(plan).expect("plain values");
-    if let Some((what, was, is)) = other(&was, &is) {
+    if let Some((what, was, is)) = other(&was, plan) {
         return Err(Error::OtherResults { folder: place.to_owned(), what, was, is });
     }
     read(place)

@@ -15,8 +15,8 @@ use crate::terminal;
 #[derive(Debug, Args)]
 #[command(disable_help_subcommand = true)]
 #[command(after_help = "\
-Data sets are looked for in the folder that WINDLASS_DATA names, in ../shared/data, and in windlass/data in
-the user's cache; they are fetched to the first of these that is not ../shared/data.
+Data sets are looked for in the folder that WINDLASS_DATA names, in ../shared/data, and in
+windlass/data in the user's cache; they are fetched to the first of these that is not ../shared/data.
 
 Examples:
   windlass data list
