@@ -247,7 +247,10 @@ fn differing(was: &Value, is: &Value) -> Option<(String, Value, Value)> {
         }
         (Value::Array(before), Value::Array(now)) if before.len() == now.len() => {
             let mut pairs = before.iter().zip(now).enumerate();
-            pairs.find_map(|(place, (was, is))| deeper(&(place + 1).to_string(), was, is))
+            pairs.find_map(|(place, (was, is))| match before.len() {
+                1 => differing(was, is),
+                _ => deeper(&(place + 1).to_string(), was, is),
+            })
         }
         _ => (was != is).then(|| (String::new(), was.clone(), is.clone())),
     }

@@ -286,7 +286,7 @@ impl Comparison<'_> {
             }
             (None, Some((line, interval))) => format!(
                 "No evidence{} that augmentation helps. The best was {}: RMSE {}, {over}.",
-                if interval.high < 0.0 {
+                if interval.high < 0.0 && line.p.is_some_and(|p| p >= 0.05) {
                     ", after adjusting for the number of comparisons,"
                 } else {
                     ""

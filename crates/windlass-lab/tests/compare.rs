@@ -205,13 +205,16 @@ fn results_do_not_depend_on_order_or_on_stops() {
     let few = Few { left: AtomicUsize::new(7), seen: Mutex::default(), folder: Some(&kept) };
     let some = comparison.run(vec![], &few).unwrap();
     assert!((7..expected.len()).contains(&some.len()));
+    let seen = few.seen.lock().unwrap().len();
+    assert!(matches!(Folder::resume::<_, Run>(&place, &plan), Err(Error::Busy { .. })));
+    drop(kept);
     // As if the machine had gone off while a line was written.
     let lines = std::fs::read_to_string(place.join("runs.jsonl")).unwrap();
     std::fs::write(place.join("runs.jsonl"), lines.clone() + &lines[..40]).unwrap();
 
     assert!(matches!(Folder::create(&place, &plan), Err(Error::HasResults { .. })));
     let (kept, done) = Folder::resume::<_, Run>(&place, &plan).unwrap();
-    assert_eq!(done.len(), few.seen.lock().unwrap().len());
+    assert_eq!(done.len(), seen);
     let rest =
         Few { left: AtomicUsize::new(usize::MAX), seen: Mutex::default(), folder: Some(&kept) };
     let all = comparison.run(done.clone(), &rest).unwrap();

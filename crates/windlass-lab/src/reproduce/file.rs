@@ -163,6 +163,15 @@ pub struct Part {
     pub predictions: bool,
 }
 
+impl Part {
+    /// Whether the paper printed means with deviations.
+    #[must_use]
+    pub fn prints_deviations(&self) -> bool {
+        let mut printed = self.entrant.iter().flat_map(|entrant| entrant.published.values());
+        printed.any(|printed| printed.len() > 1)
+    }
+}
+
 fn standard() -> Scaling {
     Scaling::Standard
 }

@@ -174,7 +174,7 @@ fn table_of_methods(out: &mut String, main: &Finished, equal: Option<&Finished>)
     if let Some(equal) = equal {
         let _ = write!(words, ", at equal budgets over {}", runs(equal));
     }
-    if metrics.iter().any(any_published) {
+    if main.part.prints_deviations() {
         words += ", published over three seeds";
     }
     let _ = writeln!(out, "{words}.\n\n| {} |\n| :-- |{rule}", heads.join(" | "));
@@ -250,10 +250,9 @@ fn findings(main: &Finished, equal: Option<&Finished>) -> Vec<String> {
     }
     told.extend(order(main));
     // Where the paper has its own deviations, its comparison stands for itself.
-    let mut printed = main.part.entrant.iter().flat_map(|entrant| entrant.published.values());
     if main.kept.protocol.sizes.len() > 1 {
         told.extend(by_size(main));
-    } else if printed.all(|printed| printed.len() < 2) {
+    } else if !main.part.prints_deviations() {
         told.push(main.kept.summary.verdict.clone());
     }
     if let Some(Finished { part, kept }) = equal {
@@ -278,7 +277,7 @@ fn against_paper(main: &Finished, metric: Metric) -> Option<String> {
         let Some(deviation) = published.deviation else {
             let values = main.kept.values(None, entrant, metric);
             let low = values.iter().filter(|&&value| value <= published.mean).count();
-            single.push(format!("{name} {low}"));
+            single.push(format!("{name}: {low}"));
             continue;
         };
         let off = ours.mean - published.mean;
@@ -298,7 +297,7 @@ fn against_paper(main: &Finished, metric: Metric) -> Option<String> {
         let (runs, metric) = (main.part.seeds.len(), metric.name());
         return Some(format!(
             "The paper prints the {metric} of one draw of points. Of our {runs} draws so many have one as low: {}.",
-            single.join(", ")
+            single.join("; ")
         ));
     }
     let reach = match main.part.within.filter(|_| first) {
