@@ -100,7 +100,10 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<ExitCode> {
         one(args, reproduction)?;
     }
     if everything {
-        terminal::say(&write_index(&output)?.display().to_string());
+        let index = write_index(&output)?;
+        if !args.quiet {
+            terminal::say(&index.display().to_string());
+        }
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -402,7 +402,7 @@ fn how_it_was_run(out: &mut String, finished: &[Finished]) {
     for Finished { part, kept } in finished {
         let _ = write!(
             out,
-            "\n**{}** ({} rows, {}{}): {}. All {} runs took {:.0} s of one core; each is in [{}.json]({}.json).\n",
+            "\n**{}** ({} rows, {}{}): {}. The times of all {} runs add up to {:.0} s; each is in [{}.json]({}.json).\n",
             part.title,
             kept.rows,
             seeds(part),
@@ -421,7 +421,7 @@ fn how_it_was_run(out: &mut String, finished: &[Finished]) {
             let _ = writeln!(
                 out,
                 "Every method tries {} settings (rate, weight decay and its own strength; the same rates and decays for \
-                 all) and keeps the one with the least error on the validation rows. {}.",
+                 all) and keeps the one with the least error on the validation rows. The first setting: {}.",
                 kept.protocol.tune,
                 network(&kept.protocol.network)
             );
