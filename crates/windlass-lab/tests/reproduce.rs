@@ -308,7 +308,8 @@ fn an_experiment_from_beginning_to_end() {
     if std::env::var_os("WINDLASS_BLESS").is_some() {
         std::fs::write(&place, serde_json::to_string_pretty(&found).unwrap() + "\n").unwrap();
     }
-    assert_eq!(found, golden("cosine-groups.json"), "WINDLASS_BLESS=1 writes it anew");
+    let same = found == golden("cosine-groups.json");
+    assert!(same, "the golden file differs: WINDLASS_BLESS=1 writes it anew, git diff shows where");
 
     // What is finished is read, not run again; and never taken for something else.
     let read = reproduction.run(part, &Stop(AtomicUsize::new(0))).unwrap();
