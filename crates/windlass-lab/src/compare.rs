@@ -178,6 +178,15 @@ impl<'a> Comparison<'a> {
         Ok(runs)
     }
 
+    fn in_split<T>(
+        &self,
+        sitting: &Sitting,
+        result: Result<T, windlass_model::Error>,
+    ) -> Result<T> {
+        let split = || self.protocol.split_name(sitting);
+        result.map_err(|source| Error::InSplit { split: split(), source })
+    }
+
     fn sitting(&self, key: Key) -> (usize, &Sitting) {
         let same = |sitting: &Sitting| sitting.repeat == key.repeat && sitting.fold == key.fold;
         let place = self.sittings.iter().position(same).expect("a sitting of this comparison");
@@ -221,11 +230,12 @@ impl<'a> Comparison<'a> {
         let protocol = self.protocol;
         let scalings = (protocol.scaling, protocol.target_scaling);
         let fitted = Preparation::fit(&train, &train.batch, &protocol.columns, scalings);
-        let (preparation, _) = in_fold(sitting, fitted)?;
+        let (preparation, _) = self.in_split(sitting, fitted)?;
         let columns = preparation.width();
         let mut between = vec![];
         if protocol.methods.contains(&MethodName::LocalMixup) {
-            let x = in_fold(sitting, preparation.features(&train.batch, self.table.path, 0))?;
+            let x =
+                self.in_split(sitting, preparation.features(&train.batch, self.table.path, 0))?;
             let few: Vec<usize> = (0..rows).step_by(rows.div_ceil(MOST)).collect();
             for (place, &one) in few.iter().enumerate() {
                 for &other in &few[..place] {
@@ -250,7 +260,7 @@ impl<'a> Comparison<'a> {
                 let declared = &self.protocol.declared[place];
                 let seed = self.protocol.seed_of(sitting);
                 let recipe = self.recipe(declared.kind.clone(), declared.enlarge.clone(), seed);
-                (vec![], 0, in_fold(sitting, part.fit(&recipe, watch))?)
+                (vec![], 0, self.in_split(sitting, part.fit(&recipe, watch))?)
             }
             None => match self.best_trial(key, &part, watch)? {
                 Some(found) => found,
@@ -262,13 +272,14 @@ impl<'a> Comparison<'a> {
         }
         let test = self.test.map_or(self.table, |test| test);
         let held = test.frame.select(&sitting.test);
-        let (predicted, metrics) = in_fold(sitting, trained.model.evaluate(&held, test.path))?;
+        let (predicted, metrics) =
+            self.in_split(sitting, trained.model.evaluate(&held, test.path))?;
         let mut domains = vec![];
         if let Some(column) = self.protocol.rule.domain() {
             for (name, rows) in groups_of(&held.batch, column)? {
                 let name = name.unwrap_or_else(|| "(missing)".into());
                 let group =
-                    in_fold(sitting, trained.model.evaluate(&held.select(&rows), test.path))?;
+                    self.in_split(sitting, trained.model.evaluate(&held.select(&rows), test.path))?;
                 domains.push(GroupError { name, metrics: group.1 });
             }
         }
@@ -314,7 +325,7 @@ impl<'a> Comparison<'a> {
             }
             let recipe = self.recipe(kind, None, trial_seed(key.entrant, seed, trial));
             let (valid, trained) =
-                in_fold(sitting, self.assess(part, &recipe, &split, trials, watch))?;
+                self.in_split(sitting, self.assess(part, &recipe, &split, trials, watch))?;
             if watch.cancelled() || trained.as_ref().is_some_and(|trained| trained.cancelled) {
                 return Ok(None);
             }
@@ -331,7 +342,7 @@ impl<'a> Comparison<'a> {
             // What is not trained step by step needs no validation rows in the end.
             let seed = trial_seed(key.entrant, seed, chosen);
             let recipe = self.recipe(tried[chosen].kind.clone(), None, seed);
-            in_fold(sitting, part.fit(&recipe, watch))?
+            self.in_split(sitting, part.fit(&recipe, watch))?
         };
         Ok(Some((tried, chosen, trained)))
     }
@@ -406,12 +417,4 @@ fn trial_seed(entrant: Entrant, seed: Seed, trial: usize) -> Seed {
         }
         _ => seed,
     }
-}
-
-fn in_fold<T>(sitting: &Sitting, result: Result<T, windlass_model::Error>) -> Result<T> {
-    result.map_err(|source| Error::InFold {
-        repeat: sitting.repeat + 1,
-        fold: sitting.fold + 1,
-        source,
-    })
 }

@@ -20,13 +20,11 @@ pub enum Error {
     #[error("`{}`: {source}", path.display())]
     InFile { path: PathBuf, source: Box<Error> },
     /// A model was refused in one split.
-    #[error("repeat {repeat}, fold {fold}: {source}")]
-    InFold { repeat: usize, fold: usize, source: windlass_model::Error },
-    /// A fold that has nothing to learn.
-    #[error(
-        "repeat {repeat}, fold {fold}: target `{column}` is {value} in all {rows} training rows"
-    )]
-    ConstantFold { repeat: usize, fold: usize, column: String, value: f64, rows: usize },
+    #[error("{split}: {source}")]
+    InSplit { split: String, source: windlass_model::Error },
+    /// A split that has nothing to learn.
+    #[error("{split}: target `{column}` is {value} in all {rows} training rows")]
+    ConstantTarget { split: String, column: String, value: f64, rows: usize },
     /// More training rows than there are.
     #[error("--sizes {size}: the smallest training part has {rows} rows")]
     LargeSize { size: usize, rows: usize },
@@ -51,6 +49,9 @@ pub enum Error {
     /// A folder that another process writes to.
     #[error("another process writes to `{}`", folder.display())]
     Busy { folder: PathBuf },
+    /// A file where a folder is asked for.
+    #[error("`{}` is a file, not a folder", path.display())]
+    NotAFolder { path: PathBuf },
     /// A page that is not ours.
     #[error("`{}` is there already, and was not made by windlass", path.display())]
     NotOurs { path: PathBuf },
@@ -100,10 +101,10 @@ impl Error {
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         Some(match self {
-            Self::Model(error) | Self::InFold { source: error, .. } => return error.hint(),
+            Self::Model(error) | Self::InSplit { source: error, .. } => return error.hint(),
             Self::Data(error) => return error.hint(),
             Self::InFile { source, .. } => return source.hint(),
-            Self::ConstantFold { .. } => {
+            Self::ConstantTarget { .. } => {
                 "is it the right column? otherwise choose fewer --folds, or another --split".into()
             }
             Self::LargeSize { .. } => "choose smaller --sizes, or `all`".into(),
@@ -119,7 +120,9 @@ impl Error {
             }
             Self::BadResults { .. } => "remove this file, and run the command again".into(),
             Self::Busy { .. } => "wait for it to end".into(),
-            Self::NotOurs { .. } => "name another folder with --output".into(),
+            Self::NotAFolder { .. } | Self::NotOurs { .. } => {
+                "name another folder with --output".into()
+            }
             Self::NoSuchExperiment { .. } => {
                 format!("experiments are {}, and `all`", crate::reproduce::names().join(", "))
             }
@@ -135,7 +138,7 @@ impl Error {
     #[must_use]
     pub fn is_fault(&self) -> bool {
         match self {
-            Self::Model(error) | Self::InFold { source: error, .. } => error.is_fault(),
+            Self::Model(error) | Self::InSplit { source: error, .. } => error.is_fault(),
             Self::Data(error) => error.is_fault(),
             Self::InFile { source, .. } => source.is_fault(),
             Self::Picture { .. } => true,

@@ -165,6 +165,17 @@ impl Protocol {
         before.into_iter().find(|entrant| entrant.method == Some(MethodName::Erm))
     }
 
+    /// What a split is called.
+    pub(crate) fn split_name(&self, sitting: &Sitting) -> String {
+        let Sitting { repeat, fold, .. } = sitting;
+        match self.rule {
+            Rule::Permuted { .. } | Rule::Ordered { .. } | Rule::Sets { .. } => {
+                format!("seed {repeat}")
+            }
+            _ => format!("repeat {}, fold {}", repeat + 1, fold + 1),
+        }
+    }
+
     /// What an entrant is called.
     #[must_use]
     pub fn name(&self, entrant: Entrant) -> String {
@@ -270,9 +281,8 @@ impl Protocol {
                     let first = train.first().map_or(0.0, |&row| values.value(row));
                     if train.iter().all(|&row| values.value(row) == first) {
                         let column = frame.batch.schema().field(place).name().clone();
-                        return Err(Error::ConstantFold {
-                            repeat: sitting.repeat + 1,
-                            fold: sitting.fold + 1,
+                        return Err(Error::ConstantTarget {
+                            split: self.split_name(sitting),
                             column,
                             value: first,
                             rows: train.len(),

@@ -11,7 +11,7 @@ mod run;
 mod source;
 
 pub use file::{Experiment, Metric, Part};
-pub use run::{Finished, Reproduction, Scope};
+pub use run::{Finished, Kept, Reproduction, Scope};
 
 use std::path::{Path, PathBuf};
 

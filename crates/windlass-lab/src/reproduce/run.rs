@@ -93,6 +93,9 @@ impl Reproduction {
                 part.seeds.clone_from(seeds);
             }
         }
+        if output.is_file() {
+            return Err(Error::NotAFolder { path: output.to_owned() });
+        }
         let folder = output.join(&experiment.name);
         Ok(Self { experiment, scope, folder })
     }
