@@ -17,6 +17,7 @@ mod results;
 pub mod statistics;
 mod summary;
 mod tune;
+mod words;
 
 pub use compare::{Comparison, Rows, Watch};
 pub use entrant::{Declared, Distances, Entrant, MethodName, ModelName};

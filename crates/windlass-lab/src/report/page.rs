@@ -4,11 +4,11 @@ use std::fmt::Write as _;
 
 use windlass_model::{Kind, Valid};
 use windlass_plot::{Size, stylesheet};
-use windlass_table::Method;
 
 use super::pictures::{Gallery, Picture, short};
 use crate::entrant::Entrant;
 use crate::summary::{Finding, Line};
+use crate::words;
 
 /// Any text in a page.
 pub(super) fn escape(text: &str) -> String {
@@ -240,17 +240,8 @@ pub(super) fn in_words(kind: &Kind) -> String {
     match kind {
         Kind::Network(network) => {
             let training = &network.training;
-            let method = network.augment.as_ref().map(|augment| match &augment.method {
-                Method::Ada(ada) => format!(", {:?}, {:?} groups", ada.gamma, ada.clusters),
-                Method::Mixup { beta, .. } => format!(", β {beta}"),
-                Method::CMixup { bandwidth, beta, .. } => format!(", β {beta}, {bandwidth:?}"),
-                Method::LocalMixup { epsilon, beta, .. } => {
-                    format!(", β {beta}, ε {}", short(*epsilon))
-                }
-                Method::Noise { targets, features, .. } => {
-                    format!(", noise {targets} on targets, {features} on features")
-                }
-            });
+            let method =
+                network.augment.as_ref().map(|one| format!(", {}", words::method(&one.method)));
             let (rate, decay) = (training.rate, training.weight_decay);
             format!("rate {rate}, decay {decay}{}", method.unwrap_or_default())
         }

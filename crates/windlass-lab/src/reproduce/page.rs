@@ -11,7 +11,7 @@ use super::run::{Finished, Kept, Reproduction};
 use crate::entrant::{Entrant, MethodName};
 use crate::protocol::Rule;
 use crate::summary::Finding;
-use crate::{Error, Result};
+use crate::{Error, Result, words};
 
 /// A mean and a deviation.
 #[derive(Clone, Copy, PartialEq)]
@@ -439,7 +439,7 @@ fn how_it_was_run(out: &mut String, finished: &[Finished]) {
                     words,
                     "; {} rows made of every row beforehand by {}",
                     enlarge.copies,
-                    super::pictures::method(&enlarge.method)
+                    words::method(&enlarge.method)
                 );
             }
             let _ = writeln!(out, "| {} | {words} |", declared.name);
@@ -508,7 +508,7 @@ fn network(recipe: &NetworkRecipe) -> String {
     }
     if let Some(augment) = &recipe.augment {
         let place = if augment.layer == 0 { "inputs" } else { "the first hidden layer" };
-        let _ = write!(words, "; {} on {place}", super::pictures::method(&augment.method));
+        let _ = write!(words, "; {} on {place}", words::method(&augment.method));
     }
     words
 }

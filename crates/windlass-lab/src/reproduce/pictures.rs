@@ -240,27 +240,23 @@ fn along(title: String, part: &Finished, by: Axis) -> Lines {
         let spread = spread.collect();
         Series { name, points: cells.iter().map(|(x, cell)| (*x, cell.mean)).collect(), spread }
     };
-    let places = |names: Vec<String>| {
-        Some(names.into_iter().enumerate().map(|(place, name)| (place as f64, name)).collect())
+    let alphas: Vec<String> = grid.alphas.iter().map(f64::to_string).collect();
+    let groups: Vec<String> = grid.groups.iter().map(usize::to_string).collect();
+    let (names, lines, of, x_label) = match by {
+        Axis::Alpha => (alphas, groups, "q", "α: γ from 1/α to α"),
+        Axis::Groups => (groups, alphas, "α", "groups q"),
     };
-    let (series, x_names, x_label): (Vec<Series>, _, _) = match by {
-        Axis::Alpha => {
-            let cells = |&groups: &usize| {
-                let at = |(place, &alpha): (usize, &f64)| (place as f64, grid.at(alpha, groups));
-                line(format!("q = {groups}"), grid.alphas.iter().enumerate().map(at).collect())
-            };
-            let names = grid.alphas.iter().map(f64::to_string).collect();
-            (grid.groups.iter().map(cells).collect(), places(names), "α: γ from 1/α to α")
-        }
-        Axis::Groups => {
-            let cells = |&alpha: &f64| {
-                let at = |(place, &groups): (usize, &usize)| (place as f64, grid.at(alpha, groups));
-                line(format!("α = {alpha}"), grid.groups.iter().enumerate().map(at).collect())
-            };
-            let names = grid.groups.iter().map(usize::to_string).collect();
-            (grid.alphas.iter().map(cells).collect(), places(names), "groups q")
-        }
+    let cell = |place: usize, line: usize| match by {
+        Axis::Alpha => grid.at(grid.alphas[place], grid.groups[line]),
+        Axis::Groups => grid.at(grid.alphas[line], grid.groups[place]),
     };
+    let series = lines.iter().enumerate().map(|(number, name)| {
+        let cells = (0..names.len()).map(|place| (place as f64, cell(place, number)));
+        line(format!("{of} = {name}"), cells.collect())
+    });
+    let series: Vec<Series> = series.collect();
+    let x_names =
+        Some(names.into_iter().enumerate().map(|(place, name)| (place as f64, name)).collect());
     Lines {
         title,
         x_label: x_label.into(),
@@ -354,39 +350,4 @@ fn methods(title: String, name: &str, finished: &[Finished], metric: Metric) -> 
 fn short(value: f64) -> String {
     let text = format!("{value:.2}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
-}
-
-/// A method with its settings, in words.
-pub(super) fn method(method: &Method) -> String {
-    match method {
-        Method::Ada(ada) => {
-            let groups = match ada.clusters {
-                Clusters::Auto => "groups".to_owned(),
-                Clusters::Count(groups) => format!("{groups} groups"),
-            };
-            let gamma = match &ada.gamma {
-                GammaLaw::PublishedGrid { alpha, values } => {
-                    format!("γ from {values} values between 1/{alpha} and {alpha}")
-                }
-                GammaLaw::List(values) => {
-                    let most = values.iter().copied().fold(f64::NAN, f64::max);
-                    format!("γ from {} values between 1/{most} and {most}", values.len())
-                }
-                _ => "γ at random".to_owned(),
-            };
-            format!("ADA, {groups}, {gamma}")
-        }
-        Method::Mixup { beta, .. } => format!("Mixup, Beta({beta}, {beta})"),
-        Method::CMixup { bandwidth, beta, .. } => {
-            let bandwidth = match bandwidth {
-                windlass::Bandwidth::Absolute(width) => format!("bandwidth {width}"),
-                windlass::Bandwidth::Deviations(width) => format!("bandwidth {width} deviations"),
-            };
-            format!("C-Mixup, {bandwidth}, Beta({beta}, {beta})")
-        }
-        Method::LocalMixup { epsilon, beta, .. } => {
-            format!("Local-Mixup, ε {epsilon}, Beta({beta}, {beta})")
-        }
-        Method::Noise { targets, .. } => format!("noise of deviation {targets} on the target"),
-    }
 }
