@@ -498,6 +498,9 @@ fn experiments(log: &mut String) {
     case(log, "a seed that is too large", "reproduce cosine-range --seeds 65536", |_| {});
     case(log, "a training set that is none", "reproduce cosine-range --seeds 20", |_| {});
     case(log, "results to a file", "reproduce figure1 --output good.csv", |_| {});
+    case(log, "someone else's page", "reproduce cosine-range --quick", |desk| {
+        desk.put("paper-quick/cosine-range/README.md", "mine");
+    });
     case(log, "seeds in words", "reproduce cosine-range --seeds one", |_| {});
     case(log, "results of other seeds", "reproduce cosine-range --quick --quiet", |desk| {
         desk.run("reproduce cosine-range --quick --seeds 7").ok();

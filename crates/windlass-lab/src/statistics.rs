@@ -250,7 +250,7 @@ pub fn holm(p: &[f64]) -> Vec<f64> {
 }
 
 /// Mean and variance (divided by one less); a variance of 0 of equal values whatever the rounding.
-fn moments(values: &[f64]) -> (f64, f64) {
+pub(crate) fn moments(values: &[f64]) -> (f64, f64) {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
     if equal(values) {

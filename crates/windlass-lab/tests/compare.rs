@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use tempfile::TempDir;
 use windlass::{Seed, Stream};
 use windlass_lab::{
-    Comparison, Entrant, Error, Finding, Folder, Key, MethodName, ModelName, Plan, Protocol,
-    Results, Rows, Rule, Run, Watch,
+    Comparison, Entrant, Error, Finding, Folder, GroupError, Key, Line, MethodName, ModelName,
+    Plan, Protocol, Results, Rows, Rule, Run, Watch,
 };
 use windlass_model::{NetworkRecipe, Scaling, Split, Valid};
 use windlass_table::{Columns, DEFAULT_MEMORY, Frame, ReadOptions, Table};
@@ -260,6 +260,45 @@ fn made_up(comparison: &Comparison<'_>, gain: impl Fn(Key) -> f64) -> Vec<Run> {
         }
     };
     comparison.keys().into_iter().map(run).collect()
+}
+
+/// Where the same domains are held out each time, a gain has to hold in most of them.
+#[test]
+fn domains_say_what_other_domains_would_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let rule = Rule::Ordered {
+        column: "day".into(),
+        train_to: 49,
+        test_from: 55,
+        seeds: (0..8).collect(),
+    };
+    let protocol = protocol(rule);
+    let protocol = Protocol { folds: 1, models: vec![ModelName::Mlp], ..protocol };
+    let table = frame(&folder, "t.csv", &text(60, |_| false), &protocol.columns);
+    let comparison = Comparison::new(&protocol, rows(&table), None).unwrap();
+    // Of five days, all trainings agree on each.
+    let finding = |gains: [f64; 5]| {
+        let mut runs = made_up(&comparison, |_| 0.0);
+        for run in &mut runs {
+            let ada = run.key.entrant.method == Some(MethodName::Ada);
+            let wobble = 0.002
+                * draw(5 + run.key.repeat as u64, run.key.entrant.method.map_or(0, |m| m as usize));
+            let error = |(day, gain): (usize, f64)| GroupError {
+                name: day.to_string(),
+                metrics: windlass_model::Metrics {
+                    rmse: 1.0 + wobble + if ada { gain } else { 0.0 },
+                    rows: 1,
+                    ..run.metrics
+                },
+            };
+            run.domains = gains.into_iter().enumerate().map(error).collect();
+        }
+        let summary = comparison.summary(&runs);
+        let ada = |line: &&Line| line.entrant.method == Some(MethodName::Ada);
+        summary.lines.iter().find(ada).unwrap().finding
+    };
+    assert_eq!(finding([-0.1; 5]), Finding::Helps);
+    assert_eq!(finding([-0.5, 0.0, 0.0, 0.0, 0.0]), Finding::NoEvidence);
 }
 
 /// A gain is found, small differences are not, and a gain that chance gives too does not count.

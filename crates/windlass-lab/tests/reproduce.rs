@@ -227,6 +227,7 @@ fn a_file_that_makes_no_sense_is_refused() {
     assert!(refused(format!("{head}typo = 1\n")).contains("typo"));
     assert!(refused(format!("{head}{part}")).contains("methods"));
     assert!(refused(format!("{head}{}", part.replace("'one'", "'../one'"))).contains("name"));
+    assert!(refused(format!("{head}{}", part.replace("['rmse']", "[]"))).contains("metrics"));
     let mixup = format!("{head}{part}[[part.entrant]]\nname = 'm'\nmethod = 'mixup'\n");
     let experiment = Experiment::parse("x", &mixup).unwrap();
     let why = experiment.part[0].protocol().unwrap_err().to_string();
@@ -367,6 +368,7 @@ fn what_was_run_is_known_again_and_counts_once() {
     assert!(both.contains("methods.svg") && both.contains("Worse: ERM"), "{both}");
     // A page of someone else stays.
     std::fs::write(reproduction.folder().join("README.md"), "mine").unwrap();
+    assert!(matches!(reproduction.check(), Err(Error::NotOurs { .. })));
     assert!(matches!(reproduction.write(&[]), Err(Error::NotOurs { .. })));
 }
 

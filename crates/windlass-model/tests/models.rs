@@ -6,12 +6,14 @@ use std::path::{Path, PathBuf};
 use ndarray::Array2;
 use tempfile::TempDir;
 use windlass::regress::{AnchorRegression, Ridge};
-use windlass::{Partition, Samples, Seed, Stream};
+use windlass::{Copies, Method as _, Noise, Partition, Plan, Samples, Seed, Stream};
 use windlass_model::{
-    AutoRecipe, ForestSettings, Input, Kind, Model, NetworkRecipe, Preparation, Recipe, Scaling,
-    Split, Trained, Valid,
+    AutoRecipe, EnlargeRecipe, Error, ForestSettings, Input, Kind, Model, NetworkRecipe,
+    Preparation, Recipe, Scaling, Split, Trained, Valid,
 };
-use windlass_table::{AnchorChoice, Clusters, Columns, DEFAULT_MEMORY, Frame, ReadOptions, Table};
+use windlass_table::{
+    AnchorChoice, Clusters, Columns, DEFAULT_MEMORY, Frame, Method, ReadOptions, Table,
+};
 use windlass_train::{Activation, Training};
 
 struct Desk(TempDir);
@@ -99,6 +101,35 @@ fn linear_models_are_the_library_s() {
         let bytes = trained.model.to_bytes();
         assert_eq!(Model::from_bytes(&bytes, Path::new("m")).unwrap(), trained.model);
     }
+}
+
+/// Rows made beforehand are those of the library, on scaled numbers; and nothing augments them again.
+#[test]
+fn rows_made_beforehand_are_learnt_from() {
+    let desk = Desk::new();
+    let (text, x, y, _) = data(60, 1);
+    let (frame, path) = desk.frame("t.csv", &text, &columns());
+    let (x, y) = (standardised(&x), standardised(&y));
+    let samples = Samples::new(x.view(), y.view()).unwrap();
+    let fitted = Noise::default().targets(3.0).relative(false).fit(&samples, Seed(5)).unwrap();
+    let plan = Plan::draw(fitted.as_ref(), Copies::new(4), Seed(5)).unwrap();
+    let (more_x, more_y) = (plan.features(x.view()).unwrap(), plan.targets(y.view()).unwrap());
+    assert_eq!(more_x.nrows(), 300);
+    let more = Samples::new(more_x.view(), more_y.view()).unwrap();
+    let want = Ridge::new(2.5).fit(&more).unwrap();
+    let method = Method::Noise { targets: 3.0, features: 0.0, relative: false };
+    let enlarge = Some(EnlargeRecipe { method, copies: 4 });
+    let enlarged = |recipe: Recipe| Recipe { enlarge: enlarge.clone(), ..recipe };
+    let ridge = enlarged(recipe(Kind::Ridge { penalty: 2.5 }));
+    let trained = Model::train((&frame, &path), None, &ridge, &(), None).unwrap();
+    let got = trained.model.linear().unwrap().1;
+    for (got, want) in got.coefficients().iter().zip(want.coefficients()) {
+        assert!((got - want).abs() < 1e-12, "{got} {want}");
+    }
+    let auto = AutoRecipe { folds: 2, split: Split::Rows, larger_shifts: false };
+    let refused =
+        Model::train((&frame, &path), None, &enlarged(recipe(Kind::Auto(auto))), &(), None);
+    assert!(matches!(refused, Err(Error::DoesNotApply { .. })));
 }
 
 fn network(valid: Valid) -> Recipe {

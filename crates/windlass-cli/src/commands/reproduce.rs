@@ -7,7 +7,9 @@ use std::time::Instant;
 
 use clap::Args;
 use indicatif::ProgressBar;
-use windlass_lab::reproduce::{Experiment, Reproduction, Scope, named, names, write_index};
+use windlass_lab::reproduce::{
+    Experiment, Reproduction, Scope, check_index, named, names, write_index,
+};
 use windlass_lab::{Error, Result, Run, Watch};
 
 use crate::terminal;
@@ -83,7 +85,10 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<ExitCode> {
     for experiment in experiments {
         reproductions.push(Reproduction::new(experiment, scope.clone(), &output)?);
     }
-    reproductions.iter().try_for_each(Reproduction::check_data)?;
+    reproductions.iter().try_for_each(Reproduction::check)?;
+    if everything {
+        check_index(&output)?;
+    }
     let has = |name: &String| {
         let mut parts = reproductions.iter().flat_map(|one| &one.experiment().part);
         parts.any(|part| part.name == *name)

@@ -61,6 +61,9 @@ impl Experiment {
             if part.name.is_empty() || !part.name.chars().all(plain) {
                 return Err(bad(format!("`{}` is not a name of a part", part.name)));
             }
+            if part.metrics.is_empty() || part.seeds.is_empty() {
+                return Err(bad(format!("part `{}` needs `metrics` and `seeds`", part.name)));
+            }
             if part.methods.is_empty() == part.entrant.is_empty() {
                 return Err(bad(format!(
                     "part `{}` has either `methods`, which are tuned, or `entrant`s with settings",

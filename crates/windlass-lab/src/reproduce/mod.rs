@@ -51,11 +51,16 @@ pub fn names() -> Vec<&'static str> {
     FILES.iter().map(|(name, _)| *name).collect()
 }
 
+/// Refuses a folder in which the list of experiments would take the place of a page of someone else.
+pub fn check_index(output: &Path) -> Result<()> {
+    page::check(&output.join("README.md"))
+}
+
 /// Writes the list of all experiments, with links to their pages.
 pub fn write_index(output: &Path) -> Result<PathBuf> {
     let experiments: Vec<Experiment> = names().into_iter().map(named).collect::<Result<_>>()?;
+    check_index(output)?;
     let place = output.join("README.md");
-    page::check(&place)?;
     write_whole(&place, page::index(&experiments).as_bytes())?;
     Ok(place)
 }

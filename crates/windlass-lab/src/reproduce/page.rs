@@ -10,6 +10,7 @@ use super::file::{EntrantFile, Experiment, Metric, Part, Picture};
 use super::run::{Finished, Kept, Reproduction};
 use crate::entrant::{Entrant, MethodName};
 use crate::protocol::Rule;
+use crate::statistics::moments;
 use crate::summary::Finding;
 use crate::{Error, Result, words};
 
@@ -22,10 +23,8 @@ pub(super) struct Spread {
 
 impl Spread {
     pub(super) fn of(values: &[f64]) -> Self {
-        let count = values.len() as f64;
-        let mean = values.iter().sum::<f64>() / count;
-        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-        Self { mean, deviation: (values.len() > 1).then(|| (squares / (count - 1.0)).sqrt()) }
+        let (mean, variance) = moments(values);
+        Self { mean, deviation: (values.len() > 1).then(|| variance.sqrt()) }
     }
 
     fn in_words(self, decimals: usize) -> String {

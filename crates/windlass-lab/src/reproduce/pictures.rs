@@ -80,8 +80,20 @@ fn truth() -> Vec<(f64, f64)> {
     (0..=STEPS).map(x).map(|x| (x, x.cos())).collect()
 }
 
-/// How far up and down the cosine's pictures reach.
-const WITHIN: Option<(f64, f64)> = Some((-2.0, 2.0));
+/// Points and fits with the cosine that they come from.
+fn cosine(title: String, points: Vec<Dots>, curves: Vec<Series>) -> Fits {
+    Fits {
+        title,
+        x_label: "x".into(),
+        y_label: "y".into(),
+        truth: Some(truth()),
+        truth_name: "cos x".into(),
+        points,
+        curves,
+        y_within: Some((-2.0, 2.0)),
+        ..Fits::default()
+    }
+}
 
 fn augmented(title: String, data: &Source, groups: usize, gammas: &[f64]) -> Result<Fits> {
     let given = points(data)?;
@@ -105,16 +117,7 @@ fn augmented(title: String, data: &Source, groups: usize, gammas: &[f64]) -> Res
         let points = x.iter().copied().zip(y.iter().copied()).collect();
         clouds.push(Dots { name: format!("γ = {}", short(gamma)), points });
     }
-    Ok(Fits {
-        title,
-        x_label: "x".into(),
-        y_label: "y".into(),
-        truth: Some(truth()),
-        truth_name: "cos x".into(),
-        points: clouds,
-        y_within: WITHIN,
-        ..Fits::default()
-    })
+    Ok(cosine(title, clouds, vec![]))
 }
 
 fn wanted(name: &str, only: &[String]) -> bool {
@@ -292,17 +295,8 @@ fn fits(title: String, part: &Finished, only: &[String]) -> Result<Fits> {
         let name = format!("{name}: MSE {:.3}", rmse * rmse);
         lines.push(Series { name, points, ..Series::default() });
     }
-    Ok(Fits {
-        title,
-        x_label: "x".into(),
-        y_label: "y".into(),
-        truth: Some(truth()),
-        truth_name: "cos x".into(),
-        points: vec![Dots { name: "training rows".into(), points: points(&set)? }],
-        curves: lines,
-        y_within: WITHIN,
-        ..Fits::default()
-    })
+    let rows = Dots { name: "training rows".into(), points: points(&set)? };
+    Ok(cosine(title, vec![rows], lines))
 }
 
 fn methods(title: String, name: &str, finished: &[Finished], metric: Metric) -> Intervals {

@@ -8,6 +8,7 @@ use serde_json::Value;
 use windlass_table::write_whole;
 
 use super::file::{Experiment, Metric, Part, Picture};
+use super::source::Source;
 use super::{page, pictures};
 use crate::compare::{Comparison, Rows, Watch};
 use crate::entrant::Entrant;
@@ -88,7 +89,7 @@ impl Reproduction {
         }
         let mut experiment = if scope.quick { experiment.quick() } else { experiment };
         if let Some(seeds) = &scope.seeds {
-            check(seeds)?;
+            check_seeds(seeds)?;
             for part in &mut experiment.part {
                 part.seeds.clone_from(seeds);
             }
@@ -106,9 +107,17 @@ impl Reproduction {
         &self.experiment
     }
 
-    /// Refuses an experiment whose data sets are not there, before any is run.
-    pub fn check_data(&self) -> Result<()> {
-        self.experiment.part.iter().try_for_each(|part| part.data.check())
+    /// Refuses what could not be finished, before anything is run: data sets that are not there, and a page of
+    /// someone else in the place of ours.
+    pub fn check(&self) -> Result<()> {
+        page::check(&self.page())?;
+        let sources =
+            self.experiment.part.iter().flat_map(|part| [Some(&part.data), part.test.as_ref()]);
+        sources.flatten().try_for_each(Source::check)
+    }
+
+    fn page(&self) -> PathBuf {
+        self.folder.join("README.md")
     }
 
     /// Whether it was made short.
@@ -210,7 +219,7 @@ impl Reproduction {
 
     /// Writes the page and the pictures of an experiment, as far as its parts are finished.
     pub fn write(&self, finished: &[Finished]) -> Result<PathBuf> {
-        let page = self.folder.join("README.md");
+        let page = self.page();
         page::check(&page)?;
         std::fs::create_dir_all(&self.folder).map_err(|source| {
             let path = self.folder.clone();
@@ -228,7 +237,7 @@ impl Reproduction {
 }
 
 /// Refuses seeds that come twice or are too large to be told apart.
-fn check(seeds: &[u64]) -> Result<()> {
+fn check_seeds(seeds: &[u64]) -> Result<()> {
     const MOST: u64 = 65_535;
     let bad = |why: String| Err(Error::BadSeeds { why });
     for (place, seed) in seeds.iter().enumerate() {
