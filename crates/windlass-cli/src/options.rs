@@ -1,12 +1,13 @@
 //! Options that several commands share, and what they become.
 
 use std::path::{Path, PathBuf};
+use std::str::FromStr as _;
 
 use clap::{Args, ValueEnum};
-use windlass::{Bandwidth, GammaLaw, On, Per, Scale};
+use windlass::{Bandwidth, On, Per, Scale};
 use windlass_table::{
-    AdaSettings, AnchorChoice, Clusters, Columns, Error, Format, Integers, Method, ReadOptions,
-    Result, Settings, Table,
+    AdaSettings, AnchorChoice, Clusters, Columns, Error, Format, Integers, Law, Method,
+    MethodName as TableMethod, MethodOptions, ReadOptions, Result, Settings, Table, bandwidth,
 };
 
 /// How files are read.
@@ -224,10 +225,10 @@ pub(crate) struct HowArgs {
     preset: Option<Preset>,
     /// ADA: which rows belong together: kmeans, bins:COLUMN, quantiles:COLUMN, column:COLUMN, matrix:FILE
     /// [default: kmeans]
-    #[arg(long, value_name = "ANCHORS", value_parser = anchors)]
+    #[arg(long, value_name = "ANCHORS", value_parser = AnchorChoice::from_str)]
     anchors: Option<AnchorChoice>,
     /// ADA: how many clusters or bins; auto is √(rows/2), at least 2, at most 32 [default: auto]
-    #[arg(long, value_name = "N|auto", value_parser = clusters)]
+    #[arg(long, value_name = "N|auto", value_parser = Clusters::from_str)]
     clusters: Option<Clusters>,
     /// ADA: what clusters are found in: features, targets or both [default: xy]
     #[arg(long, value_name = "WHAT")]
@@ -246,7 +247,7 @@ pub(crate) struct HowArgs {
     alpha: Option<f64>,
     /// ADA: how γ is drawn: uniform, grid[:K], published-grid[:K], log-uniform, gamma:SHAPE,SCALE,
     /// list:γ,γ,… (in turn), or one number [default: uniform]
-    #[arg(long, value_name = "LAW", value_parser = gamma)]
+    #[arg(long, value_name = "LAW", value_parser = Law::from_str)]
     gamma: Option<Law>,
     /// ADA and mixups: one γ or λ for a whole copy (or batch), or one for each row [default: copy]
     #[arg(long, value_name = "WHAT")]
@@ -394,234 +395,62 @@ impl HowArgs {
 
     /// Refuses a number of clusters where groups are those of a column.
     pub(crate) fn check_clusters(&self) -> Result<()> {
-        check_clusters(self.anchors.as_ref(), self.clusters.is_some())
+        self.groups().0.check_clusters(self.clusters)
     }
 
     /// Whether an option was given that a model without augmentation has no use for.
     pub(crate) fn given(&self, anchors_apply: bool) -> Option<&'static str> {
-        let given = [
-            (self.anchors.is_some() && !anchors_apply, "--anchors"),
-            (self.clusters.is_some() && !anchors_apply, "--clusters"),
-            (self.gamma.is_some() && !anchors_apply, "--gamma"),
-            (self.preset.is_some(), "--preset"),
-            (self.on.is_some(), "--on"),
-            (self.standardize, "--standardize"),
-            (self.raw, "--raw"),
-            (self.within.is_some(), "--within"),
-            (self.alpha.is_some(), "--alpha"),
-            (self.per.is_some(), "--per"),
-            (self.beta.is_some(), "--beta"),
-            (self.bandwidth.is_some(), "--bandwidth"),
-            (self.epsilon.is_some(), "--epsilon"),
-            (self.noise_targets.is_some(), "--noise-targets"),
-            (self.noise_features.is_some(), "--noise-features"),
-            (self.noise_absolute, "--noise-absolute"),
-        ];
-        given.into_iter().find(|(given, _)| *given).map(|(_, option)| option)
+        let options = self.options();
+        if anchors_apply {
+            return MethodOptions { anchors: None, clusters: None, gamma: None, ..options }.given();
+        }
+        options.given()
     }
 
     pub(crate) fn method(&self, name: MethodName) -> Result<Method> {
-        let per = match self.per {
-            Some(PerName::Row) => Per::Row,
-            Some(PerName::Copy) | None => Per::Batch,
-        };
-        let beta = self.beta.unwrap_or(2.0);
-        let method = match name {
-            MethodName::Ada => Method::Ada(self.ada(per)),
-            MethodName::Mixup => Method::Mixup { beta, per },
-            MethodName::CMixup => {
-                let bandwidth = self.bandwidth.unwrap_or(Bandwidth::Deviations(0.25));
-                Method::CMixup { bandwidth, beta, per }
-            }
-            MethodName::LocalMixup => {
-                let (of, option) = ("local-mixup", "--epsilon");
-                let epsilon = self.epsilon.ok_or(Error::Needs { of, option })?;
-                Method::LocalMixup { epsilon, beta, per }
-            }
-            MethodName::Noise => Method::Noise {
-                targets: self.noise_targets.unwrap_or(0.1),
-                features: self.noise_features.unwrap_or(0.0),
-                relative: !self.noise_absolute,
-            },
+        let name = match name {
+            MethodName::Ada => TableMethod::Ada,
+            MethodName::Mixup => TableMethod::Mixup,
+            MethodName::CMixup => TableMethod::CMixup,
+            MethodName::LocalMixup => TableMethod::LocalMixup,
+            MethodName::Noise => TableMethod::Noise,
             MethodName::Auto => {
                 return Err(Error::DoesNotApply { option: "auto", to: "this command" });
             }
         };
-        self.refuse_others(&method)?;
-        Ok(method)
+        self.options().method(name)
     }
 
-    fn ada(&self, per: Per) -> AdaSettings {
-        let published = self.preset.is_some();
-        let usual = AdaSettings::default();
-        let alpha = self.alpha.unwrap_or(2.0);
-        let gamma = match (&self.gamma, published) {
-            (Some(gamma), _) => gamma.law(alpha),
-            (None, true) => GammaLaw::PublishedGrid { alpha, values: 20 },
-            (None, false) => GammaLaw::Uniform { alpha },
-        };
-        AdaSettings {
-            anchors: self.anchors.clone().unwrap_or_default(),
-            clusters: self.clusters.unwrap_or_default(),
-            on: match self.on {
-                Some(OnName::X) => On::X,
-                Some(OnName::Y) => On::Y,
-                Some(OnName::Xy) => On::Xy,
-                None => usual.on,
-            },
-            scale: match (self.raw, self.standardize, published) {
-                (true, ..) | (_, false, true) => Scale::Raw,
-                _ => Scale::Standardised,
+    fn options(&self) -> MethodOptions {
+        MethodOptions {
+            published: self.preset.is_some(),
+            anchors: self.anchors.clone(),
+            clusters: self.clusters,
+            on: self.on.map(|on| match on {
+                OnName::X => On::X,
+                OnName::Y => On::Y,
+                OnName::Xy => On::Xy,
+            }),
+            scale: match (self.raw, self.standardize) {
+                (true, _) => Some(Scale::Raw),
+                (false, true) => Some(Scale::Standardised),
+                (false, false) => None,
             },
             within: self.within.clone(),
-            gamma,
-            per,
+            alpha: self.alpha,
+            gamma: self.gamma.clone(),
+            per: self.per.map(|per| match per {
+                PerName::Row => Per::Row,
+                PerName::Copy => Per::Batch,
+            }),
+            beta: self.beta,
+            bandwidth: self.bandwidth,
+            epsilon: self.epsilon,
+            noise_targets: self.noise_targets,
+            noise_features: self.noise_features,
+            noise_absolute: self.noise_absolute,
         }
     }
-
-    /// Refuses options that the method has no use for: they would be silently ignored.
-    fn refuse_others(&self, method: &Method) -> Result<()> {
-        let ada = matches!(method, Method::Ada(_));
-        let mixup = !ada && !matches!(method, Method::Noise { .. });
-        let c_mixup = matches!(method, Method::CMixup { .. });
-        let local = matches!(method, Method::LocalMixup { .. });
-        let noise = matches!(method, Method::Noise { .. });
-        let ranged = !matches!(self.gamma, Some(Law::Gamma { .. } | Law::List(_)));
-        for (given, of_use, option) in [
-            (self.preset.is_some(), ada, "--preset"),
-            (self.anchors.is_some(), ada, "--anchors"),
-            (self.clusters.is_some(), ada, "--clusters"),
-            (self.on.is_some(), ada, "--on"),
-            (self.standardize, ada, "--standardize"),
-            (self.raw, ada, "--raw"),
-            (self.within.is_some(), ada, "--within"),
-            (self.alpha.is_some(), ada && ranged, "--alpha"),
-            (self.gamma.is_some(), ada, "--gamma"),
-            (self.per.is_some(), ada || mixup, "--per"),
-            (self.beta.is_some(), mixup, "--beta"),
-            (self.bandwidth.is_some(), c_mixup, "--bandwidth"),
-            (self.epsilon.is_some(), local, "--epsilon"),
-            (self.noise_targets.is_some(), noise, "--noise-targets"),
-            (self.noise_features.is_some(), noise, "--noise-features"),
-            (self.noise_absolute, noise, "--noise-absolute"),
-        ] {
-            if given && !of_use {
-                let to = if ada { "this law of γ" } else { method.name() };
-                let to = if ada && option != "--alpha" { "ada" } else { to };
-                return Err(Error::DoesNotApply { option, to });
-            }
-        }
-        self.check_clusters()?;
-        let found = self.anchors.as_ref().is_none_or(|anchors| *anchors == AnchorChoice::KMeans);
-        for (given, option) in
-            [(self.on.is_some(), "--on"), (self.raw, "--raw"), (self.standardize, "--standardize")]
-        {
-            if given && !found {
-                return Err(Error::DoesNotApply { option, to: "anchors other than kmeans" });
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Refuses a number of clusters where groups are not found.
-pub(crate) fn check_clusters(anchors: Option<&AnchorChoice>, given: bool) -> Result<()> {
-    let grouped = |anchors: &AnchorChoice| {
-        matches!(anchors, AnchorChoice::Column(_) | AnchorChoice::Matrix(_))
-    };
-    if given && anchors.is_some_and(grouped) {
-        return Err(Error::DoesNotApply { option: "--clusters", to: "these --anchors" });
-    }
-    Ok(())
-}
-
-pub(crate) fn anchors(text: &str) -> Result<AnchorChoice, String> {
-    let (kind, of) = text.split_once(':').unwrap_or((text, ""));
-    let named = |make: fn(String) -> AnchorChoice| match of {
-        "" => Err(format!("`{kind}` needs a name: {kind}:NAME")),
-        of => Ok(make(of.to_owned())),
-    };
-    match kind {
-        "kmeans" if of.is_empty() => Ok(AnchorChoice::KMeans),
-        "bins" => named(AnchorChoice::Bins),
-        "quantiles" => named(AnchorChoice::Quantiles),
-        "column" => named(AnchorChoice::Column),
-        "matrix" => named(|path| AnchorChoice::Matrix(path.into())),
-        _ => Err("anchors are kmeans, bins:COLUMN, quantiles:COLUMN, column:COLUMN or matrix:FILE"
-            .into()),
-    }
-}
-
-pub(crate) fn clusters(text: &str) -> Result<Clusters, String> {
-    match text {
-        "auto" => Ok(Clusters::Auto),
-        _ => match text.parse() {
-            Ok(count) if count > 0 => Ok(Clusters::Count(count)),
-            _ => Err("a number from 1 on, or `auto`".into()),
-        },
-    }
-}
-
-/// A law of γ, its range still open.
-#[derive(Debug, Clone, PartialEq)]
-enum Law {
-    Uniform,
-    LogUniform,
-    Grid(usize),
-    PublishedGrid(usize),
-    Gamma { shape: f64, scale: f64 },
-    List(Vec<f64>),
-}
-
-impl Law {
-    fn law(&self, alpha: f64) -> GammaLaw {
-        match *self {
-            Self::Uniform => GammaLaw::Uniform { alpha },
-            Self::LogUniform => GammaLaw::LogUniform { alpha },
-            Self::Grid(values) => GammaLaw::PaperGrid { alpha, values },
-            Self::PublishedGrid(values) => GammaLaw::PublishedGrid { alpha, values },
-            Self::Gamma { shape, scale } => GammaLaw::Gamma { shape, scale },
-            Self::List(ref list) => GammaLaw::List(list.clone()),
-        }
-    }
-}
-
-fn gamma(text: &str) -> Result<Law, String> {
-    if let Ok(gamma) = text.parse() {
-        return Ok(Law::List(vec![gamma]));
-    }
-    let (law, of) = text.split_once(':').unwrap_or((text, ""));
-    let numbers = || -> Result<Vec<f64>, String> {
-        of.split(',')
-            .map(|number| number.trim().parse().map_err(|_| format!("`{number}` is no number")))
-            .collect()
-    };
-    let count = || match of {
-        "" => Ok(20),
-        of => of.parse().map_err(|_| format!("`{of}` is no number of values")),
-    };
-    match law {
-        "uniform" if of.is_empty() => Ok(Law::Uniform),
-        "log-uniform" if of.is_empty() => Ok(Law::LogUniform),
-        "grid" => count().map(Law::Grid),
-        "published-grid" => count().map(Law::PublishedGrid),
-        "list" => numbers().map(Law::List),
-        "gamma" => match numbers()?[..] {
-            [shape, scale] => Ok(Law::Gamma { shape, scale }),
-            _ => Err("a gamma distribution has two numbers: gamma:SHAPE,SCALE".into()),
-        },
-        _ => Err("γ is uniform, grid[:K], published-grid[:K], log-uniform, gamma:SHAPE,SCALE, \
-                  list:γ,γ,… or a number"
-            .into()),
-    }
-}
-
-fn bandwidth(text: &str) -> Result<Bandwidth, String> {
-    let (number, make): (_, fn(f64) -> Bandwidth) = match text.strip_suffix("sd") {
-        Some(number) => (number, Bandwidth::Deviations),
-        None => (text, Bandwidth::Absolute),
-    };
-    number.trim().parse().map(make).map_err(|_| "a number, or deviations as in 0.25sd".into())
 }
 
 #[cfg(test)]

@@ -5,13 +5,14 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use ndarray::Axis;
+use ndarray::{Array2, Axis};
 use rayon::prelude::*;
 use windlass::{Seed, Stream};
 use windlass_model::{
     EnlargeRecipe, Kind, Metrics, Model, Preparation, Recipe, Split, Trained, Valid, groups_of,
+    weights,
 };
-use windlass_table::Frame;
+use windlass_table::{Frame, numbers};
 use windlass_train::Epoch;
 
 use crate::entrant::{Distances, Entrant, MethodName, ModelName};
@@ -195,9 +196,7 @@ impl<'a> Comparison<'a> {
 
     /// The rows that a run learns from, in the order of the table.
     fn training_rows(&self, sitting: &Sitting, size: Option<usize>) -> Frame {
-        let mut rows = sitting.train[..size.unwrap_or(sitting.train.len())].to_vec();
-        rows.sort_unstable();
-        self.table.frame.select(&rows)
+        self.table.frame.select(&sitting.training_rows(size))
     }
 
     /// How rows of a training part are held out inside it: as the part itself was, where it has groups enough.
@@ -259,7 +258,8 @@ impl<'a> Comparison<'a> {
             Some(place) => {
                 let declared = &self.protocol.declared[place];
                 let seed = self.protocol.seed_of(sitting);
-                let recipe = self.recipe(declared.kind.clone(), declared.enlarge.clone(), seed);
+                let kind = declared.kind.clone().ok_or(Error::Elsewhere)?;
+                let recipe = self.recipe(kind, declared.enlarge.clone(), seed);
                 (vec![], 0, self.in_split(sitting, part.fit(&recipe, watch))?)
             }
             None => match self.best_trial(key, &part, watch)? {
@@ -270,36 +270,54 @@ impl<'a> Comparison<'a> {
         if watch.cancelled() || trained.cancelled {
             return Ok(None);
         }
-        let test = self.test.map_or(self.table, |test| test);
+        let test = self.test.unwrap_or(self.table);
         let held = test.frame.select(&sitting.test);
-        let (predicted, metrics) =
-            self.in_split(sitting, trained.model.evaluate(&held, test.path))?;
+        let predicted = self.in_split(sitting, trained.model.predict(&held.batch, test.path, 0))?;
+        let run = self.judge(key, &predicted.mean, started.elapsed().as_secs_f64())?;
+        Ok(Some(Run { trials, chosen, diverged: trained.diverged.is_some(), ..run }))
+    }
+
+    /// What predictions for the held-out rows of a run amount to, a column for every target.
+    pub fn judge(&self, key: Key, predicted: &Array2<f64>, seconds: f64) -> Result<Run> {
+        let sitting = self.sitting(key).1;
+        let test = self.test.unwrap_or(self.table);
+        let held = test.frame.select(&sitting.test);
+        let y = targets(&held);
+        if predicted.dim() != y.dim() {
+            let (got, expected) = (predicted.dim(), y.dim());
+            return Err(Error::OtherShape {
+                split: self.protocol.split_name(sitting),
+                got,
+                expected,
+            });
+        }
+        let weights = self.in_split(sitting, weights(&held, &held.batch, test.path))?;
+        let metrics = Metrics::of(&y, predicted, weights.as_deref());
         let mut domains = vec![];
         if let Some(column) = self.protocol.rule.domain() {
             for (name, rows) in groups_of(&held.batch, column)? {
                 let name = name.unwrap_or_else(|| "(missing)".into());
-                let group =
-                    self.in_split(sitting, trained.model.evaluate(&held.select(&rows), test.path))?;
-                domains.push(GroupError { name, metrics: group.1 });
+                let [y, predicted] = [&y, predicted].map(|all| all.select(Axis(0), &rows));
+                let weights: Option<Vec<f64>> =
+                    weights.as_ref().map(|all| rows.iter().map(|&row| all[row]).collect());
+                let metrics = Metrics::of(&y, &predicted, weights.as_deref());
+                domains.push(GroupError { name, metrics });
             }
         }
-        let predicted = if self.keeps_predictions(key) {
-            predicted.mean.iter().copied().collect()
-        } else {
-            vec![]
-        };
-        Ok(Some(Run {
+        let predicted =
+            if self.keeps_predictions(key) { predicted.iter().copied().collect() } else { vec![] };
+        Ok(Run {
             key,
             seed: self.protocol.seed_of(sitting).0,
-            train_rows: train.batch.num_rows(),
-            trials,
-            chosen,
+            train_rows: key.size.unwrap_or(sitting.train.len()),
+            trials: vec![],
+            chosen: 0,
             metrics,
             domains,
-            diverged: trained.diverged.is_some(),
+            diverged: false,
             predicted,
-            seconds: started.elapsed().as_secs_f64(),
-        }))
+            seconds,
+        })
     }
 
     /// Every setting that an entrant tries, and what came of the best; `None` if it was stopped.
@@ -389,6 +407,13 @@ impl<'a> Comparison<'a> {
         }
         Ok((Some((squares / rows as f64).sqrt()), None))
     }
+}
+
+/// The targets of rows, a column for each.
+fn targets(rows: &Frame) -> Array2<f64> {
+    let columns: Vec<_> =
+        rows.roles.targets().iter().map(|&place| numbers(rows.batch.column(place))).collect();
+    Array2::from_shape_fn((rows.batch.num_rows(), columns.len()), |(i, j)| columns[j].value(i))
 }
 
 /// What was tried, which of it was best, and the model that it made.

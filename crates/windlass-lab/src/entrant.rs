@@ -138,6 +138,8 @@ pub enum ModelName {
     Forest,
     /// What held-out rows say is best.
     Auto,
+    /// A model that is trained elsewhere, on rows made beforehand.
+    Estimator,
 }
 
 impl ModelName {
@@ -150,6 +152,7 @@ impl ModelName {
             Self::Ridge => "ridge",
             Self::Forest => "forest",
             Self::Auto => "auto",
+            Self::Estimator => "estimator",
         }
     }
 
@@ -181,8 +184,9 @@ pub struct Declared {
     pub model: ModelName,
     /// The method.
     pub method: MethodName,
-    /// What is trained.
-    pub kind: Kind,
+    /// What is trained; nothing for a model that is trained elsewhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<Kind>,
     /// Rows that are made beforehand.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub enlarge: Option<EnlargeRecipe>,
@@ -263,7 +267,7 @@ impl Entrant {
                     ForestSettings { leaf, features: Some(features), ..usual }
                 })
             }
-            ModelName::Auto => {
+            ModelName::Auto | ModelName::Estimator => {
                 Kind::Auto(AutoRecipe { folds: 4, split: split.clone(), larger_shifts: false })
             }
         }

@@ -34,6 +34,12 @@ pub enum Error {
     /// No network converged.
     #[error("all {runs} trainings of networks diverged: the loss was no number any more")]
     AllDiverged { runs: usize },
+    /// Predictions are not those of the held-out rows.
+    #[error("{split}: {} rows of {} predictions, where {} rows of {} are held out", got.0, got.1, expected.0, expected.1)]
+    OtherShape { split: String, got: (usize, usize), expected: (usize, usize) },
+    /// A model that is trained elsewhere was to be trained here.
+    #[error("its models are trained elsewhere")]
+    Elsewhere,
     /// A comparison without what to compare with.
     #[error("nothing to compare: there is {what}")]
     NothingToCompare { what: &'static str },
@@ -130,7 +136,10 @@ impl Error {
             Self::BadExperiment { .. } | Self::CannotRun { .. } => {
                 "`windlass reproduce` lists what can be run".into()
             }
-            Self::Picture { .. } | Self::Io { .. } | Self::Interrupted => return None,
+            Self::OtherShape { .. } => "a prediction for every held-out row, in their order".into(),
+            Self::Picture { .. } | Self::Io { .. } | Self::Elsewhere | Self::Interrupted => {
+                return None;
+            }
         })
     }
 

@@ -61,6 +61,20 @@ pub enum Rule {
     },
 }
 
+impl std::str::FromStr for Rule {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once(':') {
+            None if text == "rows" => Ok(Self::Rows),
+            Some(("group", column)) => Ok(Self::Group(column.into())),
+            Some(("domain", column)) => Ok(Self::Domain(column.into())),
+            Some(("time", column)) => Ok(Self::Time(column.into())),
+            _ => Err("a rule is rows, group:COLUMN, domain:COLUMN or time:COLUMN".into()),
+        }
+    }
+}
+
 impl Rule {
     /// What it keeps apart.
     #[must_use]
@@ -133,7 +147,34 @@ pub struct Sitting {
     pub test: Vec<usize>,
 }
 
+impl Sitting {
+    /// The rows that a run learns from, in the order of the table.
+    #[must_use]
+    pub fn training_rows(&self, size: Option<usize>) -> Vec<usize> {
+        let mut rows = self.train[..size.unwrap_or(self.train.len())].to_vec();
+        rows.sort_unstable();
+        rows
+    }
+}
+
 impl Protocol {
+    /// Parts that are held out in turn, if not said.
+    pub const FOLDS: u16 = 5;
+    /// How often, if not said.
+    pub const REPEATS: u16 = 3;
+
+    /// Whether the models are trained elsewhere.
+    #[must_use]
+    pub fn is_elsewhere(&self) -> bool {
+        self.declared.iter().any(|declared| declared.kind.is_none())
+    }
+
+    /// What methods are tried on, in a word.
+    #[must_use]
+    pub fn subject(&self) -> &'static str {
+        if self.is_elsewhere() { "model" } else { "network" }
+    }
+
     /// Whether there are several kinds of networks, so that names need theirs.
     #[must_use]
     pub fn several_networks(&self) -> bool {
@@ -190,6 +231,12 @@ impl Protocol {
     pub fn seed_of(&self, sitting: &Sitting) -> Seed {
         let number = salt::SITTING | (sitting.repeat as u64) << 16 | sitting.fold as u64;
         Seed(Seed(self.seed).shared(Stream::Split, number).bits())
+    }
+
+    /// The seed of the placebo where that of others is this one.
+    #[must_use]
+    pub fn placebo_seed(&self, seed: Seed) -> Seed {
+        Seed(seed.shared(Stream::Split, salt::PLACEBO).bits())
     }
 
     /// The rows of every run.

@@ -261,6 +261,7 @@ impl Comparison<'_> {
     /// The answer and what else there is to say of the largest training parts and of smaller ones.
     fn in_words(&self, main: &[&Line], lines: &[Line]) -> (String, Vec<String>) {
         let name = |line: &Line| self.protocol().name(line.entrant);
+        let subject = self.protocol().subject();
         let of = |finding: Finding, rival: bool| -> Vec<(&Line, Interval)> {
             let mut found: Vec<(&Line, Interval)> = main
                 .iter()
@@ -309,7 +310,7 @@ impl Comparison<'_> {
                 _ => "Use `windlass train --auto` here",
             };
             let words = interval.in_words();
-            let than = "than that of the network without augmentation";
+            let than = format!("than that of the {subject} without augmentation");
             verdict = format!("{what}: its RMSE is {words} {than}. {verdict}");
             other_rivals = &rivals[1..];
         }
@@ -318,18 +319,18 @@ impl Comparison<'_> {
         }
         if !other_rivals.is_empty() {
             let words = each(other_rivals);
-            remarks.push(format!("Also better than the network without augmentation: {words}."));
+            remarks.push(format!("Also better than the {subject} without augmentation: {words}."));
         }
         let worse = [of(Finding::Hurts, false), of(Finding::Hurts, true)].concat();
         if !worse.is_empty() {
             let words = each(&worse);
-            remarks.push(format!("Worse than the network without augmentation: {words}."));
+            remarks.push(format!("Worse than the {subject} without augmentation: {words}."));
         }
         for (line, interval) in of(Finding::NoEvidence, true) {
             let words = interval.in_words();
             remarks.push(format!(
                 "No evidence, after adjusting for the number of comparisons, that {} is better or worse than \
-                 the network without augmentation: RMSE {words}.",
+                 the {subject} without augmentation: RMSE {words}.",
                 name(line)
             ));
         }

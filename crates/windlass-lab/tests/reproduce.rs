@@ -141,7 +141,7 @@ fn training_sets_have_no_row_in_common() {
 fn ada(declared: &Declared) -> Option<(&GammaLaw, Clusters)> {
     let method = match (&declared.kind, &declared.enlarge) {
         (_, Some(enlarge)) => &enlarge.method,
-        (Kind::Network(network), None) => &network.augment.as_ref()?.method,
+        (Some(Kind::Network(network)), None) => &network.augment.as_ref()?.method,
         _ => return None,
     };
     match method {

@@ -3,12 +3,9 @@
 use std::sync::Arc;
 
 use arrow_array::{Array, RecordBatch};
-use windlass::{
-    Ada, Anchors, Bins, CMixup, Clustering, KMeans, LocalMixup, Mixup, Noise, On, Partition,
-    Samples, Scale, Seed,
-};
+use windlass::{Anchors, Bins, Partition, Samples, Seed};
 use windlass_table::{
-    AnchorChoice, Clusters, Error as TableError, Method, is_numeric, numbers, words,
+    AdaSettings, AnchorChoice, Clusters, Error as TableError, Method, is_numeric, numbers, words,
 };
 
 use crate::{Error, Result};
@@ -77,39 +74,25 @@ fn bins(
 
 /// A method on training rows.
 pub(crate) fn method(rows: &RecordBatch, method: &Method) -> Result<Arc<dyn windlass::Method>> {
-    Ok(match method {
-        Method::Ada(ada) => {
-            let groups = partition(rows, &ada.anchors, ada.clusters)?;
-            let anchors = match groups {
-                Some(groups) => groups.into(),
-                None => found(rows.num_rows(), ada.clusters, ada.on, ada.scale)?,
-            };
-            let mut made = Ada::default().anchors(anchors).gamma(ada.gamma.clone()).per(ada.per);
-            if let Some(within) = &ada.within {
-                made = made.within(categories(rows, within, "--within")?);
-            }
-            Arc::new(made)
-        }
-        Method::Mixup { beta, per } => Arc::new(Mixup::default().beta(*beta).per(*per)),
-        Method::CMixup { bandwidth, beta, per } => {
-            Arc::new(CMixup::default().bandwidth(*bandwidth).beta(*beta).per(*per))
-        }
-        Method::LocalMixup { epsilon, beta, per } => {
-            Arc::new(LocalMixup::new(*epsilon).beta(*beta).per(*per))
-        }
-        Method::Noise { targets, features, relative } => {
-            Arc::new(Noise::default().targets(*targets).features(*features).relative(*relative))
-        }
-    })
+    let ada = match method {
+        Method::Ada(ada) => ada,
+        other => return Ok(other.without_anchors().expect("a method that is not ADA")),
+    };
+    let anchors = match partition(rows, &ada.anchors, ada.clusters)? {
+        Some(groups) => groups.into(),
+        None => found(rows.num_rows(), ada)?,
+    };
+    let within = ada.within.as_ref().map(|within| categories(rows, within, "--within"));
+    Ok(Arc::new(ada.method(anchors, within.transpose()?)))
 }
 
 /// Anchors that k-means finds.
-fn found(rows: usize, clusters: Clusters, on: On, scale: Scale) -> Result<Anchors> {
-    let clusters = clusters.of(rows as u64);
+fn found(rows: usize, ada: &AdaSettings) -> Result<Anchors> {
+    let clusters = ada.clusters.of(rows as u64);
     if clusters > rows {
         return Err(Error::TooManyClusters { clusters, rows });
     }
-    Ok(Anchors::KMeans(Clustering { kmeans: KMeans::new(clusters), on, scale }))
+    Ok(ada.found(rows as u64))
 }
 
 /// The groups of training rows, named by columns or found by k-means in their numbers.
@@ -122,6 +105,7 @@ pub(crate) fn of(
     if let Some(groups) = partition(rows, anchors, clusters)? {
         return Ok(Arc::new(groups));
     }
-    let anchors = found(samples.rows(), clusters, On::Xy, Scale::Standardised)?;
+    let usual = AdaSettings { clusters, ..AdaSettings::default() };
+    let anchors = found(samples.rows(), &usual)?;
     Ok(anchors.partition(samples, seed)?.expect("k-means finds groups"))
 }

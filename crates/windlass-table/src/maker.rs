@@ -6,8 +6,8 @@ use arrow_buffer::NullBuffer;
 use ndarray::{Array2, ArrayView2, Axis};
 use rayon::prelude::*;
 use windlass::{
-    Ada, AnchorMatrix, Batch, CMixup, Draw, Fitted, Gammas, GroupMeans, GroupSums, How, LocalMixup,
-    Method as _, Mixup, Noise, Per, Samples, Seed, Strength,
+    AnchorMatrix, Batch, Draw, Fitted, Gammas, GroupMeans, GroupSums, How, Method as _, Per,
+    Samples, Seed, Strength,
 };
 
 use crate::augment::{GroupSummary, Watch};
@@ -289,33 +289,18 @@ impl Mixed {
             samples = samples.with_weights(weights)?;
         }
         let seed = Seed(settings.seed);
-        let (mut pairs, mut gamma) = (true, false);
         let fitted = match &settings.method {
-            Method::Mixup { beta, per } => {
-                Mixup::default().beta(*beta).per(*per).fit(&samples, seed)?
-            }
-            Method::CMixup { bandwidth, beta, per } => {
-                let method = CMixup::default().bandwidth(*bandwidth).beta(*beta).per(*per);
-                method.fit(&samples, seed)?
-            }
-            Method::LocalMixup { epsilon, beta, per } => {
-                LocalMixup::new(*epsilon).beta(*beta).per(*per).fit(&samples, seed)?
-            }
-            Method::Noise { targets, features, relative } => {
-                pairs = false;
-                let noise = Noise::default().targets(*targets).features(*features);
-                noise.relative(*relative).fit(&samples, seed)?
-            }
             Method::Ada(ada) => {
-                (pairs, gamma) = (false, true);
                 let AnchorChoice::Matrix(path) = &ada.anchors else {
                     unreachable!("groups need no table in memory")
                 };
                 let anchors = read_anchors(path, profile, sources.as_deref(), memory)?;
-                let method = Ada::default().anchors(anchors).gamma(ada.gamma.clone()).per(ada.per);
-                method.fit(&samples, seed)?
+                ada.method(anchors.into(), None).fit(&samples, seed)?
             }
+            other => other.without_anchors().expect("not ADA").fit(&samples, seed)?,
         };
+        let gamma = matches!(settings.method, Method::Ada(_));
+        let pairs = !gamma && !matches!(settings.method, Method::Noise { .. });
         Ok(Self { fitted, x, y, missing, sources, pairs, gamma })
     }
 

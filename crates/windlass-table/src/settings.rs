@@ -1,9 +1,13 @@
 //! What a user can ask for, as it is kept in the metadata of an output.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use windlass::{Ada, Bandwidth, CMixup, GammaLaw, LocalMixup, Mixup, Noise, On, Per, Scale};
+use windlass::{
+    Ada, Anchors, Bandwidth, CMixup, Clustering, GammaLaw, KMeans, LocalMixup, Mixup, Noise, On,
+    Partition, Per, Scale,
+};
 
 /// Everything that decides which rows are made.
 ///
@@ -55,26 +59,7 @@ impl Settings {
             let (name, range) = ("copies", "[1, inf)");
             return Err(windlass::Error::OutOfRange { name, range, got: 0.0 });
         }
-        match &self.method {
-            Method::Ada(ada) => {
-                let clusters = match ada.clusters {
-                    Clusters::Auto => 1,
-                    Clusters::Count(count) => count,
-                };
-                Ada::default().clusters(clusters).check()?;
-                ada.gamma.check().map(drop)
-            }
-            Method::Mixup { beta, per } => Mixup::default().beta(*beta).per(*per).check(),
-            Method::CMixup { bandwidth, beta, per } => {
-                CMixup::default().bandwidth(*bandwidth).beta(*beta).per(*per).check()
-            }
-            Method::LocalMixup { epsilon, beta, per } => {
-                LocalMixup::new(*epsilon).beta(*beta).per(*per).check()
-            }
-            Method::Noise { targets, features, relative } => {
-                Noise::default().targets(*targets).features(*features).relative(*relative).check()
-            }
-        }
+        self.method.check()
     }
 }
 
@@ -129,6 +114,39 @@ pub enum Method {
 }
 
 impl Method {
+    /// Refuses settings outside their range.
+    pub fn check(&self) -> windlass::Result<()> {
+        match self {
+            Self::Ada(ada) => {
+                let clusters = match ada.clusters {
+                    Clusters::Auto => 1,
+                    Clusters::Count(count) => count,
+                };
+                ada.method(Anchors::default(), None).clusters(clusters).check()
+            }
+            Self::Mixup { beta, per } => mixup(*beta, *per).check(),
+            Self::CMixup { bandwidth, beta, per } => c_mixup(*bandwidth, *beta, *per).check(),
+            Self::LocalMixup { epsilon, beta, per } => local_mixup(*epsilon, *beta, *per).check(),
+            Self::Noise { targets, features, relative } => {
+                noise(*targets, *features, *relative).check()
+            }
+        }
+    }
+
+    /// The library's method; none for ADA, which needs anchors: [`AdaSettings::method`].
+    #[must_use]
+    pub fn without_anchors(&self) -> Option<Arc<dyn windlass::Method>> {
+        Some(match self {
+            Self::Ada(_) => return None,
+            Self::Mixup { beta, per } => Arc::new(mixup(*beta, *per)),
+            Self::CMixup { bandwidth, beta, per } => Arc::new(c_mixup(*bandwidth, *beta, *per)),
+            Self::LocalMixup { epsilon, beta, per } => Arc::new(local_mixup(*epsilon, *beta, *per)),
+            Self::Noise { targets, features, relative } => {
+                Arc::new(noise(*targets, *features, *relative))
+            }
+        })
+    }
+
     /// The name of the method, as the command has it.
     #[must_use]
     pub fn name(&self) -> &'static str {
@@ -140,6 +158,22 @@ impl Method {
             Self::Noise { .. } => "noise",
         }
     }
+}
+
+fn mixup(beta: f64, per: Per) -> Mixup {
+    Mixup::default().beta(beta).per(per)
+}
+
+fn c_mixup(bandwidth: Bandwidth, beta: f64, per: Per) -> CMixup {
+    CMixup::default().bandwidth(bandwidth).beta(beta).per(per)
+}
+
+fn local_mixup(epsilon: f64, beta: f64, per: Per) -> LocalMixup {
+    LocalMixup::new(epsilon).beta(beta).per(per)
+}
+
+fn noise(targets: f64, features: f64, relative: bool) -> Noise {
+    Noise::default().targets(targets).features(features).relative(relative)
 }
 
 /// Settings of Anchor Data Augmentation on a table.
@@ -163,6 +197,25 @@ pub struct AdaSettings {
     pub within: Option<String>,
     pub gamma: GammaLaw,
     pub per: Per,
+}
+
+impl AdaSettings {
+    /// The library's method on these anchors.
+    #[must_use]
+    pub fn method(&self, anchors: Anchors, within: Option<Partition>) -> Ada {
+        let ada = Ada::default().anchors(anchors).gamma(self.gamma.clone()).per(self.per);
+        match within {
+            Some(levels) => ada.within(levels),
+            None => ada,
+        }
+    }
+
+    /// Anchors that k-means finds in so many rows.
+    #[must_use]
+    pub fn found(&self, rows: u64) -> Anchors {
+        let kmeans = KMeans::new(self.clusters.of(rows));
+        Anchors::KMeans(Clustering { kmeans, on: self.on, scale: self.scale })
+    }
 }
 
 /// Where the anchors of a table come from.

@@ -207,7 +207,8 @@ impl Plan {
             None => out.copy_from_slice(&source[first * width..][..out.len()]),
             Some(draw) => {
                 let range = first..first + out.len() / width;
-                self.draws[draw].write(side, &ready[uses[draw]], training, range, out);
+                let draw_rows = (training, self.draws[draw].gather_map());
+                self.draws[draw].write(side, &ready[uses[draw]], draw_rows, range, out);
             }
         });
         Ok(())
@@ -224,7 +225,7 @@ impl Plan {
         let mut uses = Vec::with_capacity(self.draws.len());
         for (i, draw) in self.draws.iter().enumerate() {
             if i == 0 || !draw.shares_preparation(&self.draws[i - 1]) {
-                ready.push(draw.prepare(side, training)?);
+                ready.push(draw.prepare(side, training, draw.gather_map())?);
             }
             uses.push(ready.len() - 1);
         }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::str::FromStr as _;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
@@ -55,16 +56,16 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "MODELS", value_delimiter = ',', default_value = "mlp,ridge,forest")]
     models: Vec<ModelChoice>,
     /// What is held out: rows, group:COLUMN, domain:COLUMN, time:COLUMN
-    #[arg(long, value_name = "RULE", default_value = "rows", value_parser = rule)]
+    #[arg(long, value_name = "RULE", default_value = "rows", value_parser = Rule::from_str)]
     split: Rule,
     /// Test on this table instead of rows held out
     #[arg(long, value_name = "FILE", conflicts_with = "split")]
     test: Option<PathBuf>,
     /// Parts that are held out in turn; of at most ten domains, each is
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(2..))]
+    #[arg(long, value_name = "N", default_value_t = Protocol::FOLDS, value_parser = clap::value_parser!(u16).range(2..))]
     folds: u16,
     /// How often, each time with other parts; once where there is only one way
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = Protocol::REPEATS, value_parser = clap::value_parser!(u16).range(1..))]
     repeats: u16,
     /// Numbers of training rows, for learning curves
     #[arg(long, value_name = "N,N,…,all", value_delimiter = ',', default_value = "all", value_parser = size)]
@@ -137,16 +138,6 @@ fn size(text: &str) -> Result<Size, String> {
         _ => {
             text.parse().map(|rows| Size(Some(rows))).map_err(|_| "a number of rows, or all".into())
         }
-    }
-}
-
-fn rule(text: &str) -> Result<Rule, String> {
-    match text.split_once(':') {
-        None if text == "rows" => Ok(Rule::Rows),
-        Some(("group", column)) => Ok(Rule::Group(column.into())),
-        Some(("domain", column)) => Ok(Rule::Domain(column.into())),
-        Some(("time", column)) => Ok(Rule::Time(column.into())),
-        _ => Err("a rule is rows, group:COLUMN, domain:COLUMN or time:COLUMN".into()),
     }
 }
 

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use windlass_model::{Error, NetworkRecipe, Split, Valid};
-use windlass_train::{Activation, Loss, Optimiser, Order, Schedule, Training};
+use windlass_model::{self as model, Error, NetworkOptions, NetworkRecipe, Valid, loss};
+use windlass_train::{Activation, Loss, Order, Schedule, Training};
 
 /// A network and its training.
 #[derive(Debug, Args)]
@@ -81,7 +81,7 @@ enum ScheduleName {
     Cosine,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, ValueEnum)]
 enum OptimizerName {
     Adamw,
     Adam,
@@ -96,65 +96,51 @@ enum ShuffleName {
     Never,
 }
 
-fn loss(text: &str) -> Result<Loss, String> {
-    match text.split_once(':') {
-        None if text == "mse" => Ok(Loss::Squared),
-        None if text == "huber" => Ok(Loss::Huber(1.0)),
-        Some(("huber", delta)) => {
-            delta.parse().map(Loss::Huber).map_err(|_| format!("`{delta}` is no number: huber:1.5"))
-        }
-        _ => Err("a loss is mse or huber:DELTA".into()),
-    }
-}
-
 impl NetworkArgs {
-    pub(super) fn training(&self) -> Training {
-        let usual = Training::default();
-        Training {
-            epochs: self.epochs.unwrap_or(usual.epochs),
-            batch: self.batch.unwrap_or(usual.batch),
-            drop_last: self.drop_last,
-            order: match self.shuffle {
-                Some(ShuffleName::Epoch) | None => Order::EveryEpoch,
-                Some(ShuffleName::Once) => Order::Once,
-                Some(ShuffleName::Never) => Order::AsGiven,
-            },
-            optimiser: match self.optimizer {
-                Some(OptimizerName::Adamw) | None => Optimiser::adam_w(),
-                Some(OptimizerName::Adam) => Optimiser::adam(),
-                Some(OptimizerName::Sgd) => {
-                    Optimiser::Sgd { momentum: self.momentum.unwrap_or(0.9) }
-                }
-            },
-            rate: self.lr.unwrap_or(usual.rate),
-            schedule: match self.schedule {
-                Some(ScheduleName::Constant) | None => Schedule::Constant,
-                Some(ScheduleName::Cosine) => Schedule::Cosine,
-            },
-            // The default is for decay of its own; in the gradient it would be far too strong.
-            weight_decay: self.weight_decay.unwrap_or(match self.optimizer {
-                Some(OptimizerName::Adamw) | None => usual.weight_decay,
-                Some(OptimizerName::Adam | OptimizerName::Sgd) => 0.0,
+    fn options(&self) -> NetworkOptions {
+        NetworkOptions {
+            hidden: self.hidden.clone(),
+            activation: self.activation.map(|name| match name {
+                ActivationName::Relu => model::ActivationName::Relu,
+                ActivationName::LeakyRelu => model::ActivationName::LeakyRelu,
+                ActivationName::Sigmoid => model::ActivationName::Sigmoid,
+                ActivationName::Tanh => model::ActivationName::Tanh,
+                ActivationName::Identity => model::ActivationName::Identity,
             }),
+            slope: self.slope,
+            epochs: self.epochs,
+            batch: self.batch,
+            rate: self.lr,
+            schedule: self.schedule.map(|name| match name {
+                ScheduleName::Constant => Schedule::Constant,
+                ScheduleName::Cosine => Schedule::Cosine,
+            }),
+            optimizer: self.optimizer.map(|name| match name {
+                OptimizerName::Adamw => model::OptimizerName::AdamW,
+                OptimizerName::Adam => model::OptimizerName::Adam,
+                OptimizerName::Sgd => model::OptimizerName::Sgd,
+            }),
+            momentum: self.momentum,
+            weight_decay: self.weight_decay,
             clip: self.clip,
-            loss: self.loss.unwrap_or_default(),
+            loss: self.loss,
             patience: self.patience,
+            drop_last: self.drop_last,
+            order: self.shuffle.map(|name| match name {
+                ShuffleName::Epoch => Order::EveryEpoch,
+                ShuffleName::Once => Order::Once,
+                ShuffleName::Never => Order::AsGiven,
+            }),
         }
+    }
+
+    pub(super) fn training(&self) -> Training {
+        self.options().training()
     }
 
     /// Refuses options that others make meaningless.
     pub(super) fn check(&self) -> Result<(), Error> {
-        if self.patience.is_some() && self.valid().0 == Valid::None {
-            return Err(Error::DoesNotApply { option: "--patience", to: "--valid none" });
-        }
-        let leaky = matches!(self.activation, Some(ActivationName::LeakyRelu));
-        if self.slope.is_some() && !leaky {
-            return Err(Error::DoesNotApply { option: "--slope", to: "this --activation" });
-        }
-        if self.momentum.is_some() && self.optimizer != Some(OptimizerName::Sgd) {
-            return Err(Error::DoesNotApply { option: "--momentum", to: "this --optimizer" });
-        }
-        Ok(())
+        self.options().check(self.valid().0)
     }
 
     /// An option that says how layers are, if one was given.
@@ -166,14 +152,7 @@ impl NetworkArgs {
 
     /// The hidden layers, and what their units do.
     pub(super) fn hidden_layers(&self) -> (Vec<usize>, Activation) {
-        let activation = match self.activation {
-            Some(ActivationName::Relu) | None => Activation::Relu,
-            Some(ActivationName::LeakyRelu) => Activation::LeakyRelu(self.slope.unwrap_or(0.1)),
-            Some(ActivationName::Sigmoid) => Activation::Sigmoid,
-            Some(ActivationName::Tanh) => Activation::Tanh,
-            Some(ActivationName::Identity) => Activation::Identity,
-        };
-        (self.hidden.clone().unwrap_or_else(|| vec![128, 128]), activation)
+        self.options().hidden_layers()
     }
 
     /// The network of a search, which has its own validation rows.
@@ -195,17 +174,7 @@ impl NetworkArgs {
         if file.is_some() || valid == Valid::None {
             return refuse("--valid without a share");
         }
-        let (hidden, activation) = self.hidden_layers();
-        let (training, split) = (self.training(), Split::Rows);
-        Ok(NetworkRecipe {
-            hidden,
-            activation,
-            training,
-            augment: None,
-            valid,
-            split,
-            valid_seed: None,
-        })
+        Ok(self.options().recipe(valid))
     }
 
     /// An option that was given, of those that only networks have.
@@ -235,7 +204,7 @@ impl NetworkArgs {
     pub(super) fn valid(&self) -> (Valid, Option<PathBuf>) {
         match (&self.committee, self.valid.as_deref()) {
             (Some(members), _) => (Valid::Folds(*members), None),
-            (None, None) => (Valid::Share(0.2), None),
+            (None, None) => (NetworkOptions::VALID, None),
             (None, Some("none")) => (Valid::None, None),
             (None, Some(text)) => match text.parse() {
                 Ok(share) => (Valid::Share(share), None),

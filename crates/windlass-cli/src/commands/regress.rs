@@ -3,15 +3,17 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::str::FromStr as _;
 
 use clap::Args;
+use windlass::regress::GAMMAS;
 use windlass_model::{Error, GammaPath, Result};
 use windlass_plot::{Lines, Series};
 use windlass_table::{AnchorChoice, Clusters, Frame, check_places, write_whole};
 
 use super::picture::Picture;
 use super::train::without_anchors;
-use crate::options::{ColumnArgs, ReadArgs, anchors, check_clusters, clusters};
+use crate::options::{ColumnArgs, ReadArgs};
 use crate::terminal::{self, Progress, short, to_json};
 
 /// Fit anchor regression for several strengths γ: coefficients, and errors in groups seen and unseen
@@ -31,17 +33,17 @@ pub(crate) struct RegressArgs {
     #[arg(short, long, required = true, value_name = "COLUMN")]
     target: Vec<String>,
     /// Which rows belong together: column:COLUMN, bins:COLUMN, quantiles:COLUMN or kmeans
-    #[arg(long, value_name = "ANCHORS", value_parser = anchors, default_value = "kmeans")]
+    #[arg(long, value_name = "ANCHORS", value_parser = AnchorChoice::from_str, default_value = "kmeans")]
     anchors: AnchorChoice,
     /// How many clusters or bins
-    #[arg(long, value_name = "N|auto", value_parser = clusters)]
+    #[arg(long, value_name = "N|auto", value_parser = Clusters::from_str)]
     clusters: Option<Clusters>,
     /// Strengths
     #[arg(
         long,
         value_name = "γ,γ,…",
         value_delimiter = ',',
-        default_value = "0,0.5,1,2,5,10,100",
+        default_values_t = GAMMAS,
         allow_negative_numbers = true
     )]
     gamma: Vec<f64>,
@@ -68,7 +70,7 @@ pub(crate) struct RegressArgs {
 
 pub(crate) fn run(args: &RegressArgs) -> Result<ExitCode> {
     terminal::heed_ctrl_c();
-    check_clusters(Some(&args.anchors), args.clusters.is_some())?;
+    args.anchors.check_clusters(args.clusters)?;
     if args.columns.wants_floats() {
         return Err(Error::DoesNotApply { option: "--integers float", to: "models" });
     }

@@ -3,11 +3,12 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::str::FromStr as _;
 
 use clap::Args;
 use windlass_table::{AnchorChoice, Error, Manifest, Result, Table, Verdict};
 
-use crate::options::{ReadArgs, anchors};
+use crate::options::ReadArgs;
 use crate::terminal::{self, Progress, to_json};
 
 /// Compute every synthetic row again and say which differ
@@ -29,7 +30,7 @@ pub(crate) struct VerifyArgs {
     #[arg(long, value_name = "FILE.json")]
     manifest: Option<PathBuf>,
     /// The anchor matrix that it was made with: matrix:FILE
-    #[arg(long, value_name = "ANCHORS", value_parser = anchors)]
+    #[arg(long, value_name = "ANCHORS", value_parser = AnchorChoice::from_str)]
     anchors: Option<AnchorChoice>,
     /// Rows may be missing: a head, a filter
     #[arg(long)]

@@ -20,8 +20,7 @@ impl Comparison<'_> {
         summary: &Summary,
         table: &str,
     ) -> Result<Vec<(String, Vec<u8>)>> {
-        let several = results.protocol.several_networks();
-        let gallery = Gallery { comparison: self, results, summary, several };
+        let gallery = Gallery { comparison: self, results, summary };
         let pictures: Vec<Picture> = [
             Some(gallery.differences()),
             gallery.curves(),

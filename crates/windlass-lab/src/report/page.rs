@@ -140,8 +140,7 @@ fn row(out: &mut String, gallery: &Gallery<'_>, line: &Line, (sizes, domains): (
     };
     let optional = |value: Option<f64>| value.map_or_else(String::new, short);
     let percent = |ratio: f64| format!("{:+.1} %", 100.0 * ratio.exp_m1()).replace('-', "−");
-    let name = line.entrant.name(gallery.several);
-    let mut cells = vec![name];
+    let mut cells = vec![gallery.results.protocol.name(line.entrant)];
     if sizes {
         cells.push(line.size.map_or("all".into(), |size| size.to_string()));
     }
@@ -168,6 +167,9 @@ fn row(out: &mut String, gallery: &Gallery<'_>, line: &Line, (sizes, domains): (
 
 fn settings(out: &mut String, gallery: &Gallery<'_>) {
     let protocol = &gallery.results.protocol;
+    if protocol.is_elsewhere() {
+        return settings_elsewhere(out, gallery);
+    }
     let training = &protocol.network.training;
     let validation = match protocol.network.valid {
         Valid::Folds(members) => format!("committees of {members} networks"),
@@ -213,6 +215,32 @@ pub(super) fn repeat(out: &mut String, command: &str, tables: &[String]) {
     );
 }
 
+/// The settings of a comparison whose models were trained elsewhere.
+fn settings_elsewhere(out: &mut String, gallery: &Gallery<'_>) {
+    out.push_str(
+        "<section>\n<h2>Settings</h2>\n<p>Every method made its rows from the training rows of a split, fitted on \
+         them alone; the model learnt from both, with the same settings and the same seed. Rows held out were never \
+         augmented.</p>\n<div class=\"scroll\"><table>\n",
+    );
+    for declared in &gallery.results.protocol.declared {
+        let says = match &declared.enlarge {
+            None => "the training rows as they are".to_owned(),
+            Some(made) => {
+                format!("{}; rows made of every row: {}", words::method(&made.method), made.copies)
+            }
+        };
+        let name = escape(&declared.name);
+        let _ = writeln!(out, "<tr><td>{name}</td><td>{}</td></tr>", escape(&says));
+    }
+    let _ = writeln!(
+        out,
+        "</table></div>\n<p>The model:</p>\n<pre id=\"command\">{}</pre>\n<p class=\"about\">Fingerprint of the \
+         data: {}.</p>\n</section>",
+        escape(&gallery.results.command),
+        escape(&gallery.results.tables.join(", "))
+    );
+}
+
 /// The settings that an entrant chose, the most frequent first.
 fn chosen(out: &mut String, gallery: &Gallery<'_>, entrant: Entrant) {
     let mut counts: Vec<(String, usize)> = vec![];
@@ -225,7 +253,7 @@ fn chosen(out: &mut String, gallery: &Gallery<'_>, entrant: Entrant) {
     }
     counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     for (words, count) in counts {
-        let name = entrant.name(gallery.several);
+        let name = gallery.results.protocol.name(entrant);
         let _ = writeln!(
             out,
             "<tr><td>{}</td><td>{count} ×</td><td>{}</td></tr>",

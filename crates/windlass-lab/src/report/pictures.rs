@@ -48,7 +48,6 @@ pub(super) struct Gallery<'a> {
     pub(super) comparison: &'a Comparison<'a>,
     pub(super) results: &'a Results,
     pub(super) summary: &'a Summary,
-    pub(super) several: bool,
 }
 
 impl Gallery<'_> {
@@ -70,7 +69,7 @@ impl Gallery<'_> {
         let row = |line: &Line| {
             let found = line.difference?;
             Some(Interval {
-                name: line.entrant.name(self.several),
+                name: self.results.protocol.name(line.entrant),
                 mean: percent(found.mean),
                 low: low(percent(found.low)),
                 high: high(percent(found.high)),
@@ -92,10 +91,14 @@ impl Gallery<'_> {
         Picture {
             name: "differences",
             heading: "Difference to no augmentation",
-            caption: "Mean difference to the network without augmentation, with 95 % intervals that \
-                      allow for splits that share rows. Green: better; red: worse; grey: no evidence."
-                .into(),
-            draw: Box::new(move |size| Intervals { size, ..titled(&plot, size, |p| &mut p.title) }.to_svg()),
+            caption: format!(
+                "Mean difference to the {} without augmentation, with 95 % intervals that allow for splits \
+                 that share rows. Green: better; red: worse; grey: no evidence.",
+                self.results.protocol.subject()
+            ),
+            draw: Box::new(move |size| {
+                Intervals { size, ..titled(&plot, size, |p| &mut p.title) }.to_svg()
+            }),
         }
     }
 
@@ -104,7 +107,11 @@ impl Gallery<'_> {
         let row = |line: &Line| {
             line.difference?;
             let values = line.differences.iter().map(|&d| percent(d)).collect();
-            Some(Strip { name: line.entrant.name(self.several), values, ..Strip::default() })
+            Some(Strip {
+                name: self.results.protocol.name(line.entrant),
+                values,
+                ..Strip::default()
+            })
         };
         let plot = Strips {
             title: "Split by split".into(),
@@ -117,10 +124,15 @@ impl Gallery<'_> {
         Picture {
             name: "splits",
             heading: "Split by split",
-            caption:
-                "Each dot is one split: the method and no augmentation learnt from the same rows, \
-                      from the same initial weights. The tick is the mean."
-                    .into(),
+            caption: format!(
+                "Each dot is one split: the method and no augmentation learnt from the same rows, {}. \
+                 The tick is the mean.",
+                if self.results.protocol.is_elsewhere() {
+                    "with the same seed"
+                } else {
+                    "from the same initial weights"
+                }
+            ),
             draw: Box::new(move |size| {
                 Strips { size, ..titled(&plot, size, |p| &mut p.title) }.to_svg()
             }),
@@ -153,7 +165,7 @@ impl Gallery<'_> {
             };
             let mean = |line: &Line| line.difference.map_or(0.0, |found| percent(found.mean));
             Series {
-                name: entrant.name(self.several),
+                name: self.results.protocol.name(entrant),
                 points: lines.iter().map(|(at, line)| (*at, mean(line))).collect(),
                 spread: lines.iter().map(|(_, line)| ends(line)).collect(),
             }
@@ -225,7 +237,7 @@ impl Gallery<'_> {
     /// Predicted against true.
     pub(super) fn predicted(&self) -> Picture {
         let of = |entrant: Entrant| Dots {
-            name: entrant.name(self.several),
+            name: self.results.protocol.name(entrant),
             points: self.predictions(entrant).iter().map(|&(_, y, p)| (y, p)).collect(),
         };
         let target = self.target();
@@ -282,7 +294,7 @@ impl Gallery<'_> {
             let values = rows.iter().filter_map(|row| off.get(row).copied()).collect();
             Strip { name, values, ..Strip::default() }
         };
-        let who = entrant.map_or(String::new(), |entrant| entrant.name(self.several));
+        let who = entrant.map_or(String::new(), |entrant| self.results.protocol.name(entrant));
         let by = column.map_or(format!("fifths of {target}"), Clone::clone);
         let plot = Strips {
             title: format!("Residuals of {who} by {by}"),

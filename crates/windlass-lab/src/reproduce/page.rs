@@ -429,8 +429,8 @@ fn how_it_was_run(out: &mut String, finished: &[Finished]) {
         out.push_str("\n| | settings |\n| :-- | :-- |\n");
         for declared in &kept.protocol.declared {
             let mut words = match &declared.kind {
-                Kind::Network(settings) => network(settings),
-                Kind::Ridge { penalty } => format!("ridge regression, penalty {penalty}"),
+                Some(Kind::Network(settings)) => network(settings),
+                Some(Kind::Ridge { penalty }) => format!("ridge regression, penalty {penalty}"),
                 _ => String::new(),
             };
             if let Some(enlarge) = &declared.enlarge {

@@ -126,7 +126,7 @@ impl Part {
             name: choice.named(&file.name),
             model: file.model,
             method: file.method,
-            kind,
+            kind: Some(kind),
             enlarge,
         })
     }

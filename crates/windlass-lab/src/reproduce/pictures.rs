@@ -165,7 +165,7 @@ fn curves(title: String, part: &Finished, only: &[String]) -> Lines {
 fn grid_place(declared: &Declared) -> Option<(f64, usize)> {
     let ada = match (&declared.kind, &declared.enlarge) {
         (_, Some(enlarge)) => &enlarge.method,
-        (Kind::Network(network), None) => &network.augment.as_ref()?.method,
+        (Some(Kind::Network(network)), None) => &network.augment.as_ref()?.method,
         _ => return None,
     };
     match ada {

@@ -146,16 +146,19 @@ impl Table {
 
     /// Rows in memory, with a name for messages.
     pub fn of(rows: &RecordBatch, name: &Path) -> Result<Self> {
-        let schema = rows.schema();
+        Self::of_batches(rows.schema(), vec![rows.clone()], name)
+    }
+
+    /// [`of`](Self::of) rows in batches of any sizes; nothing is copied but rows of blocks that span two.
+    pub fn of_batches(schema: SchemaRef, rows: Vec<RecordBatch>, name: &Path) -> Result<Self> {
         check_names(name, schema.fields().iter().map(|field| field.name().as_str()))?;
-        if rows.num_rows() == 0 {
+        if rows.iter().all(|rows| rows.num_rows() == 0) {
             return Err(Error::NoRows { path: name.to_owned(), carriage_returns: false });
         }
         let block_rows = block_rows(&schema);
-        let starts = (0..rows.num_rows()).step_by(block_rows);
-        let blocks = starts
-            .map(|start| rows.slice(start, block_rows.min(rows.num_rows() - start)))
-            .collect();
+        let rows = rows.into_iter().map(Ok);
+        let blocks =
+            Rechunked::new(rows, Arc::clone(&schema), block_rows).collect::<Result<_>>()?;
         let parts = Parts::Given(name.to_owned());
         Ok(Self { parts, schema, format: Format::Arrow, block_rows, cache: Some(blocks) })
     }

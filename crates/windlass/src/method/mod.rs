@@ -268,12 +268,51 @@ impl Draw {
     ) -> Result<()> {
         self.check_rows(training.shape())?;
         let out = buffer(out, &with_rows(&training, self.rows()))?;
-        let training = flatten(training);
-        let ready = self.prepare(side, training.view())?;
-        write_rows(out, training.ncols(), |range, out| {
-            self.write(side, &ready, training.view(), range, out);
+        self.fill(side, flatten(training).view(), self.gather_map(), out)
+    }
+
+    fn fill<T: Real>(
+        &self,
+        side: Side,
+        rows: ArrayView2<'_, T>,
+        gather: Gather<'_>,
+        out: &mut [T],
+    ) -> Result<()> {
+        let ready = self.prepare(side, rows, gather)?;
+        write_rows(out, rows.ncols(), |range, out| {
+            self.write(side, &ready, (rows, gather), range, out);
         });
         Ok(())
+    }
+
+    /// The synthetic features, from features of the [gathered](Self::gather) rows alone: those of a batch
+    /// that a loader has put together, and of its partners behind them.
+    pub fn features_of<T: Real, D: Dimension>(
+        &self,
+        gathered: ArrayView<'_, T, D>,
+    ) -> Result<Array<T, D>> {
+        self.make_of(Side::Features, gathered)
+    }
+
+    /// The synthetic targets, from targets of the [gathered](Self::gather) rows alone.
+    pub fn targets_of<T: Real, D: Dimension>(
+        &self,
+        gathered: ArrayView<'_, T, D>,
+    ) -> Result<Array<T, D>> {
+        self.make_of(Side::Targets, gathered)
+    }
+
+    fn make_of<T: Real, D: Dimension>(
+        &self,
+        side: Side,
+        gathered: ArrayView<'_, T, D>,
+    ) -> Result<Array<T, D>> {
+        let got = gathered.shape().first().copied().unwrap_or(0);
+        same_rows(("the mixing", self.mixing.rows_in()), ("the batch", got))?;
+        let mut out = Array::zeros(with_rows(&gathered, self.rows()));
+        let values = out.as_slice_mut().expect("standard layout");
+        self.fill(side, flatten(gathered).view(), Gather::default(), values)?;
+        Ok(out)
     }
 
     /// How much each synthetic row should count, if not all count the same.
@@ -321,7 +360,8 @@ impl Draw {
         }
     }
 
-    fn gather_map(&self) -> Gather<'_> {
+    /// Where the rows that it takes stand among the training rows.
+    pub(crate) fn gather_map(&self) -> Gather<'_> {
         Gather { sources: self.sources.as_deref(), partners: self.partners.as_deref() }
     }
 
@@ -334,7 +374,8 @@ impl Draw {
     pub(crate) fn prepare<T: Real>(
         &self,
         side: Side,
-        training: ArrayView2<'_, T>,
+        rows: ArrayView2<'_, T>,
+        gather: Gather<'_>,
     ) -> Result<Ready<T>> {
         let means = self.centres.as_ref().map(|centres| match side {
             Side::Features => &centres.features,
@@ -342,8 +383,8 @@ impl Draw {
         });
         let noise_width = self.noise.as_ref().map(|noise| noise.width(side));
         let width = means.map(|means| means.means().ncols()).or(noise_width);
-        if let Some(expected) = width.filter(|&width| width != training.ncols()) {
-            let got = training.ncols();
+        if let Some(expected) = width.filter(|&width| width != rows.ncols()) {
+            let got = rows.ncols();
             return Err(Error::ColumnMismatch { what: "the data", expected, got });
         }
         let what = match side {
@@ -351,9 +392,9 @@ impl Draw {
             Side::Targets => "y",
         };
         let Some(means) = means else {
-            return self.mixing.prepare(what, training, self.gather_map());
+            return self.mixing.prepare(what, rows, gather);
         };
-        self.gather_map().check_finite(what, training)?;
+        gather.check_finite(what, rows)?;
         Ok(Ready::means(means.clone()))
     }
 
@@ -374,15 +415,15 @@ impl Draw {
         &self,
         side: Side,
         ready: &Ready<T>,
-        training: ArrayView2<'_, T>,
+        (rows, gather): (ArrayView2<'_, T>, Gather<'_>),
         range: std::ops::Range<usize>,
         out: &mut [T],
     ) {
-        let gather = self.gather_map();
-        self.mixing.write(ready, training, gather, range.clone(), out);
+        self.mixing.write(ready, rows, gather, range.clone(), out);
         if let Some(noise) = &self.noise {
-            for (row, out) in range.zip(out.chunks_exact_mut(training.ncols())) {
-                noise.add(side, gather.source(row), out);
+            let training = self.gather_map();
+            for (row, out) in range.zip(out.chunks_exact_mut(rows.ncols())) {
+                noise.add(side, training.source(row), out);
             }
         }
     }

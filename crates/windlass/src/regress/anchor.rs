@@ -12,7 +12,8 @@
 //! ‖Pᵀ(I − Π)Y − RB‖² + γ‖QᵀY − QᵀXB‖² + λ‖B‖² + constant                                       (2)
 //! ```
 //!
-//! with as many rows as features and anchors together, so a path of γ costs little more than one fit.
+//! with as many rows as features and anchors together ([`Condensed`]), so a path of γ costs little more
+//! than one fit, and needs the data no more.
 //!
 //! Rothenhäusler, Meinshausen, Bühlmann, Peters, *Anchor regression: heterogeneous data meet
 //! causality*, 2021, [doi:10.1111/rssb.12398](https://doi.org/10.1111/rssb.12398). By its theorem 1 the
@@ -20,6 +21,7 @@
 //! objective (1) divided by n.
 
 use faer::{Mat, Scale, concat};
+use ndarray::Array2;
 
 use super::least_squares::{condense, least_squares};
 use super::{Centred, LinearModel, check_not_negative, check_penalty, root_weight};
@@ -99,7 +101,29 @@ impl PathPoint {
     }
 }
 
+/// Strengths that show how a model changes: from partialling out over least squares to strong shifts.
+pub const GAMMAS: [f64; 7] = [0.0, 0.5, 1.0, 2.0, 5.0, 10.0, 100.0];
+
+impl Default for AnchorRegression {
+    /// Least squares: no shifts are expected.
+    fn default() -> Self {
+        Self::new(1.0)
+    }
+}
+
 impl AnchorRegression {
+    /// The strength γ.
+    #[must_use]
+    pub fn gamma(&self) -> f64 {
+        self.gamma
+    }
+
+    /// The ridge penalty λ.
+    #[must_use]
+    pub fn ridge(&self) -> f64 {
+        self.penalty
+    }
+
     /// Anchor regression of this strength.
     #[must_use]
     pub fn new(gamma: f64) -> Self {
@@ -132,20 +156,26 @@ impl AnchorRegression {
     ) -> Result<Vec<PathPoint>> {
         check_penalty(self.penalty)?;
         gammas.iter().try_for_each(|&gamma| check_not_negative("gamma", gamma))?;
-        let parts = Parts::new(samples, anchors.into())?;
-        gammas.iter().map(|&gamma| parts.fit(gamma, self.penalty)).collect()
+        let condensed = Condensed::new(samples, anchors)?;
+        gammas.iter().map(|&gamma| condensed.fit(gamma, self.penalty)).collect()
     }
 }
 
-/// Features and targets, split into what anchors explain and what they do not.
-struct Parts {
-    x: Side,
-    y: Side,
-    /// The condensed `(I − Π)X` and `(I − Π)Y` of (2).
-    condensed: (Mat<f64>, Mat<f64>),
+/// What a regression needs to know of its rows, whatever γ: the sums of (2).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Condensed {
+    /// The means of features and of targets.
+    pub means: [Vec<f64>; 2],
+    /// `R` and `Pᵀ(I − Π)Y`.
+    pub within: [Array2<f64>; 2],
+    /// `QᵀX` and `QᵀY`.
+    pub between: [Array2<f64>; 2],
+    /// The constant of (2): what of `(I − Π)Y` no feature explains, squared.
+    pub rest: f64,
     /// The size of the centred features: what rounding is measured by.
-    size: f64,
-    total_weight: f64,
+    pub size: f64,
+    /// The sum of the weights: the number of rows, where they have none.
+    pub weight: f64,
 }
 
 struct Side {
@@ -156,8 +186,10 @@ struct Side {
     between: Mat<f64>,
 }
 
-impl Parts {
-    fn new(samples: &Samples<'_>, anchors: Exogenous<'_>) -> Result<Self> {
+impl Condensed {
+    /// Condenses rows; row weights count.
+    pub fn new<'a>(samples: &Samples<'_>, anchors: impl Into<Exogenous<'a>>) -> Result<Self> {
+        let anchors = anchors.into();
         let anchor_rows = match anchors {
             Exogenous::Groups(partition) => partition.rows(),
             Exogenous::Matrix(matrix) => matrix.rows(),
@@ -174,9 +206,7 @@ impl Parts {
                 [x?, y?]
             }
             Exogenous::Matrix(matrix) => {
-                let scaled = Centred::new(matrix.view(), samples).rows;
-                let (n, q) = (scaled.nrows(), scaled.ncols());
-                let scaled = ndarray::Array2::from_shape_fn((n, q), |(i, j)| scaled[(i, j)]);
+                let scaled = to_array(&Centred::new(matrix.view(), samples).rows);
                 let basis = AnchorMatrix::new(scaled)?.basis();
                 let basis = Mat::from_fn(basis.rows(), basis.rank(), |i, k| basis.view()[(i, k)]);
                 sides.map(|rows| {
@@ -187,31 +217,49 @@ impl Parts {
                 })
             }
         };
-        let total_weight = match samples.weights() {
+        let weight = match samples.weights() {
             Some(weights) => exact_sum(weights.iter().copied()).unwrap_or(f64::INFINITY),
             None => samples.rows() as f64,
         };
-        let condensed = condense(x.within.clone(), y.within.clone());
         let size = x.within.norm_l2().hypot(x.between.norm_l2());
-        Ok(Self { x, y, condensed, size, total_weight })
-    }
-
-    fn fit(&self, gamma: f64, penalty: f64) -> Result<PathPoint> {
-        let root = Scale(gamma.sqrt());
-        let (design, response) = &self.condensed;
-        let design = concat![[design], [root * &self.x.between]];
-        let response = concat![[response], [root * &self.y.between]];
-        let coefficients = least_squares(&design, &response, penalty, self.size)?;
-        let error = |x: &Mat<f64>, y: &Mat<f64>| {
-            (y - x * &coefficients).squared_norm_l2() / self.total_weight
-        };
-        Ok(PathPoint {
-            gamma,
-            within: error(&self.x.within, &self.y.within),
-            between: error(&self.x.between, &self.y.between),
-            model: LinearModel::uncentred(&coefficients, &self.x.mean, &self.y.mean),
+        let (design, response, rest) = condense(x.within, y.within);
+        Ok(Self {
+            means: [x.mean, y.mean],
+            within: [design, response].map(|part| to_array(&part)),
+            between: [x.between, y.between].map(|part| to_array(&part)),
+            rest,
+            size,
+            weight,
         })
     }
+
+    /// Fits the model of a strength and a penalty.
+    pub fn fit(&self, gamma: f64, penalty: f64) -> Result<PathPoint> {
+        check_penalty(penalty)?;
+        check_not_negative("gamma", gamma)?;
+        let root = Scale(gamma.sqrt());
+        let [x_within, y_within] = [&self.within[0], &self.within[1]].map(to_matrix);
+        let [x_between, y_between] = [&self.between[0], &self.between[1]].map(to_matrix);
+        let design = concat![[&x_within], [root * &x_between]];
+        let response = concat![[&y_within], [root * &y_between]];
+        let coefficients = least_squares(&design, &response, penalty, self.size)?;
+        let error = |x: &Mat<f64>, y: &Mat<f64>| (y - x * &coefficients).squared_norm_l2();
+        let [x_mean, y_mean] = &self.means;
+        Ok(PathPoint {
+            gamma,
+            within: (error(&x_within, &y_within) + self.rest) / self.weight,
+            between: error(&x_between, &y_between) / self.weight,
+            model: LinearModel::uncentred(&coefficients, x_mean, y_mean),
+        })
+    }
+}
+
+fn to_array(matrix: &Mat<f64>) -> Array2<f64> {
+    Array2::from_shape_fn((matrix.nrows(), matrix.ncols()), |(i, j)| matrix[(i, j)])
+}
+
+fn to_matrix(array: &Array2<f64>) -> Mat<f64> {
+    Mat::from_fn(array.nrows(), array.ncols(), |i, j| array[(i, j)])
 }
 
 /// For groups, `ΠX` holds group means and `QᵀX` their distances to the mean, times the root of the

@@ -39,11 +39,13 @@ pub(super) fn least_squares(
 }
 
 /// The same problem with at most as many rows as columns: `‖Y − XB‖² = ‖QᵀY − RB‖² + constant`.
-pub(super) fn condense(x: Mat<f64>, y: Mat<f64>) -> (Mat<f64>, Mat<f64>) {
+pub(super) fn condense(x: Mat<f64>, y: Mat<f64>) -> (Mat<f64>, Mat<f64>, f64) {
     if x.nrows() <= x.ncols() {
-        return (x, y);
+        return (x, y, 0.0);
     }
     let factors = x.qr();
-    let projected = factors.compute_thin_Q().transpose() * y;
-    (factors.thin_R().to_owned(), projected)
+    let q = factors.compute_thin_Q();
+    let projected = q.transpose() * &y;
+    let rest = (y - q * &projected).squared_norm_l2();
+    (factors.thin_R().to_owned(), projected, rest)
 }

@@ -4,7 +4,7 @@ mod anchor;
 mod least_squares;
 mod ridge;
 
-pub use anchor::{AnchorRegression, Exogenous, PathPoint};
+pub use anchor::{AnchorRegression, Condensed, Exogenous, GAMMAS, PathPoint};
 pub use ridge::Ridge;
 
 use faer::Mat;

@@ -59,7 +59,7 @@ impl Ridge {
             Centred { mean: vec![0.0; d], rows: Mat::from_fn(n, d, scaled) }
         };
         let (x, y) = (prepare(samples.x()), prepare(samples.y()));
-        let (design, response) = condense(x.rows, y.rows);
+        let (design, response, _) = condense(x.rows, y.rows);
         let size = design.norm_l2();
         let coefficients = least_squares(&design, &response, self.penalty, size)?;
         Ok(LinearModel::uncentred(&coefficients, &x.mean, &y.mean))

@@ -1,0 +1,472 @@
+//! Augmentation of arrays: a method that was fitted, the plan of a whole data set, and batches.
+
+use numpy::ndarray::{Array2, ArrayD, Axis};
+use numpy::{PyArray1, PyArrayDyn, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use windlass::{AnchorMatrix, Anchors, Batch, Column, Copies, Draw, How, Partition, Real, Samples, Seed};
+use windlass_table::{AnchorChoice, Method};
+
+use crate::arrays::{Rows, as_index, partition, row_numbers, samples, width, with_view};
+use crate::errors::{InputError, Refused as _};
+use crate::options;
+use crate::work::away;
+
+/// What is kept of the training rows: enough to fit again without looking for groups.
+enum Kept {
+    Groups { labels: Partition, weights: Option<Vec<f64>> },
+    Matrix(Array2<f64>),
+    Rows { x: Array2<f64>, y: Array2<f64>, weights: Option<Vec<f64>> },
+}
+
+/// A method that was fitted on training rows.
+#[pyclass(frozen, module = "windlass._windlass")]
+pub(crate) struct Fitted {
+    name: String,
+    options: Py<PyDict>,
+    seed: u64,
+    kept: Kept,
+    fitted: Box<dyn windlass::Fitted>,
+}
+
+/// Work on fewer values than this is not worth giving the interpreter's lock away.
+const FEW: usize = 1 << 14;
+
+fn flat(rows: ArrayD<f64>) -> Array2<f64> {
+    let shape = (rows.shape()[0], width(&rows.view()));
+    let rows = if rows.is_standard_layout() { rows } else { rows.as_standard_layout().into_owned() };
+    rows.into_shape_with_order(shape).expect("the same number of values")
+}
+
+/// Anchors that were given as labels or as a matrix.
+enum Given {
+    Labels(Partition),
+    Matrix(Array2<f64>),
+}
+
+fn given(anchors: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Given>> {
+    let Some(anchors) = anchors else { return Ok(None) };
+    if let Ok(labels) = anchors.extract::<PyReadonlyArray1<'_, i64>>() {
+        return partition(&labels).map(|labels| Some(Given::Labels(labels)));
+    }
+    let matrix: PyReadonlyArray2<'_, f64> = anchors.extract()?;
+    Ok(Some(Given::Matrix(matrix.as_array().to_owned())))
+}
+
+#[pymethods]
+impl Fitted {
+    /// Fits a method; `anchors` and `within` are numbers, `anchors` may be a matrix.
+    #[new]
+    #[pyo3(signature = (name, options, x, y, seed, weights=None, anchors=None, within=None))]
+    #[expect(clippy::too_many_arguments, reason = "called by keyword, in one place")]
+    fn new(
+        py: Python<'_>,
+        name: &str,
+        options: &Bound<'_, PyDict>,
+        x: &Bound<'_, PyAny>,
+        y: &Bound<'_, PyAny>,
+        seed: u64,
+        weights: Option<PyReadonlyArray1<'_, f64>>,
+        anchors: Option<&Bound<'_, PyAny>>,
+        within: Option<PyReadonlyArray1<'_, i64>>,
+    ) -> PyResult<Self> {
+        let method = options::method(name, options)?;
+        let (x, y) = (Rows::of(x, "x")?, Rows::of(y, "y")?);
+        let weights = weights.map(|weights| weights.as_array().to_vec());
+        let samples = samples(&x, &y, weights.as_deref())?;
+        let anchors = given(anchors)?;
+        let within = within.as_ref().map(partition).transpose()?;
+        let matrix = match &anchors {
+            Some(Given::Matrix(matrix)) => Some(matrix.clone()),
+            _ => None,
+        };
+        let rows = samples.rows();
+        let core = core_method(&method, anchors, within, rows)?;
+        let fitted = away(py, || core.fit(&samples, Seed(seed)))?.refused()?;
+        let kept = match (&method, fitted.partition(), matrix) {
+            (Method::Ada(_), Some(labels), _) => Kept::Groups { labels: labels.clone(), weights },
+            (_, _, Some(matrix)) => Kept::Matrix(matrix),
+            _ => Kept::Rows { x: flat(x.to_double()), y: flat(y.to_double()), weights },
+        };
+        let options = options.copy()?.unbind();
+        Ok(Self { name: name.to_owned(), options, seed, kept, fitted })
+    }
+
+    /// The same again, from what was kept of it.
+    #[staticmethod]
+    #[pyo3(signature = (name, options, seed, labels=None, matrix=None, rows=None, weights=None))]
+    fn again(
+        py: Python<'_>,
+        name: &str,
+        options: &Bound<'_, PyDict>,
+        seed: u64,
+        labels: Option<PyReadonlyArray1<'_, i64>>,
+        matrix: Option<PyReadonlyArray2<'_, f64>>,
+        rows: Option<(PyReadonlyArray2<'_, f64>, PyReadonlyArray2<'_, f64>)>,
+        weights: Option<PyReadonlyArray1<'_, f64>>,
+    ) -> PyResult<Self> {
+        let method = options::method(name, options)?;
+        let weights = weights.map(|weights| weights.as_array().to_vec());
+        let (anchors, kept) = match (labels, matrix, rows) {
+            (Some(labels), ..) => {
+                let labels = partition(&labels)?;
+                (Some(Given::Labels(labels.clone())), Kept::Groups { labels, weights })
+            }
+            (None, Some(matrix), _) => {
+                let matrix = matrix.as_array().to_owned();
+                (Some(Given::Matrix(matrix.clone())), Kept::Matrix(matrix))
+            }
+            (None, None, Some((x, y))) => {
+                let (x, y) = (x.as_array().to_owned(), y.as_array().to_owned());
+                (None, Kept::Rows { x, y, weights })
+            }
+            (None, None, None) => return Err(InputError::new_err("nothing was kept")),
+        };
+        // Where anchors are known, the values of rows do not matter any more, only how many there are.
+        let blank = |rows: usize| Array2::zeros((rows, 1));
+        let (x, y, weights) = match &kept {
+            Kept::Groups { labels, weights } => {
+                (blank(labels.rows()), blank(labels.rows()), weights.as_deref())
+            }
+            Kept::Matrix(matrix) => (blank(matrix.nrows()), blank(matrix.nrows()), None),
+            Kept::Rows { x, y, weights } => (x.clone(), y.clone(), weights.as_deref()),
+        };
+        let samples = Samples::new(x.view(), y.view()).refused()?;
+        let samples = match weights {
+            Some(weights) => samples.with_weights(weights).refused()?,
+            None => samples,
+        };
+        let core = core_method(&method, anchors, None, samples.rows())?;
+        let fitted = away(py, || core.fit(&samples, Seed(seed)))?.refused()?;
+        let options = options.copy()?.unbind();
+        Ok(Self { name: name.to_owned(), options, seed, kept, fitted })
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let again = py.get_type::<Self>().getattr("again")?;
+        let none = || py.None().into_bound(py);
+        let mut state = [none(), none(), none(), none()];
+        let weights = match &self.kept {
+            Kept::Groups { labels, weights } => {
+                let labels = labels.labels().iter().map(|&label| label as usize);
+                state[0] = as_index(py, labels).into_any();
+                weights.clone()
+            }
+            Kept::Matrix(matrix) => {
+                state[1] = numpy::PyArray2::from_array(py, matrix).into_any();
+                None
+            }
+            Kept::Rows { x, y, weights } => {
+                let [x, y] = [x, y].map(|rows| numpy::PyArray2::from_array(py, rows));
+                state[2] = (x, y).into_pyobject(py)?.into_any();
+                weights.clone()
+            }
+        };
+        if let Some(weights) = weights {
+            state[3] = PyArray1::from_vec(py, weights).into_any();
+        }
+        let [labels, matrix, rows, weights] = state;
+        let options = self.options.bind(py).clone();
+        // Anchors that are known are given; what they were found by applies no more.
+        let arguments = (&self.name, options, self.seed, labels, matrix, rows, weights);
+        (again, arguments).into_pyobject(py)
+    }
+
+    /// The number of training rows.
+    #[getter]
+    fn rows(&self) -> usize {
+        self.fitted.rows()
+    }
+
+    /// The seed of everything random.
+    #[getter]
+    fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// The group of every training row, if the method has groups.
+    #[getter]
+    fn groups<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<i64>>> {
+        let labels = self.fitted.partition()?.labels();
+        Some(as_index(py, labels.iter().map(|&label| label as usize)))
+    }
+
+    /// Everything random about an augmented data set.
+    fn plan(&self, py: Python<'_>, copies: usize, originals: bool) -> PyResult<Plan> {
+        let copies = Copies::new(copies).originals(originals);
+        let draw = || windlass::Plan::draw(self.fitted.as_ref(), copies, Seed(self.seed));
+        let plan = away(py, draw)?.refused()?;
+        let groups = self.fitted.partition().map(|labels| labels.labels().to_vec());
+        Ok(Plan { plan, groups })
+    }
+
+    /// A batch of training rows, augmented: its features and its targets.
+    fn batch<'py>(
+        &self,
+        py: Python<'py>,
+        x: &Bound<'py, PyAny>,
+        y: &Bound<'py, PyAny>,
+        index: PyReadonlyArray1<'py, i64>,
+        step: u64,
+    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+        let (x, y) = (Rows::of(x, "x")?, Rows::of(y, "y")?);
+        let rows = row_numbers(&index)?;
+        for (name, shape) in [("x", x.shape()), ("y", y.shape())] {
+            let got = shape.first().copied().unwrap_or(0);
+            if got != rows.len() {
+                let text = format!(
+                    "{name} and idx must have the same rows, got {got} and {}",
+                    rows.len()
+                );
+                return Err(InputError::new_err(text));
+            }
+        }
+        let few = x.shape().iter().product::<usize>() < FEW;
+        let draw = || self.fitted.draw(Batch::Rows(&rows), Seed(self.seed), step);
+        let draw = if few { draw() } else { away(py, draw)? }.refused()?;
+        let x = with_view!(&x, |view| {
+            let made = self.side(py, &draw, view, true, few)?;
+            PyArrayDyn::from_owned_array(py, made).into_any()
+        });
+        let y = with_view!(&y, |view| {
+            let made = self.side(py, &draw, view, false, few)?;
+            PyArrayDyn::from_owned_array(py, made).into_any()
+        });
+        Ok((x, y))
+    }
+
+    /// What is drawn for some training rows, or for all, in a step.
+    #[pyo3(signature = (step, index=None))]
+    fn draw<'py>(
+        &self,
+        py: Python<'py>,
+        step: u64,
+        index: Option<PyReadonlyArray1<'py, i64>>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let rows = index.as_ref().map(row_numbers).transpose()?;
+        let batch = rows.as_deref().map_or(Batch::All, Batch::Rows);
+        let draw = away(py, || self.fitted.draw(batch, Seed(self.seed), step))?.refused()?;
+        let origins = (0..draw.rows()).filter_map(|row| draw.origin(row));
+        let out = Columns::of(origins.map(|origin| (0, Some(origin))), None).into_dict(py)?;
+        out.del_item("synthetic")?;
+        out.del_item("copy")?;
+        if let Some(weights) = draw.row_weights() {
+            out.set_item("weight", PyArray1::from_slice(py, weights))?;
+        }
+        Ok(out)
+    }
+}
+
+impl Fitted {
+    /// One side of a batch: rows that came with it, and partners that are kept.
+    fn side<T: Real + numpy::Element>(
+        &self,
+        py: Python<'_>,
+        draw: &Draw,
+        batch: numpy::ndarray::ArrayViewD<'_, T>,
+        features: bool,
+        few: bool,
+    ) -> PyResult<ArrayD<T>> {
+        let make = |rows: numpy::ndarray::ArrayViewD<'_, T>| {
+            let make = || {
+                if features { draw.features_of(rows.view()) } else { draw.targets_of(rows.view()) }
+            };
+            if few { make().refused() } else { away(py, make)?.refused() }
+        };
+        let length = batch.shape()[0];
+        let partners: Vec<usize> = draw.gathered().skip(length).collect();
+        let Kept::Rows { x, y, .. } = &self.kept else { return make(batch) };
+        if partners.is_empty() {
+            return make(batch);
+        }
+        let kept = if features { x } else { y };
+        let expected = batch.shape().iter().skip(1).product::<usize>();
+        if expected != kept.ncols() {
+            let what = if features { "x" } else { "y" };
+            let got = kept.ncols();
+            let error = windlass::Error::ColumnMismatch { what, expected: got, got: expected };
+            return Err(error).refused();
+        }
+        let mut shape = batch.raw_dim();
+        shape[0] = partners.len();
+        let behind = kept.select(Axis(0), &partners).mapv(T::narrow);
+        let behind = behind.into_shape_with_order(shape).expect("the same number of values");
+        let both = numpy::ndarray::concatenate(Axis(0), &[batch, behind.view()]);
+        make(both.expect("the same columns").view())
+    }
+}
+
+/// A column of arrays, such as `x3`, `y` or `y1`.
+fn column(name: &str) -> PyResult<Column> {
+    let number = |digits: &str| if digits.is_empty() { Some(0) } else { digits.parse().ok() };
+    let column = match name.split_at_checked(1) {
+        Some(("x", digits)) if !digits.is_empty() => number(digits).map(Column::X),
+        Some(("y", digits)) => number(digits).map(Column::Y),
+        _ => None,
+    };
+    column.ok_or_else(|| {
+        let text = format!("columns of arrays are x0, x1, … and y, not `{name}`");
+        InputError::new_err(text)
+    })
+}
+
+fn core_method(
+    method: &Method,
+    anchors: Option<Given>,
+    within: Option<Partition>,
+    rows: usize,
+) -> PyResult<std::sync::Arc<dyn windlass::Method>> {
+    let ada = match method {
+        Method::Ada(ada) => ada,
+        other => return Ok(other.without_anchors().expect("a method that is not ADA")),
+    };
+    let anchors: Anchors = match anchors {
+        Some(Given::Labels(labels)) => labels.into(),
+        Some(Given::Matrix(matrix)) => AnchorMatrix::new(matrix).refused()?.into(),
+        None => match &ada.anchors {
+            AnchorChoice::KMeans => {
+                let clusters = ada.clusters.of(rows as u64);
+                if clusters > rows {
+                    let rows = rows as u64;
+                    let error = windlass_table::Error::MoreClustersThanRows { clusters, rows };
+                    return Err(error).refused();
+                }
+                ada.found(rows as u64)
+            }
+            AnchorChoice::Bins(name) => {
+                Anchors::EqualWidth { of: column(name)?, bins: ada.clusters.of(rows as u64) }
+            }
+            AnchorChoice::Quantiles(name) => {
+                Anchors::EqualSize { of: column(name)?, bins: ada.clusters.of(rows as u64) }
+            }
+            AnchorChoice::Column(_) | AnchorChoice::Matrix(_) => {
+                let text = "in arrays columns have no names: give an array of labels as anchors, \
+                            or a DataFrame";
+                return Err(InputError::new_err(text));
+            }
+        },
+    };
+    Ok(std::sync::Arc::new(ada.method(anchors, within)))
+}
+
+/// Everything random about an augmented data set.
+#[pyclass(frozen, module = "windlass._windlass")]
+pub(crate) struct Plan {
+    plan: windlass::Plan,
+    groups: Option<Vec<u32>>,
+}
+
+#[pymethods]
+impl Plan {
+    /// The number of rows, originals included.
+    #[getter]
+    fn rows(&self) -> usize {
+        self.plan.rows()
+    }
+
+    /// The augmented features.
+    fn features<'py>(&self, py: Python<'py>, x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        with_view!(&Rows::of(x, "x")?, |view| {
+            let made = away(py, || self.plan.features(view))?.refused()?;
+            Ok(PyArrayDyn::from_owned_array(py, made).into_any())
+        })
+    }
+
+    /// The augmented targets.
+    fn targets<'py>(&self, py: Python<'py>, y: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        with_view!(&Rows::of(y, "y")?, |view| {
+            let made = away(py, || self.plan.targets(view))?.refused()?;
+            Ok(PyArrayDyn::from_owned_array(py, made).into_any())
+        })
+    }
+
+    /// The training row that every row is, or was made from.
+    fn sources<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
+        let originals = 0..self.plan.original_rows();
+        let made = self.plan.draws().iter().flat_map(|draw| draw.gathered().take(draw.rows()));
+        as_index(py, originals.chain(made))
+    }
+
+    /// Where every row comes from.
+    fn provenance<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let originals = (0..self.plan.original_rows())
+            .map(|source| (0, Some(windlass::Origin { source, how: How::Copy })));
+        let made = self.plan.draws().iter().enumerate().flat_map(|(copy, draw)| {
+            (0..draw.rows()).map(move |row| (copy + 1, draw.origin(row)))
+        });
+        Columns::of(originals.chain(made), self.groups.as_deref()).into_dict(py)
+    }
+}
+
+/// Where rows come from, a column for each answer.
+#[derive(Default)]
+struct Columns {
+    copy: Vec<i32>,
+    source: Vec<usize>,
+    group: Vec<i64>,
+    gamma: Vec<f64>,
+    partner: Vec<i64>,
+    lambda: Vec<f64>,
+    has: [bool; 3],
+}
+
+impl Columns {
+    /// Of the copy and the origin of every row; `groups` are those of the training rows.
+    fn of(
+        rows: impl Iterator<Item = (usize, Option<windlass::Origin>)>,
+        groups: Option<&[u32]>,
+    ) -> Self {
+        let mut out = Self::default();
+        for (copy, origin) in rows {
+            let Some(origin) = origin else { continue };
+            let (mut group, mut gamma) = (-1, f64::NAN);
+            let (mut partner, mut lambda) = (-1, f64::NAN);
+            if let Some(groups) = groups {
+                group = i64::from(groups[origin.source]);
+                out.has[0] = true;
+            }
+            match origin.how {
+                How::Group { group: own, gamma: strength } => {
+                    (group, gamma) = (i64::from(own), strength);
+                    (out.has[0], out.has[1]) = (true, true);
+                }
+                How::Projection { gamma: strength } => {
+                    gamma = strength;
+                    out.has[1] = true;
+                }
+                How::Pair { partner: other, lambda: share } => {
+                    (partner, lambda) = (i64::try_from(other).unwrap_or(i64::MAX), share);
+                    out.has[2] = true;
+                }
+                _ => {}
+            }
+            out.copy.push(i32::try_from(copy).unwrap_or(i32::MAX));
+            out.source.push(origin.source);
+            out.group.push(group);
+            out.gamma.push(gamma);
+            out.partner.push(partner);
+            out.lambda.push(lambda);
+        }
+        out
+    }
+
+    fn into_dict(self, py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+        let out = PyDict::new(py);
+        let synthetic: Vec<bool> = self.copy.iter().map(|&copy| copy > 0).collect();
+        out.set_item("synthetic", PyArray1::from_vec(py, synthetic))?;
+        out.set_item("source", as_index(py, self.source.into_iter()))?;
+        out.set_item("copy", PyArray1::from_vec(py, self.copy))?;
+        let [groups, gammas, pairs] = self.has;
+        if groups {
+            out.set_item("group", PyArray1::from_vec(py, self.group))?;
+        }
+        if gammas {
+            out.set_item("gamma", PyArray1::from_vec(py, self.gamma))?;
+        }
+        if pairs {
+            out.set_item("partner", PyArray1::from_vec(py, self.partner))?;
+            out.set_item("lambda", PyArray1::from_vec(py, self.lambda))?;
+        }
+        Ok(out)
+    }
+}

@@ -1,0 +1,281 @@
+//! Comparisons of models that are trained in Python: the core parts the rows, and says what predictions
+//! amount to.
+
+use std::path::Path;
+use std::str::FromStr as _;
+
+use numpy::{PyArray1, PyReadonlyArray2};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use windlass_lab::{
+    Comparison, Declared, Entrant, Key, MethodName, ModelName, Protocol, Results, Rows, Rule, Run,
+};
+use windlass_model::{EnlargeRecipe, NetworkOptions, Scaling};
+use windlass_table::Frame;
+
+use crate::arrays::as_index;
+use crate::errors::{InputError, Refused as _};
+use crate::options;
+use crate::table::{Ear, NAME, Table, column_roles};
+use crate::work::{away, interruptible};
+
+/// A comparison: who takes part, and which rows are held out.
+#[pyclass(frozen, module = "windlass._windlass")]
+pub(crate) struct Contest {
+    protocol: Protocol,
+    frame: Frame,
+}
+
+/// Someone who takes part.
+#[derive(FromPyObject)]
+struct Who<'py> {
+    #[pyo3(item)]
+    label: String,
+    /// The method, as a comparison calls it.
+    #[pyo3(item)]
+    method: String,
+    /// The settings of a method that makes rows.
+    #[pyo3(item)]
+    options: Option<Bound<'py, PyDict>>,
+    #[pyo3(item)]
+    copies: usize,
+}
+
+impl Who<'_> {
+    fn declared(&self) -> PyResult<Declared> {
+        let method = MethodName::ALL.into_iter().find(|method| method.name() == self.method);
+        let method = method.ok_or_else(|| {
+            let known: Vec<&str> = MethodName::ALL.into_iter().map(MethodName::name).collect();
+            let text = format!("there is no method `{}`: methods are {}", self.method, known.join(", "));
+            InputError::new_err(text)
+        })?;
+        let enlarge = match &self.options {
+            None => None,
+            Some(options) => {
+                let made = options::method(&self.method, options)?;
+                Some(EnlargeRecipe { method: made, copies: self.copies })
+            }
+        };
+        let name = self.label.clone();
+        Ok(Declared { name, model: ModelName::Estimator, method, kind: None, enlarge })
+    }
+}
+
+impl Contest {
+    fn comparison(&self) -> PyResult<Comparison<'_>> {
+        let rows = Rows { frame: &self.frame, path: Path::new(NAME) };
+        Comparison::new(&self.protocol, rows, None).refused()
+    }
+}
+
+#[pymethods]
+impl Contest {
+    #[new]
+    #[pyo3(signature = (table, *, target, roles, entrants, split, folds, repeats, sizes, seed))]
+    #[expect(clippy::too_many_arguments, reason = "called by keyword, in one place")]
+    fn new(
+        py: Python<'_>,
+        table: &Table,
+        target: Vec<String>,
+        roles: &Bound<'_, PyDict>,
+        entrants: Vec<Who<'_>>,
+        split: &str,
+        folds: usize,
+        repeats: usize,
+        sizes: Vec<Option<usize>>,
+        seed: u64,
+    ) -> PyResult<Self> {
+        let rule = Rule::from_str(split).map_err(|says| format!("split: {says}")).refused()?;
+        for (name, least, got) in [("cv", 2, folds), ("repeats", 1, repeats)] {
+            if got < least {
+                let text = format!("{name} must be in [{least}, inf), got {got}");
+                return Err(InputError::new_err(text));
+            }
+        }
+        let declared = entrants.iter().map(Who::declared).collect::<PyResult<Vec<_>>>()?;
+        let mut columns = column_roles(target, roles)?;
+        if let Some(column) = rule.split().column() {
+            columns.carry.push(column.to_owned());
+        }
+        let protocol = Protocol {
+            columns,
+            drop_missing_target: false,
+            scaling: Scaling::default(),
+            target_scaling: Scaling::default(),
+            methods: declared.iter().map(|one| one.method).collect(),
+            models: vec![ModelName::Estimator],
+            declared,
+            rule,
+            folds,
+            repeats,
+            sizes,
+            tune: 1,
+            network: NetworkOptions::default().recipe(NetworkOptions::VALID),
+            seed,
+        };
+        let rows = table.rows()?;
+        let load = |stop: &_| Frame::load(&rows, &protocol.columns, false, u64::MAX, &Ear(stop));
+        let frame = interruptible(py, load)?.refused()?;
+        let contest = Self { protocol, frame };
+        contest.comparison()?;
+        Ok(contest)
+    }
+
+    /// Every split: its place, its seed, the seed of the placebo, and the rows to learn from and to predict.
+    fn splits<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let comparison = self.comparison()?;
+        let mut splits = vec![];
+        for &size in &self.protocol.sizes {
+            for sitting in comparison.sittings() {
+                let out = PyDict::new(py);
+                let seed = self.protocol.seed_of(sitting);
+                out.set_item("size", size)?;
+                out.set_item("repeat", sitting.repeat)?;
+                out.set_item("fold", sitting.fold)?;
+                out.set_item("seed", seed.0)?;
+                out.set_item("placebo", self.protocol.placebo_seed(seed).0)?;
+                out.set_item("train", as_index(py, sitting.training_rows(size).into_iter()))?;
+                out.set_item("test", as_index(py, sitting.test.iter().copied()))?;
+                splits.push(out);
+            }
+        }
+        Ok(splits)
+    }
+
+    /// What one entrant predicted for the held-out rows of a split, as it is kept.
+    fn judge(
+        &self,
+        entrant: usize,
+        split: (Option<usize>, usize, usize),
+        predicted: PyReadonlyArray2<'_, f64>,
+        seconds: f64,
+    ) -> PyResult<String> {
+        let (size, repeat, fold) = split;
+        let Some(declared) = self.protocol.declared.get(entrant) else {
+            return Err(InputError::new_err(format!("there is no entrant {entrant}")));
+        };
+        let entrant = Entrant {
+            model: declared.model,
+            method: Some(declared.method),
+            declared: Some(entrant),
+        };
+        let key = Key { size, repeat, fold, entrant };
+        let predicted = predicted.as_array().to_owned();
+        let run = self.comparison()?.judge(key, &predicted, seconds).refused()?;
+        serde_json::to_string(&run).map_err(|error| InputError::new_err(error.to_string()))
+    }
+
+    /// What the runs amount to.
+    fn outcome(&self, py: Python<'_>, runs: Vec<String>, command: String) -> PyResult<Outcome> {
+        let bad = |error: serde_json::Error| InputError::new_err(error.to_string());
+        let runs = runs.iter().map(|run| serde_json::from_str(run));
+        let mut runs = runs.collect::<Result<Vec<Run>, _>>().map_err(bad)?;
+        let comparison = self.comparison()?;
+        let keys = comparison.keys();
+        runs.sort_by_cached_key(|run| keys.iter().position(|key| *key == run.key));
+        let summary = away(py, || comparison.summary(&runs))?;
+        let results = Results {
+            version: env!("CARGO_PKG_VERSION").into(),
+            command,
+            protocol: self.protocol.clone(),
+            tables: vec![self.frame.profile.fingerprint.clone()],
+            rows: self.frame.batch.num_rows(),
+            runs,
+        };
+        let how = comparison.how();
+        Ok(Outcome {
+            contest: Self { protocol: self.protocol.clone(), frame: self.frame.clone() },
+            results,
+            summary,
+            how,
+        })
+    }
+}
+
+/// What a comparison found.
+#[pyclass(frozen, module = "windlass._windlass")]
+pub(crate) struct Outcome {
+    contest: Contest,
+    results: Results,
+    summary: windlass_lab::Summary,
+    how: String,
+}
+
+#[pymethods]
+impl Outcome {
+    /// The answer in a sentence.
+    #[getter]
+    fn verdict(&self) -> &str {
+        &self.summary.verdict
+    }
+
+    /// Whether an augmentation helps.
+    #[getter]
+    fn helps(&self) -> bool {
+        self.summary.helps
+    }
+
+    /// What else there is to say.
+    #[getter]
+    fn remarks(&self) -> Vec<String> {
+        self.summary.remarks.clone()
+    }
+
+    /// How rows were held out.
+    #[getter]
+    fn how(&self) -> &str {
+        &self.how
+    }
+
+    /// A row for every method and number of training rows.
+    fn lines<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let percent = |ratio: f64| 100.0 * ratio.exp_m1();
+        let mut lines = vec![];
+        for line in &self.summary.lines {
+            let out = PyDict::new(py);
+            out.set_item("method", self.results.protocol.name(line.entrant))?;
+            out.set_item("rows", line.size)?;
+            out.set_item("splits", line.splits)?;
+            out.set_item("rmse", line.rmse)?;
+            out.set_item("mae", line.mae)?;
+            out.set_item("mape", line.mape)?;
+            out.set_item("r2", line.r2)?;
+            out.set_item("difference", line.difference.map(|found| percent(found.mean)))?;
+            out.set_item("low", line.difference.map(|found| percent(found.low)))?;
+            out.set_item("high", line.difference.map(|found| percent(found.high)))?;
+            out.set_item("p", line.p)?;
+            out.set_item("finding", finding(line.finding))?;
+            out.set_item("seconds", line.seconds)?;
+            let each = line.differences.iter().map(|&ratio| percent(ratio)).collect();
+            out.set_item("differences", PyArray1::<f64>::from_vec(py, each))?;
+            if let Some((domain, rmse)) = &line.worst {
+                out.set_item("worst", (domain, rmse))?;
+            }
+            lines.push(out);
+        }
+        Ok(lines)
+    }
+
+    /// Everything that was done, as JSON.
+    fn to_json(&self) -> PyResult<String> {
+        serde_json::to_string_pretty(&self.results)
+            .map_err(|error| InputError::new_err(error.to_string()))
+    }
+
+    /// The page and its pictures, each with its name.
+    fn report(&self, py: Python<'_>, table: &str) -> PyResult<Vec<(String, Vec<u8>)>> {
+        let comparison = self.contest.comparison()?;
+        away(py, || comparison.report(&self.results, &self.summary, table))?.refused()
+    }
+}
+
+fn finding(finding: windlass_lab::Finding) -> &'static str {
+    use windlass_lab::Finding;
+    match finding {
+        Finding::Reference => "reference",
+        Finding::Placebo => "placebo",
+        Finding::Helps => "helps",
+        Finding::Hurts => "hurts",
+        Finding::NoEvidence => "no evidence",
+    }
+}

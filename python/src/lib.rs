@@ -1,0 +1,44 @@
+//! The compiled part of the Python package `windlass`: the crates of this workspace, as Python calls them.
+//!
+//! Nothing is computed here. What a user calls is in `windlass/*.py`; this crate turns arrays, tables and words
+//! into what the core takes, and its errors into exceptions.
+
+mod arrays;
+mod augment;
+mod compare;
+mod errors;
+mod mixing;
+mod model;
+mod options;
+mod regress;
+mod table;
+mod work;
+
+/// The core, compiled.
+#[pyo3::pymodule]
+mod _windlass {
+    #[pymodule_export]
+    use super::arrays::rounded;
+    #[pymodule_export]
+    use super::augment::{Fitted, Plan};
+    #[pymodule_export]
+    use super::compare::{Contest, Outcome};
+    #[pymodule_export]
+    use super::errors::{InputError, InputTypeError};
+    #[pymodule_export]
+    use super::mixing::{group_mean, pairs, step_of};
+    #[pymodule_export]
+    use super::model::Model;
+    #[pymodule_export]
+    use super::options::defaults;
+    #[pymodule_export]
+    use super::regress::{Condensed, predict_linear};
+    #[pymodule_export]
+    use super::table::{Table, augment, write_whole};
+
+    #[pymodule_export]
+    const GAMMAS: [f64; 7] = windlass::regress::GAMMAS;
+    #[pymodule_export]
+    #[allow(non_upper_case_globals)]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+}

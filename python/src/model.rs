@@ -1,0 +1,176 @@
+//! Networks on the core's engine, and model files that the command reads too.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use numpy::PyArray2;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyTuple};
+use windlass_model::{AugmentRecipe, Kind, Recipe, Valid};
+use windlass_table::Frame;
+use windlass_train::{Epoch, FittedOn, Watch};
+
+use crate::errors::{InputError, Refused as _};
+use crate::options;
+use crate::table::{Ear, NAME, Table, column_roles};
+use crate::work::{away, interruptible};
+
+/// A trained model.
+#[pyclass(frozen, module = "windlass._windlass")]
+pub(crate) struct Model {
+    model: windlass_model::Model,
+}
+
+/// Ends training on Ctrl-C.
+struct Stop<'a>(&'a AtomicBool);
+
+impl Watch for Stop<'_> {
+    fn epoch(&self, _run: usize, _epoch: &Epoch) -> bool {
+        !self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Augmentation inside the loop: a method with its settings, and where it acts.
+#[derive(FromPyObject)]
+pub(crate) struct Inside<'py> {
+    #[pyo3(item)]
+    name: String,
+    #[pyo3(item)]
+    options: Bound<'py, PyDict>,
+    #[pyo3(item)]
+    layer: usize,
+    #[pyo3(item)]
+    keep_originals: bool,
+    #[pyo3(item)]
+    per_batch: bool,
+}
+
+impl Inside<'_> {
+    fn recipe(&self) -> PyResult<AugmentRecipe> {
+        Ok(AugmentRecipe {
+            method: options::method(&self.name, &self.options)?,
+            layer: self.layer,
+            originals: self.keep_originals,
+            fitted_on: if self.per_batch { FittedOn::Batch } else { FittedOn::TrainingRows },
+        })
+    }
+}
+
+#[pymethods]
+impl Model {
+    /// Trains a network on a table; returns it with notes, histories and the epoch in which it diverged.
+    #[staticmethod]
+    #[pyo3(signature = (table, *, target, roles, network, seed, augment=None, valid=None))]
+    #[expect(clippy::too_many_arguments, reason = "called by keyword, in one place")]
+    fn train(
+        py: Python<'_>,
+        table: &Table,
+        target: Vec<String>,
+        roles: &Bound<'_, PyDict>,
+        network: &Bound<'_, PyDict>,
+        seed: u64,
+        augment: Option<Inside<'_>>,
+        valid: Option<&Table>,
+    ) -> PyResult<(Self, Vec<String>, Vec<Vec<(f64, Option<f64>)>>, Option<usize>)> {
+        let said = options::network(network)?;
+        let mut network = said.options.recipe(if valid.is_some() { Valid::Given } else { said.valid });
+        network.augment = augment.map(|augment| augment.recipe()).transpose()?;
+        let recipe = Recipe {
+            columns: column_roles(target, roles)?,
+            drop_missing_target: false,
+            scaling: said.scaling,
+            target_scaling: said.target_scaling,
+            kind: Kind::Network(Box::new(network)),
+            enlarge: None,
+            seed,
+        };
+        let rows = table.rows()?;
+        let valid = valid.map(Table::rows).transpose()?;
+        let trained = interruptible(py, |stop| {
+            let load = |table| Frame::load(table, &recipe.columns, false, u64::MAX, &Ear(stop));
+            let frame = load(&rows)?;
+            let valid = valid.as_ref().map(load).transpose()?;
+            let path = Path::new(NAME);
+            let valid = valid.as_ref().map(|valid| (valid, path));
+            windlass_model::Model::train((&frame, path), valid, &recipe, &Stop(stop), None)
+        })?;
+        let trained = trained.refused()?;
+        let history = |epochs: Vec<Epoch>| {
+            epochs.into_iter().map(|epoch| (epoch.loss, epoch.valid)).collect()
+        };
+        let histories = trained.histories.into_iter().map(history).collect();
+        Ok((Self { model: trained.model }, trained.notes, histories, trained.diverged))
+    }
+
+    /// Predictions, a column for every target, and how far members of a committee are apart.
+    fn predict<'py>(&self, py: Python<'py>, table: &Table) -> PyResult<Predicted<'py>> {
+        let rows = table.rows()?;
+        let predicted = away(py, || {
+            let (mut means, mut spreads, mut first) = (vec![], vec![], 0);
+            for block in rows.blocks() {
+                let block = block?;
+                let made = self.model.predict(&block, Path::new(NAME), first)?;
+                first += block.num_rows() as u64;
+                means.push(made.mean);
+                spreads.extend(made.spread);
+            }
+            Ok::<_, windlass_model::Error>((means, spreads))
+        })?;
+        let (means, spreads) = predicted.refused()?;
+        let stack = |parts: &[numpy::ndarray::Array2<f64>]| {
+            let views: Vec<_> = parts.iter().map(|part| part.view()).collect();
+            let all = numpy::ndarray::concatenate(numpy::ndarray::Axis(0), &views);
+            PyArray2::from_owned_array(py, all.expect("the same targets"))
+        };
+        let spread = (!spreads.is_empty()).then(|| stack(&spreads));
+        Ok((stack(&means), spread))
+    }
+
+    /// The bytes of a model file.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.model.to_bytes())
+    }
+
+    /// Reads the bytes of a model file; `name` is for messages.
+    #[staticmethod]
+    #[pyo3(signature = (bytes, name="the model"))]
+    fn from_bytes(bytes: &[u8], name: &str) -> PyResult<Self> {
+        let model = windlass_model::Model::from_bytes(bytes, Path::new(name)).refused()?;
+        Ok(Self { model })
+    }
+
+    /// What is known of it, as JSON.
+    #[getter]
+    fn card(&self) -> PyResult<String> {
+        serde_json::to_string(self.model.card())
+            .map_err(|error| InputError::new_err(error.to_string()))
+    }
+
+    /// The names of its targets.
+    #[getter]
+    fn targets(&self) -> Vec<String> {
+        self.model.targets()
+    }
+
+    /// The names of the columns that it reads.
+    #[getter]
+    fn columns(&self) -> Vec<String> {
+        let card = self.model.card();
+        let inputs = card.members.iter().flat_map(|member| &member.preparation.inputs);
+        let mut names: Vec<String> = vec![];
+        for input in inputs {
+            if !names.iter().any(|name| name == input.name()) {
+                names.push(input.name().to_owned());
+            }
+        }
+        names
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let again = py.get_type::<Self>().getattr("from_bytes")?;
+        (again, (self.to_bytes(py),)).into_pyobject(py)
+    }
+}
+
+type Matrix<'py> = Bound<'py, PyArray2<f64>>;
+type Predicted<'py> = (Matrix<'py>, Option<Matrix<'py>>);

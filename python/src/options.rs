@@ -1,0 +1,318 @@
+//! What a user says of a method or a network, as the core takes it. Defaults are the core's; what equals its
+//! default was not said.
+
+use std::str::FromStr as _;
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString};
+use windlass::regress::AnchorRegression;
+use windlass::{Bandwidth, GammaLaw, On, Per, Scale};
+use windlass_lab::Protocol;
+use windlass_model::{ActivationName, NetworkOptions, OptimizerName, Scaling, Valid};
+use windlass_table::{
+    AdaSettings, AnchorChoice, Clusters, Law, Method, MethodName, MethodOptions, Settings,
+};
+use windlass_train::{Loss, Order, Schedule, Training};
+
+use crate::errors::{InputError, InputTypeError, Refused as _};
+
+/// Keywords of a class, less those that have their default.
+pub(crate) struct Options<'py> {
+    given: Bound<'py, PyDict>,
+}
+
+impl<'py> Options<'py> {
+    /// What differs from the defaults of a class.
+    pub(crate) fn of(class: &str, options: &Bound<'py, PyDict>) -> PyResult<Self> {
+        let py = options.py();
+        let all = defaults(py)?;
+        let Some(usual) = all.get_item(class)? else {
+            return Err(InputError::new_err(format!("there is no method `{class}`")));
+        };
+        let usual = usual.cast_into::<PyDict>()?;
+        let given = PyDict::new(py);
+        for (name, value) in options.iter() {
+            let Some(default) = usual.get_item(&name)? else {
+                let known: Vec<String> =
+                    usual.keys().iter().map(|name| name.to_string()).collect();
+                let text =
+                    format!("{class} has no option `{name}`: its options are {}", known.join(", "));
+                return Err(InputTypeError::new_err(text));
+            };
+            if !value.is_none() && !value.eq(default)? {
+                given.set_item(name, value)?;
+            }
+        }
+        Ok(Self { given })
+    }
+
+    fn get<T>(&self, name: &str, of: impl FnOnce(Bound<'py, PyAny>) -> Option<T>, what: &str) -> PyResult<Option<T>> {
+        let Some(value) = self.given.get_item(name)? else { return Ok(None) };
+        let shown = value.repr()?.to_string();
+        let type_name = value.get_type().name()?.to_string();
+        match of(value) {
+            Some(value) => Ok(Some(value)),
+            None => Err(InputTypeError::new_err(format!(
+                "{name} must be {what}, got {shown} of type {type_name}"
+            ))),
+        }
+    }
+
+    pub(crate) fn number(&self, name: &str) -> PyResult<Option<f64>> {
+        self.get(name, |value| value.extract().ok(), "a number")
+    }
+
+    pub(crate) fn count(&self, name: &str) -> PyResult<Option<usize>> {
+        let Some(value) = self.given.get_item(name)? else { return Ok(None) };
+        if let Ok(count) = value.extract::<i64>() {
+            let range = "[0, inf)";
+            let refuse = |_| InputError::new_err(format!("{name} must be in {range}, got {count}"));
+            return usize::try_from(count).map(Some).map_err(refuse);
+        }
+        self.get(name, |_| None, "a whole number")
+    }
+
+    pub(crate) fn flag(&self, name: &str) -> PyResult<Option<bool>> {
+        self.get(name, |value| value.extract().ok(), "True or False")
+    }
+
+    pub(crate) fn text(&self, name: &str) -> PyResult<Option<String>> {
+        self.get(name, |value| value.extract().ok(), "text")
+    }
+
+    /// One of a few words.
+    pub(crate) fn word<T: Copy>(&self, name: &str, words: &[(&str, T)]) -> PyResult<Option<T>> {
+        let Some(text) = self.text(name)? else { return Ok(None) };
+        if let Some((_, value)) = words.iter().find(|(word, _)| *word == text) {
+            return Ok(Some(*value));
+        }
+        let known: Vec<String> = words.iter().map(|(word, _)| format!("{word:?}")).collect();
+        Err(InputError::new_err(format!("{name} must be {}, got {text:?}", known.join(" or "))))
+    }
+
+    /// Text that is read by a parser, or a number.
+    fn read<T>(
+        &self,
+        name: &str,
+        number: impl FnOnce(f64) -> T,
+        read: impl FnOnce(&str) -> Result<T, String>,
+    ) -> PyResult<Option<T>> {
+        let Some(value) = self.given.get_item(name)? else { return Ok(None) };
+        if let Ok(text) = value.cast::<PyString>() {
+            let text = text.to_string();
+            return read(&text).map(Some).map_err(|says| format!("{name}: {says}")).refused();
+        }
+        Ok(self.number(name)?.map(number))
+    }
+}
+
+const PER: [(&str, Per); 2] = [("copy", Per::Batch), ("row", Per::Row)];
+const ON: [(&str, On); 3] = [("x", On::X), ("y", On::Y), ("xy", On::Xy)];
+const SCALE: [(&str, Scale); 2] = [("standard", Scale::Standardised), ("raw", Scale::Raw)];
+const SCALING: [(&str, Scaling); 3] =
+    [("standard", Scaling::Standard), ("minmax", Scaling::MinMax), ("none", Scaling::None)];
+const ACTIVATION: [(&str, ActivationName); 5] = [
+    ("relu", ActivationName::Relu),
+    ("leaky-relu", ActivationName::LeakyRelu),
+    ("sigmoid", ActivationName::Sigmoid),
+    ("tanh", ActivationName::Tanh),
+    ("identity", ActivationName::Identity),
+];
+const OPTIMIZER: [(&str, OptimizerName); 3] =
+    [("adamw", OptimizerName::AdamW), ("adam", OptimizerName::Adam), ("sgd", OptimizerName::Sgd)];
+const SCHEDULE: [(&str, Schedule); 2] =
+    [("constant", Schedule::Constant), ("cosine", Schedule::Cosine)];
+const SHUFFLE: [(&str, Order); 3] =
+    [("epoch", Order::EveryEpoch), ("once", Order::Once), ("never", Order::AsGiven)];
+
+/// The word for a value.
+fn word_of<T: PartialEq>(value: &T, words: &[(&'static str, T)]) -> &'static str {
+    words.iter().find(|(_, other)| other == value).map_or("", |(word, _)| word)
+}
+
+/// A method with its settings, from the keywords of its class.
+pub(crate) fn method(name: &str, options: &Bound<'_, PyDict>) -> PyResult<Method> {
+    let said = Options::of(name, options)?;
+    let name = MethodName::from_str(name).refused()?;
+    let gamma = match said.given.get_item("law")? {
+        Some(list) if !list.is_instance_of::<PyString>() && list.len().is_ok() => {
+            said.get("law", |list| list.extract().ok(), "a law, a number or a list of numbers")?
+                .map(Law::List)
+        }
+        _ => said.read("law", |gamma| Law::List(vec![gamma]), Law::from_str)?,
+    };
+    let clusters = match said.given.get_item("n_anchors")? {
+        Some(text) if text.is_instance_of::<PyString>() => {
+            let read = |text: &str| Clusters::from_str(text);
+            said.read("n_anchors", |_| Clusters::Auto, read)?
+        }
+        _ => match said.count("n_anchors")? {
+            Some(0) => {
+                return Err(InputError::new_err("n_anchors must be in [1, inf), got 0"));
+            }
+            count => count.map(Clusters::Count),
+        },
+    };
+    MethodOptions {
+        published: false,
+        anchors: said.text("anchors")?.map(|text| AnchorChoice::from_str(&text)).transpose().refused()?,
+        clusters,
+        on: said.word("on", &ON)?,
+        scale: said.word("scale", &SCALE)?,
+        within: said.text("within")?,
+        alpha: said.number("alpha")?,
+        gamma,
+        per: said.word("per", &PER)?,
+        beta: said.number("beta")?,
+        bandwidth: said.read("bandwidth", Bandwidth::Absolute, windlass_table::bandwidth)?,
+        epsilon: said.number("epsilon")?,
+        noise_targets: said.number("targets")?,
+        noise_features: said.number("features")?,
+        noise_absolute: said.flag("relative")? == Some(false),
+    }
+    .method(name)
+    .refused()
+}
+
+/// A network with its training, and what columns and targets are scaled by.
+pub(crate) struct Network {
+    pub(crate) options: NetworkOptions,
+    pub(crate) valid: Valid,
+    pub(crate) scaling: Scaling,
+    pub(crate) target_scaling: Scaling,
+}
+
+pub(crate) fn network(options: &Bound<'_, PyDict>) -> PyResult<Network> {
+    let said = Options::of("regressor", options)?;
+    let valid = match (said.count("committee")?, said.given.get_item("valid")?) {
+        (Some(members), None) => Valid::Folds(members),
+        (Some(_), Some(_)) => {
+            let text = "committee does not apply to valid: its members validate each other's rows";
+            return Err(InputError::new_err(text));
+        }
+        (None, None) => NetworkOptions::VALID,
+        (None, Some(text)) if text.is_instance_of::<PyString>() => {
+            said.word("valid", &[("none", Valid::None)])?.unwrap_or(Valid::None)
+        }
+        (None, Some(_)) => said.number("valid")?.map_or(NetworkOptions::VALID, Valid::Share),
+    };
+    let hidden = said.get("hidden", |value| value.extract().ok(), "a tuple of layer sizes")?;
+    #[expect(clippy::cast_possible_truncation, reason = "networks have 32 bits")]
+    let slope = said.number("slope")?.map(|slope| slope as f32);
+    let options = NetworkOptions {
+        hidden,
+        activation: said.word("activation", &ACTIVATION)?,
+        slope,
+        epochs: said.count("epochs")?,
+        batch: said.count("batch")?,
+        rate: said.number("lr")?,
+        schedule: said.word("schedule", &SCHEDULE)?,
+        optimizer: said.word("optimizer", &OPTIMIZER)?,
+        momentum: said.number("momentum")?,
+        weight_decay: said.number("weight_decay")?,
+        clip: said.number("clip")?,
+        loss: said.read("loss", |_| Loss::default(), windlass_model::loss)?,
+        patience: said.count("patience")?,
+        drop_last: said.flag("drop_last")?.unwrap_or_default(),
+        order: said.word("shuffle", &SHUFFLE)?,
+    };
+    options.check(valid).refused()?;
+    Ok(Network {
+        options,
+        valid,
+        scaling: said.word("scale", &SCALING)?.unwrap_or_default(),
+        target_scaling: said.word("target_scale", &SCALING)?.unwrap_or_default(),
+    })
+}
+
+/// The defaults of every class, from the core's own.
+#[pyfunction]
+pub(crate) fn defaults(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    let all = PyDict::new(py);
+    let usual = |name| MethodOptions::default().method(name).refused();
+    let none = || py.None();
+    if let Method::Ada(AdaSettings { on, scale, per, gamma: GammaLaw::Uniform { alpha }, .. }) =
+        usual(MethodName::Ada)?
+    {
+        let ada = PyDict::new(py);
+        ada.set_item("n_anchors", "auto")?;
+        ada.set_item("alpha", alpha)?;
+        ada.set_item("anchors", "kmeans")?;
+        ada.set_item("law", "uniform")?;
+        ada.set_item("on", word_of(&on, &ON))?;
+        ada.set_item("scale", word_of(&scale, &SCALE))?;
+        ada.set_item("within", none())?;
+        ada.set_item("per", word_of(&per, &PER))?;
+        all.set_item("ada", ada)?;
+    }
+    if let Method::Mixup { beta, per } = usual(MethodName::Mixup)? {
+        let per = word_of(&per, &PER);
+        let mixup = || {
+            let mixup = PyDict::new(py);
+            mixup.set_item("beta", beta).and(mixup.set_item("per", per)).map(|()| mixup)
+        };
+        all.set_item("mixup", mixup()?)?;
+        let local = mixup()?;
+        local.set_item("epsilon", none())?;
+        all.set_item("local-mixup", local)?;
+        if let Method::CMixup { bandwidth: Bandwidth::Deviations(width), .. } =
+            usual(MethodName::CMixup)?
+        {
+            let c_mixup = mixup()?;
+            c_mixup.set_item("bandwidth", format!("{width}sd"))?;
+            all.set_item("c-mixup", c_mixup)?;
+        }
+    }
+    if let Method::Noise { targets, features, relative } = usual(MethodName::Noise)? {
+        let noise = PyDict::new(py);
+        noise.set_item("targets", targets)?;
+        noise.set_item("features", features)?;
+        noise.set_item("relative", relative)?;
+        all.set_item("noise", noise)?;
+    }
+    let settings = Settings::new(&[]);
+    let augment = PyDict::new(py);
+    augment.set_item("copies", settings.copies)?;
+    augment.set_item("originals", settings.originals)?;
+    augment.set_item("random_state", settings.seed)?;
+    augment.set_item("clip", settings.clip)?;
+    augment.set_item("drop_missing_target", settings.drop_missing_target)?;
+    all.set_item("augment", augment)?;
+    all.set_item("regressor", network_defaults(py)?)?;
+    let regression = AnchorRegression::default();
+    let anchor = PyDict::new(py);
+    anchor.set_item("gamma", regression.gamma())?;
+    anchor.set_item("alpha", regression.ridge())?;
+    all.set_item("anchor", anchor)?;
+    let (folds, repeats) = (Protocol::FOLDS, Protocol::REPEATS);
+    let compare = PyDict::new(py);
+    compare.set_item("cv", folds)?;
+    compare.set_item("repeats", repeats)?;
+    all.set_item("compare", compare)?;
+    Ok(all)
+}
+
+fn network_defaults(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    let training = Training::default();
+    let (hidden, _) = NetworkOptions::default().hidden_layers();
+    let network = PyDict::new(py);
+    network.set_item("hidden", pyo3::types::PyTuple::new(py, hidden)?)?;
+    network.set_item("activation", word_of(&ActivationName::Relu, &ACTIVATION))?;
+    network.set_item("epochs", training.epochs)?;
+    network.set_item("batch", training.batch)?;
+    network.set_item("lr", training.rate)?;
+    network.set_item("schedule", word_of(&training.schedule, &SCHEDULE))?;
+    network.set_item("optimizer", word_of(&OptimizerName::default(), &OPTIMIZER))?;
+    network.set_item("loss", "mse")?;
+    network.set_item("shuffle", word_of(&training.order, &SHUFFLE))?;
+    network.set_item("drop_last", training.drop_last)?;
+    network.set_item("scale", word_of(&Scaling::default(), &SCALING))?;
+    network.set_item("target_scale", word_of(&Scaling::default(), &SCALING))?;
+    for name in ["slope", "momentum", "weight_decay", "clip", "patience", "committee"] {
+        network.set_item(name, py.None())?;
+    }
+    if let Valid::Share(share) = NetworkOptions::VALID {
+        network.set_item("valid", share)?;
+    }
+    Ok(network)
+}

@@ -1,0 +1,304 @@
+//! Tables that come and go by Arrow's C stream interface, without copies.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use arrow_array::ffi_stream::{RecordBatchStreamReader, FFI_ArrowArrayStream};
+use arrow_array::cast::AsArray as _;
+use arrow_array::types::{Int32Type, Int64Type};
+use arrow_array::{
+    Array as _, ArrayRef, Float64Array, RecordBatch, RecordBatchIterator, RecordBatchReader,
+};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use numpy::ndarray::ArrayView2;
+use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyDict};
+use windlass_table::{Augmentation, Columns, Integers, Settings, Table as Rows, Watch};
+
+use crate::errors::{InputError, InputTypeError, Refused as _};
+use crate::options;
+use crate::work::interruptible;
+
+/// What a table in memory is called in messages.
+pub(crate) const NAME: &str = "the table";
+
+const CAPSULE: &std::ffi::CStr = c"arrow_array_stream";
+
+/// The batches of anything that has `__arrow_c_stream__`.
+pub(crate) fn read(object: &Bound<'_, PyAny>) -> PyResult<(SchemaRef, Vec<RecordBatch>)> {
+    let stream = object.call_method0("__arrow_c_stream__")?.cast_into::<PyCapsule>()?;
+    let pointer = stream.pointer_checked(Some(CAPSULE))?.cast::<FFI_ArrowArrayStream>();
+    #[expect(unsafe_code, reason = "the capsule's name says what it holds; it is moved out, as agreed")]
+    let stream = unsafe { FFI_ArrowArrayStream::from_raw(pointer.as_ptr()) };
+    let refuse = |error: arrow_schema::ArrowError| InputTypeError::new_err(error.to_string());
+    let reader = RecordBatchStreamReader::try_new(stream).map_err(refuse)?;
+    let schema = reader.schema();
+    let batches = reader.collect::<Result<_, _>>().map_err(refuse)?;
+    Ok((schema, batches))
+}
+
+/// Columns of floats, without a name that another column has.
+pub(crate) fn columns(
+    rows: ArrayView2<'_, f64>,
+    names: Vec<String>,
+) -> PyResult<Vec<(Field, ArrayRef)>> {
+    if names.len() != rows.ncols() {
+        let text = format!("{} names for {} columns", names.len(), rows.ncols());
+        return Err(InputError::new_err(text));
+    }
+    let column = |(name, column): (String, numpy::ndarray::ArrayView1<'_, f64>)| {
+        let values: ArrayRef = Arc::new(Float64Array::from(column.to_vec()));
+        (Field::new(name, DataType::Float64, true), values)
+    };
+    Ok(names.into_iter().zip(rows.columns()).map(column).collect())
+}
+
+pub(crate) fn batch(columns: Vec<(Field, ArrayRef)>) -> PyResult<RecordBatch> {
+    let (fields, values): (Vec<Field>, Vec<ArrayRef>) = columns.into_iter().unzip();
+    RecordBatch::try_new(Arc::new(Schema::new(fields)), values)
+        .map_err(|error| InputError::new_err(error.to_string()))
+}
+
+/// A table in memory.
+#[pyclass(frozen, module = "windlass._windlass")]
+pub(crate) struct Table {
+    pub(crate) schema: SchemaRef,
+    pub(crate) batches: Vec<RecordBatch>,
+}
+
+#[pymethods]
+impl Table {
+    /// A table of anything that has `__arrow_c_stream__`.
+    #[staticmethod]
+    fn read(data: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let (schema, batches) = read(data)?;
+        Ok(Self { schema, batches })
+    }
+
+    /// A table of the columns of a matrix.
+    #[staticmethod]
+    fn of_arrays(x: PyReadonlyArray2<'_, f64>, names: Vec<String>) -> PyResult<Self> {
+        let batch = batch(columns(x.as_array(), names)?)?;
+        Ok(Self { schema: batch.schema(), batches: vec![batch] })
+    }
+
+    /// The same table with the columns of a matrix behind its own.
+    fn beside(&self, y: PyReadonlyArray2<'_, f64>, names: Vec<String>) -> PyResult<Self> {
+        let y = y.as_array();
+        let rows: usize = self.batches.iter().map(RecordBatch::num_rows).sum();
+        if rows != y.nrows() {
+            let text = format!("x and y must have the same rows, got {rows} and {}", y.nrows());
+            return Err(InputError::new_err(text));
+        }
+        let mut fields: Vec<_> = self.schema.fields().iter().cloned().collect();
+        fields.extend(
+            names.iter().map(|name| Arc::new(Field::new(name, DataType::Float64, true))),
+        );
+        let metadata = self.schema.metadata().clone();
+        let schema = Arc::new(Schema::new_with_metadata(fields, metadata));
+        let (mut batches, mut first) = (vec![], 0);
+        for own in &self.batches {
+            let part = y.slice(numpy::ndarray::s![first..first + own.num_rows(), ..]);
+            first += own.num_rows();
+            let mut values = own.columns().to_vec();
+            values.extend(columns(part, names.clone())?.into_iter().map(|(_, values)| values));
+            let both = RecordBatch::try_new(Arc::clone(&schema), values);
+            batches.push(both.map_err(|error| InputError::new_err(error.to_string()))?);
+        }
+        Ok(Self { schema, batches })
+    }
+
+    /// Some of its columns.
+    fn select(&self, names: Vec<String>) -> PyResult<Self> {
+        let refuse = |error: arrow_schema::ArrowError| InputError::new_err(error.to_string());
+        let place = |name: &String| self.schema.index_of(name).map_err(refuse);
+        let places = names.iter().map(place).collect::<PyResult<Vec<_>>>()?;
+        let batches = self.batches.iter().map(|batch| batch.project(&places).map_err(refuse));
+        let schema = Arc::new(self.schema.project(&places).map_err(refuse)?);
+        Ok(Self { schema, batches: batches.collect::<PyResult<_>>()? })
+    }
+
+    /// A column as an array: booleans, integers of 64 bits (missing: -1), or floats (missing: NaN).
+    fn numbers<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+        let refuse = |error: arrow_schema::ArrowError| InputError::new_err(error.to_string());
+        let place = self.schema.index_of(name).map_err(refuse)?;
+        let data_type = self.schema.field(place).data_type();
+        let columns = || self.batches.iter().map(|batch| batch.column(place));
+        if *data_type == DataType::Boolean {
+            let all: Vec<bool> =
+                columns().flat_map(|part| part.as_boolean().values().iter()).collect();
+            return Ok(PyArray1::from_vec(py, all).into_any());
+        }
+        let floats = columns().map(windlass_table::numbers);
+        if data_type.is_integer() {
+            let whole: Vec<i64> = columns()
+                .flat_map(|part| match part.data_type() {
+                    DataType::Int64 => {
+                        let part = part.as_primitive::<Int64Type>();
+                        part.iter().map(|value| value.unwrap_or(-1)).collect::<Vec<_>>()
+                    }
+                    DataType::Int32 => {
+                        let part = part.as_primitive::<Int32Type>();
+                        part.iter().map(|value| value.map_or(-1, i64::from)).collect()
+                    }
+                    _ => vec![],
+                })
+                .collect();
+            if whole.len() == self.__len__() {
+                return Ok(PyArray1::from_vec(py, whole).into_any());
+            }
+        }
+        let all: Vec<f64> = floats
+            .flat_map(|part| {
+                part.iter().map(|value| value.unwrap_or(f64::NAN)).collect::<Vec<_>>()
+            })
+            .collect();
+        Ok(PyArray1::from_vec(py, all).into_any())
+    }
+
+    /// The names of its columns.
+    #[getter]
+    fn names(&self) -> Vec<String> {
+        self.schema.fields().iter().map(|field| field.name().clone()).collect()
+    }
+
+    /// The number of its rows.
+    fn __len__(&self) -> usize {
+        self.batches.iter().map(RecordBatch::num_rows).sum()
+    }
+
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        // A consumer may ask for other types; the interface allows to give those there are.
+        let _ = requested_schema;
+        let batches: Vec<_> = self.batches.iter().cloned().map(Ok).collect();
+        let reader = RecordBatchIterator::new(batches, Arc::clone(&self.schema));
+        let reader: Box<dyn RecordBatchReader + Send> = Box::new(reader);
+        PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(reader), CAPSULE)
+    }
+}
+
+impl Table {
+    pub(crate) fn rows(&self) -> PyResult<Rows> {
+        Rows::of_batches(Arc::clone(&self.schema), self.batches.clone(), Path::new(NAME)).refused()
+    }
+}
+
+/// Hears Ctrl-C.
+pub(crate) struct Ear<'a>(pub(crate) &'a AtomicBool);
+
+impl Watch for Ear<'_> {
+    fn advance(&self, _rows: u64) -> windlass_table::Result<()> {
+        if self.0.load(Ordering::Relaxed) {
+            return Err(windlass_table::Error::Interrupted);
+        }
+        Ok(())
+    }
+}
+
+/// Which columns are what, from keywords.
+pub(crate) fn column_roles(
+    target: Vec<String>,
+    roles: &Bound<'_, PyDict>,
+) -> PyResult<Columns> {
+    let list = |name: &str| -> PyResult<Option<Vec<String>>> {
+        match roles.get_item(name)? {
+            Some(value) if !value.is_none() => value.extract().map(Some),
+            _ => Ok(None),
+        }
+    };
+    let integers = match roles.get_item("integers")? {
+        Some(word) if !word.is_none() => match word.extract::<String>()?.as_str() {
+            "round" => Integers::Round,
+            "float" => Integers::Float,
+            other => {
+                let text = format!("integers must be \"round\" or \"float\", got {other:?}");
+                return Err(InputError::new_err(text));
+            }
+        },
+        _ => Integers::default(),
+    };
+    Ok(Columns {
+        target,
+        features: list("features")?,
+        exclude: list("exclude")?.unwrap_or_default(),
+        carry: list("carry")?.unwrap_or_default(),
+        categorical: list("categorical")?.unwrap_or_default(),
+        continuous: list("continuous")?.unwrap_or_default(),
+        weight: match roles.get_item("weight")? {
+            Some(name) if !name.is_none() => Some(name.extract()?),
+            _ => None,
+        },
+        integers,
+    })
+}
+
+/// Augments a table; with provenance. The columns that were moved are named too, and the summary is JSON.
+#[pyfunction]
+#[pyo3(signature = (table, name, options, *, target, roles, copies, originals, seed, clip, drop_missing_target))]
+#[expect(clippy::too_many_arguments, reason = "called by keyword, in one place")]
+pub(crate) fn augment(
+    py: Python<'_>,
+    table: &Table,
+    name: &str,
+    options: &Bound<'_, PyDict>,
+    target: Vec<String>,
+    roles: &Bound<'_, PyDict>,
+    copies: usize,
+    originals: bool,
+    seed: u64,
+    clip: bool,
+    drop_missing_target: bool,
+) -> PyResult<(Table, Vec<String>, String)> {
+    let settings = Settings {
+        columns: column_roles(target, roles)?,
+        method: options::method(name, options)?,
+        copies,
+        originals,
+        seed,
+        clip,
+        drop_missing_target,
+        provenance: true,
+    };
+    if copies == 0 {
+        let error = windlass::Error::OutOfRange { name: "copies", range: "[1, inf)", got: 0.0 };
+        return Err(error).refused();
+    }
+    let rows = table.rows()?;
+    let made = interruptible(py, |stop| {
+        let ear = Ear(stop);
+        let augmentation = Augmentation::fit(&rows, &settings, u64::MAX, &ear)?;
+        let schema = Arc::clone(augmentation.schema());
+        let mut batches = vec![];
+        let mut keep = |_: usize, batch: RecordBatch| {
+            batches.push(batch);
+            Ok(())
+        };
+        let summary = augmentation.write(&ear, None, &mut keep)?;
+        let roles = augmentation.roles();
+        let moved = roles.features().iter().chain(roles.targets());
+        let moved = moved.map(|&place| rows.schema().field(place).name().clone()).collect();
+        Ok::<_, windlass_table::Error>((schema, batches, moved, summary))
+    })?;
+    let (schema, batches, moved, summary) = made.refused()?;
+    let summary = serde_json::to_string(&summary)
+        .map_err(|error| InputError::new_err(error.to_string()))?;
+    Ok((Table { schema, batches }, moved, summary))
+}
+
+/// Writes a file that appears under its name only when it is complete.
+#[pyfunction]
+pub(crate) fn write_whole(path: std::path::PathBuf, bytes: &[u8]) -> PyResult<()> {
+    windlass_table::write_whole(&path, bytes).refused()
+}
+
+/// Weights as they are taken from numpy.
+pub(crate) fn to_vec(values: Option<PyReadonlyArray1<'_, f64>>) -> Option<Vec<f64>> {
+    values.map(|values| values.as_array().to_vec())
+}

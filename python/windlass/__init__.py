@@ -1,0 +1,88 @@
+"""Data augmentation for regression.
+
+Windlass makes more training rows out of few. Its method of choice is Anchor Data
+Augmentation (:class:`ADA`): similar rows are grouped, and every row is moved toward or
+away from its group's mean, features and target together.
+
+>>> import numpy as np
+>>> from windlass import ADA
+>>> rng = np.random.default_rng(0)
+>>> X = rng.normal(size=(50, 3))
+>>> y = X @ [1.0, -2.0, 0.5]
+>>> X2, y2 = ADA(n_anchors=8, alpha=2.0, copies=10, random_state=0).fit_resample(X, y)
+>>> X2.shape, y2.shape
+((550, 3), (550,))
+
+=========================== =====================================================
+To                          use
+=========================== =====================================================
+augment arrays and batches  :class:`ADA`, :class:`Mixup`, :class:`CMixup`,
+                            :class:`LocalMixup`, :class:`Noise`
+augment a table             :func:`augment`
+augment inside a fit        :class:`AugmentedRegressor`
+know whether it helps       :func:`compare`
+train a network             :class:`Regressor`
+fit anchor regression       :class:`AnchorRegressor`
+augment torch tensors       :mod:`windlass.torch`
+=========================== =====================================================
+
+One seed gives the same bits, whatever the number of threads, and from Python, the
+command ``windlass`` and the Rust crate alike.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from ._windlass import InputError, InputTypeError, __version__
+
+if TYPE_CHECKING:
+    from . import torch as torch
+    from ._anchor import AnchorRegressor as AnchorRegressor
+    from ._anchor import Path as Path
+    from ._augmented import AugmentedRegressor as AugmentedRegressor
+    from ._augmenters import ADA as ADA
+    from ._augmenters import Augmenter as Augmenter
+    from ._augmenters import CMixup as CMixup
+    from ._augmenters import LocalMixup as LocalMixup
+    from ._augmenters import Mixup as Mixup
+    from ._augmenters import Noise as Noise
+    from ._compare import Comparison as Comparison
+    from ._compare import compare as compare
+    from ._regressor import Regressor as Regressor
+    from ._table import augment as augment
+
+# Where things are; each is imported when it is first asked for, so that scikit-learn and
+# torch are only loaded by those who use them.
+_HOMES = {
+    "ADA": "_augmenters",
+    "Augmenter": "_augmenters",
+    "CMixup": "_augmenters",
+    "LocalMixup": "_augmenters",
+    "Mixup": "_augmenters",
+    "Noise": "_augmenters",
+    "AugmentedRegressor": "_augmented",
+    "AnchorRegressor": "_anchor",
+    "Path": "_anchor",
+    "Comparison": "_compare",
+    "compare": "_compare",
+    "Regressor": "_regressor",
+    "augment": "_table",
+}
+
+__all__ = [*_HOMES, "InputError", "InputTypeError", "__version__", "torch"]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "torch":
+        return importlib.import_module(".torch", __name__)
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES, "torch"])

@@ -1,0 +1,664 @@
+"""Methods of augmentation on arrays, batches and tables."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from . import _arrays
+from ._base import DEFAULTS, BaseEstimator, seed_of
+from ._windlass import Fitted, InputError, InputTypeError, Plan
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike
+    from typing_extensions import Self
+
+    from ._base import RandomStateLike
+
+_COPIES: int = DEFAULTS["augment"]["copies"]
+_ORIGINALS: bool = DEFAULTS["augment"]["originals"]
+_SEED: RandomStateLike = DEFAULTS["augment"]["random_state"]
+_ADA = DEFAULTS["ada"]
+_MIXUP = DEFAULTS["mixup"]
+_C_MIXUP = DEFAULTS["c-mixup"]
+_LOCAL_MIXUP = DEFAULTS["local-mixup"]
+_NOISE = DEFAULTS["noise"]
+
+
+class Augmenter(BaseEstimator):  # type: ignore[misc]
+    """What all methods have in common: fitted on training rows, it makes more of them.
+
+    Use one of :class:`ADA`, :class:`Mixup`, :class:`CMixup`, :class:`LocalMixup` and
+    :class:`Noise`.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        The number of features.
+    feature_names_in_ : ndarray of str
+        Their names, where they have any.
+    seed_ : int
+        The seed that was used: ``random_state`` itself if that is an integer.
+    sample_indices_ : ndarray of int
+        After :meth:`fit_resample`: the row that each row is, or was made from.
+    provenance_ : dict of str to ndarray
+        After :meth:`fit_resample`: where every row comes from (``synthetic``, ``source``,
+        ``copy``, and by method ``group``, ``gamma``, ``partner``, ``lambda``).
+    """
+
+    _method: ClassVar[str]
+
+    copies: int
+    originals: bool
+    random_state: RandomStateLike
+
+    def _options(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in DEFAULTS[self._method]}
+
+    def _anchors(self, anchors: Any) -> tuple[dict[str, Any], Any, Any]:
+        """Give the options, and anchors and levels that are no words."""
+        if anchors is not None:
+            raise InputError(f"anchors do not apply to {self._method}\nhint: leave them out")
+        return self._options(), None, None
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        sample_weight: ArrayLike | None = None,
+        anchors: Any = None,
+    ) -> Self:
+        """Learn from training rows what the method needs: groups, similar targets, or nothing.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features, ...)
+            Training features: numbers. Tables with text go to :meth:`fit_resample`.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Training targets.
+        sample_weight : array-like of shape (n_samples,), optional
+            How much each row counts in means, deviations and clusters.
+        anchors : optional
+            Anchors of these rows (ADA only), in place of the parameter ``anchors``.
+
+        Returns
+        -------
+        self
+        """
+        self._fit(*self._rows(X, y), sample_weight, anchors)
+        return self
+
+    def _rows(self, X: Any, y: Any) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+        x, targets = _arrays.to_numpy(X, "X"), _arrays.to_numpy(y, "y")
+        _arrays.check_rows(x, targets)
+        self._remember(X, x.shape[1])
+        return x, targets
+
+    def _remember(self, X: Any, features: int) -> None:
+        self.n_features_in_ = features
+        names = list(X.columns) if _arrays.is_table(X) else []
+        if names and all(isinstance(name, str) for name in names):
+            self.feature_names_in_ = np.asarray(names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+
+    def _fit(
+        self,
+        x: np.ndarray[Any, Any],
+        y: np.ndarray[Any, Any],
+        sample_weight: ArrayLike | None,
+        anchors: Any,
+    ) -> None:
+        options, found, within = self._anchors(anchors)
+        x, y = _arrays.same_floats(x, y)
+        weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        self.seed_ = seed_of(self.random_state)
+        self._provenance: dict[str, np.ndarray[Any, Any]] | None = None
+        self._drawn: tuple[int, bool] | None = None
+        self._fitted = Fitted(
+            self._method,
+            options,
+            x,
+            y,
+            self.seed_,
+            weights=weights,
+            anchors=found,
+            within=within,
+        )
+
+    def fit_resample(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        sample_weight: ArrayLike | None = None,
+        anchors: Any = None,
+    ) -> tuple[Any, Any]:
+        """Fit, and make ``copies`` synthetic rows of every row.
+
+        In arrays every column is a number and is moved; integers are rounded back. In a table
+        (pandas, polars, pyarrow) text, dates, booleans and integers with few values stay those
+        of the source row, and missing values stay missing: see :func:`windlass.augment`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features, ...) or table
+            Training features.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Training targets.
+        sample_weight : array-like of shape (n_samples,), optional
+            How much each row counts in means, deviations and clusters. The weights of the new
+            rows are ``sample_weight[self.sample_indices_]``.
+        anchors : optional
+            Anchors of these rows (ADA only), in place of the parameter ``anchors``.
+
+        Returns
+        -------
+        X_resampled, y_resampled
+            The rows themselves (unless ``originals=False``), then copy after copy; the same
+            containers and dtypes as ``X`` and ``y``.
+        """
+        if _arrays.is_table(X):
+            from . import _table
+
+            return _table.resample(self, X, y, sample_weight, anchors)
+        x, targets = self._rows(X, y)
+        self._fit(x, targets, sample_weight, anchors)
+        plan = self._plan(self.copies, self.originals)
+        self._drawn = (self.copies, self.originals)
+        x_in, y_in = _arrays.same_floats(x, targets)
+        made_x = _arrays.restored(plan.features(x_in), x, self.originals)
+        made_y = _arrays.restored(plan.targets(y_in), targets, self.originals)
+        return _like(made_x, X), _like(made_y, y)
+
+    def _plan(self, copies: int, originals: bool) -> Plan:
+        if isinstance(copies, (bool, np.bool_)) or not isinstance(copies, (int, np.integer)):
+            raise InputTypeError(
+                f"copies must be a whole number, got {copies!r} of type {type(copies).__name__}"
+            )
+        if copies < 1:
+            raise InputError(f"copies must be in [1, inf), got {copies}")
+        return self._core().plan(int(copies), bool(originals))
+
+    def _core(self) -> Fitted:
+        try:
+            return self._fitted
+        except AttributeError:
+            name = type(self).__name__
+            raise InputError(f"this {name} is not fitted yet\nhint: call fit first") from None
+
+    def batch(self, X: Any, y: Any, idx: Any, *, step: int) -> tuple[Any, Any]:
+        """Augment a minibatch of the training rows.
+
+        Parameters
+        ----------
+        X : array or tensor of shape (n_batch, n_features, ...)
+            The features of the batch.
+        y : array or tensor of shape (n_batch,) or (n_batch, n_outputs)
+            Its targets.
+        idx : array or tensor of int, shape (n_batch,)
+            Which training rows they are.
+        step : int
+            Tells batches apart: the same step, the same random numbers. In a training loop,
+            its number.
+
+        Returns
+        -------
+        X_batch, y_batch
+            One synthetic row for every row: numpy arrays, or tensors where tensors were given,
+            on their device.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> X = np.arange(20.0).reshape(10, 2)
+        >>> ada = ADA(n_anchors=2, random_state=0).fit(X, X[:, 0])
+        >>> xb, yb = ada.batch(X[:4], X[:4, 0], [0, 1, 2, 3], step=7)
+        >>> xb.shape, yb.shape
+        ((4, 2), (4,))
+        """
+        fitted = self._core()
+        if type(idx) is np.ndarray and idx.dtype == np.int64:
+            rows = idx
+        elif _arrays.is_tensor(idx):
+            rows = idx.cpu().numpy().astype(np.int64, copy=False)
+        else:
+            rows = np.asarray(idx)
+            if rows.dtype.kind not in "iu":
+                raise InputTypeError(f"idx must hold row numbers, got {rows.dtype}")
+            rows = rows.astype(np.int64, copy=False)
+        if _arrays.is_tensor(X):
+            torch = sys.modules["torch"]
+            x_made, y_made = fitted.batch(_floats(X, "X"), _floats(y, "y"), rows, step)
+            x_out, y_out = torch.from_numpy(x_made), torch.from_numpy(y_made)
+            if not X.is_cpu:
+                x_out, y_out = x_out.to(X.device), y_out.to(X.device)
+            return x_out, y_out
+        x = _arrays.to_floats(_arrays.to_numpy(X, "X"))
+        return fitted.batch(x, _arrays.to_floats(_arrays.to_numpy(y, "y")), rows, step)
+
+    def draw(self, idx: Any = None, *, step: int = 0) -> dict[str, np.ndarray[Any, Any]]:
+        """Give what is drawn for training rows in a step, without applying it.
+
+        Parameters
+        ----------
+        idx : array-like of int, optional
+            The rows; all, if not given.
+        step : int, default 0
+            The step.
+
+        Returns
+        -------
+        dict of str to ndarray
+            ``source``, and by method ``group`` and ``gamma``, or ``partner``, ``lambda`` and (of
+            Local-Mixup) ``weight``.
+        """
+        rows = None if idx is None else np.asarray(_arrays.to_numpy(idx, "idx"), dtype=np.int64)
+        return self._core().draw(step, rows)
+
+    @property
+    def sample_indices_(self) -> np.ndarray[Any, Any]:
+        """The row that each resampled row is, or was made from."""
+        if getattr(self, "_provenance", None) is not None:
+            return self._provenance["source"]  # type: ignore[index]
+        if getattr(self, "_drawn", None) is None:
+            raise AttributeError("sample_indices_ is there after fit_resample")
+        return self._plan(*self._drawn).sources()  # type: ignore[misc]
+
+    @property
+    def provenance_(self) -> dict[str, np.ndarray[Any, Any]]:
+        """Where every resampled row comes from."""
+        if getattr(self, "_provenance", None) is not None:
+            return self._provenance  # type: ignore[return-value]
+        if getattr(self, "_drawn", None) is None:
+            raise AttributeError("provenance_ is there after fit_resample")
+        return self._plan(*self._drawn).provenance()  # type: ignore[misc]
+
+
+def _floats(tensor: Any, name: str) -> np.ndarray[Any, Any]:
+    if not _arrays.is_tensor(tensor):
+        return _arrays.to_floats(_arrays.to_numpy(tensor, name))
+    if tensor.requires_grad:
+        raise InputTypeError(
+            f"{name} requires a gradient\nhint: {name}.detach(), or windlass.torch.ada"
+        )
+    if not tensor.is_cpu:
+        tensor = tensor.cpu()
+    if not tensor.is_floating_point() or tensor.element_size() < 4:
+        tensor = tensor.float()
+    array: np.ndarray[Any, Any] = tensor.numpy()
+    return array
+
+
+def _like(made: np.ndarray[Any, Any], given: Any) -> Any:
+    """Put an array into the container that it was made from."""
+    if _arrays.is_tensor(given):
+        return sys.modules["torch"].from_numpy(made).to(given.device)
+    if isinstance(given, np.ndarray) or not hasattr(given, "to_numpy"):
+        return made
+    kind = type(given)
+    module = kind.__module__.partition(".")[0]
+    if module == "pandas":
+        return kind(made, name=given.name)
+    if module == "polars":
+        return kind(given.name, made)
+    if module == "pyarrow":
+        return sys.modules["pyarrow"].array(made)
+    return made
+
+
+class ADA(Augmenter):
+    """Anchor Data Augmentation: rows move along the line through their group's mean.
+
+    Similar rows are grouped (k-means, or any anchors), then every row is moved toward
+    (γ > 1) or away from (γ < 1) the mean of its group, features and target together, so
+    that the relation between them is approximately kept.
+
+    Parameters
+    ----------
+    n_anchors : int or "auto", default "auto"
+        How many groups; "auto" is √(rows/2), at least 2, at most 32.
+    alpha : float, default 2.0
+        γ is drawn from [1/alpha, alpha]; above 1.
+    anchors : default "kmeans"
+        Which rows belong together: ``"kmeans"``; the name of a column of a DataFrame;
+        ``"bins:COLUMN"`` or ``"quantiles:COLUMN"`` (in arrays columns are called x0, x1, … and
+        y); an array or a column of labels; or a matrix of real-valued anchors, a row for every
+        training row.
+    law : str, float or list of float, default "uniform"
+        How γ is drawn: "uniform", "log-uniform", "grid[:K]", "published-grid[:K]",
+        "gamma:SHAPE,SCALE", one number, or a list of numbers taken in turn.
+    on : {"xy", "x", "y"}, default "xy"
+        What k-means compares.
+    scale : {"standard", "raw"}, default "standard"
+        Whether columns are brought to the same scale before that.
+    within : str or array of labels, optional
+        A category whose levels no group crosses.
+    per : {"copy", "row"}, default "copy"
+        One γ for a whole copy (or batch), or one for each row.
+    copies : int, default 1
+        Synthetic rows of every row, for :meth:`fit_resample`.
+    originals : bool, default True
+        Whether the rows themselves come first.
+    random_state : int, Generator or None, default 0
+        The seed of everything random; ``None`` for another one at every fit.
+
+    Attributes
+    ----------
+    groups_ : ndarray of int, shape (n_samples,)
+        The group of every training row.
+
+    Notes
+    -----
+    Schneider, Goshtasbpour, Perez-Cruz, *Anchor Data Augmentation*, NeurIPS 2023,
+    https://arxiv.org/abs/2311.06965.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[0.0], [4.0], [10.0], [30.0]])
+    >>> y = np.array([1.0, 3.0, 5.0, 9.0])
+    >>> ada = ADA(anchors=[0, 0, 1, 1], law=4.0, originals=False)
+    >>> X2, y2 = ada.fit_resample(X, y)
+    >>> X2.ravel()  # γ = 4 halves every distance to the group's mean: 2 and 20
+    array([ 1.,  3., 15., 25.])
+    >>> y2
+    array([1.5, 2.5, 6. , 8. ])
+    >>> ada.provenance_["gamma"]
+    array([4., 4., 4., 4.])
+    """
+
+    _method = "ada"
+
+    def __init__(
+        self,
+        n_anchors: int | str = _ADA["n_anchors"],
+        alpha: float = _ADA["alpha"],
+        *,
+        anchors: Any = _ADA["anchors"],
+        law: str | float | Sequence[float] = _ADA["law"],
+        on: str = _ADA["on"],
+        scale: str = _ADA["scale"],
+        within: Any = _ADA["within"],
+        per: str = _ADA["per"],
+        copies: int = _COPIES,
+        originals: bool = _ORIGINALS,
+        random_state: RandomStateLike = _SEED,
+    ) -> None:
+        self.n_anchors = n_anchors
+        self.alpha = alpha
+        self.anchors = anchors
+        self.law = law
+        self.on = on
+        self.scale = scale
+        self.within = within
+        self.per = per
+        self.copies = copies
+        self.originals = originals
+        self.random_state = random_state
+
+    @classmethod
+    def published(cls, n_anchors: int, alpha: float, **params: Any) -> Self:
+        """Give the choices of the published code: clusters of raw [x, y], its grid of γ.
+
+        Parameters
+        ----------
+        n_anchors : int
+            How many groups.
+        alpha : float
+            The range of γ.
+        **params
+            Further parameters.
+        """
+        return cls(n_anchors, alpha, **{"scale": "raw", "law": "published-grid", **params})
+
+    def _anchors(self, anchors: Any) -> tuple[dict[str, Any], Any, Any]:
+        options = self._options()
+        value = self.anchors if anchors is None else anchors
+        found = None
+        if not isinstance(value, str):
+            options["anchors"] = _ADA["anchors"]
+            found = _found(value)
+        else:
+            options["anchors"] = value
+        within = self.within
+        if within is not None:
+            if isinstance(within, str):
+                raise InputError(
+                    "within names a column, and arrays have none\n"
+                    "hint: give an array of labels, or a DataFrame to fit_resample"
+                )
+            options["within"] = None
+            within = _arrays.labels(within, "within")
+        if isinstance(self.law, np.ndarray):
+            options["law"] = self.law.tolist()
+        return options, found, within
+
+    @property
+    def groups_(self) -> np.ndarray[Any, Any]:
+        """The group of every training row."""
+        fitted = getattr(self, "_fitted", None)
+        groups = getattr(self, "_groups", None) if fitted is None else fitted.groups
+        if groups is None:
+            raise AttributeError("groups_ is there after fit, for anchors that are groups")
+        return groups
+
+    def gamma(self, step: int, idx: Any = None) -> Any:
+        """Give the strength γ of a step: a number, or one for every row of ``idx``.
+
+        Parameters
+        ----------
+        step : int
+            The step.
+        idx : array-like of int, optional
+            The rows, where every row has its own (``per="row"``).
+
+        Returns
+        -------
+        float or ndarray
+        """
+        if self.per == "row":
+            return self.draw(idx, step=step)["gamma"]
+        return float(self.draw([0], step=step)["gamma"][0])
+
+
+def _found(anchors: Any) -> np.ndarray[Any, Any]:
+    """Labels, or a matrix of real-valued anchors."""
+    shape = getattr(anchors, "shape", None)
+    array = anchors if shape is not None else np.asarray(anchors)
+    if len(array.shape) == 2:
+        matrix = _arrays.to_numpy(array, "anchors")
+        return np.ascontiguousarray(matrix, dtype=np.float64)
+    return _arrays.labels(anchors, "anchors")
+
+
+class Mixup(Augmenter):
+    """Mixup: every row is mixed with a partner drawn from all training rows.
+
+    Parameters
+    ----------
+    beta : float, default 2.0
+        The weight λ of a row is drawn from Beta(beta, beta).
+    per : {"copy", "row"}, default "copy"
+        One λ for a whole copy (or batch), or one for each row.
+    copies, originals, random_state
+        See :class:`ADA`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.arange(6.0)[:, None]
+    >>> mixup = Mixup(beta=0.5, originals=False).fit(X, X[:, 0])
+    >>> drawn = mixup.draw([3], step=5)
+    >>> xb, yb = mixup.batch(X[[3]], X[[3], 0], [3], step=5)
+    >>> lam, partner = drawn["lambda"][0], drawn["partner"][0]
+    >>> bool(yb[0] == lam * 3.0 + (1 - lam) * X[partner, 0])
+    True
+    """
+
+    _method = "mixup"
+
+    def __init__(
+        self,
+        beta: float = _MIXUP["beta"],
+        *,
+        per: str = _MIXUP["per"],
+        copies: int = _COPIES,
+        originals: bool = _ORIGINALS,
+        random_state: RandomStateLike = _SEED,
+    ) -> None:
+        self.beta = beta
+        self.per = per
+        self.copies = copies
+        self.originals = originals
+        self.random_state = random_state
+
+
+class CMixup(Augmenter):
+    """C-Mixup: a partner with a similar target.
+
+    Parameters
+    ----------
+    bandwidth : float or str, default "0.25sd"
+        How far apart targets may be: in their units, or in standard deviations as in
+        ``"0.25sd"``.
+    beta : float, default 2.0
+        The weight λ of a row is drawn from Beta(beta, beta).
+    per, copies, originals, random_state
+        See :class:`Mixup`.
+
+    Notes
+    -----
+    Yao, Wang, Zhang, Zou, Finn, *C-Mixup: improving generalization in regression*,
+    NeurIPS 2022, https://arxiv.org/abs/2210.05775. The n × n matrix of probabilities is never
+    formed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.arange(40.0)[:, None]
+    >>> X2, y2 = CMixup(bandwidth=1.0, copies=3).fit_resample(X, X[:, 0])
+    >>> X2.shape
+    (160, 1)
+    """
+
+    _method = "c-mixup"
+
+    def __init__(
+        self,
+        bandwidth: float | str = _C_MIXUP["bandwidth"],
+        *,
+        beta: float = _C_MIXUP["beta"],
+        per: str = _C_MIXUP["per"],
+        copies: int = _COPIES,
+        originals: bool = _ORIGINALS,
+        random_state: RandomStateLike = _SEED,
+    ) -> None:
+        self.bandwidth = bandwidth
+        self.beta = beta
+        self.per = per
+        self.copies = copies
+        self.originals = originals
+        self.random_state = random_state
+
+
+class LocalMixup(Augmenter):
+    """Local-Mixup: mixup of rows whose features are close to each other.
+
+    Parameters
+    ----------
+    epsilon : float
+        How far apart the features of partners may be. Farther pairs are left out by
+        :meth:`fit_resample`; in :meth:`batch` they count 0: see ``draw(idx, step=step)["weight"]``.
+    beta : float, default 2.0
+        The weight λ of a row is drawn from Beta(beta, beta).
+    per, copies, originals, random_state
+        See :class:`Mixup`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.arange(40.0)[:, None]
+    >>> X2, y2 = LocalMixup(epsilon=5.0, copies=3).fit_resample(X, X[:, 0])
+    >>> 40 < len(X2) < 160
+    True
+    """
+
+    _method = "local-mixup"
+
+    def __init__(
+        self,
+        epsilon: float | None = _LOCAL_MIXUP["epsilon"],
+        *,
+        beta: float = _LOCAL_MIXUP["beta"],
+        per: str = _LOCAL_MIXUP["per"],
+        copies: int = _COPIES,
+        originals: bool = _ORIGINALS,
+        random_state: RandomStateLike = _SEED,
+    ) -> None:
+        self.epsilon = epsilon
+        self.beta = beta
+        self.per = per
+        self.copies = copies
+        self.originals = originals
+        self.random_state = random_state
+
+
+class Noise(Augmenter):
+    """Gaussian noise on targets, and on features if asked for.
+
+    Parameters
+    ----------
+    targets : float, default 0.1
+        Its deviation on targets.
+    features : float, default 0.0
+        Its deviation on features.
+    relative : bool, default True
+        Whether deviations are in deviations of each column, or in its units.
+    copies, originals, random_state
+        See :class:`ADA`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.arange(6.0)[:, None]
+    >>> X2, y2 = Noise(targets=0.2, copies=2).fit_resample(X, X[:, 0])
+    >>> bool((X2[6:12] == X).all()), bool((y2[6:12] == X[:, 0]).any())
+    (True, False)
+    """
+
+    _method = "noise"
+
+    def __init__(
+        self,
+        targets: float = _NOISE["targets"],
+        features: float = _NOISE["features"],
+        *,
+        relative: bool = _NOISE["relative"],
+        copies: int = _COPIES,
+        originals: bool = _ORIGINALS,
+        random_state: RandomStateLike = _SEED,
+    ) -> None:
+        self.targets = targets
+        self.features = features
+        self.relative = relative
+        self.copies = copies
+        self.originals = originals
+        self.random_state = random_state
+
+
+METHODS: dict[str, type[Augmenter]] = {
+    method._method: method for method in (ADA, Mixup, CMixup, LocalMixup, Noise)
+}
+
+
+def named(name: str, **params: Any) -> Augmenter:
+    """Make a method by the name that the command has for it."""
+    if name not in METHODS:
+        raise InputError(f"there is no method {name!r}: methods are {', '.join(METHODS)}")
+    return METHODS[name](**params)

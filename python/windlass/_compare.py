@@ -1,0 +1,410 @@
+"""Does augmentation help on my data, with my model?"""
+
+from __future__ import annotations
+
+import html
+import os
+import time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import _arrays
+from . import _windlass as core
+from ._augmenters import METHODS, Augmenter, named
+from ._base import DEFAULTS, needs, seed_of
+from ._table import Source, _fresh, _target_names
+from ._windlass import InputError, InputTypeError, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ._base import RandomStateLike
+
+_USUAL = DEFAULTS["compare"]
+_NO_ROWS = ("erm", "placebo")
+# Of methods by name, those that need no setting.
+_ALL = ("erm", "noise", "mixup", "c-mixup", "ada")
+
+
+def compare(
+    X: Any,
+    y: Any,
+    estimator: Any,
+    methods: Sequence[str | Augmenter] | Mapping[str, str | Augmenter] = _ALL,
+    *,
+    cv: int = _USUAL["cv"],
+    repeats: int = _USUAL["repeats"],
+    split: str = "rows",
+    groups: Any = None,
+    sizes: Sequence[int | None] = (None,),
+    copies: int | None = None,
+    random_state: RandomStateLike = DEFAULTS["augment"]["random_state"],
+    n_jobs: int | None = None,
+) -> Comparison:
+    """Compare augmentations on any scikit-learn regressor: does any of them help?
+
+    Every method makes its rows from the training rows of a split; the model learns from both
+    and predicts the rows held out, with the same splits and seeds for every method. Splits,
+    intervals and the verdict are those of the command ``windlass compare``: intervals allow
+    for splits that share rows, p-values are adjusted for the number of methods.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features) or DataFrame
+        Features.
+    y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        Targets.
+    estimator : regressor
+        The model. It is cloned for every run. Where its ``random_state`` is None, every split
+        has a seed of its own, the same for all methods.
+    methods : list of str or Augmenter, or dict of them by label
+        Who takes part: "ada", "mixup", "c-mixup", "local-mixup", "noise", or augmenters with
+        their settings; "erm" (no augmentation) is what they are compared with and is added if
+        it is missing; "placebo" is "erm" with another seed: what chance alone does.
+    cv : int, default 5
+        Parts that are held out in turn.
+    repeats : int, default 3
+        How often, each time with other parts.
+    split : str, default "rows"
+        What is held out: "rows", or by a column of a DataFrame "group:COLUMN",
+        "domain:COLUMN" or "time:COLUMN".
+    groups : array-like of shape (n_samples,), optional
+        Labels of rows that must not be parted, in place of ``split``.
+    sizes : sequence of int or None
+        Numbers of training rows, for learning curves; None is all.
+    copies : int, optional
+        Synthetic rows of every row, for methods by name; that of an augmenter is its own.
+    random_state : int, Generator or None, default 0
+        The seed of splits and of everything else random.
+    n_jobs : int, optional
+        Runs at the same time, by joblib.
+
+    Returns
+    -------
+    Comparison
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import Ridge
+    >>> from windlass import ADA, compare
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(60, 3))
+    >>> y = X @ [1.0, -2.0, 0.5] + rng.normal(size=60)
+    >>> found = compare(X, y, Ridge(), ["erm", ADA(copies=4)], cv=5, repeats=2)
+    >>> found.helps
+    False
+    >>> [line["method"] for line in found.lines]
+    ['erm', 'ada']
+    """
+    from sklearn.base import clone
+
+    if not isinstance(cv, (int, np.integer)) or isinstance(cv, bool):
+        raise InputTypeError(
+            f"cv must be a number of folds, got {type(cv).__name__}\n"
+            'hint: split="group:COLUMN", "domain:COLUMN" or "time:COLUMN", or groups=labels'
+        )
+    entrants = _entrants(methods, copies)
+    if any(who["method"] == "placebo" for who, _ in entrants) and not _seeds(estimator):
+        raise InputError(
+            f"the placebo is another seed, and {type(estimator).__name__} has none\n"
+            "hint: leave it out"
+        )
+    table, target, roles, split = _table(X, y, split, groups)
+    contest = core.Contest(
+        table,
+        target=target,
+        roles=roles,
+        entrants=[who for who, _ in entrants],
+        split=split,
+        folds=int(cv),
+        repeats=int(repeats),
+        sizes=_sizes(sizes),
+        seed=seed_of(random_state),
+    )
+    targets = _arrays.to_numpy(y, "y")
+
+    def run(place: int, part: dict[str, Any]) -> tuple[int, Any, np.ndarray[Any, Any], float]:
+        started = time.perf_counter()
+        who, augmenter = entrants[place]
+        train_x, train_y = _take(X, part["train"]), targets[part["train"]]
+        if augmenter is not None:
+            own = clone(augmenter).set_params(random_state=part["seed"])
+            train_x, train_y = own.fit_resample(train_x, train_y)
+        placebo = who["method"] == "placebo"
+        model = clone(estimator)
+        _seed(model, part["placebo" if placebo else "seed"], force=placebo)
+        model.fit(train_x, train_y)
+        predicted = np.asarray(model.predict(_take(X, part["test"])), dtype=np.float64)
+        predicted = predicted.reshape(len(part["test"]), -1)
+        key = (part["size"], part["repeat"], part["fold"])
+        return place, key, predicted, time.perf_counter() - started
+
+    tasks = [(place, part) for part in contest.splits() for place in range(len(entrants))]
+    if n_jobs is None or n_jobs == 1:
+        done = [run(*task) for task in tasks]
+    else:
+        from joblib import Parallel, delayed
+
+        done = Parallel(n_jobs=n_jobs)(delayed(run)(*task) for task in tasks)
+    runs = [contest.judge(place, key, made, took) for place, key, made, took in done]
+    return Comparison(contest.outcome(runs, repr(estimator)), type(estimator).__name__)
+
+
+def _entrants(
+    methods: Sequence[str | Augmenter] | Mapping[str, str | Augmenter], copies: int | None
+) -> list[tuple[dict[str, Any], Augmenter | None]]:
+    if isinstance(methods, (str, Augmenter)):
+        methods = [methods]
+    named_by = methods.items() if hasattr(methods, "items") else ((None, m) for m in methods)
+    taken: list[str] = []
+    out: list[tuple[dict[str, Any], Augmenter | None]] = []
+    for label, method in named_by:
+        augmenter: Augmenter | None = None
+        if isinstance(method, Augmenter):
+            name, augmenter = method._method, method
+        elif method in _NO_ROWS:
+            name = method
+        elif method in METHODS:
+            name, augmenter = method, named(method, **({} if copies is None else {"copies": copies}))
+        elif method in ("ada-manifold", "manifold-mixup"):
+            raise InputError(
+                f"{method} augments a hidden layer, and any estimator need not have one\n"
+                "hint: the command `windlass compare` trains networks"
+            )
+        else:
+            known = ", ".join([*_NO_ROWS, *METHODS])
+            raise InputError(f"there is no method {method!r}: methods are {known}")
+        who = {
+            "label": _fresh(label or name, taken),
+            "method": name,
+            "options": None if augmenter is None else _words(augmenter),
+            "copies": 0 if augmenter is None else int(augmenter.copies),
+        }
+        out.append((who, augmenter))
+    erm = [pair for pair in out if pair[0]["method"] == "erm"]
+    if len(erm) > 1:
+        raise InputError("erm takes part twice\nhint: leave one of them out")
+    if not erm:
+        label = _fresh("erm", taken)
+        erm = [({"label": label, "method": "erm", "options": None, "copies": 0}, None)]
+    if len(out) < 2 and not any(augmenter for _, augmenter in out):
+        raise InputError("nothing to compare: there is one entrant only\nhint: name more methods")
+    # What others are compared with comes first.
+    return erm + [pair for pair in out if pair[0]["method"] != "erm"]
+
+
+def _words(augmenter: Augmenter) -> dict[str, Any]:
+    """Give the settings that can be told; labels and matrices cannot."""
+    options = augmenter._options()
+    for name in ("anchors", "within"):
+        value = options.get(name)
+        if value is not None and not isinstance(value, str):
+            raise InputError(
+                f"{name} given as an array have a row for every training row, and splits have fewer\n"
+                f"hint: put them into a column of a DataFrame, and name it"
+            )
+    anchors = options.get("anchors")
+    if isinstance(anchors, str) and anchors != "kmeans" and ":" not in anchors:
+        options["anchors"] = f"column:{anchors}"
+    if isinstance(options.get("law"), np.ndarray):
+        options["law"] = options["law"].tolist()
+    return options
+
+
+def _sizes(sizes: Sequence[int | None]) -> list[int | None]:
+    known = sorted({int(size) for size in sizes if size is not None})
+    return [*known, *([None] if None in list(sizes) else [])]
+
+
+def _table(
+    X: Any, y: Any, split: str, groups: Any
+) -> tuple[Table, list[str], dict[str, Any], str]:
+    targets = _arrays.to_numpy(y, "y")
+    columns = targets.reshape(len(targets), -1).astype(np.float64, copy=False)
+    if _arrays.is_table(X):
+        table = Source(X, "X").core
+    else:
+        x = _arrays.to_numpy(X, "X")
+        _arrays.check_rows(x, targets)
+        x = x.reshape(len(x), -1).astype(np.float64)
+        table = Table.of_arrays(x, [f"x{place}" for place in range(x.shape[1])])
+    taken = list(table.names)
+    names = [_fresh(name, taken) for name in _target_names(y, columns.shape[1])]
+    table = table.beside(columns, names)
+    if groups is not None:
+        if split != "rows":
+            raise InputError("groups and split both say what is held out\nhint: leave one out")
+        name = _fresh("groups", taken)
+        labels = _arrays.labels(groups, "groups").astype(np.float64)
+        table = table.beside(labels.reshape(-1, 1), [name])
+        split = f"group:{name}"
+    return table, names, {}, split
+
+
+def _take(data: Any, rows: np.ndarray[Any, Any]) -> Any:
+    """Give some rows of anything that has rows."""
+    if hasattr(data, "iloc"):
+        return data.iloc[rows]
+    if type(data).__module__.partition(".")[0] == "polars":
+        return data[rows]
+    if hasattr(data, "__arrow_c_stream__") and hasattr(data, "take"):
+        return data.take(rows)
+    return _arrays.to_numpy(data, "X")[rows]
+
+
+def _seeds(estimator: Any) -> list[str]:
+    """Name the parameters that are seeds."""
+    return [name for name in estimator.get_params() if name.split("__")[-1] == "random_state"]
+
+
+def _seed(estimator: Any, seed: int, *, force: bool) -> None:
+    params = estimator.get_params()
+    names = [name for name in _seeds(estimator) if force or params[name] is None]
+    if names:
+        estimator.set_params(**{name: seed % 2**32 for name in names})
+
+
+class Comparison:
+    """What a comparison found.
+
+    Attributes
+    ----------
+    verdict : str
+        The answer in a sentence.
+    helps : bool
+        Whether an augmentation helps, beyond chance.
+    remarks : list of str
+        What else there is to say.
+    lines : list of dict
+        A line for every method and number of training rows: ``rmse``, ``mae``, ``mape``, ``r2``
+        (means over splits), ``difference`` of the RMSE in percent to no augmentation with its
+        95 % interval ``low`` to ``high``, the adjusted ``p``, and the ``finding``.
+    """
+
+    def __init__(self, outcome: core.Outcome, model: str) -> None:
+        self._outcome = outcome
+        self._model = model
+        self.verdict: str = outcome.verdict
+        self.helps: bool = outcome.helps
+        self.remarks: list[str] = list(outcome.remarks)
+        self.how: str = outcome.how
+        self.lines: list[dict[str, Any]] = outcome.lines()
+
+    @property
+    def frame(self) -> Any:
+        """The lines as a DataFrame of pandas."""
+        try:
+            import pandas
+        except ImportError:
+            raise needs("pandas", "a DataFrame", "pandas") from None
+        hidden = ("differences",)
+        rows = [{k: v for k, v in line.items() if k not in hidden} for line in self.lines]
+        return pandas.DataFrame(rows)
+
+    def _cells(self) -> tuple[list[str], list[list[str]]]:
+        several = len({line["rows"] for line in self.lines}) > 1
+        head = ["method", *(["rows"] if several else []), "RMSE", "difference", "95 % interval"]
+        head += ["p", ""]
+        cells = []
+        for line in self.lines:
+            row = [line["method"]]
+            if several:
+                row.append("all" if line["rows"] is None else str(line["rows"]))
+            row.append(f"{line['rmse']:.4g}")
+            if line["difference"] is None:
+                row += ["", "", ""]
+            else:
+                row.append(f"{line['difference']:+.1f} %")
+                row.append(f"{line['low']:+.1f} … {line['high']:+.1f} %")
+                row.append("" if line["p"] is None else f"{line['p']:.3f}")
+            row.append("" if line["finding"] == "no evidence" else line["finding"])
+            cells.append([cell.replace("-", "−") if "%" in cell else cell for cell in row])
+        return head, cells
+
+    def __repr__(self) -> str:
+        head, cells = self._cells()
+        widths = [max(len(row[place]) for row in [head, *cells]) for place in range(len(head))]
+
+        def line(row: list[str]) -> str:
+            first, *rest = zip(row, widths)
+            right = "  ".join(cell.rjust(width) for cell, width in rest)
+            return f"{first[0].ljust(first[1])}  {right}".rstrip()
+
+        text = [self.verdict, "", line(head), *(line(row) for row in cells)]
+        return "\n".join([*text, "", *self.remarks] if self.remarks else text)
+
+    def _repr_html_(self) -> str:
+        head, cells = self._cells()
+        colours = {"helps": "#1a7f37", "hurts": "#b42318"}
+
+        def row(line: list[str], tag: str) -> str:
+            colour = colours.get(line[-1], "inherit")
+            inner = "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in line)
+            return f'<tr style="color:{colour}">{inner}</tr>'
+
+        body = "".join(row(line, "td") for line in cells)
+        remarks = "".join(f"<li>{html.escape(remark)}</li>" for remark in self.remarks)
+        return (
+            f"<p><b>{html.escape(self.verdict)}</b></p>"
+            f"<table><thead>{row(head, 'th')}</thead><tbody>{body}</tbody></table>"
+            f"<ul>{remarks}</ul>"
+        )
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the differences with their intervals.
+
+        Parameters
+        ----------
+        ax : Axes of matplotlib, optional
+            Where to draw; a new figure if not given.
+
+        Returns
+        -------
+        Axes
+        """
+        try:
+            import matplotlib.pyplot as plt
+        except ImportError:
+            raise needs("matplotlib", "a plot", "matplotlib") from None
+        most = self.lines[-1]["rows"]
+        lines = [
+            line
+            for line in self.lines
+            if line["difference"] is not None and line["rows"] == most
+        ][::-1]
+        if ax is None:
+            _, ax = plt.subplots(figsize=(6, 1 + 0.4 * len(lines)), layout="constrained")
+        colours = {"helps": "#1a7f37", "hurts": "#b42318"}
+        for place, line in enumerate(lines):
+            colour = colours.get(line["finding"], "#6b7280")
+            ends = [line["low"], line["high"]]
+            if np.isfinite(ends).all():
+                ax.plot(ends, [place, place], color=colour, linewidth=2)
+            ax.plot([line["difference"]], [place], "o", color=colour)
+        ax.axvline(0.0, color="#9ca3af", linewidth=1)
+        ax.set_yticks(range(len(lines)), [line["method"] for line in lines])
+        ax.set_ylim(-0.6, len(lines) - 0.4)
+        ax.set_xlabel("difference in RMSE to no augmentation, % (below 0 is better)")
+        for side in ("top", "right", "left"):
+            ax.spines[side].set_visible(False)
+        ax.tick_params(axis="y", length=0)
+        return ax
+
+    def report(self, path: str | os.PathLike[str], table: str = "this table") -> None:
+        """Write a page with verdict, pictures and numbers, which needs no other file.
+
+        Parameters
+        ----------
+        path : path
+            Where it goes, such as ``"report.html"``.
+        table : str
+            What the page calls the data.
+        """
+        files = dict(self._outcome.report(table))
+        core.write_whole(os.fspath(path), bytes(files["report.html"]))
+
+    def to_json(self) -> str:
+        """Give every run, and how it was made, as JSON."""
+        return self._outcome.to_json()

@@ -1,0 +1,355 @@
+"""Networks on the core's engine."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import _arrays
+from . import _windlass as core
+from ._augmenters import ADA, Augmenter, named
+from ._base import DEFAULTS, needs, seed_of
+from ._table import Source, _fresh, _name_anchors, _target_names
+from ._windlass import InputError, Table
+
+try:
+    from sklearn.base import BaseEstimator, RegressorMixin
+    from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+except ImportError as error:
+    raise needs("scikit-learn 1.6 or newer", "Regressor", "scikit-learn") from error
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike
+    from typing_extensions import Self
+
+    from ._base import RandomStateLike
+
+_NET = DEFAULTS["regressor"]
+
+
+class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    """A dense network, or a committee of them, with augmentation inside the training loop.
+
+    Trained by the same engine as ``windlass train``; model files are shared with it.
+    Columns and targets are scaled, text columns of a DataFrame are encoded and missing
+    values filled by the model itself.
+
+    Parameters
+    ----------
+    hidden : tuple of int, default (128, 128)
+        Units of every hidden layer.
+    augment : Augmenter or str, optional
+        What makes a synthetic row of every row of a batch: ``ADA(...)``, ``"c-mixup"``, ….
+    layer : int, default 0
+        Augment after this hidden layer; 0 is the input.
+    keep_originals : bool, default False
+        Whether the rows of a batch stay in it, beside their synthetic ones.
+    per_batch : bool, default False
+        Find groups and partners in each batch anew.
+    activation : {"relu", "leaky-relu", "sigmoid", "tanh", "identity"}, default "relu"
+        What hidden units do.
+    slope : float, optional
+        Of leaky ReLU, default 0.1.
+    epochs : int, default 200
+        Times that all rows are seen.
+    batch : int, default 16
+        Rows of a step.
+    lr : float, default 0.002
+        The learning rate.
+    schedule : {"constant", "cosine"}, default "constant"
+        How the rate changes.
+    optimizer : {"adamw", "adam", "sgd"}, default "adamw"
+        How weights follow the gradient.
+    momentum : float, optional
+        Of SGD, default 0.9.
+    weight_decay : float, optional
+        How strongly weights are drawn to zero; 0.5 for adamw, else 0.
+    clip : float, optional
+        Cut gradients that are longer.
+    loss : str, default "mse"
+        "mse", "huber" or "huber:DELTA".
+    patience : int, optional
+        End after so many epochs without a better validation error.
+    shuffle : {"epoch", "once", "never"}, default "epoch"
+        When rows are shuffled.
+    drop_last : bool, default False
+        Leave out a last batch that is not full.
+    valid : float or "none", default 0.2
+        The share of rows that the best epoch is chosen by.
+    committee : int, optional
+        Train so many networks, each validated on another part of the rows, and average them.
+    scale : {"standard", "minmax", "none"}, default "standard"
+        What continuous columns are brought to.
+    target_scale : {"standard", "minmax", "none"}, default "standard"
+        What targets are brought to; predictions are in their units anyway.
+    random_state : int, Generator or None, default 0
+        The seed of everything random.
+
+    Attributes
+    ----------
+    history_ : list of list of (float, float or None)
+        For every network, the loss and the validation error of every epoch.
+    notes_ : list of str
+        Columns that were left out, and why.
+    card_ : dict
+        What the model file says of the model.
+    n_features_in_ : int
+        The number of features.
+    feature_names_in_ : ndarray of str
+        Their names, where they have any.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from windlass import ADA, Regressor
+    >>> X = np.random.default_rng(0).uniform(-1, 1, size=(200, 3))
+    >>> y = X[:, 0] - 2 * X[:, 1] ** 2
+    >>> model = Regressor(hidden=(32, 32), augment=ADA(n_anchors=8), epochs=50).fit(X, y)
+    >>> bool(model.score(X, y) > 0.9)
+    True
+    """
+
+    def __init__(
+        self,
+        hidden: Sequence[int] = _NET["hidden"],
+        *,
+        augment: Augmenter | str | None = None,
+        layer: int = 0,
+        keep_originals: bool = False,
+        per_batch: bool = False,
+        activation: str = _NET["activation"],
+        slope: float | None = _NET["slope"],
+        epochs: int = _NET["epochs"],
+        batch: int = _NET["batch"],
+        lr: float = _NET["lr"],
+        schedule: str = _NET["schedule"],
+        optimizer: str = _NET["optimizer"],
+        momentum: float | None = _NET["momentum"],
+        weight_decay: float | None = _NET["weight_decay"],
+        clip: float | None = _NET["clip"],
+        loss: str = _NET["loss"],
+        patience: int | None = _NET["patience"],
+        shuffle: str = _NET["shuffle"],
+        drop_last: bool = _NET["drop_last"],
+        valid: float | str = _NET["valid"],
+        committee: int | None = _NET["committee"],
+        scale: str = _NET["scale"],
+        target_scale: str = _NET["target_scale"],
+        random_state: RandomStateLike = DEFAULTS["augment"]["random_state"],
+    ) -> None:
+        self.hidden = hidden
+        self.augment = augment
+        self.layer = layer
+        self.keep_originals = keep_originals
+        self.per_batch = per_batch
+        self.activation = activation
+        self.slope = slope
+        self.epochs = epochs
+        self.batch = batch
+        self.lr = lr
+        self.schedule = schedule
+        self.optimizer = optimizer
+        self.momentum = momentum
+        self.weight_decay = weight_decay
+        self.clip = clip
+        self.loss = loss
+        self.patience = patience
+        self.shuffle = shuffle
+        self.drop_last = drop_last
+        self.valid = valid
+        self.committee = committee
+        self.scale = scale
+        self.target_scale = target_scale
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+        """Train the network.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features) or DataFrame
+            Training features. Columns of a DataFrame may hold text and missing values.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Training targets.
+        sample_weight : array-like of shape (n_samples,), optional
+            How much each row counts.
+
+        Returns
+        -------
+        self
+        """
+        if _arrays.is_table(X):
+            validate_data(self, X, skip_check_array=True)
+            table = Source(X, "X").core
+            targets = _arrays.to_numpy(y, "y").astype(np.float64, copy=False)
+        else:
+            X, targets = validate_data(
+                self,
+                X,
+                y,
+                dtype=np.float64,
+                multi_output=True,
+                y_numeric=True,
+                ensure_min_samples=2,
+            )
+            table = Table.of_arrays(X, self._names(X.shape[1]))
+        targets = np.asarray(targets, dtype=np.float64)
+        taken = list(table.names)
+        columns = targets.reshape(len(targets), -1)
+        names = [_fresh(name, taken) for name in _target_names(y, columns.shape[1])]
+        table = table.beside(columns, names)
+        roles: dict[str, Any] = {}
+        if sample_weight is not None:
+            weights = _check_sample_weight(sample_weight, targets, dtype=np.float64)
+            roles["weight"] = _fresh("sample_weight", taken)
+            table = table.beside(weights.reshape(-1, 1), [roles["weight"]])
+        model, notes, history, diverged = core.Model.train(
+            table,
+            target=names,
+            roles=roles,
+            network=self._network(),
+            seed=seed_of(self.random_state),
+            augment=self._inside(table, roles),
+        )
+        if diverged is not None:
+            raise InputError(
+                f"training diverged in epoch {diverged}: the loss is no number any more\n"
+                "hint: choose a smaller lr, or clip=1.0"
+            )
+        self.model_ = model
+        self.notes_ = notes
+        self.history_ = history
+        self._flat = targets.ndim == 1
+        return self
+
+    def _names(self, count: int) -> list[str]:
+        names = getattr(self, "feature_names_in_", None)
+        return [f"x{place}" for place in range(count)] if names is None else list(names)
+
+    def _network(self) -> dict[str, Any]:
+        options = {name: getattr(self, name) for name in _NET}
+        options["hidden"] = tuple(int(units) for units in np.atleast_1d(self.hidden))
+        return options
+
+    def _inside(self, table: Table, roles: dict[str, Any]) -> dict[str, Any] | None:
+        if self.augment is None:
+            if self.layer or self.keep_originals or self.per_batch:
+                raise InputError("layer, keep_originals and per_batch need augment")
+            return None
+        augmenter = named(self.augment) if isinstance(self.augment, str) else self.augment
+        if not isinstance(augmenter, Augmenter):
+            raise core.InputTypeError(
+                f"augment must be an augmenter or its name, got {type(augmenter).__name__}"
+            )
+        options = augmenter._options()
+        if isinstance(augmenter, ADA):
+            _name_anchors(options, table.names, None)
+            anchors = options["anchors"]
+            if not isinstance(anchors, str):
+                raise InputError(
+                    "anchors of a network are found in the rows, or named by a column\n"
+                    'hint: put the labels into a column of X, and name it: ADA(anchors="site")'
+                )
+            if anchors.startswith("column:"):
+                roles["carry"] = [anchors.partition(":")[2]]
+        return {
+            "name": augmenter._method,
+            "options": options,
+            "layer": self.layer,
+            "keep_originals": self.keep_originals,
+            "per_batch": self.per_batch,
+        }
+
+    def _table(self, X: Any) -> Table:
+        check_is_fitted(self, "model_")
+        if _arrays.is_table(X):
+            if hasattr(self, "feature_names_in_"):
+                validate_data(self, X, reset=False, skip_check_array=True)
+            return Source(X, "X").core
+        X = validate_data(self, X, reset=False, dtype=np.float64)
+        return Table.of_arrays(X, self._names(X.shape[1]))
+
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """Predict targets.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features) or DataFrame
+            Features.
+        return_std : bool, default False
+            Also say how far the members of a committee are apart.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            The predictions, with ``return_std`` followed by their standard deviations.
+        """
+        mean, spread = self._predicted(X)
+        if not return_std:
+            return mean
+        if spread is None:
+            raise InputError("one network has no deviation\nhint: Regressor(committee=5)")
+        return mean, spread
+
+    def _predicted(self, X: Any) -> tuple[Any, Any]:
+        """Give predictions and the deviations of a committee, or None."""
+        table = self._table(X)
+        mean, spread = self.model_.predict(table)
+        if self._flat:
+            return mean[:, 0], None if spread is None else spread[:, 0]
+        return mean, spread
+
+    @property
+    def card_(self) -> dict[str, Any]:
+        """What the model file says of the model."""
+        check_is_fitted(self, "model_")
+        card: dict[str, Any] = json.loads(self.model_.card)
+        return card
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a model file, which ``windlass predict`` reads too.
+
+        Parameters
+        ----------
+        path : path
+            Where it goes; it appears there only when it is complete.
+        """
+        check_is_fitted(self, "model_")
+        core.write_whole(os.fspath(path), self.model_.to_bytes())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a model file that :meth:`save` or ``windlass train`` wrote.
+
+        Parameters
+        ----------
+        path : path
+            The file.
+
+        Returns
+        -------
+        Regressor
+            Ready to predict. Its parameters are the defaults; ``card_`` says how it was trained.
+        """
+        with open(path, "rb") as file:
+            model = core.Model.from_bytes(file.read(), os.fspath(path))
+        self = cls()
+        self.model_ = model
+        self.notes_ = []
+        self.history_ = []
+        self._flat = len(model.targets) == 1
+        names = list(model.columns)
+        self.n_features_in_ = len(names)
+        if names != [f"x{place}" for place in range(len(names))]:
+            self.feature_names_in_ = np.asarray(names, dtype=object)
+        return self
