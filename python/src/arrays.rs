@@ -1,13 +1,12 @@
 //! numpy arrays of 32 or 64 bits, without copies.
 
 use numpy::ndarray::{ArrayD, ArrayViewD};
-use numpy::{
-    PyArray1, PyArrayDyn, PyArrayMethods as _, PyReadonlyArray1, PyReadonlyArrayDyn,
-};
+use numpy::{PyArray1, PyArrayDyn, PyArrayMethods as _, PyReadonlyArray1, PyReadonlyArrayDyn};
 use pyo3::prelude::*;
 use windlass::{Partition, Samples};
 
 use crate::errors::{InputError, InputTypeError, Refused as _};
+use crate::work::away;
 
 /// Rows of floats.
 pub(crate) enum Rows<'py> {
@@ -61,21 +60,31 @@ impl<'py> Rows<'py> {
     }
 }
 
-/// Features and targets with their weights; both are of the same width.
-pub(crate) fn samples<'a>(
-    x: &'a Rows<'_>,
-    y: &'a Rows<'_>,
-    weights: Option<&'a [f64]>,
-) -> PyResult<Samples<'a>> {
-    let samples = match (x, y) {
-        (Rows::Double(x), Rows::Double(y)) => Samples::new(x.as_array(), y.as_array()),
-        (Rows::Single(x), Rows::Single(y)) => Samples::new(x.as_array(), y.as_array()),
-        _ => return Err(InputTypeError::new_err("x and y must have the same dtype")),
-    };
-    let samples = samples.refused()?;
-    match weights {
-        Some(weights) => samples.with_weights(weights).refused(),
-        None => Ok(samples),
+/// Works on features and targets with their weights, away from the interpreter; both are of the same width.
+pub(crate) fn with_samples<T: Send>(
+    py: Python<'_>,
+    (x, y, weights): (&Rows<'_>, &Rows<'_>, Option<&[f64]>),
+    work: impl FnOnce(&Samples<'_>) -> windlass::Result<T> + Send,
+) -> PyResult<T> {
+    fn weighted<'a>(
+        samples: windlass::Result<Samples<'a>>,
+        weights: Option<&'a [f64]>,
+    ) -> windlass::Result<Samples<'a>> {
+        match weights {
+            Some(weights) => samples?.with_weights(weights),
+            None => samples,
+        }
+    }
+    match (x, y) {
+        (Rows::Double(x), Rows::Double(y)) => {
+            let (x, y) = (x.as_array(), y.as_array());
+            away(py, || work(&weighted(Samples::new(x, y), weights)?))?.refused()
+        }
+        (Rows::Single(x), Rows::Single(y)) => {
+            let (x, y) = (x.as_array(), y.as_array());
+            away(py, || work(&weighted(Samples::new(x, y), weights)?))?.refused()
+        }
+        _ => Err(InputTypeError::new_err("x and y must have the same dtype")),
     }
 }
 
@@ -94,10 +103,10 @@ pub(crate) fn partition(labels: &PyReadonlyArray1<'_, i64>) -> PyResult<Partitio
 }
 
 /// Row numbers as numpy has them.
-pub(crate) fn as_index<'py>(
-    py: Python<'py>,
+pub(crate) fn as_index(
+    py: Python<'_>,
     rows: impl Iterator<Item = usize>,
-) -> Bound<'py, PyArray1<i64>> {
+) -> Bound<'_, PyArray1<i64>> {
     let rows: Vec<i64> = rows.map(|row| i64::try_from(row).unwrap_or(i64::MAX)).collect();
     PyArray1::from_vec(py, rows)
 }

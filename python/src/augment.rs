@@ -4,10 +4,12 @@ use numpy::ndarray::{Array2, ArrayD, Axis};
 use numpy::{PyArray1, PyArrayDyn, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use windlass::{AnchorMatrix, Anchors, Batch, Column, Copies, Draw, How, Partition, Real, Samples, Seed};
+use windlass::{
+    AnchorMatrix, Anchors, Batch, Column, Copies, Draw, How, Partition, Real, Samples, Seed,
+};
 use windlass_table::{AnchorChoice, Method};
 
-use crate::arrays::{Rows, as_index, partition, row_numbers, samples, width, with_view};
+use crate::arrays::{Rows, as_index, partition, row_numbers, width, with_samples, with_view};
 use crate::errors::{InputError, Refused as _};
 use crate::options;
 use crate::work::away;
@@ -26,15 +28,18 @@ pub(crate) struct Fitted {
     options: Py<PyDict>,
     seed: u64,
     kept: Kept,
-    fitted: Box<dyn windlass::Fitted>,
+    core: Box<dyn windlass::Fitted>,
 }
 
-/// Work on fewer values than this is not worth giving the interpreter's lock away.
+/// Work on so few values and rows is not worth giving the interpreter's lock away: the core does it on one
+/// thread, and so it is also safe in a process that was forked. Partners count, hence twice the values.
 const FEW: usize = 1 << 14;
+const FEW_ROWS: usize = 256;
 
 fn flat(rows: ArrayD<f64>) -> Array2<f64> {
     let shape = (rows.shape()[0], width(&rows.view()));
-    let rows = if rows.is_standard_layout() { rows } else { rows.as_standard_layout().into_owned() };
+    let rows =
+        if rows.is_standard_layout() { rows } else { rows.as_standard_layout().into_owned() };
     rows.into_shape_with_order(shape).expect("the same number of values")
 }
 
@@ -73,28 +78,30 @@ impl Fitted {
         let method = options::method(name, options)?;
         let (x, y) = (Rows::of(x, "x")?, Rows::of(y, "y")?);
         let weights = weights.map(|weights| weights.as_array().to_vec());
-        let samples = samples(&x, &y, weights.as_deref())?;
         let anchors = given(anchors)?;
         let within = within.as_ref().map(partition).transpose()?;
         let matrix = match &anchors {
             Some(Given::Matrix(matrix)) => Some(matrix.clone()),
             _ => None,
         };
-        let rows = samples.rows();
+        let rows = x.shape().first().copied().unwrap_or(0);
         let core = core_method(&method, anchors, within, rows)?;
-        let fitted = away(py, || core.fit(&samples, Seed(seed)))?.refused()?;
-        let kept = match (&method, fitted.partition(), matrix) {
+        let core = with_samples(py, (&x, &y, weights.as_deref()), |samples| {
+            core.fit(samples, Seed(seed))
+        })?;
+        let kept = match (&method, core.partition(), matrix) {
             (Method::Ada(_), Some(labels), _) => Kept::Groups { labels: labels.clone(), weights },
             (_, _, Some(matrix)) => Kept::Matrix(matrix),
             _ => Kept::Rows { x: flat(x.to_double()), y: flat(y.to_double()), weights },
         };
         let options = options.copy()?.unbind();
-        Ok(Self { name: name.to_owned(), options, seed, kept, fitted })
+        Ok(Self { name: name.to_owned(), options, seed, kept, core })
     }
 
     /// The same again, from what was kept of it.
     #[staticmethod]
     #[pyo3(signature = (name, options, seed, labels=None, matrix=None, rows=None, weights=None))]
+    #[expect(clippy::too_many_arguments, reason = "called by pickle")]
     fn again(
         py: Python<'_>,
         name: &str,
@@ -131,15 +138,17 @@ impl Fitted {
             Kept::Matrix(matrix) => (blank(matrix.nrows()), blank(matrix.nrows()), None),
             Kept::Rows { x, y, weights } => (x.clone(), y.clone(), weights.as_deref()),
         };
-        let samples = Samples::new(x.view(), y.view()).refused()?;
-        let samples = match weights {
-            Some(weights) => samples.with_weights(weights).refused()?,
-            None => samples,
+        let core = core_method(&method, anchors, None, x.nrows())?;
+        let fit = || {
+            let samples = Samples::new(x.view(), y.view())?;
+            match weights {
+                Some(weights) => core.fit(&samples.with_weights(weights)?, Seed(seed)),
+                None => core.fit(&samples, Seed(seed)),
+            }
         };
-        let core = core_method(&method, anchors, None, samples.rows())?;
-        let fitted = away(py, || core.fit(&samples, Seed(seed)))?.refused()?;
+        let core = away(py, fit)?.refused()?;
         let options = options.copy()?.unbind();
-        Ok(Self { name: name.to_owned(), options, seed, kept, fitted })
+        Ok(Self { name: name.to_owned(), options, seed, kept, core })
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
@@ -175,7 +184,7 @@ impl Fitted {
     /// The number of training rows.
     #[getter]
     fn rows(&self) -> usize {
-        self.fitted.rows()
+        self.core.rows()
     }
 
     /// The seed of everything random.
@@ -187,16 +196,16 @@ impl Fitted {
     /// The group of every training row, if the method has groups.
     #[getter]
     fn groups<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<i64>>> {
-        let labels = self.fitted.partition()?.labels();
+        let labels = self.core.partition()?.labels();
         Some(as_index(py, labels.iter().map(|&label| label as usize)))
     }
 
     /// Everything random about an augmented data set.
     fn plan(&self, py: Python<'_>, copies: usize, originals: bool) -> PyResult<Plan> {
         let copies = Copies::new(copies).originals(originals);
-        let draw = || windlass::Plan::draw(self.fitted.as_ref(), copies, Seed(self.seed));
+        let draw = || windlass::Plan::draw(self.core.as_ref(), copies, Seed(self.seed));
         let plan = away(py, draw)?.refused()?;
-        let groups = self.fitted.partition().map(|labels| labels.labels().to_vec());
+        let groups = self.core.partition().map(|labels| labels.labels().to_vec());
         Ok(Plan { plan, groups })
     }
 
@@ -214,15 +223,14 @@ impl Fitted {
         for (name, shape) in [("x", x.shape()), ("y", y.shape())] {
             let got = shape.first().copied().unwrap_or(0);
             if got != rows.len() {
-                let text = format!(
-                    "{name} and idx must have the same rows, got {got} and {}",
-                    rows.len()
-                );
+                let text =
+                    format!("{name} and idx must have the same rows, got {got} and {}", rows.len());
                 return Err(InputError::new_err(text));
             }
         }
-        let few = x.shape().iter().product::<usize>() < FEW;
-        let draw = || self.fitted.draw(Batch::Rows(&rows), Seed(self.seed), step);
+        let values = [&x, &y].map(|side| side.shape().iter().product::<usize>());
+        let few = rows.len() <= FEW_ROWS && 2 * (values[0] + values[1]) <= FEW;
+        let draw = || self.core.draw(Batch::Rows(&rows), Seed(self.seed), step);
         let draw = if few { draw() } else { away(py, draw)? }.refused()?;
         let x = with_view!(&x, |view| {
             let made = self.side(py, &draw, view, true, few)?;
@@ -245,7 +253,7 @@ impl Fitted {
     ) -> PyResult<Bound<'py, PyDict>> {
         let rows = index.as_ref().map(row_numbers).transpose()?;
         let batch = rows.as_deref().map_or(Batch::All, Batch::Rows);
-        let draw = away(py, || self.fitted.draw(batch, Seed(self.seed), step))?.refused()?;
+        let draw = away(py, || self.core.draw(batch, Seed(self.seed), step))?.refused()?;
         let origins = (0..draw.rows()).filter_map(|row| draw.origin(row));
         let out = Columns::of(origins.map(|origin| (0, Some(origin))), None).into_dict(py)?;
         out.del_item("synthetic")?;
@@ -391,9 +399,10 @@ impl Plan {
     fn provenance<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let originals = (0..self.plan.original_rows())
             .map(|source| (0, Some(windlass::Origin { source, how: How::Copy })));
-        let made = self.plan.draws().iter().enumerate().flat_map(|(copy, draw)| {
-            (0..draw.rows()).map(move |row| (copy + 1, draw.origin(row)))
-        });
+        let made =
+            self.plan.draws().iter().enumerate().flat_map(|(copy, draw)| {
+                (0..draw.rows()).map(move |row| (copy + 1, draw.origin(row)))
+            });
         Columns::of(originals.chain(made), self.groups.as_deref()).into_dict(py)
     }
 }

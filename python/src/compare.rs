@@ -46,7 +46,8 @@ impl Who<'_> {
         let method = MethodName::ALL.into_iter().find(|method| method.name() == self.method);
         let method = method.ok_or_else(|| {
             let known: Vec<&str> = MethodName::ALL.into_iter().map(MethodName::name).collect();
-            let text = format!("there is no method `{}`: methods are {}", self.method, known.join(", "));
+            let text =
+                format!("there is no method `{}`: methods are {}", self.method, known.join(", "));
             InputError::new_err(text)
         })?;
         let enlarge = match &self.options {

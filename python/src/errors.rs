@@ -44,9 +44,8 @@ fn in_python(text: &str) -> String {
     while let Some(start) = rest.find("--") {
         said.push_str(&rest[..start]);
         let option = &rest[start + 2..];
-        let end = option
-            .find(|c: char| !c.is_ascii_lowercase() && c != '-')
-            .unwrap_or(option.len());
+        let end =
+            option.find(|c: char| !c.is_ascii_lowercase() && c != '-').unwrap_or(option.len());
         if end == 0 {
             said.push_str("--");
         }
@@ -57,7 +56,8 @@ fn in_python(text: &str) -> String {
 }
 
 fn message(error: &dyn std::fmt::Display, hint: Option<String>) -> String {
-    let hint = hint.filter(|hint| !hint.contains("`windlass ")).map(|hint| format!("\nhint: {hint}"));
+    let hint =
+        hint.filter(|hint| !hint.contains("`windlass ")).map(|hint| format!("\nhint: {hint}"));
     in_python(&format!("{error}{}", hint.unwrap_or_default()))
 }
 

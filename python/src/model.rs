@@ -71,9 +71,10 @@ impl Model {
         seed: u64,
         augment: Option<Inside<'_>>,
         valid: Option<&Table>,
-    ) -> PyResult<(Self, Vec<String>, Vec<Vec<(f64, Option<f64>)>>, Option<usize>)> {
+    ) -> PyResult<Trained> {
         let said = options::network(network)?;
-        let mut network = said.options.recipe(if valid.is_some() { Valid::Given } else { said.valid });
+        let mut network =
+            said.options.recipe(if valid.is_some() { Valid::Given } else { said.valid });
         network.augment = augment.map(|augment| augment.recipe()).transpose()?;
         let recipe = Recipe {
             columns: column_roles(target, roles)?,
@@ -172,5 +173,9 @@ impl Model {
     }
 }
 
+/// A model with its notes, histories and the epoch in which it diverged.
+type Trained = (Model, Vec<String>, Vec<History>, Option<usize>);
+/// The loss and the validation error of every epoch.
+type History = Vec<(f64, Option<f64>)>;
 type Matrix<'py> = Bound<'py, PyArray2<f64>>;
 type Predicted<'py> = (Matrix<'py>, Option<Matrix<'py>>);

@@ -33,8 +33,7 @@ impl<'py> Options<'py> {
         let given = PyDict::new(py);
         for (name, value) in options.iter() {
             let Some(default) = usual.get_item(&name)? else {
-                let known: Vec<String> =
-                    usual.keys().iter().map(|name| name.to_string()).collect();
+                let known: Vec<String> = usual.keys().iter().map(|name| name.to_string()).collect();
                 let text =
                     format!("{class} has no option `{name}`: its options are {}", known.join(", "));
                 return Err(InputTypeError::new_err(text));
@@ -46,7 +45,12 @@ impl<'py> Options<'py> {
         Ok(Self { given })
     }
 
-    fn get<T>(&self, name: &str, of: impl FnOnce(Bound<'py, PyAny>) -> Option<T>, what: &str) -> PyResult<Option<T>> {
+    fn get<T>(
+        &self,
+        name: &str,
+        of: impl FnOnce(Bound<'py, PyAny>) -> Option<T>,
+        what: &str,
+    ) -> PyResult<Option<T>> {
         let Some(value) = self.given.get_item(name)? else { return Ok(None) };
         let shown = value.repr()?.to_string();
         let type_name = value.get_type().name()?.to_string();
@@ -135,10 +139,9 @@ pub(crate) fn method(name: &str, options: &Bound<'_, PyDict>) -> PyResult<Method
     let said = Options::of(name, options)?;
     let name = MethodName::from_str(name).refused()?;
     let gamma = match said.given.get_item("law")? {
-        Some(list) if !list.is_instance_of::<PyString>() && list.len().is_ok() => {
-            said.get("law", |list| list.extract().ok(), "a law, a number or a list of numbers")?
-                .map(Law::List)
-        }
+        Some(list) if !list.is_instance_of::<PyString>() && list.len().is_ok() => said
+            .get("law", |list| list.extract().ok(), "a law, a number or a list of numbers")?
+            .map(Law::List),
         _ => said.read("law", |gamma| Law::List(vec![gamma]), Law::from_str)?,
     };
     let clusters = match said.given.get_item("n_anchors")? {
@@ -155,7 +158,11 @@ pub(crate) fn method(name: &str, options: &Bound<'_, PyDict>) -> PyResult<Method
     };
     MethodOptions {
         published: false,
-        anchors: said.text("anchors")?.map(|text| AnchorChoice::from_str(&text)).transpose().refused()?,
+        anchors: said
+            .text("anchors")?
+            .map(|text| AnchorChoice::from_str(&text))
+            .transpose()
+            .refused()?,
         clusters,
         on: said.word("on", &ON)?,
         scale: said.word("scale", &SCALE)?,

@@ -7,7 +7,7 @@ use pyo3::types::{PyDict, PyTuple};
 use windlass::AnchorMatrix;
 use windlass::regress::{self, Exogenous, PathPoint};
 
-use crate::arrays::{Rows, partition, samples};
+use crate::arrays::{Rows, partition, with_samples};
 use crate::errors::Refused as _;
 use crate::table::to_vec;
 use crate::work::away;
@@ -28,16 +28,16 @@ impl Condensed {
         weights: Option<PyReadonlyArray1<'_, f64>>,
     ) -> PyResult<Self> {
         let (x, y, weights) = (Rows::of(x, "x")?, Rows::of(y, "y")?, to_vec(weights));
-        let samples = samples(&x, &y, weights.as_deref())?;
+        let rows = (&x, &y, weights.as_deref());
         let condensed = if let Ok(labels) = anchors.extract::<PyReadonlyArray1<'_, i64>>() {
             let groups = partition(&labels)?;
-            away(py, || regress::Condensed::new(&samples, Exogenous::Groups(&groups)))?
+            with_samples(py, rows, |rows| regress::Condensed::new(rows, Exogenous::Groups(&groups)))
         } else {
             let matrix: PyReadonlyArray2<'_, f64> = anchors.extract()?;
             let matrix = AnchorMatrix::new(matrix.as_array().to_owned()).refused()?;
-            away(py, || regress::Condensed::new(&samples, Exogenous::Matrix(&matrix)))?
+            with_samples(py, rows, |rows| regress::Condensed::new(rows, Exogenous::Matrix(&matrix)))
         };
-        condensed.refused().map(Self)
+        condensed.map(Self)
     }
 
     /// The same again, from its parts.
@@ -50,7 +50,8 @@ impl Condensed {
         size: f64,
         weight: f64,
     ) -> Self {
-        let owned = |parts: [PyReadonlyArray2<'_, f64>; 2]| parts.map(|part| part.as_array().to_owned());
+        let owned =
+            |parts: [PyReadonlyArray2<'_, f64>; 2]| parts.map(|part| part.as_array().to_owned());
         let (within, between) = (owned(within), owned(between));
         Self(regress::Condensed { means, within, between, rest, size, weight })
     }

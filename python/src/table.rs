@@ -4,11 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use arrow_array::ffi_stream::{RecordBatchStreamReader, FFI_ArrowArrayStream};
 use arrow_array::cast::AsArray as _;
+use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
 use arrow_array::types::{Int32Type, Int64Type};
 use arrow_array::{
-    Array as _, ArrayRef, Float64Array, RecordBatch, RecordBatchIterator, RecordBatchReader,
+    Array, ArrayRef, Float64Array, Int64Array, RecordBatch, RecordBatchIterator, RecordBatchReader,
 };
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use numpy::ndarray::ArrayView2;
@@ -30,7 +30,10 @@ const CAPSULE: &std::ffi::CStr = c"arrow_array_stream";
 pub(crate) fn read(object: &Bound<'_, PyAny>) -> PyResult<(SchemaRef, Vec<RecordBatch>)> {
     let stream = object.call_method0("__arrow_c_stream__")?.cast_into::<PyCapsule>()?;
     let pointer = stream.pointer_checked(Some(CAPSULE))?.cast::<FFI_ArrowArrayStream>();
-    #[expect(unsafe_code, reason = "the capsule's name says what it holds; it is moved out, as agreed")]
+    #[expect(
+        unsafe_code,
+        reason = "the capsule's name says what it holds; it is moved out, as agreed"
+    )]
     let stream = unsafe { FFI_ArrowArrayStream::from_raw(pointer.as_ptr()) };
     let refuse = |error: arrow_schema::ArrowError| InputTypeError::new_err(error.to_string());
     let reader = RecordBatchStreamReader::try_new(stream).map_err(refuse)?;
@@ -39,26 +42,20 @@ pub(crate) fn read(object: &Bound<'_, PyAny>) -> PyResult<(SchemaRef, Vec<Record
     Ok((schema, batches))
 }
 
-/// Columns of floats, without a name that another column has.
-pub(crate) fn columns(
-    rows: ArrayView2<'_, f64>,
+/// The columns of a matrix under names, each as an array of Arrow.
+fn named<T: Clone, A: Array + From<Vec<T>> + 'static>(
+    rows: ArrayView2<'_, T>,
     names: Vec<String>,
 ) -> PyResult<Vec<(Field, ArrayRef)>> {
     if names.len() != rows.ncols() {
         let text = format!("{} names for {} columns", names.len(), rows.ncols());
         return Err(InputError::new_err(text));
     }
-    let column = |(name, column): (String, numpy::ndarray::ArrayView1<'_, f64>)| {
-        let values: ArrayRef = Arc::new(Float64Array::from(column.to_vec()));
-        (Field::new(name, DataType::Float64, true), values)
+    let column = |(name, column): (String, numpy::ndarray::ArrayView1<'_, T>)| {
+        let values: ArrayRef = Arc::new(A::from(column.to_vec()));
+        (Field::new(name, values.data_type().clone(), true), values)
     };
     Ok(names.into_iter().zip(rows.columns()).map(column).collect())
-}
-
-pub(crate) fn batch(columns: Vec<(Field, ArrayRef)>) -> PyResult<RecordBatch> {
-    let (fields, values): (Vec<Field>, Vec<ArrayRef>) = columns.into_iter().unzip();
-    RecordBatch::try_new(Arc::new(Schema::new(fields)), values)
-        .map_err(|error| InputError::new_err(error.to_string()))
 }
 
 /// A table in memory.
@@ -80,30 +77,36 @@ impl Table {
     /// A table of the columns of a matrix.
     #[staticmethod]
     fn of_arrays(x: PyReadonlyArray2<'_, f64>, names: Vec<String>) -> PyResult<Self> {
-        let batch = batch(columns(x.as_array(), names)?)?;
+        let columns = named::<f64, Float64Array>(x.as_array(), names)?;
+        let (fields, values): (Vec<Field>, Vec<ArrayRef>) = columns.into_iter().unzip();
+        let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), values);
+        let batch = batch.map_err(|error| InputError::new_err(error.to_string()))?;
         Ok(Self { schema: batch.schema(), batches: vec![batch] })
     }
 
-    /// The same table with the columns of a matrix behind its own.
-    fn beside(&self, y: PyReadonlyArray2<'_, f64>, names: Vec<String>) -> PyResult<Self> {
-        let y = y.as_array();
-        let rows: usize = self.batches.iter().map(RecordBatch::num_rows).sum();
-        if rows != y.nrows() {
-            let text = format!("x and y must have the same rows, got {rows} and {}", y.nrows());
+    /// The same table with the columns of a matrix of floats or integers behind its own.
+    fn beside(&self, y: &Bound<'_, PyAny>, names: Vec<String>) -> PyResult<Self> {
+        let more = match y.extract::<PyReadonlyArray2<'_, i64>>() {
+            Ok(whole) => named::<i64, Int64Array>(whole.as_array(), names)?,
+            Err(_) => {
+                let floats = y.extract::<PyReadonlyArray2<'_, f64>>()?;
+                named::<f64, Float64Array>(floats.as_array(), names)?
+            }
+        };
+        let (rows, got) = (self.__len__(), more.first().map_or(0, |(_, values)| values.len()));
+        if rows != got {
+            let text = format!("x and y must have the same rows, got {rows} and {got}");
             return Err(InputError::new_err(text));
         }
         let mut fields: Vec<_> = self.schema.fields().iter().cloned().collect();
-        fields.extend(
-            names.iter().map(|name| Arc::new(Field::new(name, DataType::Float64, true))),
-        );
+        fields.extend(more.iter().map(|(field, _)| Arc::new(field.clone())));
         let metadata = self.schema.metadata().clone();
         let schema = Arc::new(Schema::new_with_metadata(fields, metadata));
         let (mut batches, mut first) = (vec![], 0);
         for own in &self.batches {
-            let part = y.slice(numpy::ndarray::s![first..first + own.num_rows(), ..]);
-            first += own.num_rows();
             let mut values = own.columns().to_vec();
-            values.extend(columns(part, names.clone())?.into_iter().map(|(_, values)| values));
+            values.extend(more.iter().map(|(_, all)| all.slice(first, own.num_rows())));
+            first += own.num_rows();
             let both = RecordBatch::try_new(Arc::clone(&schema), values);
             batches.push(both.map_err(|error| InputError::new_err(error.to_string()))?);
         }
@@ -151,9 +154,7 @@ impl Table {
             }
         }
         let all: Vec<f64> = floats
-            .flat_map(|part| {
-                part.iter().map(|value| value.unwrap_or(f64::NAN)).collect::<Vec<_>>()
-            })
+            .flat_map(|part| part.iter().map(|value| value.unwrap_or(f64::NAN)).collect::<Vec<_>>())
             .collect();
         Ok(PyArray1::from_vec(py, all).into_any())
     }
@@ -203,10 +204,7 @@ impl Watch for Ear<'_> {
 }
 
 /// Which columns are what, from keywords.
-pub(crate) fn column_roles(
-    target: Vec<String>,
-    roles: &Bound<'_, PyDict>,
-) -> PyResult<Columns> {
+pub(crate) fn column_roles(target: Vec<String>, roles: &Bound<'_, PyDict>) -> PyResult<Columns> {
     let list = |name: &str| -> PyResult<Option<Vec<String>>> {
         match roles.get_item(name)? {
             Some(value) if !value.is_none() => value.extract().map(Some),
@@ -287,8 +285,8 @@ pub(crate) fn augment(
         Ok::<_, windlass_table::Error>((schema, batches, moved, summary))
     })?;
     let (schema, batches, moved, summary) = made.refused()?;
-    let summary = serde_json::to_string(&summary)
-        .map_err(|error| InputError::new_err(error.to_string()))?;
+    let summary =
+        serde_json::to_string(&summary).map_err(|error| InputError::new_err(error.to_string()))?;
     Ok((Table { schema, batches }, moved, summary))
 }
 

@@ -71,7 +71,8 @@ _HOMES = {
     "augment": "_table",
 }
 
-__all__ = [*_HOMES, "InputError", "InputTypeError", "__version__", "torch"]
+# Without torch: `from windlass import *` must not hide the user's own.
+__all__ = [*_HOMES, "InputError", "InputTypeError", "__version__"]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,13 +1,24 @@
-"""Arrays in, arrays out: the same container and dtype, without copies where it can be."""
+"""Arrays and columns in, the same containers and dtypes out, without copies where it can be."""
 
 from __future__ import annotations
 
+import decimal
+import math
+import numbers
 import sys
 from typing import Any
 
 import numpy as np
 
 from ._windlass import InputError, InputTypeError, rounded
+
+_NUMBERS = (numbers.Real, decimal.Decimal, np.bool_)
+
+
+def library(data: Any) -> str:
+    """Name the library of tables that something is of; none of them is an empty name."""
+    roots = (kind.__module__.partition(".")[0] for kind in type(data).__mro__)
+    return next((root for root in roots if root in ("pandas", "polars", "pyarrow")), "")
 
 
 def is_tensor(data: Any) -> bool:
@@ -26,17 +37,39 @@ def is_lazy(data: Any) -> bool:
     return type(data).__name__ == "LazyFrame" and hasattr(data, "collect")
 
 
-def is_column(data: Any) -> bool:
-    """Whether something is a column of a table."""
-    return not isinstance(data, np.ndarray) and hasattr(data, "to_numpy") and not is_table(data)
-
-
-def to_numpy(data: Any, name: str) -> np.ndarray[Any, Any]:
-    """Give anything like an array as one of numpy; refuse what holds no numbers."""
+def refuse_lazy(data: Any, name: str) -> None:
+    """Refuse a query of polars, and say how to run it."""
     if is_lazy(data):
         raise InputTypeError(
             f"{name} is a LazyFrame, whose rows do not exist yet\nhint: {name}.collect()"
         )
+
+
+def column_names(table: Any) -> list[Any]:
+    """List the names of the columns of a table; in pandas they may be anything."""
+    return list(table.schema.names if library(table) == "pyarrow" else table.columns)
+
+
+def to_numpy(data: Any, name: str) -> np.ndarray[Any, Any]:
+    """Give anything like an array as one of numpy; refuse what holds no numbers."""
+    array = _as_array(data, name)
+    if array.dtype == object:
+        array = _from_objects(array, name)
+    if array.dtype.kind == "c":
+        raise InputError(f"Complex data not supported: {name} holds {array.dtype}")
+    if array.dtype.kind not in "fiub":
+        raise InputTypeError(
+            f"{name} must hold numbers, got {array.dtype}\n"
+            "hint: encode text first, or give a DataFrame to windlass.augment"
+        )
+    # Lists have no dtype that could be given back: their whole numbers are numbers like others.
+    return array.astype(np.float64) if isinstance(data, (list, tuple)) else array
+
+
+def _as_array(data: Any, name: str) -> np.ndarray[Any, Any]:
+    if type(data) is np.ndarray:
+        return data
+    refuse_lazy(data, name)
     if hasattr(data, "toarray") and hasattr(data, "nnz"):
         raise InputTypeError(
             f"{name} is a sparse matrix: moved rows would have no zeros left\n"
@@ -47,32 +80,35 @@ def to_numpy(data: Any, name: str) -> np.ndarray[Any, Any]:
             raise InputTypeError(
                 f"{name} requires a gradient\nhint: {name}.detach(), or windlass.torch.ada"
             )
-        data = data.cpu().numpy()
-    elif not isinstance(data, np.ndarray) and hasattr(data, "to_numpy"):
-        data = data.to_numpy()
-    array = np.asarray(data)
-    if array.dtype == object:
-        array = _from_objects(array, name)
-    if array.dtype.kind == "c":
-        raise InputError(f"Complex data not supported: {name} holds {array.dtype}")
-    if array.dtype.kind not in "fiub":
-        raise InputTypeError(
-            f"{name} must hold numbers, got {array.dtype}\n"
-            "hint: encode text first, or give a DataFrame to windlass.augment"
-        )
-    return array
+        # numpy has no such floats.
+        data = data.float() if data.dtype == sys.modules["torch"].bfloat16 else data
+        return np.asarray(data.cpu().numpy())
+    if np.ma.isMaskedArray(data) and np.ma.getmaskarray(data).any():
+        # The core refuses what is missing, and says where it is.
+        return np.asarray(data.astype(np.float64).filled(np.nan))
+    if not isinstance(data, np.ndarray) and hasattr(data, "to_numpy"):
+        data = data.to_numpy(**({"zero_copy_only": False} if library(data) == "pyarrow" else {}))
+    try:
+        return np.asarray(data)
+    except (ValueError, TypeError) as error:
+        raise InputError(f"{name} is no array: {error}") from None
 
 
 def _from_objects(array: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any]:
+    out = np.empty(array.shape)
     for place, value in np.ndenumerate(array):
-        if not isinstance(value, (int, float, np.number, np.bool_)):
-            where = f"row {place[0]}" + "".join(f", column {column}" for column in place[1:])
+        if not isinstance(value, _NUMBERS):
+            where = ", column ".join(map(str, place))
             raise InputTypeError(
-                f"{name} must hold numbers, got dtype object with {value!r} "
-                f"of type {type(value).__name__} in {where}\n"
-                f"hint: {name}.astype(float), after mending what is no number"
+                f"{name} must hold numbers, got {value!r} of type {type(value).__name__}"
+                + (f" in row {where}" if place else "")
+                + f"\nhint: {name}.astype(float), after mending what is no number"
             )
-    return array.astype(np.float64)
+        try:
+            out[place] = value
+        except OverflowError:
+            out[place] = math.inf  # The core refuses it, and says where it is.
+    return out
 
 
 def to_floats(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -81,7 +117,8 @@ def to_floats(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         return array
     if array.dtype.kind == "f" and array.dtype.itemsize <= 4:
         return array.astype(np.float32)
-    return array.astype(np.float64)
+    with np.errstate(over="ignore"):
+        return array.astype(np.float64)
 
 
 def same_floats(
@@ -97,19 +134,65 @@ def same_floats(
 def restored(
     made: np.ndarray[Any, Any], source: np.ndarray[Any, Any], originals: bool
 ) -> np.ndarray[Any, Any]:
-    """Bring what was made to the dtype that it was made from; integers are rounded."""
-    if made.dtype == source.dtype:
-        return made
+    """Bring what was made to the dtype that it was made from.
+
+    Integers are rounded; they and small floats keep to the ends of their range. Rows that are
+    the originals stay what they were to the last digit.
+    """
     dtype = source.dtype
+    if made.dtype == dtype:
+        return made
     if dtype.kind == "b":
         made = made >= 0.5
     elif dtype.kind in "iu":
         made = rounded(made.astype(np.float64, copy=False), dtype.name).astype(dtype, copy=False)
     else:
-        made = made.astype(dtype)
+        ends = np.finfo(dtype)
+        made = np.clip(made, ends.min, ends.max).astype(dtype)
     if originals:
         made[: len(source)] = source
     return made
+
+
+def like(made: np.ndarray[Any, Any], given: Any, rows: np.ndarray[Any, Any], originals: bool) -> Any:
+    """Put what was made into the container, and give it the dtype, that it was made from.
+
+    ``rows`` are the rows of ``given`` that the rows come from, for the index of pandas.
+    """
+    kind = library(given)
+    if kind and is_table(given):
+        return _table_like(made, given, rows, originals)
+    made = restored(made, to_numpy(given, "y"), originals)
+    if is_tensor(given):
+        return sys.modules["torch"].from_numpy(made).to(given.device, given.dtype)
+    if kind == "pandas" and hasattr(given, "index"):
+        index = given.index.take(rows)
+        return sys.modules["pandas"].Series(made, index=index, name=given.name, dtype=given.dtype)
+    if kind == "polars":
+        return sys.modules["polars"].Series(given.name, made).cast(given.dtype)
+    if kind == "pyarrow":
+        pyarrow = sys.modules["pyarrow"]
+        array = pyarrow.array(made).cast(given.type)
+        chunked = isinstance(given, pyarrow.ChunkedArray)
+        return pyarrow.chunked_array([array]) if chunked else array
+    return made
+
+
+def _table_like(
+    made: np.ndarray[Any, Any], given: Any, rows: np.ndarray[Any, Any], originals: bool
+) -> Any:
+    kind = library(given)
+    places = range(made.shape[1])
+    if kind == "pandas":
+        columns = [like(made[:, at], given.iloc[:, at], rows, originals).array for at in places]
+        index = given.index.take(rows)
+        out = sys.modules["pandas"].DataFrame(dict(enumerate(columns)), index=index)
+        return out.set_axis(given.columns, axis=1)
+    if kind == "polars":
+        columns = [like(made[:, at], given.to_series(at), rows, originals) for at in places]
+        return sys.modules["polars"].DataFrame(columns)
+    columns = [like(made[:, at], given.column(at), rows, originals) for at in places]
+    return sys.modules["pyarrow"].table(columns, names=column_names(given))
 
 
 def check_rows(x: np.ndarray[Any, Any], y: np.ndarray[Any, Any]) -> None:
@@ -124,22 +207,53 @@ def check_rows(x: np.ndarray[Any, Any], y: np.ndarray[Any, Any]) -> None:
         raise InputError("y must have a target for every row, got a single number")
 
 
+def weights(values: Any) -> np.ndarray[Any, Any] | None:
+    """Give weights of rows as the core takes them, if there are any."""
+    if values is None:
+        return None
+    array = np.asarray(to_numpy(values, "sample_weight"), dtype=np.float64)
+    if array.ndim != 1:
+        raise InputError(f"sample_weight must have a weight for every row, got shape {array.shape}")
+    return array
+
+
+def whole(value: Any, name: str, least: int = 0) -> int:
+    """Give a whole number of 64 bits; refuse anything else."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
+        raise InputTypeError(
+            f"{name} must be a whole number, got {value!r} of type {type(value).__name__}"
+        )
+    if not least <= int(value) < 2**64:
+        raise InputError(f"{name} must be in [{least}, 2**64), got {value}")
+    return int(value)
+
+
+def row_numbers(idx: Any) -> np.ndarray[Any, Any]:
+    """Give numbers of rows as the core takes them."""
+    rows = idx if type(idx) is np.ndarray else _as_array(idx, "idx")
+    if rows.dtype.kind not in "iu" and rows.size:
+        raise InputTypeError(f"idx must hold row numbers, got {rows.dtype}")
+    if rows.ndim != 1:
+        raise InputError(f"idx must have one row number for every row, got shape {rows.shape}")
+    return rows.astype(np.int64, copy=False)
+
+
 def labels(values: Any, name: str) -> np.ndarray[Any, Any]:
     """Number the labels of groups from 0 on, in their order."""
-    if is_column(values):
-        values = values.to_numpy()
-    array = np.asarray(values)
+    array = _as_array(values, name)
     if array.ndim != 1:
         raise InputError(f"{name} must have one label for every row, got shape {array.shape}")
-    if array.dtype.kind == "f":
-        if not np.all(np.isnan(array) | (array == np.floor(array))):
-            raise InputError(
-                f"{name} holds fractions, which name no groups\n"
-                f"hint: for real-valued anchors give a matrix: {name}[:, None]"
-            )
-        return np.unique(array, return_inverse=True)[1].astype(np.int64)
+    if array.dtype.kind == "f" and not np.all(np.isnan(array) | (array == np.floor(array))):
+        raise InputError(
+            f"{name} holds fractions, which name no groups\n"
+            f"hint: for real-valued anchors give a matrix: {name}[:, None]"
+        )
     if array.dtype == object:
-        # None and NaN are one more group; numbers and text may stand side by side.
-        words = ["" if v is None or v != v else f"{type(v).__name__} {v}" for v in array]
-        array = np.asarray(words, dtype=str)
+        array = np.asarray([_word(value) for value in array], dtype=str)
     return np.unique(array, return_inverse=True)[1].astype(np.int64)
+
+
+def _word(label: Any) -> str:
+    """Spell a label: numbers and text may stand side by side, and what is missing is one more."""
+    missing = label is None or type(label).__name__ == "NAType" or label != label
+    return "" if missing else f"{type(label).__name__} {label}"

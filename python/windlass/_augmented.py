@@ -8,7 +8,7 @@ import numpy as np
 
 from . import _arrays
 from ._augmenters import ADA, Augmenter
-from ._base import needs
+from ._base import has_names, needs
 
 try:
     from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin, clone
@@ -105,7 +105,7 @@ class AugmentedRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):  # 
         self
         """
         several = get_tags(self.estimator).target_tags.multi_output
-        if _arrays.is_table(X):
+        if has_names(X):
             validate_data(self, X, skip_check_array=True)
         else:
             X, y = validate_data(
@@ -118,6 +118,9 @@ class AugmentedRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):  # 
             )
         if not several and np.ndim(y) == 2:
             y = column_or_1d(y, warn=True)
+        if not _arrays.is_table(y):
+            # A synthetic target is a number between others, also where those are whole.
+            y = np.asarray(_arrays.to_numpy(y, "y"), dtype=np.float64)
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X)
         augmenter = ADA() if self.augmenter is None else clone(self.augmenter)
@@ -142,7 +145,7 @@ class AugmentedRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):  # 
         ndarray of shape (n_samples,) or (n_samples, n_outputs)
         """
         check_is_fitted(self)
-        if _arrays.is_table(X):
+        if has_names(X):
             validate_data(self, X, reset=False, skip_check_array=True)
         else:
             X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])

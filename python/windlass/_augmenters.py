@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -59,8 +60,10 @@ class Augmenter(BaseEstimator):  # type: ignore[misc]
     def _options(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in DEFAULTS[self._method]}
 
-    def _anchors(self, anchors: Any) -> tuple[dict[str, Any], Any, Any]:
-        """Give the options, and anchors and levels that are no words."""
+    def _anchors(
+        self, anchors: Any, columns: Sequence[str] = ()
+    ) -> tuple[dict[str, Any], np.ndarray[Any, Any] | None, np.ndarray[Any, Any] | None]:
+        """Give the options in words, then anchors and levels that are arrays."""
         if anchors is not None:
             raise InputError(f"anchors do not apply to {self._method}\nhint: leave them out")
         return self._options(), None, None
@@ -90,46 +93,53 @@ class Augmenter(BaseEstimator):  # type: ignore[misc]
         -------
         self
         """
-        self._fit(*self._rows(X, y), sample_weight, anchors)
+        x, y = _arrays.same_floats(*self._rows(X, y))
+        self._fit(X, x, y, sample_weight, anchors)
         return self
 
     def _rows(self, X: Any, y: Any) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
         x, targets = _arrays.to_numpy(X, "X"), _arrays.to_numpy(y, "y")
         _arrays.check_rows(x, targets)
-        self._remember(X, x.shape[1])
         return x, targets
-
-    def _remember(self, X: Any, features: int) -> None:
-        self.n_features_in_ = features
-        names = list(X.columns) if _arrays.is_table(X) else []
-        if names and all(isinstance(name, str) for name in names):
-            self.feature_names_in_ = np.asarray(names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
 
     def _fit(
         self,
+        X: Any,
         x: np.ndarray[Any, Any],
         y: np.ndarray[Any, Any],
         sample_weight: ArrayLike | None,
         anchors: Any,
     ) -> None:
         options, found, within = self._anchors(anchors)
-        x, y = _arrays.same_floats(x, y)
-        weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        self.seed_ = seed_of(self.random_state)
-        self._provenance: dict[str, np.ndarray[Any, Any]] | None = None
-        self._drawn: tuple[int, bool] | None = None
-        self._fitted = Fitted(
+        if options.get("within") is not None:
+            raise InputError(
+                "within names a column, and arrays have none\n"
+                "hint: give an array of labels, or a DataFrame to fit_resample"
+            )
+        seed = seed_of(self.random_state)
+        self._fitted: Fitted | None = Fitted(
             self._method,
             options,
             x,
             y,
-            self.seed_,
-            weights=weights,
+            seed,
+            weights=_arrays.weights(sample_weight),
             anchors=found,
             within=within,
         )
+        self._remember(X, x.shape[1], seed)
+
+    def _remember(self, X: Any, features: int, seed: int) -> None:
+        """Keep what a fit leaves behind, now that it was one."""
+        self.seed_ = seed
+        self.n_features_in_ = features
+        self._drawn: tuple[int, bool] | None = None
+        self._provenance: dict[str, np.ndarray[Any, Any]] | None = None
+        names = _arrays.column_names(X) if _arrays.is_table(X) else []
+        if names and all(isinstance(name, str) for name in names):
+            self.feature_names_in_ = np.asarray(names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
 
     def fit_resample(
         self,
@@ -168,29 +178,22 @@ class Augmenter(BaseEstimator):  # type: ignore[misc]
 
             return _table.resample(self, X, y, sample_weight, anchors)
         x, targets = self._rows(X, y)
-        self._fit(x, targets, sample_weight, anchors)
-        plan = self._plan(self.copies, self.originals)
-        self._drawn = (self.copies, self.originals)
+        copies, originals = _arrays.whole(self.copies, "copies", 1), bool(self.originals)
+        check_room(len(x) * (copies + 1), math.prod(x.shape[1:]))
         x_in, y_in = _arrays.same_floats(x, targets)
-        made_x = _arrays.restored(plan.features(x_in), x, self.originals)
-        made_y = _arrays.restored(plan.targets(y_in), targets, self.originals)
-        return _like(made_x, X), _like(made_y, y)
-
-    def _plan(self, copies: int, originals: bool) -> Plan:
-        if isinstance(copies, (bool, np.bool_)) or not isinstance(copies, (int, np.integer)):
-            raise InputTypeError(
-                f"copies must be a whole number, got {copies!r} of type {type(copies).__name__}"
-            )
-        if copies < 1:
-            raise InputError(f"copies must be in [1, inf), got {copies}")
-        return self._core().plan(int(copies), bool(originals))
+        self._fit(X, x_in, y_in, sample_weight, anchors)
+        self._drawn = (copies, originals)
+        plan = self._core().plan(copies, originals)
+        rows = plan.sources() if _arrays.library(y) == "pandas" else None
+        made_x = _arrays.like(plan.features(x_in), X, None, originals)
+        return made_x, _arrays.like(plan.targets(y_in), y, rows, originals)
 
     def _core(self) -> Fitted:
-        try:
-            return self._fitted
-        except AttributeError:
+        fitted: Fitted | None = getattr(self, "_fitted", None)
+        if fitted is None:
             name = type(self).__name__
-            raise InputError(f"this {name} is not fitted yet\nhint: call fit first") from None
+            raise InputError(f"this {name} is not fitted yet\nhint: call fit first")
+        return fitted
 
     def batch(self, X: Any, y: Any, idx: Any, *, step: int) -> tuple[Any, Any]:
         """Augment a minibatch of the training rows.
@@ -223,24 +226,13 @@ class Augmenter(BaseEstimator):  # type: ignore[misc]
         ((4, 2), (4,))
         """
         fitted = self._core()
-        if type(idx) is np.ndarray and idx.dtype == np.int64:
-            rows = idx
-        elif _arrays.is_tensor(idx):
-            rows = idx.cpu().numpy().astype(np.int64, copy=False)
-        else:
-            rows = np.asarray(idx)
-            if rows.dtype.kind not in "iu":
-                raise InputTypeError(f"idx must hold row numbers, got {rows.dtype}")
-            rows = rows.astype(np.int64, copy=False)
-        if _arrays.is_tensor(X):
-            torch = sys.modules["torch"]
-            x_made, y_made = fitted.batch(_floats(X, "X"), _floats(y, "y"), rows, step)
-            x_out, y_out = torch.from_numpy(x_made), torch.from_numpy(y_made)
-            if not X.is_cpu:
-                x_out, y_out = x_out.to(X.device), y_out.to(X.device)
-            return x_out, y_out
-        x = _arrays.to_floats(_arrays.to_numpy(X, "X"))
-        return fitted.batch(x, _arrays.to_floats(_arrays.to_numpy(y, "y")), rows, step)
+        rows, step = _arrays.row_numbers(idx), _arrays.whole(step, "step")
+        made = fitted.batch(_floats(X, "X"), _floats(y, "y"), rows, step)
+        if not _arrays.is_tensor(X):
+            return made
+        torch = sys.modules["torch"]
+        x_made, y_made = (torch.from_numpy(side).to(X.device) for side in made)
+        return _as_precise(x_made, X), _as_precise(y_made, y)
 
     def draw(self, idx: Any = None, *, step: int = 0) -> dict[str, np.ndarray[Any, Any]]:
         """Give what is drawn for training rows in a step, without applying it.
@@ -258,8 +250,8 @@ class Augmenter(BaseEstimator):  # type: ignore[misc]
             ``source``, and by method ``group`` and ``gamma``, or ``partner``, ``lambda`` and (of
             Local-Mixup) ``weight``.
         """
-        rows = None if idx is None else np.asarray(_arrays.to_numpy(idx, "idx"), dtype=np.int64)
-        return self._core().draw(step, rows)
+        rows = None if idx is None else _arrays.row_numbers(idx)
+        return self._core().draw(_arrays.whole(step, "step"), rows)
 
     @property
     def sample_indices_(self) -> np.ndarray[Any, Any]:
@@ -268,7 +260,7 @@ class Augmenter(BaseEstimator):  # type: ignore[misc]
             return self._provenance["source"]  # type: ignore[index]
         if getattr(self, "_drawn", None) is None:
             raise AttributeError("sample_indices_ is there after fit_resample")
-        return self._plan(*self._drawn).sources()  # type: ignore[misc]
+        return self._core().plan(*self._drawn).sources()  # type: ignore[misc]
 
     @property
     def provenance_(self) -> dict[str, np.ndarray[Any, Any]]:
@@ -277,39 +269,29 @@ class Augmenter(BaseEstimator):  # type: ignore[misc]
             return self._provenance  # type: ignore[return-value]
         if getattr(self, "_drawn", None) is None:
             raise AttributeError("provenance_ is there after fit_resample")
-        return self._plan(*self._drawn).provenance()  # type: ignore[misc]
+        return self._core().plan(*self._drawn).provenance()  # type: ignore[misc]
 
 
-def _floats(tensor: Any, name: str) -> np.ndarray[Any, Any]:
-    if not _arrays.is_tensor(tensor):
-        return _arrays.to_floats(_arrays.to_numpy(tensor, name))
-    if tensor.requires_grad:
-        raise InputTypeError(
-            f"{name} requires a gradient\nhint: {name}.detach(), or windlass.torch.ada"
-        )
-    if not tensor.is_cpu:
-        tensor = tensor.cpu()
-    if not tensor.is_floating_point() or tensor.element_size() < 4:
-        tensor = tensor.float()
-    array: np.ndarray[Any, Any] = tensor.numpy()
-    return array
+def check_room(rows: int, columns: int) -> None:
+    """Refuse what will not fit in memory, before it is tried and the process ends."""
+    try:
+        np.empty((rows, columns))
+    except (MemoryError, ValueError):
+        raise InputError(
+            f"{rows} rows of {columns} columns do not fit in memory\nhint: make fewer copies"
+        ) from None
 
 
-def _like(made: np.ndarray[Any, Any], given: Any) -> Any:
-    """Put an array into the container that it was made from."""
-    if _arrays.is_tensor(given):
-        return sys.modules["torch"].from_numpy(made).to(given.device)
-    if isinstance(given, np.ndarray) or not hasattr(given, "to_numpy"):
-        return made
-    kind = type(given)
-    module = kind.__module__.partition(".")[0]
-    if module == "pandas":
-        return kind(made, name=given.name)
-    if module == "polars":
-        return kind(given.name, made)
-    if module == "pyarrow":
-        return sys.modules["pyarrow"].array(made)
-    return made
+def _floats(side: Any, name: str) -> np.ndarray[Any, Any]:
+    if _arrays.is_tensor(side) and not side.is_floating_point():
+        side = side.float()
+    return _arrays.to_floats(_arrays.to_numpy(side, name))
+
+
+def _as_precise(made: Any, given: Any) -> Any:
+    """Give a tensor of floats the dtype that its source has."""
+    floats = _arrays.is_tensor(given) and given.is_floating_point()
+    return made.to(given.dtype) if floats else made
 
 
 class ADA(Augmenter):
@@ -417,26 +399,25 @@ class ADA(Augmenter):
         """
         return cls(n_anchors, alpha, **{"scale": "raw", "law": "published-grid", **params})
 
-    def _anchors(self, anchors: Any) -> tuple[dict[str, Any], Any, Any]:
-        options = self._options()
-        value = self.anchors if anchors is None else anchors
-        found = None
-        if not isinstance(value, str):
-            options["anchors"] = _ADA["anchors"]
-            found = _found(value)
-        else:
-            options["anchors"] = value
-        within = self.within
-        if within is not None:
-            if isinstance(within, str):
-                raise InputError(
-                    "within names a column, and arrays have none\n"
-                    "hint: give an array of labels, or a DataFrame to fit_resample"
-                )
-            options["within"] = None
-            within = _arrays.labels(within, "within")
-        if isinstance(self.law, np.ndarray):
+    def _options(self) -> dict[str, Any]:
+        options = super()._options()
+        if hasattr(self.law, "tolist"):
             options["law"] = self.law.tolist()
+        return options
+
+    def _anchors(
+        self, anchors: Any, columns: Sequence[str] = ()
+    ) -> tuple[dict[str, Any], np.ndarray[Any, Any] | None, np.ndarray[Any, Any] | None]:
+        options = self._options()
+        name_anchors(options, columns, anchors)
+        found = within = None
+        if not isinstance(options["anchors"], (str, type(None))):
+            found = _found(options["anchors"])
+            # What looks for groups would be of no use, and the core says so.
+            options["anchors"] = "matrix:anchors" if found.ndim == 2 else "column:anchors"
+        if not isinstance(self.within, (str, type(None))):
+            within = _arrays.labels(self.within, "within")
+            options["within"] = None
         return options, found, within
 
     @property
@@ -467,12 +448,22 @@ class ADA(Augmenter):
         return float(self.draw([0], step=step)["gamma"][0])
 
 
+def name_anchors(options: dict[str, Any], columns: Sequence[str], anchors: Any) -> None:
+    """Turn the name of a column into the words that the command has for it."""
+    value = options["anchors"] if anchors is None else anchors
+    if isinstance(value, str) and value != "kmeans":
+        kind, mark, rest = value.partition(":")
+        known = kind in ("bins", "quantiles", "column") and rest in columns
+        if not mark or value in columns and not known:
+            value = f"column:{value}"
+    options["anchors"] = value
+
+
 def _found(anchors: Any) -> np.ndarray[Any, Any]:
     """Labels, or a matrix of real-valued anchors."""
-    shape = getattr(anchors, "shape", None)
-    array = anchors if shape is not None else np.asarray(anchors)
+    array = anchors if hasattr(anchors, "shape") else np.asarray(anchors)
     if len(array.shape) == 2:
-        matrix = _arrays.to_numpy(array, "anchors")
+        matrix = _arrays.to_numpy(anchors, "anchors")
         return np.ascontiguousarray(matrix, dtype=np.float64)
     return _arrays.labels(anchors, "anchors")
 
@@ -661,4 +652,8 @@ def named(name: str, **params: Any) -> Augmenter:
     """Make a method by the name that the command has for it."""
     if name not in METHODS:
         raise InputError(f"there is no method {name!r}: methods are {', '.join(METHODS)}")
+    known = METHODS[name]._get_param_names()
+    for param in params:
+        if param not in known:
+            raise InputTypeError(f"{name} has no option {param!r}: it has {', '.join(known)}")
     return METHODS[name](**params)

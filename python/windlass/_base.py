@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._arrays import is_table
 from ._windlass import InputError, InputTypeError, defaults
 
 if TYPE_CHECKING:
@@ -69,9 +70,16 @@ except ImportError:
             return f"{type(self).__name__}({', '.join(said)})"
 
 
-def needs(module: str, what: str, install: str) -> InputError:
+def has_names(data: Any) -> bool:
+    """Whether something is a table whose columns have names; numbers are no names."""
+    return is_table(data) and (
+        not hasattr(data, "columns") or any(isinstance(name, str) for name in data.columns)
+    )
+
+
+def needs(module: str, what: str, install: str) -> ImportError:
     """Say which package is missing."""
-    return InputError(f"{what} needs {module}, which is not installed\nhint: pip install {install}")
+    return ImportError(f"{what} needs {module}, which is not installed\nhint: pip install {install}")
 
 
 def seed_of(random_state: RandomStateLike) -> int:

@@ -12,7 +12,7 @@ import numpy as np
 from . import _arrays
 from . import _windlass as core
 from ._augmenters import METHODS, Augmenter, named
-from ._base import DEFAULTS, needs, seed_of
+from ._base import DEFAULTS, has_names, needs, seed_of
 from ._table import Source, _fresh, _target_names
 from ._windlass import InputError, InputTypeError, Table
 
@@ -123,7 +123,7 @@ def compare(
         sizes=_sizes(sizes),
         seed=seed_of(random_state),
     )
-    targets = _arrays.to_numpy(y, "y")
+    targets = _arrays.to_numpy(y, "y").astype(np.float64, copy=False)
 
     def run(place: int, part: dict[str, Any]) -> tuple[int, Any, np.ndarray[Any, Any], float]:
         started = time.perf_counter()
@@ -189,10 +189,11 @@ def _entrants(
     if not erm:
         label = _fresh("erm", taken)
         erm = [({"label": label, "method": "erm", "options": None, "copies": 0}, None)]
-    if len(out) < 2 and not any(augmenter for _, augmenter in out):
+    others = [pair for pair in out if pair[0]["method"] != "erm"]
+    if not others:
         raise InputError("nothing to compare: there is one entrant only\nhint: name more methods")
     # What others are compared with comes first.
-    return erm + [pair for pair in out if pair[0]["method"] != "erm"]
+    return erm + others
 
 
 def _words(augmenter: Augmenter) -> dict[str, Any]:
@@ -223,7 +224,7 @@ def _table(
 ) -> tuple[Table, list[str], dict[str, Any], str]:
     targets = _arrays.to_numpy(y, "y")
     columns = targets.reshape(len(targets), -1).astype(np.float64, copy=False)
-    if _arrays.is_table(X):
+    if has_names(X):
         table = Source(X, "X").core
     else:
         x = _arrays.to_numpy(X, "X")

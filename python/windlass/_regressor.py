@@ -11,7 +11,7 @@ import numpy as np
 from . import _arrays
 from . import _windlass as core
 from ._augmenters import ADA, Augmenter, named
-from ._base import DEFAULTS, needs, seed_of
+from ._base import DEFAULTS, has_names, needs, seed_of
 from ._table import Source, _fresh, _name_anchors, _target_names
 from ._windlass import InputError, Table
 
@@ -188,7 +188,7 @@ class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         -------
         self
         """
-        if _arrays.is_table(X):
+        if has_names(X):
             validate_data(self, X, skip_check_array=True)
             table = Source(X, "X").core
             targets = _arrays.to_numpy(y, "y").astype(np.float64, copy=False)
@@ -238,7 +238,8 @@ class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _network(self) -> dict[str, Any]:
         options = {name: getattr(self, name) for name in _NET}
-        options["hidden"] = tuple(int(units) for units in np.atleast_1d(self.hidden))
+        if np.ndim(self.hidden) <= 1 and not isinstance(self.hidden, str):
+            options["hidden"] = tuple(np.atleast_1d(self.hidden).tolist())
         return options
 
     def _inside(self, table: Table, roles: dict[str, Any]) -> dict[str, Any] | None:
@@ -272,7 +273,7 @@ class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _table(self, X: Any) -> Table:
         check_is_fitted(self, "model_")
-        if _arrays.is_table(X):
+        if has_names(X):
             if hasattr(self, "feature_names_in_"):
                 validate_data(self, X, reset=False, skip_check_array=True)
             return Source(X, "X").core

@@ -13,25 +13,34 @@
 
 from __future__ import annotations
 
+import operator
 from typing import TYPE_CHECKING, Any, Callable
 
 import numpy as np
 
 from . import _windlass as core
+from ._augmenters import Augmenter
 from ._base import needs
 from ._windlass import InputError, InputTypeError
 
 try:
     import torch
+    from torch.utils.data import default_collate
 except ImportError as error:
     raise needs("torch", "windlass.torch", "torch") from error
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
     from torch import Tensor
 
-    from ._augmenters import Augmenter
+    Labels = NDArray[np.int64]
+    Strength = float | NDArray[np.float64]
 
 __all__ = ["Collate", "ada", "mixup"]
+
+# The core's range of γ: at its ends a row moves by a factor of 10⁸.
+_GAMMA = (1e-16, 1e16)
+_LAMBDA = (0.0, 1.0)
 
 
 def ada(h: Tensor, groups: Any, gamma: Any) -> Tensor:
@@ -44,27 +53,51 @@ def ada(h: Tensor, groups: Any, gamma: Any) -> Tensor:
     Parameters
     ----------
     h : Tensor of shape (n_batch, ...)
-        The rows, on any device.
-    groups : array-like of int, shape (n_batch,)
+        The rows: floats, on any device.
+    groups : array-like or Tensor of int, shape (n_batch,)
         The group of every row, such as ``ada.groups_[idx]``.
-    gamma : float, or array-like of shape (n_batch,)
-        The strength, such as ``ada.gamma(step)``.
+    gamma : float, or array-like or Tensor of shape (n_batch,)
+        The strength, such as ``ada.gamma(step)``, in [1e-16, 1e16]. It gets no gradient.
 
     Returns
     -------
     Tensor of shape (n_batch, ...)
+        Of the dtype and on the device of ``h``. Values and gradients that are not finite are
+        not refused but spread over their group, so that a ``GradScaler`` finds them.
+
+    Notes
+    -----
+    On the CPU 32 and 64 bits give the bits of ``ada.batch``, if ``ada`` was fitted without
+    weights. Elsewhere, and inside ``torch.compile``, the same map is made of operations of torch;
+    on CUDA their sums have no fixed order unless ``torch.use_deterministic_algorithms(True)``.
+
+    Examples
+    --------
+    >>> import torch
+    >>> import windlass.torch
+    >>> from windlass import ADA
+    >>> X, y = torch.randn(32, 3), torch.randn(32)
+    >>> ada = ADA(n_anchors=4).fit(X, y)
+    >>> layer, idx = torch.nn.Linear(3, 8), torch.randperm(32)[:16]
+    >>> groups, gamma = ada.groups_[idx], ada.gamma(step=0)
+    >>> h = windlass.torch.ada(layer(X[idx]), groups=groups, gamma=gamma)
+    >>> target = windlass.torch.ada(y[idx], groups=groups, gamma=gamma)
+    >>> h.shape, target.shape
+    (torch.Size([16, 8]), torch.Size([16]))
     """
     _check(h)
-    labels = torch.as_tensor(groups, dtype=torch.int64)
-    if labels.shape != h.shape[:1]:
-        raise InputError(
-            f"h and groups must have the same rows, got {len(h)} and {tuple(labels.shape)}"
-        )
-    strength = _strength(gamma, len(h), "gamma")
-    if _in_core(h):
-        made: Tensor = _GroupMean.apply(h, labels.cpu().numpy(), strength, False)
-        return made
-    return _group_mean_on_device(h, labels.to(h.device), strength)
+    if h.element_size() < 4:
+        # Sums of 16 bits lose digits, and overflow, after a few rows.
+        return ada(h.float(), groups, gamma).to(h.dtype)
+    if _compiling():
+        labels = torch.as_tensor(groups)
+        _check_shape(labels, len(h), "groups")
+        return _moved(h, labels, _traced(gamma, _GAMMA, "gamma"))
+    numbers = _labels(groups, len(h))
+    strength = _strength(gamma, len(h), _GAMMA, "gamma")
+    if not _in_core(h):
+        return _moved(h, torch.from_numpy(numbers), strength)
+    return _in_one_node(h, numbers, strength, False)
 
 
 def mixup(h: Tensor, lam: Any, partner: Any = None) -> Tensor:
@@ -73,114 +106,234 @@ def mixup(h: Tensor, lam: Any, partner: Any = None) -> Tensor:
     Parameters
     ----------
     h : Tensor of shape (n_batch, ...) or (2·n_batch, ...)
-        The rows, on any device.
-    lam : float, or array-like of shape (n_batch,)
-        How much the row itself counts, in [0, 1].
-    partner : array-like of int, shape (n_batch,), optional
+        The rows: floats, on any device.
+    lam : float, or array-like or Tensor of shape (n_batch,)
+        How much the row itself counts, in [0, 1]. It gets no gradient.
+    partner : array-like or Tensor of int, shape (n_batch,), optional
         The place of each row's partner in ``h``, such as ``torch.randperm(len(h))``. Without it
         ``h`` has the rows in its first half and their partners in its second.
 
     Returns
     -------
     Tensor of shape (n_batch, ...)
+        Of the dtype and on the device of ``h``.
+
+    Examples
+    --------
+    >>> import torch
+    >>> h = torch.tensor([[0.0], [4.0], [8.0]])
+    >>> mixup(h, 0.75, partner=[1, 2, 0]).ravel().tolist()
+    [1.0, 5.0, 6.0]
     """
     _check(h)
-    if partner is None:
-        if len(h) % 2:
-            raise InputError(f"h must have rows and as many partners, got {len(h)} rows")
-        both = h
+    if h.element_size() < 4:
+        # In 16 bits the weights of features and targets would not be the same.
+        return mixup(h.float(), lam, partner).to(h.dtype)
+    if partner is not None:
+        mine, theirs = h, h.index_select(0, _places(partner, len(h)).to(h.device))
+    elif len(h) % 2 == 0:
+        mine, theirs = h.chunk(2)
     else:
-        places = torch.as_tensor(partner, dtype=torch.int64, device=h.device)
-        if places.shape != h.shape[:1]:
-            raise InputError(
-                f"h and partner must have the same rows, got {len(h)} and {tuple(places.shape)}"
-            )
-        both = torch.cat([h, h.index_select(0, places)])
-    length = len(both) // 2
-    strength = _strength(lam, length, "lam")
-    if _in_core(both):
-        made: Tensor = _Pairs.apply(both, length, strength, False)
-        return made
-    return _pairs_on_device(both, length, strength)
+        raise InputError(
+            f"h must have rows and as many partners, got {len(h)} rows\n"
+            "hint: give partner, or torch.cat([rows, partners]) as h"
+        )
+    if _compiling():
+        share = _traced(lam, _LAMBDA, "lam")
+    else:
+        share = _strength(lam, len(mine), _LAMBDA, "lam")
+    # A tensor even of one number: 1 − share is then rounded as in the core.
+    share = _per_row(torch.as_tensor(share, dtype=h.dtype, device=h.device), h)
+    return share * mine + (1 - share) * theirs
+
+
+def _compiling() -> bool:
+    """Whether torch.compile traces this; the oldest versions of torch cannot tell."""
+    return hasattr(torch, "compiler") and torch.compiler.is_compiling()
 
 
 def _check(h: Any) -> None:
     if not isinstance(h, torch.Tensor):
-        raise InputTypeError(f"h must be a tensor, got {type(h).__name__}")
-    if h.ndim == 0 or not h.is_floating_point():
-        raise InputTypeError(f"h must have rows of floats, got {h.dtype} of shape {tuple(h.shape)}")
+        hint = "\nhint: torch.as_tensor(h)" if isinstance(h, np.ndarray) else ""
+        raise InputTypeError(f"h must be a tensor, got {type(h).__name__}{hint}")
+    if not h.is_floating_point():
+        raise InputTypeError(f"h must hold floats, got {h.dtype}\nhint: h.float()")
+    if h.layout != torch.strided:
+        raise InputTypeError(f"h must be dense, got {h.layout}\nhint: h.to_dense()")
+    if h.ndim == 0:
+        raise InputError("h must have a row for every sample, got a single number")
+    if len(h) == 0:
+        raise InputError("h has no rows\nhint: leave empty batches out")
 
 
-def _strength(value: Any, rows: int, name: str) -> Any:
+def _check_shape(values: Any, rows: int, name: str) -> None:
+    if tuple(values.shape) != (rows,):
+        got = tuple(values.shape)
+        raise InputError(f"{name} must have a value for each of {rows} rows of h, got shape {got}")
+
+
+def _labels(groups: Any, rows: int) -> Labels:
+    if isinstance(groups, torch.Tensor):
+        groups = groups.detach().cpu().numpy()
+    array = np.asarray(groups)
+    if array.dtype.kind not in "iub":
+        raise InputTypeError(
+            f"groups must hold whole numbers, got {array.dtype}\nhint: ada.groups_[idx]"
+        )
+    _check_shape(array, rows, "groups")
+    # Always a copy: the gradient needs the labels as they are now.
+    return array.astype(np.int64)
+
+
+def _places(partner: Any, rows: int) -> Tensor:
+    if not isinstance(partner, torch.Tensor):
+        partner = torch.tensor(np.asarray(partner))
+    _check_shape(partner, rows, "partner")
+    if partner.is_floating_point() or partner.dtype == torch.bool:
+        raise InputTypeError(f"partner must hold places of rows, got {partner.dtype}")
+    # On a device torch looks itself, without waiting for it.
+    if partner.is_cpu and not _compiling():
+        outside = partner[(partner < 0) | (partner >= rows)]
+        if len(outside):
+            raise InputError(f"partner must be in [0, {rows - 1}], got {int(outside[0])}")
+    return partner.long()
+
+
+def _strength(value: Any, rows: int, limits: tuple[float, float], name: str) -> Strength:
     """Give a number, or an array with a number for every row."""
+    low, high = limits
+    if type(value) is float and low <= value <= high:
+        return value
     if isinstance(value, torch.Tensor):
-        value = value.detach().cpu().numpy()
-    array = np.asarray(value, dtype=np.float64)
-    if array.ndim == 0:
-        return float(array)
-    if array.shape != (rows,):
-        raise InputError(f"{name} must be a number, or one for each of {rows} rows")
-    return np.ascontiguousarray(array)
+        _check_constant(value, name)
+        value = value.cpu().double().numpy()
+    array = np.asarray(value)
+    if array.dtype.kind not in "fiu":
+        raise InputTypeError(
+            f"{name} must be a number, or a number for every row, got {type(value).__name__}"
+        )
+    if array.shape not in ((), (rows,)):
+        hint = "\nhint: ada.gamma(step, idx) where every row has its own" if name == "gamma" else ""
+        raise InputError(
+            f"{name} must be a number, or one for each of {rows} rows, got shape {array.shape}{hint}"
+        )
+    # Asked as "is it inside?": NaN is not.
+    outside = array[~((array >= low) & (array <= high))]
+    if len(outside):
+        raise _out_of_range(float(outside[0]), limits, name)
+    return array.astype(np.float64) if array.ndim else float(array)
+
+
+def _check_constant(value: Tensor, name: str) -> None:
+    if value.requires_grad:
+        raise InputTypeError(f"{name} requires a gradient, and gets none\nhint: {name}.detach()")
+
+
+def _traced(value: Any, limits: tuple[float, float], name: str) -> Any:
+    """Check what can be known of a strength while a graph is made: not the values of a tensor."""
+    if isinstance(value, torch.Tensor):
+        _check_constant(value, name)
+    elif isinstance(value, (int, float)) and not limits[0] <= value <= limits[1]:
+        raise _out_of_range(value, limits, name)
+    return value
+
+
+def _out_of_range(value: float, limits: tuple[float, float], name: str) -> InputError:
+    # The core writes 1e16.
+    low, high = (f"{limit:g}".replace("+", "") for limit in limits)
+    return InputError(f"{name} must be in [{low}, {high}], got {value:g}")
 
 
 def _in_core(h: Tensor) -> bool:
     """Whether the core can reach the rows, and has their width."""
     return (
-        h.is_cpu
+        type(h) in (torch.Tensor, torch.nn.Parameter)
+        and h.is_cpu
         and h.dtype in (torch.float32, torch.float64)
-        and not torch.compiler.is_compiling()
+        and not _transforming()
     )
 
 
-class _GroupMean(torch.autograd.Function):
+# Inside torch.func (grad, vmap, …) tensors have no memory of their own.
+_transforming: Callable[[], bool] = getattr(
+    torch._C, "_are_functorch_transforms_active", lambda: False
+)
+
+
+def _in_one_node(h: Tensor, labels: Labels, gamma: Strength, transposed: bool) -> Tensor:
+    """Apply the core's map, as one node of the graph if there is a graph."""
+    if h.requires_grad and torch.is_grad_enabled():
+        made: Tensor = _GroupMean.apply(h, labels, gamma, transposed)
+        return made
+    return _mapped(h, labels, gamma, transposed)
+
+
+class _GroupMean(torch.autograd.Function):  # type: ignore[misc]
     """The core's map; its gradient is the transposed map, which has the map as its own."""
 
     @staticmethod
-    def forward(ctx: Any, h: Tensor, labels: Any, gamma: Any, transposed: bool) -> Tensor:
+    def forward(ctx: Any, h: Tensor, labels: Labels, gamma: Strength, transposed: bool) -> Tensor:
         ctx.state = (labels, gamma, transposed)
-        return torch.from_numpy(core.group_mean(h.detach().numpy(), labels, gamma, transposed))
+        return _mapped(h, labels, gamma, transposed)
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:
         labels, gamma, transposed = ctx.state
-        return _GroupMean.apply(gradients[0], labels, gamma, not transposed), None, None, None
+        return _in_one_node(gradients[0], labels, gamma, not transposed), None, None, None
 
 
-class _Pairs(torch.autograd.Function):
-    """As above, for pairs."""
-
-    @staticmethod
-    def forward(ctx: Any, rows: Tensor, length: int, lam: Any, transposed: bool) -> Tensor:
-        ctx.state = (length, lam, transposed)
-        return torch.from_numpy(core.pairs(rows.detach().numpy(), length, lam, transposed))
-
-    @staticmethod
-    def backward(ctx: Any, *gradients: Any) -> Any:
-        length, lam, transposed = ctx.state
-        return _Pairs.apply(gradients[0], length, lam, not transposed), None, None, None
+def _mapped(h: Tensor, labels: Labels, gamma: Strength, transposed: bool) -> Tensor:
+    rows = h.numpy(force=True)
+    try:
+        return torch.from_numpy(core.group_mean(rows, labels, gamma, transposed))
+    except InputError:
+        # All else was checked, so a value is not finite, or nearly so. Loops of torch expect that
+        # to go on: a GradScaler tries scales until gradients overflow.
+        by_torch = _moved_back if transposed else _moved
+        return by_torch(h.detach(), torch.from_numpy(labels), gamma)
 
 
-def _per_row(value: Any, like: Tensor) -> Tensor:
-    strength = torch.as_tensor(value, dtype=like.dtype, device=like.device)
-    return strength.reshape(-1, *([1] * (like.ndim - 1))) if strength.ndim else strength
+def _moved(h: Tensor, labels: Tensor, gamma: Any) -> Tensor:
+    """The core's map by operations of torch: ``mean + shrink·(h − mean)``."""
+    means = _group_means(h, labels)
+    # lerp, because it leaves rows alone, to the bit, where γ is 1 or a group has one row.
+    return torch.lerp(means, h, _shrink(gamma, h))
 
 
-def _group_mean_on_device(h: Tensor, labels: Tensor, gamma: Any) -> Tensor:
-    """The same map by operations of torch, where the core cannot reach the rows."""
-    _, places = torch.unique(labels, return_inverse=True)
-    groups = len(h)
-    sums = torch.zeros((groups, *h.shape[1:]), dtype=h.dtype, device=h.device)
-    counts = torch.zeros(groups, dtype=h.dtype, device=h.device)
-    sums = sums.index_add(0, places, h)
-    counts = counts.index_add(0, places, torch.ones_like(places, dtype=h.dtype))
-    means = sums / _per_row(counts.clamp(min=1), sums)
-    centre = means.index_select(0, places)
-    return centre + (h - centre) * _per_row(gamma, h).rsqrt()
+def _moved_back(gradient: Tensor, labels: Tensor, gamma: Any) -> Tensor:
+    """The transposed map by operations of torch."""
+    shrink = _shrink(gamma, gradient)
+    return shrink * gradient + _group_means((1 - shrink) * gradient, labels)
 
 
-def _pairs_on_device(rows: Tensor, length: int, lam: Any) -> Tensor:
-    share = _per_row(lam, rows)
-    return share * rows[:length] + (1 - share) * rows[length:]
+def _shrink(gamma: Any, like: Tensor) -> Any:
+    """What is left of a distance to the mean, for every row or for all: ``1/√γ``."""
+    if isinstance(gamma, (int, float)):
+        return gamma**-0.5
+    return _per_row(torch.as_tensor(gamma).rsqrt().to(like), like)
+
+
+def _per_row(values: Tensor, like: Tensor) -> Tensor:
+    return values.reshape(-1, *([1] * (like.ndim - 1))) if values.ndim else values
+
+
+def _group_means(rows: Tensor, labels: Tensor) -> Tensor:
+    """Give every row the mean of its group."""
+    places = _numbered(labels).to(rows.device)
+    counts = rows.new_zeros(len(rows)).index_add(0, places, rows.new_ones(len(rows)))
+    # As many sums as rows, of which the last may be of nothing: a number of groups that depends
+    # on values would have to be waited for, and could not be compiled.
+    sums = torch.zeros_like(rows).index_add(0, places, rows)
+    means = sums / _per_row(counts.clamp(min=1), rows)
+    return means.index_select(0, places)
+
+
+def _numbered(labels: Tensor) -> Tensor:
+    """Number groups from 0 on."""
+    ordered, order = torch.sort(labels)
+    new = torch.zeros_like(order)
+    new[1:] = ordered[1:] != ordered[:-1]
+    return torch.empty_like(order).scatter(0, order, new.cumsum(0))
 
 
 class Collate:
@@ -198,8 +351,9 @@ class Collate:
 
     Notes
     -----
-    Samples of the data set are ``(x, y, index)``. Call :meth:`set_epoch` before every epoch:
-    a batch of the same rows in the same order is otherwise augmented the same way again.
+    Samples of the data set are ``(x, y, index)``, put together as ``default_collate`` does.
+    Call :meth:`set_epoch` before every epoch: a batch of the same rows in the same order is
+    otherwise augmented the same way again.
 
     Examples
     --------
@@ -216,11 +370,20 @@ class Collate:
     """
 
     def __init__(self, augmenter: Augmenter, *, keep_index: bool = False) -> None:
+        if not isinstance(augmenter, Augmenter):
+            raise InputTypeError(
+                f"augmenter must be one of windlass, such as ADA, got {type(augmenter).__name__}"
+            )
         augmenter._core()
         self.augmenter = augmenter
         self.keep_index = keep_index
         # In shared memory: workers that stay between epochs see it change.
         self._epoch = torch.zeros((), dtype=torch.int64).share_memory_()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        # A copy of a collate has workers of its own.
+        self._epoch.share_memory_()
 
     def set_epoch(self, epoch: int) -> None:
         """Say which epoch begins.
@@ -230,20 +393,43 @@ class Collate:
         epoch : int
             Its number.
         """
-        self._epoch.fill_(epoch)
+        try:
+            number = operator.index(epoch)
+        except TypeError:
+            raise InputTypeError(
+                f"epoch must be a whole number, got {type(epoch).__name__}"
+            ) from None
+        if not 0 <= number < 2**63:
+            raise InputError(f"epoch must be in [0, 2**63), got {number}")
+        self._epoch.fill_(number)
 
     def __call__(self, samples: list[Any]) -> tuple[Tensor, ...]:
         """Put samples together, and augment them."""
-        try:
-            xs, ys, rows = zip(*samples)
-        except (TypeError, ValueError):
+        if not all(isinstance(sample, (tuple, list)) and len(sample) == 3 for sample in samples):
             raise InputError(
                 "samples must be (x, y, index)\n"
-                "hint: TensorDataset(X, y, torch.arange(len(X)))"
-            ) from None
-        collate: Callable[[Any], Any] = torch.utils.data.default_collate
-        x, y, idx = collate(list(xs)), collate(list(ys)), collate(list(rows))
+                "hint: TensorDataset(X, y, torch.arange(len(X))) has such samples"
+            )
+        collate: Callable[[Any], Any] = default_collate
+        x, y, idx = collate(samples)
+        _check_sides(x, y, idx)
         index = idx.numpy().astype(np.int64, copy=False)
         step = core.step_of(index, int(self._epoch))
         x, y = self.augmenter.batch(x, y, index, step=step)
         return (x, y, idx) if self.keep_index else (x, y)
+
+
+def _check_sides(x: Any, y: Any, idx: Any) -> None:
+    """Refuse samples that are not numbers, numbers and a row number."""
+    for name, side in (("x", x), ("y", y), ("index", idx)):
+        if not isinstance(side, torch.Tensor):
+            raise InputTypeError(
+                f"{name} of a sample must be a number, an array or a tensor, "
+                f"and samples put together are a {type(side).__name__}"
+            )
+    if idx.ndim != 1 or idx.is_floating_point() or idx.dtype == torch.bool:
+        shape = tuple(idx.shape[1:])
+        raise InputTypeError(
+            "index of a sample must be the number of its training row, "
+            f"got {idx.dtype} of shape {shape}"
+        )

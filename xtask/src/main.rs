@@ -2,22 +2,24 @@
 //!
 //! ```text
 //! cargo xtask test     format, clippy, tests, doc tests, docs, benches in test mode, Python: what CI runs
+//!                      (--quick leaves torch out, which is a download of gigabytes the first time)
 //! cargo xtask bench    the benchmarks beside their peers, written to docs/results/
 //! cargo xtask suite    every method on the paper's tables, written to docs/results/ (about an hour)
 //! cargo xtask fuzz     the doors for files, for two minutes each (or as many seconds as said)
 //! ```
 
 mod bench;
+mod bench_python;
 mod bench_tables;
 mod bench_train;
 mod fuzz;
+mod python;
 mod suite;
 mod test;
 
 use std::process::ExitCode;
 
-const USAGE: &str =
-    "usage: cargo xtask test | bench [core|tables|train] | suite [REPEATS] | fuzz [SECONDS]";
+const USAGE: &str = "usage: cargo xtask test [--quick] | bench [core|tables|train|python] | suite [REPEATS] | fuzz [SECONDS]";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -32,13 +34,16 @@ fn main() -> ExitCode {
         }
     }
     let result = match words[..] {
-        ["test"] => test::run(),
-        ["bench"] => {
-            bench::run().and_then(|()| bench_tables::run()).and_then(|()| bench_train::run())
-        }
+        ["test"] => test::run(false),
+        ["test", "--quick"] => test::run(true),
+        ["bench"] => bench::run()
+            .and_then(|()| bench_tables::run())
+            .and_then(|()| bench_train::run())
+            .and_then(|()| bench_python::run()),
         ["bench", "core"] => bench::run(),
         ["bench", "tables"] => bench_tables::run(),
         ["bench", "train"] => bench_train::run(),
+        ["bench", "python"] => bench_python::run(),
         ["suite"] => suite::run("1"),
         ["suite", repeats] if repeats.parse::<usize>().is_ok() => suite::run(repeats),
         ["fuzz"] => fuzz::run(120),

@@ -5,7 +5,8 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-use crate::bench::{cargo, target_folder, virtual_environment};
+use crate::bench::{cargo, target_folder};
+use crate::python::install;
 
 /// A check: its name, the arguments of cargo, and variables to set.
 struct Check {
@@ -64,7 +65,7 @@ struct Tally {
     skipped: Vec<String>,
 }
 
-pub(crate) fn run() -> Result<()> {
+pub(crate) fn run(quick: bool) -> Result<()> {
     let mut tally = Tally::default();
     let mut failures = vec![];
     for check in &CHECKS {
@@ -74,8 +75,11 @@ pub(crate) fn run() -> Result<()> {
         }
     }
     eprintln!("==> Python");
-    if !python(&mut tally)? {
+    if !python(quick, &mut tally)? {
         failures.push("Python");
+    }
+    if quick {
+        tally.skipped.push("skipped: torch, and what needs it (--quick)".into());
     }
     for skipped in &tally.skipped {
         eprintln!("{skipped}");
@@ -89,15 +93,29 @@ pub(crate) fn run() -> Result<()> {
     Ok(())
 }
 
-/// Runs the tests that need Python, against the command that the other tests have built.
-fn python(tally: &mut Tally) -> Result<bool> {
-    const TESTS: &str = "crates/windlass-cli/tests/python";
+/// Runs the tests that need Python, against the wheel and the command that the other tests have built.
+fn python(quick: bool, tally: &mut Tally) -> Result<bool> {
     let target = target_folder()?;
-    let python = virtual_environment(&target.join("test-venv"), TESTS)?;
+    let installed = install(!quick, false)?;
     let windlass = target.join("debug").join(format!("windlass{}", std::env::consts::EXE_SUFFIX));
-    let mut command = Command::new(python);
-    command.args(["-m", "pytest", "--quiet", "-rs", "-p", "no:cacheprovider", TESTS]);
-    watched(command.env("WINDLASS", windlass).env("PYTHONDONTWRITEBYTECODE", "1"), tally)
+    let package = installed.site.join("windlass");
+    let mut passed = true;
+    let mut types = installed.command();
+    types.args(["-m", "mypy", "--strict", "--no-incremental", "--config-file", "python/mypy.ini"]);
+    passed &=
+        watched(types.arg(&package).args(["python/examples", "python/tests/typed.py"]), tally)?;
+    let mut stubs = installed.command();
+    stubs.args(["-m", "mypy.stubtest", "windlass._windlass", "--mypy-config-file"]);
+    passed &= watched(stubs.arg("python/mypy.ini"), tally)?;
+    let mut tests = installed.command();
+    tests.args(["-m", "pytest", "--quiet", "-rs", "-p", "no:cacheprovider", "--doctest-modules"]);
+    if quick {
+        tests.arg(format!("--ignore={}", package.join("torch.py").display()));
+    }
+    tests.arg(&package);
+    tests.args(["crates/windlass-cli/tests/python", "python/tests"]);
+    passed &= watched(tests.env("WINDLASS", windlass), tally)?;
+    Ok(passed)
 }
 
 /// Runs a command, showing what it prints and counting its tests; whether it passed.

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int64Type, UInt64Type};
-use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch};
+use arrow_array::{Array, ArrayRef, Int64Array, LargeStringArray, RecordBatch};
+use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::DataType;
 
 /// A value that names a group. Missing ones come first, numbers and words in their order.
@@ -132,8 +133,11 @@ fn encode(column: &ArrayRef) -> (Vec<u32>, Vec<Key>) {
         }),
         other if !other.is_integer() => {
             // Dates and times are spelt so that the order of words is theirs.
-            let words = arrow_cast::cast(column, &DataType::LargeUtf8).expect("a word for all");
-            encode_values(words.as_string::<i64>().iter(), |word| Key::Word((*word).to_owned()))
+            let words = match arrow_cast::cast(column, &DataType::LargeUtf8) {
+                Ok(words) => words.as_string::<i64>().clone(),
+                Err(_) => spelt(column),
+            };
+            encode_values(words.iter(), |word| Key::Word((*word).to_owned()))
         }
         _ => {
             let numbers = arrow_cast::cast(column, &DataType::Int64).expect("integers");
@@ -143,6 +147,21 @@ fn encode(column: &ArrayRef) -> (Vec<u32>, Vec<Key>) {
             })
         }
     }
+}
+
+/// Words for times of which some have none, because no calendar reaches them or their zone is unknown: those are
+/// spelt as the numbers that they are kept as.
+fn spelt(column: &ArrayRef) -> LargeStringArray {
+    let options = FormatOptions::default();
+    let formatter = ArrayFormatter::try_new(column, &options).ok();
+    let numbers = arrow_cast::cast(column, &DataType::Int64).ok();
+    let word = |row: usize| {
+        let word = formatter.as_ref().and_then(|all| all.value(row).try_to_string().ok());
+        word.or_else(|| {
+            numbers.as_ref().map(|all| all.as_primitive::<Int64Type>().value(row).to_string())
+        })
+    };
+    (0..column.len()).map(|row| if column.is_valid(row) { word(row) } else { None }).collect()
 }
 
 /// Codes of integers that lie close together: a table instead of hashes.

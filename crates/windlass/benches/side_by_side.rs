@@ -18,7 +18,7 @@ use cpu_time::ProcessTime;
 use ndarray::{Array1, Array2};
 use windlass::{
     Ada, Bandwidth, Batch, CMixup, Copies, Fitted, GroupSums, KMeans, Method, Mixing, Partition,
-    Per, Plan, Samples, Seed, Stream, Strength,
+    Per, Plan, Real as _, Samples, Seed, Stream, Strength,
 };
 
 fn main() {
@@ -35,8 +35,10 @@ fn main() {
     }
 }
 
-const WORKS: [&str; 9] = [
+const WORKS: [&str; 11] = [
     "ada_kernel",
+    "fit_resample",
+    "draw_batch",
     "ada_batch",
     "kmeans_8",
     "kmeans_32",
@@ -111,6 +113,7 @@ fn write_data(folder: &Path) {
     };
     let sizes = Sizes::full();
     save("kmeans.f64".into(), rows(sizes.kmeans, 16).as_slice().expect("standard layout"));
+    save("kernel.f64".into(), rows(sizes.kernel, 16).as_slice().expect("standard layout"));
     save("batch.f64".into(), rows(4096, 8).as_slice().expect("standard layout"));
     save("c_mixup.f64".into(), targets(sizes.c_mixup.0).as_slice().expect("standard layout"));
 }
@@ -142,6 +145,8 @@ fn run(work: &str, sizes: &Sizes, data: Option<&Path>) {
     match work {
         "ada_kernel" => ada_kernel(sizes),
         "ada_batch" => ada_batch(sizes),
+        "fit_resample" => fit_resample(sizes),
+        "draw_batch" => draw_batch(sizes),
         "kmeans_8" => kmeans("kmeans_8", &rows(sizes.kmeans, 16), 8, 1),
         "kmeans_32" => kmeans("kmeans_32", &rows(sizes.kmeans, 16), 32, 1),
         "kmeans_airfoil" => match data.map(|folder| folder.join("airfoil.f64")) {
@@ -199,6 +204,44 @@ fn ada_kernel(sizes: &Sizes) {
         pool.install(|| plan.features_into(x.view(), out.view_mut()).expect("room"));
     });
     report("ada_kernel_one_thread", times, "");
+}
+
+/// All that `ADA.fit_resample` of the Python package does, on given groups and on those that k-means finds.
+fn fit_resample(sizes: &Sizes) {
+    let x = rows(sizes.kernel, 16);
+    let y = x.column(0).to_owned();
+    let labels: Vec<u32> = (0..8).cycle().take(x.nrows()).collect();
+    let groups = Partition::new(labels, 8).expect("good labels");
+    let given = Ada::default().anchors(groups);
+    for (name, ada) in [("fit_resample", given), ("fit_resample_kmeans", Ada::default())] {
+        let times = time(sizes.repeats, || {
+            let samples = Samples::new(x.view(), y.view()).expect("good data");
+            let fitted = ada.fit(&samples, Seed(7)).expect("good settings");
+            let plan = Plan::draw(fitted.as_ref(), Copies::new(4), Seed(7)).expect("a plan");
+            black_box(plan.features(x.view()).expect("good data"));
+            black_box(plan.targets(y.view()).expect("good data"));
+        });
+        report(name, times, "");
+    }
+}
+
+/// What `ADA.batch` does for 64 rows of 8 features.
+fn draw_batch(sizes: &Sizes) {
+    let x = rows(1000, 8).mapv(f32::narrow);
+    let y = x.column(0).to_owned();
+    let samples = Samples::new(x.view(), y.view()).expect("good data");
+    let fitted = Ada::default().fit(&samples, Seed(7)).expect("good settings");
+    let batch: Vec<usize> = (0..64).map(|row| 7 * row % 1000).collect();
+    let (xb, yb) = (x.select(ndarray::Axis(0), &batch), y.select(ndarray::Axis(0), &batch));
+    let inner = repeats_of(64, 640 * sizes.kernel / 1_000);
+    let (wall, cpu) = time(sizes.repeats, || {
+        for step in 0..inner.into() {
+            let draw = fitted.draw(Batch::Rows(&batch), Seed(7), step).expect("a draw");
+            black_box(draw.features_of(xb.view()).expect("good data"));
+            black_box(draw.targets_of(yb.view()).expect("good data"));
+        }
+    });
+    report("draw_batch", (wall / inner, cpu / inner), "");
 }
 
 fn ada_batch(sizes: &Sizes) {

@@ -1,0 +1,43 @@
+"""What several tests need."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+CARS = ROOT / "examples/auto_mpg.csv"
+
+
+def golden(name):
+    """A golden file of the Rust crate, its arrays as arrays."""
+
+    def array(item):
+        if set(item) == {"shape", "data"}:
+            return np.array(item["data"], dtype=float).reshape(item["shape"])
+        return item
+
+    path = ROOT / "crates/windlass/tests/golden" / name
+    return json.loads(path.read_text(), object_hook=array)["cases"]
+
+
+def windlass(*words):
+    """Run the command, and give what it prints."""
+    command = os.environ.get("WINDLASS")
+    if command is None:
+        pytest.skip("WINDLASS names no command to compare with")
+    done = subprocess.run([command, *map(str, words)], capture_output=True, text=True)
+    assert done.returncode in (0, 3), done.stderr
+    return done.stdout
+
+
+def rows(n=80, d=3, seed=0):
+    """Features, and a target that is a line and some noise."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(n, d))
+    return x, x @ np.linspace(1, -2, d) + 0.1 * rng.normal(size=n)

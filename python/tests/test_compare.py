@@ -1,0 +1,180 @@
+"""Comparisons from Python are the command's: the same splits, statistics and verdict."""
+
+import json
+
+import numpy as np
+import pytest
+from common import rows, windlass
+from sklearn.ensemble import GradientBoostingRegressor
+from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.neighbors import KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from windlass import ADA, CMixup, InputError, InputTypeError, Mixup, Noise, compare
+
+
+def test_the_same_splits_and_numbers_as_the_command(tmp_path):
+    """Ridge of the command and of scikit-learn are the same model, so their errors must agree."""
+    x, y = rows(60, 3, seed=4)
+    lines = ["a,b,c,y"] + [",".join(repr(float(v)) for v in (*r, t)) for r, t in zip(x, y)]
+    (tmp_path / "rows.csv").write_text("\n".join(lines) + "\n")
+    words = "--models mlp,ridge --methods erm --folds 4 --repeats 2 --epochs 1 --seed 9 --quiet"
+    out = tmp_path / "out"
+    windlass("compare", tmp_path / "rows.csv", "--target", "y", *words.split(), "--output", out)
+    theirs = {
+        (run["repeat"], run["fold"]): run["metrics"]["rmse"]
+        for run in json.loads((out / "results.json").read_text())["runs"]
+        if run["model"] == "ridge"
+    }
+    scaled = make_pipeline(StandardScaler(), _scaled_ridge())
+    found = compare(x, y, scaled, ["erm", "ada"], cv=4, repeats=2, random_state=9)
+    ours = {
+        (run["repeat"], run["fold"]): run["metrics"]["rmse"]
+        for run in json.loads(found.to_json())["runs"]
+        if run["method"] == "erm"
+    }
+    assert ours.keys() == theirs.keys()
+    for key, rmse in theirs.items():
+        np.testing.assert_allclose(ours[key], rmse, rtol=1e-9)
+
+
+def _scaled_ridge():
+    from sklearn.compose import TransformedTargetRegressor
+
+    return TransformedTargetRegressor(Ridge(alpha=1.0), transformer=StandardScaler())
+
+
+@pytest.fixture(scope="module")
+def found():
+    x, y = rows(60, 3, seed=1)
+    methods = ["erm", "placebo", "ada", Noise(0.5, 0.5, copies=2), CMixup(copies=2)]
+    model = GradientBoostingRegressor(n_estimators=20, subsample=0.7)
+    return compare(x, y, estimator=model, methods=methods, cv=4, repeats=2)
+
+
+def test_every_method_runs_on_every_split(found):
+    names = [line["method"] for line in found.lines]
+    assert names == ["erm", "placebo", "ada", "noise", "c-mixup"]
+    assert {line["splits"] for line in found.lines} == {8}
+    assert found.lines[0]["difference"] is None and found.lines[0]["finding"] == "reference"
+    assert found.lines[1]["finding"] == "placebo" and found.lines[1]["difference"] != 0
+    for line in found.lines[1:]:
+        assert line["low"] <= line["difference"] <= line["high"]
+        assert len(line["differences"]) == 8
+    assert found.helps == any(line["finding"] == "helps" for line in found.lines)
+
+
+def test_it_says_so(found, tmp_path):
+    text = repr(found)
+    assert text.startswith(found.verdict) and "c-mixup" in text and "95 % interval" in text
+    page = found._repr_html_()
+    assert page.count("<tr") == 6 and found.verdict.replace("'", "&#x27;") in page
+    frame = found.frame
+    assert list(frame["method"]) == [line["method"] for line in found.lines]
+    assert frame["rmse"].tolist() == [line["rmse"] for line in found.lines]
+    found.report(tmp_path / "report.html", table="<rows>")
+    report = (tmp_path / "report.html").read_text()
+    assert "Does augmentation help on &lt;rows&gt;?" in report
+    assert "GradientBoostingRegressor" in report and "the network" not in report
+    runs = json.loads(found.to_json())["runs"]
+    assert len(runs) == 40
+
+
+def test_it_draws(found):
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    axes = found.plot()
+    assert [label.get_text() for label in axes.get_yticklabels()] == [
+        "c-mixup",
+        "noise",
+        "ada",
+        "placebo",
+    ]
+    axes.figure.canvas.draw()
+
+
+def test_a_planted_gain_is_found_and_a_planted_loss_too():
+    """The nearest of noisy targets is a bad guess: rows in between, from similar ones, mend it."""
+    rng = np.random.default_rng(0)
+    x = rng.uniform(-1, 1, size=(600, 1))
+    y = x[:, 0] + rng.normal(size=600)
+    # Toward the mean of many similar rows noise averages out.
+    calm = ADA(n_anchors=12, on="x", law=25.0, copies=3, originals=False)
+    wild = Noise(targets=3.0, copies=3)
+    model = KNeighborsRegressor(n_neighbors=1)
+    found = compare(x, y, model, {"calm": calm, "wild": wild}, cv=5, repeats=3)
+    lines = {line["method"]: line for line in found.lines}
+    assert lines["calm"]["finding"] == "helps" and found.helps
+    assert lines["calm"]["difference"] < -10
+    assert found.verdict.startswith("calm helps: RMSE")
+    far = compare(x, y, model, [Noise(targets=3.0, copies=3, originals=False)], cv=5, repeats=3)
+    assert far.lines[1]["finding"] == "hurts" and not far.helps
+    assert "Worse than the model without augmentation: noise" in " ".join(far.remarks)
+
+
+def test_it_depends_on_the_seed_and_on_nothing_else():
+    x, y = rows(40, 2)
+    model = GradientBoostingRegressor(n_estimators=5, max_features=1)
+    once = compare(x, y, model, ["ada"], cv=3, repeats=1)
+    again = compare(x, y, model, ["ada"], cv=3, repeats=1, n_jobs=2)
+    other = compare(x, y, model, ["ada"], cv=3, repeats=1, random_state=1)
+
+    def errors(found):
+        return [line["rmse"] for line in found.lines]
+
+    assert errors(once) == errors(again) != errors(other)
+
+
+def test_tables_groups_and_sizes():
+    pandas = pytest.importorskip("pandas")
+    x, y = rows(60, 2)
+    site = np.repeat(["a", "b", "c", "d", "e", "f"], 10)
+    found = compare(x, y, LinearRegression(), ["mixup"], groups=site, cv=3, repeats=1)
+    runs = json.loads(found.to_json())["runs"]
+    assert {run["metrics"]["rows"] for run in runs} == {20}, "whole sites are held out"
+    table = pandas.DataFrame(x, columns=["u", "v"]).assign(site=site)
+    numbers = make_pipeline(_without("site"), LinearRegression())
+    by_site = compare(table, y, numbers, ["ada"], split="domain:site")
+    assert by_site.lines[0]["splits"] == 6 and "worst" in by_site.lines[0]
+    curve = compare(x, y, LinearRegression(), ["ada"], cv=3, repeats=1, sizes=[None, 10, 20])
+    assert [line["rows"] for line in curve.lines] == [10, 10, 20, 20, None, None]
+    assert "rows" in repr(curve).splitlines()[2]
+
+
+def _without(column):
+    from sklearn.compose import make_column_transformer
+
+    return make_column_transformer(("drop", [column]), remainder="passthrough")
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "says"),
+    [
+        ({"methods": ["best"]}, InputError, "there is no method 'best': methods are erm, placebo, ada"),
+        ({"methods": ["erm"]}, InputError, "one entrant only"),
+        ({"methods": ["ada-manifold"]}, InputError, "hidden layer"),
+        ({"methods": ["local-mixup"]}, InputError, "local-mixup needs epsilon"),
+        ({"methods": ["placebo"]}, InputError, "LinearRegression has none"),
+        ({"methods": [ADA(anchors=[0, 1])]}, InputError, "splits have fewer"),
+        ({"cv": 1}, InputError, r"cv must be in \[2, inf\), got 1"),
+        ({"cv": 41}, InputError, "41 folds cannot be made of 40"),
+        ({"cv": object()}, InputTypeError, "cv must be a number of folds"),
+        ({"repeats": 0}, InputError, "repeats must be in"),
+        ({"split": "site"}, InputError, "split: a rule is rows"),
+        ({"sizes": [3]}, InputError, "sizes 3"),
+        ({"y": np.zeros(40)}, InputError, "is 0 in all"),
+        ({"y": np.full(40, np.nan)}, InputError, "target `y` is missing"),
+    ],
+)
+def test_refusals(change, error, says):
+    x, y = rows(40, 2)
+    arguments = {"X": x, "y": y, "estimator": LinearRegression(), "methods": ["ada"], **change}
+    with pytest.raises(error, match=says):
+        compare(**arguments)
+
+
+def test_methods_by_label_may_repeat():
+    x, y = rows(40, 2)
+    found = compare(x, y, LinearRegression(), [Mixup(0.5), Mixup(2.0)], cv=3, repeats=1)
+    assert [line["method"] for line in found.lines] == ["erm", "mixup", "mixup_"]

@@ -1,0 +1,225 @@
+"""Estimators obey scikit-learn's laws, and anchor regression equals what others compute."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from common import golden, rows
+from sklearn import set_config
+from sklearn.base import clone
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.ensemble import GradientBoostingRegressor, RandomForestRegressor
+from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import check_estimator
+
+from windlass import ADA, AnchorRegressor, AugmentedRegressor, CMixup, InputError, Regressor
+
+EQUIVALENCE = "check_sample_weight_equivalence_on_dense_data"
+# A repeated row is two rows to a random method: it counts twice where groups are found, and each
+# has partners and a place in a batch of its own. Weights say how much it counts, not that.
+EXPECTED = {EQUIVALENCE: "a row of weight 2 is not two rows for what is random per row"}
+# Without anchors groups are found, and how many depends on the number of rows.
+FOUND = {EQUIVALENCE: "the number of groups that are found depends on the number of rows"}
+
+
+@pytest.mark.parametrize(
+    ("estimator", "expected"),
+    [
+        (AugmentedRegressor(Ridge(), ADA(copies=2)), EXPECTED),
+        (AugmentedRegressor(RandomForestRegressor(n_estimators=5, random_state=0), CMixup()), EXPECTED),
+        (AnchorRegressor(gamma=2.0), {}),
+        (AnchorRegressor(gamma=0.5, alpha=1.0), FOUND),
+        (Regressor(hidden=(16,), epochs=20), EXPECTED),
+        (Regressor(hidden=(16,), epochs=60, augment=ADA(), committee=2), EXPECTED),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_check_estimator(estimator, expected, capsys):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        results = check_estimator(estimator, expected_failed_checks=expected, on_fail=None)
+    counts = {}
+    for result in results:
+        counts[result["status"]] = counts.get(result["status"], 0) + 1
+    with capsys.disabled():
+        print(f"\ncheck_estimator({estimator}): {counts}", end="")
+    failed = [result for result in results if result["status"] == "failed"]
+    assert not failed, [(one["check_name"], one["exception"]) for one in failed]
+    assert {one["check_name"] for one in results if one["status"] == "xfail"} == set(expected)
+    assert counts["passed"] > 50
+
+
+def test_only_training_rows_are_augmented():
+    x, y = rows()
+    seen = []
+
+    class Recorder(LinearRegression):
+        def fit(self, X, y, sample_weight=None):
+            seen.append(len(X))
+            return super().fit(X, y, sample_weight)
+
+        def predict(self, X):
+            seen.append(len(X))
+            return super().predict(X)
+
+    AugmentedRegressor(Recorder(), ADA(copies=3)).fit(x, y).predict(x)
+    assert seen == [4 * len(x), len(x)]
+
+
+def test_augmented_regressor_learns_what_the_augmenter_makes():
+    x, y = rows()
+    ada = ADA(n_anchors=5, copies=4, random_state=3)
+    model = AugmentedRegressor(Ridge(), ada).fit(x, y)
+    alone = Ridge().fit(*clone(ada).fit_resample(x, y))
+    assert model.estimator_.coef_.tolist() == alone.coef_.tolist()
+    assert not hasattr(ada, "seed_"), "the augmenter itself is not fitted"
+
+
+def test_weights_of_synthetic_rows_are_those_of_their_sources():
+    x, y = rows()
+    weights = np.random.default_rng(1).uniform(0.5, 2.0, len(x))
+    seen = {}
+
+    class Recorder(LinearRegression):
+        def fit(self, X, y, sample_weight=None):
+            seen["weights"] = sample_weight
+            return super().fit(X, y, sample_weight)
+
+    AugmentedRegressor(Recorder(), ADA(copies=2)).fit(x, y, sample_weight=weights)
+    assert seen["weights"].tolist() == np.tile(weights, 3).tolist()
+
+
+def test_it_works_where_regressors_do():
+    x, y = rows()
+    model = AugmentedRegressor(Ridge(), ADA(copies=2))
+    pipeline = make_pipeline(StandardScaler(), model)
+    assert cross_val_score(pipeline, x, y).min() > 0.9
+    search = GridSearchCV(
+        pipeline,
+        {
+            "augmentedregressor__augmenter": [ADA(copies=1), CMixup(copies=1)],
+            "augmentedregressor__estimator__alpha": [0.1, 100.0],
+        },
+    ).fit(x, y)
+    assert search.best_params_["augmentedregressor__estimator__alpha"] == 0.1
+    target = TransformedTargetRegressor(model, transformer=StandardScaler())
+    assert target.fit(x, 1000 * y).score(x, 1000 * y) > 0.9
+    both = np.column_stack([y, -y])
+    assert AugmentedRegressor(LinearRegression()).fit(x, both).predict(x).shape == both.shape
+    again = pickle.loads(pickle.dumps(model.fit(x, y)))
+    assert (again.predict(x) == model.predict(x)).all()
+
+
+def test_tables_keep_their_columns_inside():
+    pandas = pytest.importorskip("pandas")
+    x, y = rows()
+    table = pandas.DataFrame(x, columns=["a", "b", "c"]).assign(site=["n", "s"] * 40)
+    encoder = make_pipeline(
+        _columns(), GradientBoostingRegressor(n_estimators=10, random_state=0)
+    )
+    model = AugmentedRegressor(encoder, ADA(anchors="site", copies=2)).fit(table, y)
+    assert list(model.feature_names_in_) == ["a", "b", "c", "site"]
+    assert model.predict(table).shape == y.shape
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(table[["b", "a", "c", "site"]])
+
+
+def _columns():
+    from sklearn.compose import make_column_transformer
+    from sklearn.preprocessing import OneHotEncoder
+
+    return make_column_transformer((OneHotEncoder(), ["site"]), remainder="passthrough")
+
+
+@pytest.mark.parametrize("case", golden("anchor_regression.json"), ids=lambda case: case["name"])
+def test_anchor_regression_equals_the_golden_file(case):
+    x, y = case["X"], case["y"]
+    anchors = case["A"]
+    if case["anchor_kind"] == "one_hot":
+        anchors = anchors.argmax(axis=1)
+    for output in case["outputs"]:
+        model = AnchorRegressor(gamma=output["gamma"]).fit(x, y, anchors=anchors)
+        wanted = np.asarray(output["coef_centred_anchor"]).reshape(np.shape(model.coef_))
+        np.testing.assert_allclose(model.coef_, wanted, rtol=1e-7, atol=1e-9)
+        wanted = np.asarray(output["intercept_centred_anchor"]).reshape(-1)
+        np.testing.assert_allclose(np.ravel(model.intercept_), wanted, rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize("gamma", [0.5, 1.0, 2.0, 10.0, 100.0])
+def test_anchor_regression_equals_ivmodels(gamma):
+    AnchorRegression = pytest.importorskip("ivmodels.models").AnchorRegression
+    rng = np.random.default_rng(5)
+    anchors = rng.normal(size=(200, 2))
+    hidden = rng.normal(size=200)
+    x = anchors @ rng.normal(size=(2, 3)) + hidden[:, None] + rng.normal(size=(200, 3))
+    y = x @ [1.0, -1.0, 0.5] + 2 * hidden + 3.0
+    ours = AnchorRegressor(gamma).fit(x, y, anchors=anchors)
+    theirs = AnchorRegression(gamma=gamma).fit(x, y, Z=anchors)
+    np.testing.assert_allclose(ours.coef_, np.ravel(theirs.coef_)[-3:], rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(ours.predict(x), np.ravel(theirs.predict(x)), rtol=1e-8, atol=1e-8)
+
+
+def test_anchor_regression_between_ols_and_ridge():
+    x, y = rows()
+    site = np.arange(len(x)) % 4
+    ols = LinearRegression().fit(x, y)
+    np.testing.assert_allclose(AnchorRegressor(1.0).fit(x, y, anchors=site).coef_, ols.coef_)
+    ridge = Ridge(alpha=3.0).fit(x, y)
+    ours = AnchorRegressor(1.0, alpha=3.0).fit(x, y, anchors=site)
+    np.testing.assert_allclose(ours.coef_, ridge.coef_)
+    np.testing.assert_allclose(ours.intercept_, ridge.intercept_)
+    weights = np.random.default_rng(2).uniform(0, 2, len(x))
+    weighted = AnchorRegressor(1.0).fit(x, y, anchors=site, sample_weight=weights)
+    np.testing.assert_allclose(weighted.coef_, LinearRegression().fit(x, y, weights).coef_)
+
+
+def test_the_path_is_many_fits():
+    x, y = rows()
+    site = np.array(["a", "b", "c", "d"])[np.arange(len(x)) % 4]
+    model = AnchorRegressor(7.0).fit(x, y, anchors=site)
+    again = pickle.loads(pickle.dumps(model))
+    path = again.path([0.0, 1.0, 7.0, 50.0])
+    assert path.coef.shape == (4, 3) and path.intercept.shape == (4,)
+    assert path.coef[2].tolist() == model.coef_.tolist()
+    assert (np.diff(path.between) < 0).all() and (np.diff(path.within) > 0).all()
+    assert model.path().gammas.tolist() == [0.0, 0.5, 1.0, 2.0, 5.0, 10.0, 100.0]
+    residual = y - again.predict(x)
+    total = path.within[2] + path.between[2]
+    np.testing.assert_allclose(total, np.mean(residual**2), rtol=1e-9)
+
+
+def test_anchors_are_routed():
+    x, y = rows()
+    site = np.arange(len(x)) % 4
+    set_config(enable_metadata_routing=True)
+    try:
+        model = AnchorRegressor(5.0).set_fit_request(anchors=True)
+        pipeline = make_pipeline(StandardScaler(), model)
+        found = cross_validate(
+            pipeline, x, y, params={"anchors": site}, return_estimator=True, cv=4
+        )
+        assert found["test_score"].min() > 0.9
+        inner = found["estimator"][0][-1]
+        # It was fitted on the anchors of its training rows, and not on groups that it found.
+        kept = np.arange(len(x)) >= len(x) // 4
+        scaled = StandardScaler().fit(x[kept]).transform(x[kept])
+        alone = AnchorRegressor(5.0).fit(scaled, y[kept], anchors=site[kept])
+        np.testing.assert_allclose(inner.coef_, alone.coef_)
+    finally:
+        set_config(enable_metadata_routing=False)
+
+
+def test_refusals_are_the_cores():
+    x, y = rows()
+    with pytest.raises(InputError, match=r"gamma must be in \[0, inf\), got -1"):
+        AnchorRegressor(-1.0).fit(x, y, anchors=np.zeros(len(x), int))
+    with pytest.raises(InputError, match="must have the same rows, got 3 and 80"):
+        AnchorRegressor().fit(x, y, anchors=[0, 1, 2])
+    with pytest.raises(InputError, match=r"alpha must be in \(1, 1e16\], got 0.5"):
+        AugmentedRegressor(Ridge(), ADA(alpha=0.5)).fit(x, y)
+    with pytest.raises(InputError, match="81 clusters cannot be made of 80 rows"):
+        AugmentedRegressor(Ridge(), ADA(n_anchors=81)).fit(x, y)

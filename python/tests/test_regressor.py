@@ -1,0 +1,149 @@
+"""The network from Python is the command's: the same bits, the same files."""
+
+import csv
+import io
+import json
+import pickle
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from common import CARS, rows, windlass
+from sklearn.base import clone
+
+import windlass as package
+from windlass import ADA, CMixup, InputError, InputTypeError, Mixup, Regressor
+
+
+def test_the_same_bits_as_the_command(tmp_path):
+    x, y = rows(60, 3)
+    table = tmp_path / "rows.csv"
+    with table.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["x0", "x1", "x2", "y"])
+        writer.writerows([[repr(float(v)) for v in (*row, t)] for row, t in zip(x, y)])
+    theirs, ours = tmp_path / "theirs.windlass", tmp_path / "ours.windlass"
+    words = "--hidden 16,8 --epochs 12 --augment ada --clusters 4 --manifold 1 --seed 5 --quiet"
+    windlass("train", table, "--target", "y", *words.split(), "--output", theirs)
+    model = Regressor((16, 8), epochs=12, augment=ADA(n_anchors=4), layer=1, random_state=5)
+    model.fit(x, y).save(ours)
+    assert ours.read_bytes() == theirs.read_bytes()
+
+    # Each reads the other's file, and predicts the same.
+    said = windlass("predict", ours, table, "--output", "-", "--format", "csv")
+    column = [float(row["prediction"]) for row in csv.DictReader(io.StringIO(said))]
+    assert column == model.predict(x).tolist()
+    assert Regressor.load(theirs).predict(x).tolist() == column
+
+
+@pytest.mark.parametrize("augment", [None, "mixup", ADA(), CMixup(beta=0.5), Mixup(per="row")])
+@pytest.mark.parametrize("committee", [None, 3])
+def test_files_and_pickles_predict_the_same(augment, committee, tmp_path):
+    x, y = rows()
+    model = Regressor((8,), epochs=5, augment=augment, committee=committee).fit(x, y)
+    wanted = model.predict(x)
+    model.save(tmp_path / "model.windlass")
+    assert (Regressor.load(tmp_path / "model.windlass").predict(x) == wanted).all()
+    assert (pickle.loads(pickle.dumps(model)).predict(x) == wanted).all()
+    assert (clone(model).fit(x, y).predict(x) == wanted).all()
+    assert len(model.history_) == (committee or 1) and len(model.history_[0]) == 5
+
+
+def test_tables_with_text_and_gaps():
+    pandas = pytest.importorskip("pandas")
+    cars = pandas.read_csv(CARS)
+    features = cars.drop(columns=["mpg", "name"])
+    model = Regressor((32,), epochs=30, augment=ADA(anchors="origin")).fit(features, cars["mpg"])
+    assert model.score(features, cars["mpg"]) > 0.7
+    assert model.card_["recipe"]["columns"]["target"] == ["mpg"]
+    named = [one["name"] for one in model.card_["members"][0]["preparation"]["inputs"]]
+    assert "horsepower" in named and "origin" not in named, "anchors are no feature"
+    polars = pytest.importorskip("polars")
+    same = Regressor((32,), epochs=30, augment=ADA(anchors="origin"))
+    same.fit(polars.from_pandas(features), cars["mpg"].to_numpy())
+    assert np.allclose(same.predict(polars.from_pandas(features)), model.predict(features))
+
+
+def test_deviations_of_a_committee():
+    x, y = rows()
+    model = Regressor((8,), epochs=5, committee=4).fit(x, y)
+    mean, spread = model.predict(x, return_std=True)
+    assert (mean == model.predict(x)).all() and (spread > 0).all()
+    with pytest.raises(InputError, match=r"committee=5"):
+        Regressor((8,), epochs=1).fit(x, y).predict(x, return_std=True)
+
+
+def test_weights_and_several_targets():
+    x, y = rows()
+    both = np.column_stack([y, -3 * y])
+    assert Regressor((16,), epochs=40).fit(x, both).predict(x).shape == both.shape
+    # Rows that count nothing are not learnt from.
+    wild = y.copy()
+    wild[:10] = 1e3
+    weights = np.ones(len(y))
+    weights[:10] = 0.0
+    model = Regressor((16,), epochs=40).fit(x, wild, sample_weight=weights)
+    assert np.abs(model.predict(x[10:]) - y[10:]).mean() < 1.0
+
+
+@pytest.mark.parametrize(
+    ("params", "error", "says"),
+    [
+        ({"epochs": 0}, InputError, "epochs"),
+        ({"lr": -1.0}, InputError, "rate must be in"),
+        ({"activation": "swish"}, InputError, 'activation must be "relu" or'),
+        ({"optimizer": "adam", "momentum": 0.5}, InputError, "momentum does not apply to this optimizer"),
+        ({"hidden": "wide"}, InputTypeError, "hidden must be a tuple of layer sizes, got 'wide'"),
+        ({"augment": ADA(), "layer": 3}, InputError, "layer"),
+        ({"layer": 1}, InputError, "need augment"),
+        ({"augment": 3}, InputTypeError, "augment must be an augmenter"),
+        ({"batch": 2.5}, InputTypeError, "batch must be a whole number"),
+        ({"lr": 1e12, "weight_decay": 0.0}, InputError, "diverged"),
+        ({"valid": 0.2, "committee": 200}, InputError, "committee of 200"),
+    ],
+)
+def test_refusals(params, error, says):
+    x, y = rows()
+    with pytest.raises(error, match=says):
+        Regressor(**{"hidden": (8,), "epochs": 3, **params}).fit(x, y)
+
+
+def test_a_file_that_is_no_model(tmp_path):
+    path = tmp_path / "model.windlass"
+    with pytest.raises(FileNotFoundError):
+        Regressor.load(path)
+    path.write_bytes(b"nothing")
+    with pytest.raises(InputError, match="is not a model of windlass"):
+        Regressor.load(path)
+
+
+def test_ctrl_c_ends_training():
+    code = (
+        "import numpy as np, windlass\n"
+        "x = np.random.default_rng(0).normal(size=(2000, 8))\n"
+        "print('go', flush=True)\n"
+        "windlass.Regressor(epochs=1_000_000).fit(x, x[:, 0])\n"
+    )
+    child = subprocess.Popen(
+        [sys.executable, "-c", code],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        # A shell in the background would have it ignored.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    assert child.stdout.readline() == "go\n"
+    time.sleep(1.0)
+    child.send_signal(signal.SIGINT)
+    _, errors = child.communicate(timeout=20)
+    assert "KeyboardInterrupt" in errors
+
+
+def test_the_card_names_this_version():
+    x, y = rows()
+    model = Regressor((4,), epochs=1).fit(x, y)
+    assert model.card_["version"] == package.__version__
+    assert json.dumps(model.card_)

@@ -1,0 +1,218 @@
+"""The core, compiled."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "GAMMAS",
+    "Condensed",
+    "Contest",
+    "Fitted",
+    "InputError",
+    "InputTypeError",
+    "Model",
+    "Outcome",
+    "Plan",
+    "Table",
+    "__version__",
+    "augment",
+    "defaults",
+    "group_mean",
+    "pairs",
+    "predict_linear",
+    "rounded",
+    "step_of",
+    "write_whole",
+]
+
+__version__: str
+GAMMAS: list[float]
+
+class InputError(ValueError):
+    """A value that cannot be used; the message says which, and what to do."""
+
+class InputTypeError(TypeError):
+    """Data of a kind that cannot be used; the message says which, and what to do."""
+
+def defaults() -> dict[str, dict[str, Any]]: ...
+def rounded(values: NDArray[np.float64], dtype: str) -> NDArray[Any]: ...
+def group_mean(
+    rows: NDArray[Any],
+    labels: NDArray[np.int64],
+    gamma: float | NDArray[np.float64],
+    transposed: bool = False,
+) -> NDArray[Any]: ...
+def pairs(
+    rows: NDArray[Any],
+    length: int,
+    lam: float | NDArray[np.float64],
+    transposed: bool = False,
+) -> NDArray[Any]: ...
+def step_of(index: NDArray[np.int64], epoch: int) -> int: ...
+def predict_linear(
+    x: NDArray[np.float64], coef: NDArray[np.float64], intercept: NDArray[np.float64]
+) -> NDArray[np.float64]: ...
+def write_whole(path: str, bytes: bytes) -> None: ...
+def augment(
+    table: Table,
+    name: str,
+    options: dict[str, Any],
+    *,
+    target: Sequence[str],
+    roles: dict[str, Any],
+    copies: int,
+    originals: bool,
+    seed: int,
+    clip: bool,
+    drop_missing_target: bool,
+) -> tuple[Table, list[str], str]: ...
+@final
+class Fitted:
+    def __new__(
+        cls,
+        name: str,
+        options: dict[str, Any],
+        x: NDArray[Any],
+        y: NDArray[Any],
+        seed: int,
+        weights: NDArray[np.float64] | None = None,
+        anchors: NDArray[Any] | None = None,
+        within: NDArray[np.int64] | None = None,
+    ) -> Fitted: ...
+    @staticmethod
+    def again(
+        name: str,
+        options: dict[str, Any],
+        seed: int,
+        labels: NDArray[np.int64] | None = None,
+        matrix: NDArray[np.float64] | None = None,
+        rows: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None,
+        weights: NDArray[np.float64] | None = None,
+    ) -> Fitted: ...
+    @property
+    def rows(self) -> int: ...
+    @property
+    def seed(self) -> int: ...
+    @property
+    def groups(self) -> NDArray[np.int64] | None: ...
+    def plan(self, copies: int, originals: bool) -> Plan: ...
+    def batch(
+        self, x: NDArray[Any], y: NDArray[Any], index: NDArray[np.int64], step: int
+    ) -> tuple[NDArray[Any], NDArray[Any]]: ...
+    def draw(
+        self, step: int, index: NDArray[np.int64] | None = None
+    ) -> dict[str, NDArray[Any]]: ...
+    def __reduce__(self) -> tuple[Any, ...]: ...
+
+@final
+class Plan:
+    @property
+    def rows(self) -> int: ...
+    def features(self, x: NDArray[Any]) -> NDArray[Any]: ...
+    def targets(self, y: NDArray[Any]) -> NDArray[Any]: ...
+    def sources(self) -> NDArray[np.int64]: ...
+    def provenance(self) -> dict[str, NDArray[Any]]: ...
+
+@final
+class Table:
+    @staticmethod
+    def read(data: Any) -> Table: ...
+    @staticmethod
+    def of_arrays(x: NDArray[np.float64], names: Sequence[str]) -> Table: ...
+    def beside(self, y: NDArray[np.float64] | NDArray[np.int64], names: Sequence[str]) -> Table: ...
+    def select(self, names: Sequence[str]) -> Table: ...
+    def numbers(self, name: str) -> NDArray[Any]: ...
+    @property
+    def names(self) -> list[str]: ...
+    def __len__(self) -> int: ...
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> Any: ...
+
+@final
+class Condensed:
+    def __new__(
+        cls,
+        x: NDArray[Any],
+        y: NDArray[Any],
+        anchors: NDArray[Any],
+        weights: NDArray[np.float64] | None = None,
+    ) -> Condensed: ...
+    @staticmethod
+    def again(
+        means: Sequence[Sequence[float]],
+        within: Sequence[NDArray[np.float64]],
+        between: Sequence[NDArray[np.float64]],
+        rest: float,
+        size: float,
+        weight: float,
+    ) -> Condensed: ...
+    def fit(self, gamma: float, penalty: float) -> dict[str, Any]: ...
+    def __reduce__(self) -> tuple[Any, ...]: ...
+
+@final
+class Model:
+    @staticmethod
+    def train(
+        table: Table,
+        *,
+        target: Sequence[str],
+        roles: dict[str, Any],
+        network: dict[str, Any],
+        seed: int,
+        augment: Mapping[str, Any] | None = None,
+        valid: Table | None = None,
+    ) -> tuple[Model, list[str], list[list[tuple[float, float | None]]], int | None]: ...
+    def predict(
+        self, table: Table
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]: ...
+    def to_bytes(self) -> bytes: ...
+    @staticmethod
+    def from_bytes(bytes: bytes, name: str = "the model") -> Model: ...
+    @property
+    def card(self) -> str: ...
+    @property
+    def targets(self) -> list[str]: ...
+    @property
+    def columns(self) -> list[str]: ...
+    def __reduce__(self) -> tuple[Any, ...]: ...
+
+@final
+class Contest:
+    def __new__(
+        cls,
+        table: Table,
+        *,
+        target: Sequence[str],
+        roles: dict[str, Any],
+        entrants: Sequence[Mapping[str, Any]],
+        split: str,
+        folds: int,
+        repeats: int,
+        sizes: Sequence[int | None],
+        seed: int,
+    ) -> Contest: ...
+    def splits(self) -> list[dict[str, Any]]: ...
+    def judge(
+        self,
+        entrant: int,
+        split: tuple[int | None, int, int],
+        predicted: NDArray[np.float64],
+        seconds: float,
+    ) -> str: ...
+    def outcome(self, runs: Sequence[str], command: str) -> Outcome: ...
+
+@final
+class Outcome:
+    @property
+    def verdict(self) -> str: ...
+    @property
+    def helps(self) -> bool: ...
+    @property
+    def remarks(self) -> list[str]: ...
+    @property
+    def how(self) -> str: ...
+    def lines(self) -> list[dict[str, Any]]: ...
+    def to_json(self) -> str: ...
+    def report(self, table: str) -> list[tuple[str, bytes]]: ...

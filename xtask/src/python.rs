@@ -1,0 +1,95 @@
+//! The Python package as its users have it: a wheel, in an environment with the libraries that it works with.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::bench::{run_command, target_folder};
+
+/// What the package is tested with, and what torch adds to it.
+const REQUIREMENTS: &str = "python/tests/requirements.txt";
+const TORCH: &str = "python/tests/requirements-torch.txt";
+
+/// An interpreter with the libraries, and the folder that the wheel was installed into.
+pub(crate) struct Installed {
+    pub(crate) python: PathBuf,
+    pub(crate) site: PathBuf,
+}
+
+impl Installed {
+    /// A command of its Python that finds the package.
+    pub(crate) fn command(&self) -> Command {
+        let mut command = Command::new(&self.python);
+        command.env("PYTHONPATH", &self.site).env("PYTHONDONTWRITEBYTECODE", "1");
+        command
+    }
+}
+
+/// Builds the wheel and installs it; `torch` says whether its libraries are wanted too.
+pub(crate) fn install(torch: bool, release: bool) -> Result<Installed> {
+    let python = environment(torch)?;
+    let target = target_folder()?;
+    let (wheels, site) = (target.join("wheels"), target.join("python-site"));
+    for folder in [&wheels, &site] {
+        if folder.exists() {
+            fs::remove_dir_all(folder)?;
+        }
+    }
+    let mut maturin = Command::new(&python);
+    maturin.args(["-m", "maturin", "build", "--locked", "--quiet"]);
+    maturin.args(["--profile", if release { "release" } else { "dev" }]);
+    // The wheel stays on this machine.
+    maturin.args(["--compatibility", "linux", "--manifest-path", "python/Cargo.toml", "--out"]);
+    run_command(maturin.arg(&wheels).env("CARGO_TARGET_DIR", &target))?;
+    let wheel = fs::read_dir(&wheels)?.next().context("maturin made no wheel")??.path();
+    let mut pip = Command::new(&python);
+    pip.args(["-m", "pip", "install", "--quiet", "--no-deps", "--disable-pip-version-check"]);
+    run_command(pip.arg("--target").arg(&site).arg(&wheel))?;
+    Ok(Installed { python, site })
+}
+
+/// Makes the environment, once for every list of requirements, outside the clone: torch is large.
+fn environment(torch: bool) -> Result<PathBuf> {
+    let lists = if torch { vec![REQUIREMENTS, TORCH] } else { vec![REQUIREMENTS] };
+    let mut wanted = String::new();
+    for list in &lists {
+        wanted += &fs::read_to_string(list).with_context(|| format!("cannot read {list}"))?;
+    }
+    let python3 = if cfg!(windows) { "python" } else { "python3" };
+    let version = run_command(Command::new(python3).arg("--version"))?;
+    let key = xxh3_64(format!("{version}{wanted}").as_bytes());
+    let folder = cache()?.join(format!("python-{key:016x}"));
+    let python = folder.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
+    let marker = folder.join("complete");
+    if marker.exists() {
+        return Ok(python);
+    }
+    eprintln!("making a virtual environment{}", if torch { " with torch: about 5 GB" } else { "" });
+    run_command(Command::new(python3).args(["-m", "venv", "--clear"]).arg(&folder))?;
+    let mut pip = Command::new(&python);
+    pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
+    for list in lists {
+        pip.args(["--requirement", list]);
+    }
+    run_command(&mut pip)?;
+    fs::write(marker, wanted)?;
+    Ok(python)
+}
+
+/// The user's cache.
+fn cache() -> Result<PathBuf> {
+    let given = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    if let Some(folder) = given("XDG_CACHE_HOME") {
+        return Ok(Path::new(&folder).join("windlass"));
+    }
+    if let (true, Some(folder)) = (cfg!(windows), given("LOCALAPPDATA")) {
+        return Ok(Path::new(&folder).join("windlass"));
+    }
+    match given("HOME") {
+        Some(home) => Ok(Path::new(&home).join(".cache/windlass")),
+        None => bail!("no HOME: set XDG_CACHE_HOME to a folder for the virtual environment"),
+    }
+}
