@@ -114,7 +114,7 @@ def regressor(airfoil):
 
         warnings.simplefilter("ignore")
         mlp = MLPRegressor(
-            (128, 128), batch_size=16, max_iter=epochs, alpha=0.0, random_state=0, tol=0.0,
+            hidden_layer_sizes=(128, 128), batch_size=16, max_iter=epochs, alpha=0.0, random_state=0, tol=0.0,
             n_iter_no_change=10**6,
         )
         with threadpool_limits(threads):

@@ -15,7 +15,8 @@ def main() -> None:
     cars = pd.read_csv(CARS, dtype={"origin": "category"}, index_col="name")
     more = windlass.augment(cars, target="mpg", copies=5, provenance=True)
     print(f"pandas: {len(cars)} rows, then {len(more)}; origin is {more['origin'].dtype}")
-    print(more[["mpg", "weight", "origin", "windlass_source", "windlass_gamma"]].iloc[[0, 398]])
+    shown = ["mpg", "weight", "origin", "windlass_source", "windlass_gamma"]
+    print(more[shown].iloc[[0, 398]].to_string())
 
     more = windlass.augment(pl.read_csv(CARS), target="mpg", method="c-mixup", copies=2)
     print(f"polars: {more.shape}, {more['horsepower'].null_count()} of horsepower missing")

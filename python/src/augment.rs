@@ -12,7 +12,7 @@ use windlass_table::{AnchorChoice, Method};
 use crate::arrays::{Rows, as_index, partition, row_numbers, width, with_samples, with_view};
 use crate::errors::{InputError, Refused as _};
 use crate::options;
-use crate::work::away;
+use crate::work::{away, away_unless, is_little};
 
 /// What is kept of the training rows: enough to fit again without looking for groups.
 enum Kept {
@@ -30,11 +30,6 @@ pub(crate) struct Fitted {
     kept: Kept,
     core: Box<dyn windlass::Fitted>,
 }
-
-/// Work on so few values and rows is not worth giving the interpreter's lock away: the core does it on one
-/// thread, and so it is also safe in a process that was forked. Partners count, hence twice the values.
-const FEW: usize = 1 << 14;
-const FEW_ROWS: usize = 256;
 
 fn flat(rows: ArrayD<f64>) -> Array2<f64> {
     let shape = (rows.shape()[0], width(&rows.view()));
@@ -85,7 +80,7 @@ impl Fitted {
             _ => None,
         };
         let rows = x.shape().first().copied().unwrap_or(0);
-        let core = core_method(&method, anchors, within, rows)?;
+        let core = core_method(py, &method, anchors, within, rows)?;
         let core = with_samples(py, (&x, &y, weights.as_deref()), |samples| {
             core.fit(samples, Seed(seed))
         })?;
@@ -138,7 +133,7 @@ impl Fitted {
             Kept::Matrix(matrix) => (blank(matrix.nrows()), blank(matrix.nrows()), None),
             Kept::Rows { x, y, weights } => (x.clone(), y.clone(), weights.as_deref()),
         };
-        let core = core_method(&method, anchors, None, x.nrows())?;
+        let core = core_method(py, &method, anchors, None, x.nrows())?;
         let fit = || {
             let samples = Samples::new(x.view(), y.view())?;
             match weights {
@@ -229,15 +224,16 @@ impl Fitted {
             }
         }
         let values = [&x, &y].map(|side| side.shape().iter().product::<usize>());
-        let few = rows.len() <= FEW_ROWS && 2 * (values[0] + values[1]) <= FEW;
+        // Twice, for partners.
+        let little = is_little(2 * (values[0] + values[1]), rows.len());
         let draw = || self.core.draw(Batch::Rows(&rows), Seed(self.seed), step);
-        let draw = if few { draw() } else { away(py, draw)? }.refused()?;
+        let draw = away_unless(py, little, draw)?.refused()?;
         let x = with_view!(&x, |view| {
-            let made = self.side(py, &draw, view, true, few)?;
+            let made = self.side(py, &draw, view, true, little)?;
             PyArrayDyn::from_owned_array(py, made).into_any()
         });
         let y = with_view!(&y, |view| {
-            let made = self.side(py, &draw, view, false, few)?;
+            let made = self.side(py, &draw, view, false, little)?;
             PyArrayDyn::from_owned_array(py, made).into_any()
         });
         Ok((x, y))
@@ -253,7 +249,9 @@ impl Fitted {
     ) -> PyResult<Bound<'py, PyDict>> {
         let rows = index.as_ref().map(row_numbers).transpose()?;
         let batch = rows.as_deref().map_or(Batch::All, Batch::Rows);
-        let draw = away(py, || self.core.draw(batch, Seed(self.seed), step))?.refused()?;
+        let little = is_little(0, rows.as_ref().map_or(usize::MAX, Vec::len));
+        let draw = || self.core.draw(batch, Seed(self.seed), step);
+        let draw = away_unless(py, little, draw)?.refused()?;
         let origins = (0..draw.rows()).filter_map(|row| draw.origin(row));
         let out = Columns::of(origins.map(|origin| (0, Some(origin))), None).into_dict(py)?;
         out.del_item("synthetic")?;
@@ -273,13 +271,13 @@ impl Fitted {
         draw: &Draw,
         batch: numpy::ndarray::ArrayViewD<'_, T>,
         features: bool,
-        few: bool,
+        little: bool,
     ) -> PyResult<ArrayD<T>> {
         let make = |rows: numpy::ndarray::ArrayViewD<'_, T>| {
             let make = || {
-                if features { draw.features_of(rows.view()) } else { draw.targets_of(rows.view()) }
+                if features { draw.features_of(rows) } else { draw.targets_of(rows) }
             };
-            if few { make().refused() } else { away(py, make)?.refused() }
+            away_unless(py, little, make)?.refused()
         };
         let length = batch.shape()[0];
         let partners: Vec<usize> = draw.gathered().skip(length).collect();
@@ -319,6 +317,7 @@ fn column(name: &str) -> PyResult<Column> {
 }
 
 fn core_method(
+    py: Python<'_>,
     method: &Method,
     anchors: Option<Given>,
     within: Option<Partition>,
@@ -330,7 +329,7 @@ fn core_method(
     };
     let anchors: Anchors = match anchors {
         Some(Given::Labels(labels)) => labels.into(),
-        Some(Given::Matrix(matrix)) => AnchorMatrix::new(matrix).refused()?.into(),
+        Some(Given::Matrix(matrix)) => away(py, || AnchorMatrix::new(matrix))?.refused()?.into(),
         None => match &ada.anchors {
             AnchorChoice::KMeans => {
                 let clusters = ada.clusters.of(rows as u64);

@@ -56,8 +56,9 @@ fn in_python(text: &str) -> String {
 }
 
 fn message(error: &dyn std::fmt::Display, hint: Option<String>) -> String {
-    let hint =
-        hint.filter(|hint| !hint.contains("`windlass ")).map(|hint| format!("\nhint: {hint}"));
+    let hint = hint
+        .filter(|hint| !hint.contains("`windlass ") && !hint.contains("--null"))
+        .map(|hint| format!("\nhint: {hint}"));
     in_python(&format!("{error}{}", hint.unwrap_or_default()))
 }
 

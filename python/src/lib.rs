@@ -26,7 +26,7 @@ mod _windlass {
     #[pymodule_export]
     use super::errors::{InputError, InputTypeError};
     #[pymodule_export]
-    use super::mixing::{group_mean, pairs, step_of};
+    use super::mixing::{group_mean, step_of};
     #[pymodule_export]
     use super::model::Model;
     #[pymodule_export]

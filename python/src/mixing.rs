@@ -6,7 +6,7 @@ use windlass::{Mixing, Strength};
 
 use crate::arrays::{Rows, partition, with_view};
 use crate::errors::{InputTypeError, Refused as _};
-use crate::work::away;
+use crate::work::{away_unless, is_little};
 
 fn strength(value: &Bound<'_, PyAny>, name: &str) -> PyResult<Strength> {
     if let Ok(shared) = value.extract::<f64>() {
@@ -25,8 +25,9 @@ fn mapped<'py>(
     transposed: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
     with_view!(&Rows::of(rows, "rows")?, |view| {
+        let little = is_little(view.len(), view.shape().first().copied().unwrap_or(0));
         let map = || if transposed { mixing.apply_transposed(view) } else { mixing.apply(view) };
-        let made = away(py, map)?.refused()?;
+        let made = away_unless(py, little, map)?.refused()?;
         Ok(PyArrayDyn::from_owned_array(py, made).into_any())
     })
 }
@@ -42,20 +43,6 @@ pub(crate) fn group_mean<'py>(
     transposed: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
     let mixing = Mixing::group_mean(partition(&labels)?, strength(gamma, "gamma")?).refused()?;
-    mapped(py, &mixing, rows, transposed)
-}
-
-/// Mixes the first half of some rows with the second; transposed, takes a gradient back.
-#[pyfunction]
-#[pyo3(signature = (rows, length, lam, transposed=false))]
-pub(crate) fn pairs<'py>(
-    py: Python<'py>,
-    rows: &Bound<'py, PyAny>,
-    length: usize,
-    lam: &Bound<'py, PyAny>,
-    transposed: bool,
-) -> PyResult<Bound<'py, PyAny>> {
-    let mixing = Mixing::pairs(length, strength(lam, "lam")?).refused()?;
     mapped(py, &mixing, rows, transposed)
 }
 

@@ -10,7 +10,7 @@ use windlass::{Bandwidth, GammaLaw, On, Per, Scale};
 use windlass_lab::Protocol;
 use windlass_model::{ActivationName, NetworkOptions, OptimizerName, Scaling, Valid};
 use windlass_table::{
-    AdaSettings, AnchorChoice, Clusters, Law, Method, MethodName, MethodOptions, Settings,
+    AdaSettings, AnchorChoice, Clusters, Integers, Law, Method, MethodName, MethodOptions, Settings,
 };
 use windlass_train::{Loss, Order, Schedule, Training};
 
@@ -66,12 +66,18 @@ impl<'py> Options<'py> {
         self.get(name, |value| value.extract().ok(), "a number")
     }
 
-    pub(crate) fn count(&self, name: &str) -> PyResult<Option<usize>> {
+    fn count(&self, name: &str) -> PyResult<Option<usize>> {
+        self.count_from(name, 0)
+    }
+
+    /// A whole number that is not below another.
+    fn count_from(&self, name: &str, least: usize) -> PyResult<Option<usize>> {
         let Some(value) = self.given.get_item(name)? else { return Ok(None) };
         if let Ok(count) = value.extract::<i64>() {
-            let range = "[0, inf)";
-            let refuse = |_| InputError::new_err(format!("{name} must be in {range}, got {count}"));
-            return usize::try_from(count).map(Some).map_err(refuse);
+            let whole = usize::try_from(count).ok().filter(|&count| count >= least);
+            return whole.map(Some).ok_or_else(|| {
+                InputError::new_err(format!("{name} must be in [{least}, inf), got {count}"))
+            });
         }
         self.get(name, |_| None, "a whole number")
     }
@@ -113,6 +119,8 @@ impl<'py> Options<'py> {
 const PER: [(&str, Per); 2] = [("copy", Per::Batch), ("row", Per::Row)];
 const ON: [(&str, On); 3] = [("x", On::X), ("y", On::Y), ("xy", On::Xy)];
 const SCALE: [(&str, Scale); 2] = [("standard", Scale::Standardised), ("raw", Scale::Raw)];
+pub(crate) const INTEGERS: [(&str, Integers); 2] =
+    [("round", Integers::Round), ("float", Integers::Float)];
 const SCALING: [(&str, Scaling); 3] =
     [("standard", Scaling::Standard), ("minmax", Scaling::MinMax), ("none", Scaling::None)];
 const ACTIVATION: [(&str, ActivationName); 5] = [
@@ -149,12 +157,7 @@ pub(crate) fn method(name: &str, options: &Bound<'_, PyDict>) -> PyResult<Method
             let read = |text: &str| Clusters::from_str(text);
             said.read("n_anchors", |_| Clusters::Auto, read)?
         }
-        _ => match said.count("n_anchors")? {
-            Some(0) => {
-                return Err(InputError::new_err("n_anchors must be in [1, inf), got 0"));
-            }
-            count => count.map(Clusters::Count),
-        },
+        _ => said.count_from("n_anchors", 1)?.map(Clusters::Count),
     };
     MethodOptions {
         published: false,
@@ -283,6 +286,7 @@ pub(crate) fn defaults(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     augment.set_item("originals", settings.originals)?;
     augment.set_item("random_state", settings.seed)?;
     augment.set_item("clip", settings.clip)?;
+    augment.set_item("integers", word_of(&Integers::default(), &INTEGERS))?;
     augment.set_item("drop_missing_target", settings.drop_missing_target)?;
     all.set_item("augment", augment)?;
     all.set_item("regressor", network_defaults(py)?)?;

@@ -34,8 +34,11 @@ impl Condensed {
             with_samples(py, rows, |rows| regress::Condensed::new(rows, Exogenous::Groups(&groups)))
         } else {
             let matrix: PyReadonlyArray2<'_, f64> = anchors.extract()?;
-            let matrix = AnchorMatrix::new(matrix.as_array().to_owned()).refused()?;
-            with_samples(py, rows, |rows| regress::Condensed::new(rows, Exogenous::Matrix(&matrix)))
+            let matrix = matrix.as_array().to_owned();
+            with_samples(py, rows, |rows| {
+                let matrix = AnchorMatrix::new(matrix)?;
+                regress::Condensed::new(rows, Exogenous::Matrix(&matrix))
+            })
         };
         condensed.map(Self)
     }

@@ -18,7 +18,7 @@ use pyo3::types::{PyCapsule, PyDict};
 use windlass_table::{Augmentation, Columns, Integers, Settings, Table as Rows, Watch};
 
 use crate::errors::{InputError, InputTypeError, Refused as _};
-use crate::options;
+use crate::options::{self, INTEGERS};
 use crate::work::interruptible;
 
 /// What a table in memory is called in messages.
@@ -86,12 +86,11 @@ impl Table {
 
     /// The same table with the columns of a matrix of floats or integers behind its own.
     fn beside(&self, y: &Bound<'_, PyAny>, names: Vec<String>) -> PyResult<Self> {
-        let more = match y.extract::<PyReadonlyArray2<'_, i64>>() {
-            Ok(whole) => named::<i64, Int64Array>(whole.as_array(), names)?,
-            Err(_) => {
-                let floats = y.extract::<PyReadonlyArray2<'_, f64>>()?;
-                named::<f64, Float64Array>(floats.as_array(), names)?
-            }
+        let more = if let Ok(whole) = y.extract::<PyReadonlyArray2<'_, i64>>() {
+            named::<i64, Int64Array>(whole.as_array(), names)?
+        } else {
+            let floats = y.extract::<PyReadonlyArray2<'_, f64>>()?;
+            named::<f64, Float64Array>(floats.as_array(), names)?
         };
         let (rows, got) = (self.__len__(), more.first().map_or(0, |(_, values)| values.len()));
         if rows != got {
@@ -212,14 +211,15 @@ pub(crate) fn column_roles(target: Vec<String>, roles: &Bound<'_, PyDict>) -> Py
         }
     };
     let integers = match roles.get_item("integers")? {
-        Some(word) if !word.is_none() => match word.extract::<String>()?.as_str() {
-            "round" => Integers::Round,
-            "float" => Integers::Float,
-            other => {
-                let text = format!("integers must be \"round\" or \"float\", got {other:?}");
-                return Err(InputError::new_err(text));
-            }
-        },
+        Some(word) if !word.is_none() => {
+            let word = word.extract::<String>()?;
+            let known = INTEGERS.iter().find(|(known, _)| *known == word);
+            known.map(|(_, integers)| *integers).ok_or_else(|| {
+                InputError::new_err(format!(
+                    "integers must be \"round\" or \"float\", got {word:?}"
+                ))
+            })?
+        }
         _ => Integers::default(),
     };
     Ok(Columns {

@@ -30,6 +30,23 @@ fn pool() -> PyResult<Arc<ThreadPool>> {
     Ok(threads)
 }
 
+/// Work on so few values and rows is not worth giving the interpreter's lock away: the core does it on one
+/// thread, and so it is also safe in a process that was forked.
+pub(crate) fn is_little(values: usize, rows: usize) -> bool {
+    const VALUES: usize = 1 << 14;
+    const ROWS: usize = 256;
+    values <= VALUES && rows <= ROWS
+}
+
+/// Runs work without the interpreter's lock, unless there is little of it.
+pub(crate) fn away_unless<T: Send>(
+    py: Python<'_>,
+    little: bool,
+    work: impl FnOnce() -> T + Send,
+) -> PyResult<T> {
+    if little { Ok(work()) } else { away(py, work) }
+}
+
 /// Runs work without the interpreter's lock.
 pub(crate) fn away<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
     let threads = pool()?;

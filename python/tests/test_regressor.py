@@ -67,6 +67,17 @@ def test_tables_with_text_and_gaps():
     assert np.allclose(same.predict(polars.from_pandas(features)), model.predict(features))
 
 
+def test_anchors_may_be_labels():
+    pandas = pytest.importorskip("pandas")
+    x, y = rows()
+    site = np.arange(len(x)) % 4
+    by_labels = Regressor((8,), epochs=5, augment=ADA(anchors=site)).fit(x, y)
+    table = pandas.DataFrame(x, columns=["x0", "x1", "x2"]).assign(site=site)
+    by_name = Regressor((8,), epochs=5, augment=ADA(anchors="site")).fit(table, y)
+    assert (by_labels.predict(x) == by_name.predict(table)).all()
+    assert by_labels.card_["members"][0]["preparation"]["inputs"][-1]["name"] == "x2"
+
+
 def test_deviations_of_a_committee():
     x, y = rows()
     model = Regressor((8,), epochs=5, committee=4).fit(x, y)

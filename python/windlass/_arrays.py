@@ -29,7 +29,9 @@ def is_tensor(data: Any) -> bool:
 
 def is_table(data: Any) -> bool:
     """Whether something has named columns."""
-    return hasattr(data, "__arrow_c_stream__") and hasattr(data, "columns") or is_lazy(data)
+    # Before 2.2, pandas did not speak Arrow itself.
+    speaks = hasattr(data, "__arrow_c_stream__") or library(data) == "pandas"
+    return speaks and hasattr(data, "columns") or is_lazy(data)
 
 
 def is_lazy(data: Any) -> bool:
@@ -52,8 +54,8 @@ def column_names(table: Any) -> list[Any]:
 
 def to_numpy(data: Any, name: str) -> np.ndarray[Any, Any]:
     """Give anything like an array as one of numpy; refuse what holds no numbers."""
-    array = _as_array(data, name)
-    if array.dtype == object:
+    array = as_array(data, name)
+    if array.dtype.kind == "O":
         array = _from_objects(array, name)
     if array.dtype.kind == "c":
         raise InputError(f"Complex data not supported: {name} holds {array.dtype}")
@@ -66,7 +68,8 @@ def to_numpy(data: Any, name: str) -> np.ndarray[Any, Any]:
     return array.astype(np.float64) if isinstance(data, (list, tuple)) else array
 
 
-def _as_array(data: Any, name: str) -> np.ndarray[Any, Any]:
+def as_array(data: Any, name: str) -> np.ndarray[Any, Any]:
+    """Give anything like an array as one of numpy, whatever it holds."""
     if type(data) is np.ndarray:
         return data
     refuse_lazy(data, name)
@@ -85,7 +88,7 @@ def _as_array(data: Any, name: str) -> np.ndarray[Any, Any]:
         return np.asarray(data.cpu().numpy())
     if np.ma.isMaskedArray(data) and np.ma.getmaskarray(data).any():
         # The core refuses what is missing, and says where it is.
-        return np.asarray(data.astype(np.float64).filled(np.nan))
+        return np.asarray(np.ma.filled(data.astype(np.float64), np.nan))
     if not isinstance(data, np.ndarray) and hasattr(data, "to_numpy"):
         data = data.to_numpy(**({"zero_copy_only": False} if library(data) == "pyarrow" else {}))
     try:
@@ -154,10 +157,10 @@ def restored(
     return made
 
 
-def like(made: np.ndarray[Any, Any], given: Any, rows: np.ndarray[Any, Any], originals: bool) -> Any:
+def like(made: np.ndarray[Any, Any], given: Any, rows: Any, originals: bool) -> Any:
     """Put what was made into the container, and give it the dtype, that it was made from.
 
-    ``rows`` are the rows of ``given`` that the rows come from, for the index of pandas.
+    ``rows`` are the rows of ``given`` that it was made from, for the index of pandas.
     """
     kind = library(given)
     if kind and is_table(given):
@@ -178,9 +181,7 @@ def like(made: np.ndarray[Any, Any], given: Any, rows: np.ndarray[Any, Any], ori
     return made
 
 
-def _table_like(
-    made: np.ndarray[Any, Any], given: Any, rows: np.ndarray[Any, Any], originals: bool
-) -> Any:
+def _table_like(made: np.ndarray[Any, Any], given: Any, rows: Any, originals: bool) -> Any:
     kind = library(given)
     places = range(made.shape[1])
     if kind == "pandas":
@@ -230,7 +231,7 @@ def whole(value: Any, name: str, least: int = 0) -> int:
 
 def row_numbers(idx: Any) -> np.ndarray[Any, Any]:
     """Give numbers of rows as the core takes them."""
-    rows = idx if type(idx) is np.ndarray else _as_array(idx, "idx")
+    rows = as_array(idx, "idx")
     if rows.dtype.kind not in "iu" and rows.size:
         raise InputTypeError(f"idx must hold row numbers, got {rows.dtype}")
     if rows.ndim != 1:
@@ -240,7 +241,7 @@ def row_numbers(idx: Any) -> np.ndarray[Any, Any]:
 
 def labels(values: Any, name: str) -> np.ndarray[Any, Any]:
     """Number the labels of groups from 0 on, in their order."""
-    array = _as_array(values, name)
+    array = as_array(values, name)
     if array.ndim != 1:
         raise InputError(f"{name} must have one label for every row, got shape {array.shape}")
     if array.dtype.kind == "f" and not np.all(np.isnan(array) | (array == np.floor(array))):
@@ -248,7 +249,7 @@ def labels(values: Any, name: str) -> np.ndarray[Any, Any]:
             f"{name} holds fractions, which name no groups\n"
             f"hint: for real-valued anchors give a matrix: {name}[:, None]"
         )
-    if array.dtype == object:
+    if array.dtype.kind == "O":
         array = np.asarray([_word(value) for value in array], dtype=str)
     return np.unique(array, return_inverse=True)[1].astype(np.int64)
 

@@ -51,6 +51,12 @@ class AugmentedRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):  # 
     feature_names_in_ : ndarray of str
         Their names, where they have any.
 
+    Notes
+    -----
+    A regressor that holds out rows by itself (``early_stopping=True``) holds out relatives of
+    the rows that it learns from, and stops too late. Switch that off, or use
+    :class:`Regressor`, which augments inside its loop and validates on rows of the table.
+
     Examples
     --------
     >>> import numpy as np

@@ -48,7 +48,8 @@ class Augmenter(BaseEstimator):  # type: ignore[misc]
         After :meth:`fit_resample`: the row that each row is, or was made from.
     provenance_ : dict of str to ndarray
         After :meth:`fit_resample`: where every row comes from (``synthetic``, ``source``,
-        ``copy``, and by method ``group``, ``gamma``, ``partner``, ``lambda``).
+        ``copy``, and by method ``group``, ``gamma``, ``partner``, ``lambda``; originals have
+        -1 as partner, and NaN for γ and λ).
     """
 
     _method: ClassVar[str]
@@ -151,9 +152,10 @@ class Augmenter(BaseEstimator):  # type: ignore[misc]
     ) -> tuple[Any, Any]:
         """Fit, and make ``copies`` synthetic rows of every row.
 
-        In arrays every column is a number and is moved; integers are rounded back. In a table
-        (pandas, polars, pyarrow) text, dates, booleans and integers with few values stay those
-        of the source row, and missing values stay missing: see :func:`windlass.augment`.
+        In arrays every column is a number and is moved; integers are rounded back, booleans
+        are what is nearer. In a table (pandas, polars, pyarrow) text, dates, booleans and
+        integers with few values stay those of the source row, and missing values stay missing:
+        see :func:`windlass.augment`.
 
         Parameters
         ----------
@@ -171,7 +173,7 @@ class Augmenter(BaseEstimator):  # type: ignore[misc]
         -------
         X_resampled, y_resampled
             The rows themselves (unless ``originals=False``), then copy after copy; the same
-            containers and dtypes as ``X`` and ``y``.
+            containers and dtypes as ``X`` and ``y``. Lists become arrays of floats.
         """
         if _arrays.is_table(X):
             from . import _table
@@ -182,11 +184,12 @@ class Augmenter(BaseEstimator):  # type: ignore[misc]
         check_room(len(x) * (copies + 1), math.prod(x.shape[1:]))
         x_in, y_in = _arrays.same_floats(x, targets)
         self._fit(X, x_in, y_in, sample_weight, anchors)
-        self._drawn = (copies, originals)
         plan = self._core().plan(copies, originals)
         rows = plan.sources() if _arrays.library(y) == "pandas" else None
         made_x = _arrays.like(plan.features(x_in), X, None, originals)
-        return made_x, _arrays.like(plan.targets(y_in), y, rows, originals)
+        made_y = _arrays.like(plan.targets(y_in), y, rows, originals)
+        self._drawn = (copies, originals)
+        return made_x, made_y
 
     def _core(self) -> Fitted:
         fitted: Fitted | None = getattr(self, "_fitted", None)
@@ -213,8 +216,8 @@ class Augmenter(BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         X_batch, y_batch
-            One synthetic row for every row: numpy arrays, or tensors where tensors were given,
-            on their device.
+            One synthetic row for every row: numpy arrays of floats, or tensors where tensors
+            were given, on their device and with their dtype.
 
         Examples
         --------
@@ -256,20 +259,20 @@ class Augmenter(BaseEstimator):  # type: ignore[misc]
     @property
     def sample_indices_(self) -> np.ndarray[Any, Any]:
         """The row that each resampled row is, or was made from."""
-        if getattr(self, "_provenance", None) is not None:
-            return self._provenance["source"]  # type: ignore[index]
-        if getattr(self, "_drawn", None) is None:
-            raise AttributeError("sample_indices_ is there after fit_resample")
-        return self._core().plan(*self._drawn).sources()  # type: ignore[misc]
+        kept: dict[str, np.ndarray[Any, Any]] | None = getattr(self, "_provenance", None)
+        return self._again("sample_indices_").sources() if kept is None else kept["source"]
 
     @property
     def provenance_(self) -> dict[str, np.ndarray[Any, Any]]:
         """Where every resampled row comes from."""
-        if getattr(self, "_provenance", None) is not None:
-            return self._provenance  # type: ignore[return-value]
+        kept: dict[str, np.ndarray[Any, Any]] | None = getattr(self, "_provenance", None)
+        return self._again("provenance_").provenance() if kept is None else kept
+
+    def _again(self, name: str) -> Plan:
+        """Draw again what was drawn, which is cheaper than to keep it."""
         if getattr(self, "_drawn", None) is None:
-            raise AttributeError("provenance_ is there after fit_resample")
-        return self._core().plan(*self._drawn).provenance()  # type: ignore[misc]
+            raise AttributeError(f"{name} is there after fit_resample")
+        return self._core().plan(*self._drawn)  # type: ignore[misc]
 
 
 def check_room(rows: int, columns: int) -> None:
@@ -409,7 +412,7 @@ class ADA(Augmenter):
         self, anchors: Any, columns: Sequence[str] = ()
     ) -> tuple[dict[str, Any], np.ndarray[Any, Any] | None, np.ndarray[Any, Any] | None]:
         options = self._options()
-        name_anchors(options, columns, anchors)
+        _name_anchors(options, columns, anchors)
         found = within = None
         if not isinstance(options["anchors"], (str, type(None))):
             found = _found(options["anchors"])
@@ -423,8 +426,13 @@ class ADA(Augmenter):
     @property
     def groups_(self) -> np.ndarray[Any, Any]:
         """The group of every training row."""
-        fitted = getattr(self, "_fitted", None)
-        groups = getattr(self, "_groups", None) if fitted is None else fitted.groups
+        groups: np.ndarray[Any, Any] | None = None
+        if getattr(self, "_fitted", None) is not None:
+            groups = self._core().groups
+        elif "group" in (getattr(self, "_provenance", None) or {}):
+            rows = self.sample_indices_
+            groups = np.zeros(rows.max() + 1, dtype=np.int64)
+            groups[rows] = self.provenance_["group"]
         if groups is None:
             raise AttributeError("groups_ is there after fit, for anchors that are groups")
         return groups
@@ -448,7 +456,7 @@ class ADA(Augmenter):
         return float(self.draw([0], step=step)["gamma"][0])
 
 
-def name_anchors(options: dict[str, Any], columns: Sequence[str], anchors: Any) -> None:
+def _name_anchors(options: dict[str, Any], columns: Sequence[str], anchors: Any) -> None:
     """Turn the name of a column into the words that the command has for it."""
     value = options["anchors"] if anchors is None else anchors
     if isinstance(value, str) and value != "kmeans":
@@ -461,11 +469,10 @@ def name_anchors(options: dict[str, Any], columns: Sequence[str], anchors: Any) 
 
 def _found(anchors: Any) -> np.ndarray[Any, Any]:
     """Labels, or a matrix of real-valued anchors."""
-    array = anchors if hasattr(anchors, "shape") else np.asarray(anchors)
-    if len(array.shape) == 2:
-        matrix = _arrays.to_numpy(anchors, "anchors")
-        return np.ascontiguousarray(matrix, dtype=np.float64)
-    return _arrays.labels(anchors, "anchors")
+    array = _arrays.as_array(anchors, "anchors")
+    if array.ndim == 2:
+        return np.ascontiguousarray(_arrays.to_numpy(array, "anchors"), dtype=np.float64)
+    return _arrays.labels(array, "anchors")
 
 
 class Mixup(Augmenter):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._arrays import is_table
+from ._arrays import column_names, is_table, refuse_lazy
 from ._windlass import InputError, InputTypeError, defaults
 
 if TYPE_CHECKING:
@@ -72,9 +72,8 @@ except ImportError:
 
 def has_names(data: Any) -> bool:
     """Whether something is a table whose columns have names; numbers are no names."""
-    return is_table(data) and (
-        not hasattr(data, "columns") or any(isinstance(name, str) for name in data.columns)
-    )
+    refuse_lazy(data, "X")
+    return is_table(data) and any(isinstance(name, str) for name in column_names(data))
 
 
 def needs(module: str, what: str, install: str) -> ImportError:

@@ -10,9 +10,9 @@ import numpy as np
 
 from . import _arrays
 from . import _windlass as core
-from ._augmenters import ADA, Augmenter, named
+from ._augmenters import Augmenter, named
 from ._base import DEFAULTS, has_names, needs, seed_of
-from ._table import Source, _fresh, _name_anchors, _target_names
+from ._table import Source, _fresh, _target_names
 from ._windlass import InputError, Table
 
 try:
@@ -213,13 +213,14 @@ class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             weights = _check_sample_weight(sample_weight, targets, dtype=np.float64)
             roles["weight"] = _fresh("sample_weight", taken)
             table = table.beside(weights.reshape(-1, 1), [roles["weight"]])
+        table, inside = self._inside(table, roles)
         model, notes, history, diverged = core.Model.train(
             table,
             target=names,
             roles=roles,
             network=self._network(),
             seed=seed_of(self.random_state),
-            augment=self._inside(table, roles),
+            augment=inside,
         )
         if diverged is not None:
             raise InputError(
@@ -242,28 +243,34 @@ class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             options["hidden"] = tuple(np.atleast_1d(self.hidden).tolist())
         return options
 
-    def _inside(self, table: Table, roles: dict[str, Any]) -> dict[str, Any] | None:
+    def _inside(
+        self, table: Table, roles: dict[str, Any]
+    ) -> tuple[Table, dict[str, Any] | None]:
+        """Say what augments batches; labels of groups go beside the table, and are no feature."""
         if self.augment is None:
             if self.layer or self.keep_originals or self.per_batch:
                 raise InputError("layer, keep_originals and per_batch need augment")
-            return None
+            return table, None
         augmenter = named(self.augment) if isinstance(self.augment, str) else self.augment
         if not isinstance(augmenter, Augmenter):
             raise core.InputTypeError(
                 f"augment must be an augmenter or its name, got {type(augmenter).__name__}"
             )
-        options = augmenter._options()
-        if isinstance(augmenter, ADA):
-            _name_anchors(options, table.names, None)
-            anchors = options["anchors"]
-            if not isinstance(anchors, str):
+        options, anchors, within = augmenter._anchors(None, table.names)
+        for key, labels in (("anchors", anchors), ("within", within)):
+            if labels is None:
+                continue
+            if labels.ndim == 2:
                 raise InputError(
-                    "anchors of a network are found in the rows, or named by a column\n"
-                    'hint: put the labels into a column of X, and name it: ADA(anchors="site")'
+                    "a matrix of anchors does not apply to networks\n"
+                    "hint: give labels of groups, or name a column"
                 )
-            if anchors.startswith("column:"):
-                roles["carry"] = [anchors.partition(":")[2]]
-        return {
+            name = _fresh(key, list(table.names))
+            table = table.beside(labels.reshape(-1, 1), [name])
+            options[key] = name if key == "within" else f"column:{name}"
+        named_by = str(options.get("anchors")).partition("column:")[2]
+        roles["carry"] = [name for name in (named_by, options.get("within")) if name]
+        return table, {
             "name": augmenter._method,
             "options": options,
             "layer": self.layer,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import math
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +10,8 @@ import numpy as np
 
 from . import _arrays
 from . import _windlass as core
-from ._augmenters import ADA, Augmenter, named
+from ._augmenters import Augmenter, check_room, named
+from ._augmenters import _name_anchors as _name_anchors
 from ._base import DEFAULTS, needs, seed_of
 from ._windlass import InputError, InputTypeError
 
@@ -40,7 +41,7 @@ def augment(
     categorical: Sequence[str] = (),
     continuous: Sequence[str] = (),
     weight: str | None = None,
-    integers: str = "round",
+    integers: str = _USUAL["integers"],
     clip: bool = _USUAL["clip"],
     drop_missing_target: bool = _USUAL["drop_missing_target"],
     **options: Any,
@@ -56,7 +57,8 @@ def augment(
     data : DataFrame of pandas or polars, Table of pyarrow, or any table that speaks Arrow
         The rows. They are not copied and not changed.
     target : str or list of str
-        The column to predict, or several.
+        The column to predict, or several. Columns of pandas whose names are no text go by
+        ``str(name)``.
     method : str or Augmenter, default "ada"
         "ada", "mixup", "c-mixup", "local-mixup", "noise", or an augmenter with its settings.
     copies : int, default 1
@@ -91,7 +93,8 @@ def augment(
     Returns
     -------
     table
-        A table of the same kind. The index of a pandas DataFrame is that of the source rows.
+        A table of the same kind; of another kind than pandas, polars and pyarrow, one that
+        speaks Arrow. The index of a pandas DataFrame is that of the source rows.
 
     Examples
     --------
@@ -106,61 +109,82 @@ def augment(
     ['usa', 'japan', 'japan']
     """
     if isinstance(method, Augmenter):
-        if options:
+        given = [*options, *(["random_state"] if random_state != _USUAL["random_state"] else [])]
+        if given:
             raise InputTypeError(
-                f"{', '.join(options)}: the augmenter has its settings already\n"
+                f"{', '.join(given)}: the augmenter has its settings already\n"
                 "hint: set them there, or give the method by its name"
             )
-        augmenter = method
-        random_state = augmenter.random_state
+        augmenter, random_state = method, method.random_state
     else:
         augmenter = named(method, **options)
-    targets = [target] if isinstance(target, str) else list(target)
-    seed = seed_of(random_state)
-    copies = augmenter.copies if copies is None else copies
-    originals = augmenter.originals if originals is None else originals
-    table = Source(data, "data")
-    roles = {
-        "features": None if features is None else list(features),
-        "exclude": list(exclude),
-        "carry": list(carry),
-        "categorical": list(categorical),
-        "continuous": list(continuous),
-        "weight": weight,
-        "integers": integers,
-    }
-    made = table.augment(
+    source = Source(data, "data")
+    made = source.augment(
         augmenter,
-        targets,
-        roles,
-        copies=copies,
-        originals=originals,
-        seed=seed,
+        _names(target, "target"),
+        {
+            "features": None if features is None else _names(features, "features"),
+            "exclude": _names(exclude, "exclude"),
+            "carry": _names(carry, "carry"),
+            "categorical": _names(categorical, "categorical"),
+            "continuous": _names(continuous, "continuous"),
+            "weight": None if weight is None else str(weight),
+            "integers": integers,
+        },
+        copies=augmenter.copies if copies is None else copies,
+        originals=augmenter.originals if originals is None else originals,
+        seed=seed_of(random_state),
         clip=clip,
         drop_missing_target=drop_missing_target,
     )
     return made.table(provenance=provenance)
 
 
+def _names(columns: Any, role: str) -> list[str]:
+    """List names of columns; one alone may stand for a list of one."""
+    if isinstance(columns, (list, tuple, set, np.ndarray)) or hasattr(columns, "to_list"):
+        names = [str(name) for name in columns]
+    elif isinstance(columns, (str, int, np.integer)):
+        names = [str(columns)]
+    else:
+        kind = type(columns).__name__
+        hint = "\nhint: noise on features is method=Noise(features=...)" * (role == "features")
+        raise InputTypeError(f"{role} must name columns, got {columns!r} of type {kind}{hint}")
+    if role == "target" and not names:
+        raise InputError("target names no column")
+    return names
+
+
 class Source:
     """A table of any kind, as the core sees it."""
 
     def __init__(self, data: Any, name: str) -> None:
-        if _arrays.is_lazy(data):
-            raise InputTypeError(
-                f"{name} is a LazyFrame, whose rows do not exist yet\nhint: {name}.collect()"
-            )
-        if not hasattr(data, "__arrow_c_stream__"):
+        _arrays.refuse_lazy(data, name)
+        speaks = hasattr(data, "__arrow_c_stream__") and not hasattr(data, "to_numpy")
+        if not speaks and not _arrays.is_table(data):
             raise InputTypeError(
                 f"{name} must be a table that speaks Arrow (pandas, polars, pyarrow), "
                 f"got {type(data).__name__}\nhint: for arrays use ADA(...).fit_resample(X, y)"
             )
         self.data = data
-        self.kind = type(data).__module__.partition(".")[0]
+        self.kind = _arrays.library(data)
         if self.kind == "pandas":
-            self.core = core.Table.read(_of_pandas(data))
-        else:
-            self.core = core.Table.read(data)
+            data = _of_pandas(data)
+        elif self.kind == "polars":
+            data = _of_polars(data)
+        self.core = core.Table.read(data)
+        self.names = self.core.names
+
+    def beside(self, values: np.ndarray[Any, Any], *names: str) -> list[str]:
+        """Put columns beside those of the table that are not given back, and name them."""
+        if len(values) != len(self.core):
+            raise InputError(
+                f"X and {names[0]} must have the same rows, got {len(self.core)} and {len(values)}"
+            )
+        taken = self.core.names
+        fresh = [_fresh(name, taken) for name in names]
+        self.core = self.core.beside(values.reshape(len(values), -1), fresh)
+        return fresh
 
     def augment(
         self,
@@ -171,56 +195,41 @@ class Source:
         copies: int,
         originals: bool,
         seed: int,
-        clip: bool = False,
-        drop_missing_target: bool = False,
+        clip: bool = _USUAL["clip"],
+        drop_missing_target: bool = _USUAL["drop_missing_target"],
         anchors: Any = None,
-        extra: Sequence[str] = (),
     ) -> Made:
-        """Augment the table; ``extra`` are columns that were added and are not given back."""
-        options = augmenter._options()
-        if isinstance(augmenter, ADA):
-            _name_anchors(options, self.core.names, anchors)
-        elif anchors is not None:
-            raise InputError(f"anchors do not apply to {augmenter._method}\nhint: leave them out")
-        if isinstance(copies, bool) or not isinstance(copies, (int, np.integer)):
-            raise InputTypeError(f"copies must be a whole number, got {copies!r}")
-        table, moved, summary = core.augment(
+        """Augment the table."""
+        options, found, within = augmenter._anchors(anchors, self.names)
+        if found is not None and found.ndim == 2:
+            raise InputError(
+                "a matrix of anchors goes with arrays, not with a table\n"
+                "hint: ADA(...).fit_resample(X.to_numpy(), y), or an array of labels"
+            )
+        if found is not None:
+            options["anchors"] = f"column:{self.beside(found, 'anchors')[0]}"
+        if within is not None:
+            options["within"] = self.beside(within, "within")[0]
+        copies = _arrays.whole(copies, "copies", 1)
+        check_room(len(self.core) * (copies + 1), len(self.names))
+        table, moved, _ = core.augment(
             self.core,
             augmenter._method,
             options,
             target=target,
             roles=roles,
-            copies=max(int(copies), 0),
+            copies=copies,
             originals=bool(originals),
             seed=seed,
-            clip=clip,
-            drop_missing_target=drop_missing_target,
+            clip=bool(clip),
+            drop_missing_target=bool(drop_missing_target),
         )
-        return Made(self, table, moved, json.loads(summary), list(extra))
-
-
-def _name_anchors(options: dict[str, Any], columns: list[str], anchors: Any) -> None:
-    """Turn the name of a column into the words of the command."""
-    value = options["anchors"] if anchors is None else anchors
-    if isinstance(value, str) and value != "kmeans":
-        kind, _, rest = value.partition(":")
-        known = kind in ("bins", "quantiles", "column") and rest in columns
-        if value in columns and not known:
-            value = f"column:{value}"
-    options["anchors"] = value
-    if isinstance(options["law"], np.ndarray):
-        options["law"] = options["law"].tolist()
+        return Made(self, table, moved)
 
 
 def _of_pandas(data: Any) -> Any:
     """Give the columns of a DataFrame without its index, which is not a column to move."""
-    names = list(data.columns)
-    for name in names:
-        if not isinstance(name, str):
-            raise InputTypeError(
-                f"columns must have text as names, got {name!r} of type {type(name).__name__}\n"
-                "hint: data.rename(columns=str)"
-            )
+    names = [str(name) for name in data.columns]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise InputError(f"two columns are named `{twice}`\nhint: rename one of them")
@@ -228,110 +237,100 @@ def _of_pandas(data: Any) -> Any:
         import pyarrow
     except ImportError:
         raise needs("pyarrow", "a table of pandas", "pyarrow") from None
+    if names != list(data.columns):
+        data = data.set_axis(names, axis=1)
     try:
         return pyarrow.Table.from_pandas(data, preserve_index=False)
-    except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError, pyarrow.ArrowNotImplementedError) as e:
+    except (pyarrow.ArrowException, TypeError) as error:
         raise InputTypeError(
-            f"{'; '.join(str(part) for part in e.args)}\n"
+            f"{'; '.join(str(part) for part in error.args)}\n"
             "hint: give the column one type, or leave it out"
         ) from None
+
+
+def _of_polars(data: Any) -> Any:
+    """Give a DataFrame with something in columns of nothing, which Arrow in Rust does not read."""
+    import polars
+
+    nothing = [name for name, dtype in data.schema.items() if dtype == polars.Null]
+    return data.cast(dict.fromkeys(nothing, polars.Boolean)) if nothing else data
 
 
 class Made:
     """An augmented table, before it goes back to where its rows came from."""
 
-    def __init__(
-        self,
-        source: Source,
-        table: core.Table,
-        moved: list[str],
-        summary: dict[str, Any],
-        extra: list[str],
-    ) -> None:
+    def __init__(self, source: Source, table: core.Table, moved: list[str]) -> None:
         self.source = source
         self.core = table
         self.moved = moved
-        self.summary = summary
-        self.extra = extra
+        # Behind the columns of the source are those put beside it, then where rows come from.
+        self.added = [name for name in table.names if name not in source.core.names]
 
     def provenance(self) -> dict[str, np.ndarray[Any, Any]]:
         """Say where every row comes from, as arrays."""
-        names = [name for name in self.core.names if name.startswith(_PREFIX)]
-        return {name[len(_PREFIX) :]: self.core.numbers(name) for name in names}
+        return {name[len(_PREFIX) :]: self.core.numbers(name) for name in self.added}
 
     def table(self, *, provenance: bool) -> Any:
         """Give the rows in a table of the same kind as the source."""
-        data = self.source.data
-        drop = [*self.extra]
-        if not provenance:
-            drop += [name for name in self.core.names if name.startswith(_PREFIX)]
-        shown = [name for name in self.core.names if name not in drop]
+        shown = [name for name in self.source.names if name in self.core.names]
+        added = self.added if provenance else []
         if self.source.kind == "pandas":
-            return self._pandas(data, shown)
+            return self._pandas(self.source.data, shown, added)
+        out = self.core.select([*shown, *added])
         if self.source.kind == "polars":
-            return self._polars(data, shown)
-        out = self.core.select(shown)
-        if self.source.kind == "pyarrow":
-            return sys.modules["pyarrow"].table(out)
-        return out
+            return self._polars(self.source.data, out)
+        return sys.modules["pyarrow"].table(out) if self.source.kind == "pyarrow" else out
 
-    def _pandas(self, data: Any, shown: list[str]) -> Any:
+    def _pandas(self, data: Any, shown: list[str], added: list[str]) -> Any:
         import pandas
-
-        rows = self.core.numbers(f"{_PREFIX}source")
-        out = {}
-        for name in shown:
-            if name in self.moved:
-                out[name] = self._pandas_column(pandas, data[name], name)
-            elif name in data.columns:
-                out[name] = data[name].take(rows)
-            else:
-                column = self.core.numbers(name)
-                missing = name in (f"{_PREFIX}partner",) and (column < 0).any()
-                out[name] = pandas.array(
-                    np.where(column < 0, 0, column) if missing else column,
-                    dtype="Int64" if missing else column.dtype,
-                )
-                if missing:
-                    out[name][column < 0] = pandas.NA
-        index = data.index.take(rows)
-        columns = {
-            name: column.set_axis(index) if hasattr(column, "set_axis") else column
-            for name, column in out.items()
-        }
-        made = pandas.DataFrame(columns, index=index, columns=shown)
-        made.attrs = dict(data.attrs)
-        made.columns.name = data.columns.name
-        return made
-
-    def _pandas_column(self, pandas: Any, source: Any, name: str) -> Any:
-        """Give a moved column the dtype that it came with, wherever that can hold it."""
         import pyarrow
 
-        column = pyarrow.table(self.core.select([name])).column(0)
-        whole = pyarrow.types.is_integer(column.type)
-        dtype = source.dtype
-        if isinstance(dtype, pandas.ArrowDtype):
-            return pandas.Series(column, dtype=pandas.ArrowDtype(column.type), name=name)
-        if isinstance(dtype, np.dtype) and dtype.kind in "iu" and not whole:
-            return pandas.Series(column.to_numpy(), name=name)
-        if not isinstance(dtype, np.dtype) and not whole and hasattr(dtype, "numpy_dtype"):
-            if dtype.numpy_dtype.kind in "iu":
-                dtype = pandas.Float64Dtype()
-        if isinstance(dtype, np.dtype) and dtype.kind in "fiu":
-            return pandas.Series(column.to_numpy().astype(dtype, copy=False), name=name)
-        return pandas.Series(column.to_pandas(), name=name).astype(dtype)
+        rows = self.core.numbers(f"{_PREFIX}source")
+        places = [self.source.names.index(name) for name in shown]
+        made = pyarrow.table(self.core.select([*(set(shown) & set(self.moved)), *added]))
+        columns = {}
+        for name, place in zip(shown, places):
+            source = data.iloc[:, place]
+            moved = name in self.moved
+            columns[name] = _moved(made[name], source.dtype) if moved else source.array.take(rows)
+        for name in added:
+            # Only originals have no partner, and they may be left out: always the same dtype.
+            nullable = name == f"{_PREFIX}partner"
+            columns[name] = _moved(made[name], pandas.Int64Dtype() if nullable else None)
+        out = pandas.DataFrame(columns, index=data.index.take(rows))
+        names = data.columns.take(places)
+        out.columns = names.append(pandas.Index(added, name=names.name)) if added else names
+        out.attrs = dict(data.attrs)
+        return out
 
-    def _polars(self, data: Any, shown: list[str]) -> Any:
+    def _polars(self, data: Any, out: core.Table) -> Any:
         import polars
 
-        made = polars.DataFrame(self.core.select(shown))
+        made = polars.DataFrame(out)
         kept = {
             name: dtype
             for name, dtype in data.schema.items()
-            if name in shown and name not in self.moved and made.schema[name] != dtype
+            if name in made.columns and name not in self.moved and made.schema[name] != dtype
         }
         return made.cast(kept) if kept else made
+
+
+def _moved(column: Any, dtype: Any) -> Any:
+    """Give a column of Arrow the dtype of pandas that it came with, if that can hold it."""
+    import pandas
+    import pyarrow
+
+    floats = pyarrow.types.is_floating(column.type)
+    if isinstance(dtype, pandas.ArrowDtype):
+        dtype = pandas.ArrowDtype(column.type)
+    elif dtype is not None and dtype.kind in "iu" and floats:
+        dtype = None if isinstance(dtype, np.dtype) else pandas.Float64Dtype()
+    if hasattr(dtype, "__from_arrow__"):
+        return dtype.__from_arrow__(column)
+    if dtype == object:
+        return pandas.array(column.to_pylist(), dtype=object)
+    array = column.to_numpy()
+    return array if dtype is None else array.astype(dtype, copy=False)
 
 
 def resample(
@@ -343,65 +342,31 @@ def resample(
 ) -> tuple[Any, Any]:
     """``fit_resample`` of a table of features with targets beside it."""
     source = Source(X, "X")
-    targets = _targets(y)
-    augmenter._remember(X, len(source.core.names))
-    taken = list(source.core.names)
-    names = [_fresh(name, taken) for name in _target_names(y, targets.shape[1])]
-    source.core = source.core.beside(np.asarray(targets, dtype=np.float64), names)
-    roles: dict[str, Any] = {"carry": [], "exclude": []}
-    extra = list(names)
-    if sample_weight is not None:
-        name = _fresh("sample_weight", taken)
-        weights = np.asarray(sample_weight, dtype=np.float64).reshape(-1, 1)
-        source.core = source.core.beside(weights, [name])
-        roles["weight"] = name
-        extra.append(name)
-    anchors = _beside(augmenter, source, anchors, taken, extra)
-    augmenter.seed_ = seed_of(augmenter.random_state)
+    targets = _arrays.to_numpy(y, "y")
+    if targets.ndim not in (1, 2) or targets.shape[1:] == (0,):
+        raise InputError(f"y must have a column or several, got shape {targets.shape}")
+    count = math.prod(targets.shape[1:])
+    names = source.beside(targets.astype(np.float64, copy=False), *_target_names(y, count))
+    weights = _arrays.weights(sample_weight)
+    roles = {} if weights is None else {"weight": source.beside(weights, "sample_weight")[0]}
+    seed = seed_of(augmenter.random_state)
     made = source.augment(
         augmenter,
         names,
         roles,
         copies=augmenter.copies,
         originals=augmenter.originals,
-        seed=augmenter.seed_,
+        seed=seed,
         anchors=anchors,
-        extra=extra,
     )
-    augmenter._drawn = None
+    augmenter._fitted = None
+    augmenter._remember(X, len(source.names), seed)
     augmenter._provenance = made.provenance()
-    if hasattr(augmenter, "_fitted"):
-        del augmenter._fitted
-    group = augmenter._provenance.get("group")
-    if group is not None:
-        groups = np.zeros(len(targets), dtype=np.int64)
-        groups[augmenter._provenance["source"]] = group
-        augmenter._groups = groups  # type: ignore[attr-defined]
+    rows = augmenter.sample_indices_
     columns = np.column_stack([made.core.numbers(name) for name in names])
-    values = columns if np.ndim(y) == 2 else columns[:, 0]
-    return made.table(provenance=False), _target_like(values, y, made, augmenter)
-
-
-def _beside(
-    augmenter: Augmenter, source: Source, anchors: Any, taken: list[str], extra: list[str]
-) -> Any:
-    """Put labels that are no column of the table beside it, as one."""
-    if not isinstance(augmenter, ADA):
-        return anchors
-    value = augmenter.anchors if anchors is None else anchors
-    if isinstance(value, str):
-        return value
-    array = np.asarray(value.to_numpy() if hasattr(value, "to_numpy") else value)
-    if array.ndim == 2:
-        raise InputError(
-            "a matrix of anchors goes with arrays, not with a table\n"
-            "hint: X.to_numpy(), or an array of labels"
-        )
-    name = _fresh("anchors", taken)
-    labels = _arrays.labels(value, "anchors").astype(np.float64).reshape(-1, 1)
-    source.core = source.core.beside(labels, [name])
-    extra.append(name)
-    return f"column:{name}"
+    values = columns.reshape(len(rows), *targets.shape[1:])
+    more_y = _arrays.like(values, y, rows, bool(augmenter.originals))
+    return made.table(provenance=False), more_y
 
 
 def _fresh(name: str, taken: list[str]) -> str:
@@ -412,36 +377,10 @@ def _fresh(name: str, taken: list[str]) -> str:
     return name
 
 
-def _targets(y: Any) -> np.ndarray[Any, Any]:
-    targets = _arrays.to_numpy(y, "y")
-    if targets.ndim not in (1, 2):
-        raise InputError(f"y must have one or two dimensions, got {targets.ndim}")
-    return targets.reshape(len(targets), -1)
-
-
 def _target_names(y: Any, count: int) -> list[str]:
     if _arrays.is_table(y):
-        return [str(name) for name in y.columns]
+        return [str(name) for name in _arrays.column_names(y)]
     name = getattr(y, "name", None)
     if count == 1:
         return [str(name) if isinstance(name, str) and name else "y"]
     return [f"y{number}" for number in range(count)]
-
-
-def _target_like(values: np.ndarray[Any, Any], y: Any, made: Made, augmenter: Augmenter) -> Any:
-    """Give targets in the container, and with the dtype, that they came in."""
-    if _arrays.is_table(y):
-        kind = type(y).__module__.partition(".")[0]
-        columns = {name: values[:, place] for place, name in enumerate(y.columns)}
-        if kind == "pandas":
-            return type(y)(columns, index=made.source.data.index.take(augmenter.sample_indices_))
-        return type(y)(columns)
-    given = _arrays.to_numpy(y, "y")
-    values = _arrays.restored(values, given, augmenter.originals)
-    if type(y).__module__.partition(".")[0] == "pandas":
-        rows = augmenter.sample_indices_
-        out = type(y)(values, index=y.index.take(rows), name=y.name)
-        return out if out.dtype == y.dtype else out.astype(y.dtype)
-    from ._augmenters import _like
-
-    return _like(values, y)

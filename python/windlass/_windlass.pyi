@@ -21,7 +21,6 @@ __all__ = [
     "augment",
     "defaults",
     "group_mean",
-    "pairs",
     "predict_linear",
     "rounded",
     "step_of",
@@ -43,12 +42,6 @@ def group_mean(
     rows: NDArray[Any],
     labels: NDArray[np.int64],
     gamma: float | NDArray[np.float64],
-    transposed: bool = False,
-) -> NDArray[Any]: ...
-def pairs(
-    rows: NDArray[Any],
-    length: int,
-    lam: float | NDArray[np.float64],
     transposed: bool = False,
 ) -> NDArray[Any]: ...
 def step_of(index: NDArray[np.int64], epoch: int) -> int: ...

@@ -13,11 +13,11 @@
 
 from __future__ import annotations
 
-import operator
 from typing import TYPE_CHECKING, Any, Callable
 
 import numpy as np
 
+from . import _arrays
 from . import _windlass as core
 from ._augmenters import Augmenter
 from ._base import needs
@@ -92,7 +92,7 @@ def ada(h: Tensor, groups: Any, gamma: Any) -> Tensor:
     if _compiling():
         labels = torch.as_tensor(groups)
         _check_shape(labels, len(h), "groups")
-        return _moved(h, labels, _traced(gamma, _GAMMA, "gamma"))
+        return _moved(h, labels, _traced(gamma, len(h), _GAMMA, "gamma"))
     numbers = _labels(groups, len(h))
     strength = _strength(gamma, len(h), _GAMMA, "gamma")
     if not _in_core(h):
@@ -139,11 +139,12 @@ def mixup(h: Tensor, lam: Any, partner: Any = None) -> Tensor:
             "hint: give partner, or torch.cat([rows, partners]) as h"
         )
     if _compiling():
-        share = _traced(lam, _LAMBDA, "lam")
+        share = _traced(lam, len(mine), _LAMBDA, "lam")
     else:
-        share = _strength(lam, len(mine), _LAMBDA, "lam")
-    # A tensor even of one number: 1 − share is then rounded as in the core.
-    share = _per_row(torch.as_tensor(share, dtype=h.dtype, device=h.device), h)
+        # A tensor even of one number: 1 − share is then rounded as in the core.
+        strength = _strength(lam, len(mine), _LAMBDA, "lam")
+        share = torch.as_tensor(strength, dtype=torch.float64)
+    share = _per_row(share, h)
     return share * mine + (1 - share) * theirs
 
 
@@ -186,17 +187,19 @@ def _labels(groups: Any, rows: int) -> Labels:
 
 
 def _places(partner: Any, rows: int) -> Tensor:
-    if not isinstance(partner, torch.Tensor):
-        partner = torch.tensor(np.asarray(partner))
-    _check_shape(partner, rows, "partner")
-    if partner.is_floating_point() or partner.dtype == torch.bool:
-        raise InputTypeError(f"partner must hold places of rows, got {partner.dtype}")
-    # On a device torch looks itself, without waiting for it.
-    if partner.is_cpu and not _compiling():
-        outside = partner[(partner < 0) | (partner >= rows)]
-        if len(outside):
-            raise InputError(f"partner must be in [0, {rows - 1}], got {int(outside[0])}")
-    return partner.long()
+    if _compiling() or (isinstance(partner, torch.Tensor) and not partner.is_cpu):
+        # Their values are not looked at: torch does, without waiting for a device.
+        places = torch.as_tensor(partner)
+        _check_shape(places, rows, "partner")
+        return places.long()
+    array = np.asarray(partner)
+    if array.dtype.kind not in "iu":
+        raise InputTypeError(f"partner must hold places of rows, got {array.dtype}")
+    _check_shape(array, rows, "partner")
+    outside = array[(array < 0) | (array >= rows)]
+    if len(outside):
+        raise InputError(f"partner must be in [0, {rows - 1}], got {outside[0]}")
+    return torch.from_numpy(array.astype(np.int64))
 
 
 def _strength(value: Any, rows: int, limits: tuple[float, float], name: str) -> Strength:
@@ -213,15 +216,29 @@ def _strength(value: Any, rows: int, limits: tuple[float, float], name: str) -> 
             f"{name} must be a number, or a number for every row, got {type(value).__name__}"
         )
     if array.shape not in ((), (rows,)):
-        hint = "\nhint: ada.gamma(step, idx) where every row has its own" if name == "gamma" else ""
-        raise InputError(
-            f"{name} must be a number, or one for each of {rows} rows, got shape {array.shape}{hint}"
-        )
+        text = f"{name} must be a number, or one for each of {rows} rows, got shape {array.shape}"
+        # What a loop over an ADA with per="row" asked for.
+        hint = "\nhint: ada.gamma(step, idx) gives those of a batch" if name == "gamma" else ""
+        raise InputError(text + hint)
     # Asked as "is it inside?": NaN is not.
     outside = array[~((array >= low) & (array <= high))]
     if len(outside):
-        raise _out_of_range(float(outside[0]), limits, name)
+        raise _out_of_range(f"{outside[0]:g}", limits, name)
     return array.astype(np.float64) if array.ndim else float(array)
+
+
+def _traced(value: Any, rows: int, limits: tuple[float, float], name: str) -> Any:
+    """Check what can be known of a strength while a graph is made: not the values of a tensor."""
+    if isinstance(value, (int, float)):
+        if not limits[0] <= value <= limits[1]:
+            raise _out_of_range(str(value), limits, name)
+        return value
+    if not isinstance(value, torch.Tensor):
+        value = torch.as_tensor(value, dtype=torch.float64)
+    _check_constant(value, name)
+    if value.ndim:
+        _check_shape(value, rows, name)
+    return value
 
 
 def _check_constant(value: Tensor, name: str) -> None:
@@ -229,19 +246,10 @@ def _check_constant(value: Tensor, name: str) -> None:
         raise InputTypeError(f"{name} requires a gradient, and gets none\nhint: {name}.detach()")
 
 
-def _traced(value: Any, limits: tuple[float, float], name: str) -> Any:
-    """Check what can be known of a strength while a graph is made: not the values of a tensor."""
-    if isinstance(value, torch.Tensor):
-        _check_constant(value, name)
-    elif isinstance(value, (int, float)) and not limits[0] <= value <= limits[1]:
-        raise _out_of_range(value, limits, name)
-    return value
-
-
-def _out_of_range(value: float, limits: tuple[float, float], name: str) -> InputError:
+def _out_of_range(got: str, limits: tuple[float, float], name: str) -> InputError:
     # The core writes 1e16.
     low, high = (f"{limit:g}".replace("+", "") for limit in limits)
-    return InputError(f"{name} must be in [{low}, {high}], got {value:g}")
+    return InputError(f"{name} must be in [{low}, {high}], got {got}")
 
 
 def _in_core(h: Tensor) -> bool:
@@ -295,9 +303,8 @@ def _mapped(h: Tensor, labels: Labels, gamma: Strength, transposed: bool) -> Ten
 
 def _moved(h: Tensor, labels: Tensor, gamma: Any) -> Tensor:
     """The core's map by operations of torch: ``mean + shrink·(h − mean)``."""
-    means = _group_means(h, labels)
-    # lerp, because it leaves rows alone, to the bit, where γ is 1 or a group has one row.
-    return torch.lerp(means, h, _shrink(gamma, h))
+    # Written so that rows stay the same, to the bit, where γ is 1 or a group has one row.
+    return h - (1 - _shrink(gamma, h)) * (h - _group_means(h, labels))
 
 
 def _moved_back(gradient: Tensor, labels: Tensor, gamma: Any) -> Tensor:
@@ -308,12 +315,16 @@ def _moved_back(gradient: Tensor, labels: Tensor, gamma: Any) -> Tensor:
 
 def _shrink(gamma: Any, like: Tensor) -> Any:
     """What is left of a distance to the mean, for every row or for all: ``1/√γ``."""
-    if isinstance(gamma, (int, float)):
-        return gamma**-0.5
-    return _per_row(torch.as_tensor(gamma).rsqrt().to(like), like)
+    if isinstance(gamma, np.ndarray):
+        gamma = torch.from_numpy(gamma)
+    return _per_row(gamma**-0.5, like)
 
 
-def _per_row(values: Tensor, like: Tensor) -> Tensor:
+def _per_row(values: Any, like: Tensor) -> Any:
+    """Make a value for every row fit to rows of any number of dimensions; a number does."""
+    if not isinstance(values, torch.Tensor):
+        return values
+    values = values.to(like)
     return values.reshape(-1, *([1] * (like.ndim - 1))) if values.ndim else values
 
 
@@ -355,6 +366,10 @@ class Collate:
     Call :meth:`set_epoch` before every epoch: a batch of the same rows in the same order is
     otherwise augmented the same way again.
 
+    Rows are shuffled by torch. With ``persistent_workers=True`` it does so otherwise than without
+    workers, from the second epoch on, unless the sampler has a generator of its own:
+    ``sampler=RandomSampler(rows, generator=torch.Generator().manual_seed(0))``.
+
     Examples
     --------
     >>> import torch
@@ -393,15 +408,7 @@ class Collate:
         epoch : int
             Its number.
         """
-        try:
-            number = operator.index(epoch)
-        except TypeError:
-            raise InputTypeError(
-                f"epoch must be a whole number, got {type(epoch).__name__}"
-            ) from None
-        if not 0 <= number < 2**63:
-            raise InputError(f"epoch must be in [0, 2**63), got {number}")
-        self._epoch.fill_(number)
+        self._epoch.fill_(_arrays.whole(epoch, "epoch"))
 
     def __call__(self, samples: list[Any]) -> tuple[Tensor, ...]:
         """Put samples together, and augment them."""
@@ -412,24 +419,13 @@ class Collate:
             )
         collate: Callable[[Any], Any] = default_collate
         x, y, idx = collate(samples)
-        _check_sides(x, y, idx)
-        index = idx.numpy().astype(np.int64, copy=False)
+        for name, side in (("x", x), ("y", y), ("index", idx)):
+            if not isinstance(side, torch.Tensor):
+                raise InputTypeError(
+                    f"{name} of samples must be numbers, arrays or tensors, "
+                    f"and together they are a {type(side).__name__}"
+                )
+        index = _arrays.row_numbers(idx)
         step = core.step_of(index, int(self._epoch))
         x, y = self.augmenter.batch(x, y, index, step=step)
         return (x, y, idx) if self.keep_index else (x, y)
-
-
-def _check_sides(x: Any, y: Any, idx: Any) -> None:
-    """Refuse samples that are not numbers, numbers and a row number."""
-    for name, side in (("x", x), ("y", y), ("index", idx)):
-        if not isinstance(side, torch.Tensor):
-            raise InputTypeError(
-                f"{name} of a sample must be a number, an array or a tensor, "
-                f"and samples put together are a {type(side).__name__}"
-            )
-    if idx.ndim != 1 or idx.is_floating_point() or idx.dtype == torch.bool:
-        shape = tuple(idx.shape[1:])
-        raise InputTypeError(
-            "index of a sample must be the number of its training row, "
-            f"got {idx.dtype} of shape {shape}"
-        )

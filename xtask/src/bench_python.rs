@@ -83,13 +83,9 @@ machine disturbs it least); the tables show the median over rounds.",
         let (ours_ms, core_ms, ratio) = (1e3 * ours, 1e3 * core, ours / core);
         writeln!(page, "| {name} | {ours_ms:.0} ms | {core_ms:.0} ms | {ratio:.2} | {reach} |")?;
     }
-    let [core, tensors, arrays, dense] = [
-        rust("draw_batch")?,
-        python("batch")?,
-        python("batch_numpy")?,
-        python("batch_published")?,
-    ]
-    .map(|seconds| 1e6 * seconds);
+    let [core, tensors, arrays, dense] =
+        [rust("draw_batch")?, python("batch")?, python("batch_numpy")?, python("batch_published")?]
+            .map(|seconds| 1e6 * seconds);
     writeln!(
         page,
         "\n## Batches: `ADA.batch`, 64×8 float32

@@ -1,6 +1,6 @@
 //! What each column is: given by the user, or inferred from what it holds.
 
-use arrow_schema::Schema;
+use arrow_schema::{Field, Schema};
 
 use crate::column::{in_words, is_numeric};
 use crate::profile::Profile;
@@ -150,7 +150,7 @@ impl Asked {
             let (role, reason) = match self.of_column[place] {
                 Some((role, option)) => (role, option.to_owned()),
                 None if self.only_features => (Role::Carried, "not in --features".to_owned()),
-                None => inferred(field.data_type(), profile.columns[place].few),
+                None => inferred(field, profile.columns[place].few),
             };
             roles.push(role);
             reasons.push(reason);
@@ -170,8 +170,13 @@ impl Roles {
     }
 }
 
-fn inferred(data_type: &arrow_schema::DataType, few: Option<usize>) -> (Role, String) {
+fn inferred(field: &Field, few: Option<usize>) -> (Role, String) {
+    let data_type = field.data_type();
     match few {
+        // Integers that stand for something else, such as the months of pandas.
+        _ if field.extension_type_name().is_some() => {
+            (Role::Categorical, "values of an extension type".to_owned())
+        }
         _ if !is_numeric(data_type) => (Role::Categorical, in_words(data_type)),
         Some(1) => (Role::Categorical, "integers, 1 distinct value".to_owned()),
         Some(few) => (Role::Categorical, format!("integers, {few} distinct values")),
