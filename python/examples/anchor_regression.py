@@ -1,11 +1,15 @@
 """Anchor regression: least squares that is robust to shifts between sites."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 
 from windlass import AnchorRegressor
 
 
-def rows(shift, seed):
+def rows(shift: float, seed: int) -> tuple[Any, Any, Any]:
     """Six sites with a hidden cause of both x and y, which differs from site to site."""
     rng = np.random.default_rng(seed)
     site = rng.integers(6, size=600)

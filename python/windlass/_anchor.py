@@ -154,14 +154,15 @@ class AnchorRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             self, X, y, dtype=np.float64, multi_output=True, y_numeric=True, ensure_min_samples=2
         )
         y = np.asarray(y, dtype=np.float64)
+        weights: np.ndarray[Any, Any] | None = None
         if sample_weight is not None:
-            sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+            weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
         if anchors is None:
             groups = ADA(n_anchors=self.n_anchors, random_state=self.random_state)
-            found = groups.fit(X, y, sample_weight=sample_weight).groups_
+            found = groups.fit(X, y, sample_weight=weights).groups_
         else:
             found = _found(anchors)
-        self._condensed = Condensed(X, y, found, weights=sample_weight)
+        self._condensed = Condensed(X, y, found, weights=weights)
         self._flat = y.ndim == 1
         point = self._condensed.fit(float(self.gamma), float(self.alpha))
         self.coef_ = point["coef"][0] if self._flat else point["coef"]

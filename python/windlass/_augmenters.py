@@ -134,6 +134,7 @@ class Augmenter(BaseEstimator):  # type: ignore[misc]
         """Keep what a fit leaves behind, now that it was one."""
         self.seed_ = seed
         self.n_features_in_ = features
+        self._groups: np.ndarray[Any, Any] | None = None
         self._drawn: tuple[int, bool] | None = None
         self._provenance: dict[str, np.ndarray[Any, Any]] | None = None
         names = _arrays.column_names(X) if _arrays.is_table(X) else []
@@ -426,7 +427,9 @@ class ADA(Augmenter):
     @property
     def groups_(self) -> np.ndarray[Any, Any]:
         """The group of every training row."""
-        groups: np.ndarray[Any, Any] | None = None
+        groups: np.ndarray[Any, Any] | None = getattr(self, "_groups", None)
+        if groups is not None:
+            return groups
         if getattr(self, "_fitted", None) is not None:
             groups = self._core().groups
         elif "group" in (getattr(self, "_provenance", None) or {}):
@@ -435,6 +438,8 @@ class ADA(Augmenter):
             groups[rows] = self.provenance_["group"]
         if groups is None:
             raise AttributeError("groups_ is there after fit, for anchors that are groups")
+        # A training loop asks at every step.
+        self._groups = groups
         return groups
 
     def gamma(self, step: int, idx: Any = None) -> Any:

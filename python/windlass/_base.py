@@ -33,7 +33,7 @@ except ImportError:
 
         def get_params(self, deep: bool = True) -> dict[str, Any]:
             """Return the parameters of this estimator."""
-            out = {}
+            out: dict[str, Any] = {}
             for name in self._get_param_names():
                 value = getattr(self, name)
                 if deep and hasattr(value, "get_params") and not isinstance(value, type):

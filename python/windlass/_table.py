@@ -11,7 +11,6 @@ import numpy as np
 from . import _arrays
 from . import _windlass as core
 from ._augmenters import Augmenter, check_room, named
-from ._augmenters import _name_anchors as _name_anchors
 from ._base import DEFAULTS, needs, seed_of
 from ._windlass import InputError, InputTypeError
 
