@@ -37,7 +37,7 @@ def test_numpy_is_all_that_it_needs():
         """
         import numpy as np, pickle, copy
         import windlass
-        from windlass import ADA, CMixup, Noise
+        from windlass import *
         X = np.random.default_rng(0).normal(size=(30, 2)); y = X[:, 0]
         ada = ADA(n_anchors=3, copies=2)
         print(ada, ADA(), CMixup(1.0))

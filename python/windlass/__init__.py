@@ -33,6 +33,7 @@ command ``windlass`` and the Rust crate alike.
 from __future__ import annotations
 
 import importlib
+import importlib.util
 from typing import TYPE_CHECKING, Any
 
 from ._windlass import InputError, InputTypeError, __version__
@@ -71,8 +72,15 @@ _HOMES = {
     "augment": "_table",
 }
 
-# Without torch: `from windlass import *` must not hide the user's own.
-__all__ = [*_HOMES, "InputError", "InputTypeError", "__version__"]
+# What `from windlass import *` gives: estimators only where scikit-learn is there, and never
+# `torch`, which would hide the user's own.
+_ESTIMATORS = {"AugmentedRegressor", "AnchorRegressor", "Path", "Regressor"}
+try:
+    _MISSING = set() if importlib.util.find_spec("sklearn") else _ESTIMATORS
+except ImportError:
+    _MISSING = _ESTIMATORS
+__all__ = [name for name in _HOMES if name not in _MISSING]
+__all__ += ["InputError", "InputTypeError", "__version__"]
 
 
 def __getattr__(name: str) -> Any:

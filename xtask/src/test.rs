@@ -116,6 +116,7 @@ fn python(quick: bool, tally: &mut Tally) -> Result<bool> {
         tests.arg(format!("--ignore={}", package.join("torch.py").display()));
     }
     tests.arg(&package);
+    tests.args(["--doctest-glob=*.md", "docs/python.md"]);
     tests.args(["crates/windlass-cli/tests/python", "python/tests"]);
     passed &= watched(tests.env("WINDLASS", windlass), tally)?;
     Ok(passed)
