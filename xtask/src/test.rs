@@ -84,8 +84,10 @@ pub(crate) fn run(quick: bool) -> Result<()> {
     if quick {
         tally.skipped.push("skipped: torch, and what needs it (--quick)".into());
     }
-    for skipped in &tally.skipped {
-        eprintln!("{skipped}");
+    let mut reasons = tally.skipped.clone();
+    reasons.dedup();
+    for reason in reasons {
+        eprintln!("{reason}");
     }
     let mut out = std::io::stdout();
     let (passed, failed, skipped) = (tally.passed, tally.failed, tally.skipped.len());
@@ -146,10 +148,16 @@ impl Tally {
     /// Reads lines such as `test result: ok. 10 passed; 0 failed; 0 ignored; …`, `skipped: …` and pytest's
     /// `1 failed, 3 passed in 0.52s` and `SKIPPED [2] …`.
     fn read(&mut self, line: &str) {
-        if line.starts_with("skipped: ") || line.starts_with("SKIPPED [") {
+        if line.starts_with("skipped: ") {
             self.skipped.push(line.to_owned());
+        } else if let Some(rest) = line.strip_prefix("SKIPPED [") {
+            // Several for the same reason are one line.
+            let count = rest.split(']').next().and_then(|count| count.parse().ok()).unwrap_or(1);
+            self.skipped.extend(std::iter::repeat_n(line.to_owned(), count));
         }
-        let of_pytest = line.ends_with('s') && line.contains(" in ") && line.contains("ed");
+        // Runs of more than a minute are also said in minutes, in brackets.
+        let ended = line.split(" (").next().is_some_and(|line| line.ends_with('s'));
+        let of_pytest = ended && line.contains(" in ") && line.contains("ed");
         let result = line.strip_prefix("test result: ").or(of_pytest.then_some(line));
         let Some(result) = result else {
             return;
@@ -178,9 +186,9 @@ mod tests {
         tally.read("skipped: data set `no2` is absent");
         tally.read("SKIPPED [6] tests/python/test_report.py: Chromium is absent");
         tally.read("running 3 tests");
-        assert_eq!((tally.passed, tally.failed, tally.skipped.len()), (13, 2, 2));
+        assert_eq!((tally.passed, tally.failed, tally.skipped.len()), (13, 2, 7));
         tally.read("1 failed, 4 passed in 0.52s");
-        tally.read("5 passed in 12.01s");
+        tally.read("5 passed, 2 skipped, 1 warning in 98.01s (0:01:38)");
         tally.read("what is said in passing is not counted");
         assert_eq!((tally.passed, tally.failed), (22, 3));
     }
