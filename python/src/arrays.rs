@@ -34,9 +34,11 @@ pub(crate) use with_view;
 impl<'py> Rows<'py> {
     pub(crate) fn of(object: &Bound<'py, PyAny>, name: &str) -> PyResult<Self> {
         if let Ok(rows) = object.cast::<PyArrayDyn<f64>>() {
+            check_aligned::<f64>(rows, name)?;
             return Ok(Self::Double(rows.readonly()));
         }
         if let Ok(rows) = object.cast::<PyArrayDyn<f32>>() {
+            check_aligned::<f32>(rows, name)?;
             return Ok(Self::Single(rows.readonly()));
         }
         let text = format!("{name} must be a numpy array of float32 or float64");
@@ -58,6 +60,19 @@ impl<'py> Rows<'py> {
             Self::Double(rows) => rows.as_array().to_owned(),
         }
     }
+}
+
+/// Refuses values that do not stand where values of their type do, as in packed records: they cannot be read in
+/// place. The package copies such arrays before they come here.
+fn check_aligned<T: numpy::Element>(rows: &Bound<'_, PyArrayDyn<T>>, name: &str) -> PyResult<()> {
+    use numpy::PyUntypedArrayMethods as _;
+    let size = isize::try_from(size_of::<T>()).unwrap_or(isize::MAX);
+    let aligned = rows.data().addr() % align_of::<T>() == 0
+        && rows.strides().iter().all(|stride| stride % size == 0);
+    if aligned {
+        return Ok(());
+    }
+    Err(InputTypeError::new_err(format!("{name} must be an aligned array")))
 }
 
 /// Works on features and targets with their weights, away from the interpreter; both are of the same width.
@@ -99,7 +114,32 @@ pub(crate) fn row_numbers(index: &PyReadonlyArray1<'_, i64>) -> PyResult<Vec<usi
 /// Labels of groups, numbered from 0.
 pub(crate) fn partition(labels: &PyReadonlyArray1<'_, i64>) -> PyResult<Partition> {
     let labels: Vec<i64> = labels.as_array().to_vec();
+    if let Some(numbered) = numbered(&labels) {
+        return numbered.refused();
+    }
     Partition::of_categories(&labels).refused()
+}
+
+/// The same for labels that lie close together: a table instead of a search.
+fn numbered(labels: &[i64]) -> Option<windlass::Result<Partition>> {
+    let (low, high) = (*labels.iter().min()?, *labels.iter().max()?);
+    let width = usize::try_from(high.checked_sub(low)?).ok()?;
+    if width > 4 * labels.len() {
+        return None;
+    }
+    let place = |label: i64| usize::try_from(label - low).unwrap_or(0);
+    let mut numbers = vec![0; width + 1];
+    for &label in labels {
+        numbers[place(label)] = 1;
+    }
+    let mut groups = 0;
+    for number in &mut numbers {
+        let found = *number;
+        *number = groups;
+        groups += found;
+    }
+    let labels = labels.iter().map(|&label| numbers[place(label)]).collect();
+    Some(Partition::new(labels, groups as usize))
 }
 
 /// Row numbers as numpy has them.

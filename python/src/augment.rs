@@ -327,25 +327,21 @@ fn core_method(
         Method::Ada(ada) => ada,
         other => return Ok(other.without_anchors().expect("a method that is not ADA")),
     };
+    let groups = ada.groups_in(rows as u64, within.as_ref().map_or(1, Partition::groups));
     let anchors: Anchors = match anchors {
         Some(Given::Labels(labels)) => labels.into(),
         Some(Given::Matrix(matrix)) => away(py, || AnchorMatrix::new(matrix))?.refused()?.into(),
         None => match &ada.anchors {
             AnchorChoice::KMeans => {
-                let clusters = ada.clusters.of(rows as u64);
-                if clusters > rows {
-                    let rows = rows as u64;
+                if groups > rows {
+                    let (clusters, rows) = (groups, rows as u64);
                     let error = windlass_table::Error::MoreClustersThanRows { clusters, rows };
                     return Err(error).refused();
                 }
-                ada.found(rows as u64)
+                ada.found(groups)
             }
-            AnchorChoice::Bins(name) => {
-                Anchors::EqualWidth { of: column(name)?, bins: ada.clusters.of(rows as u64) }
-            }
-            AnchorChoice::Quantiles(name) => {
-                Anchors::EqualSize { of: column(name)?, bins: ada.clusters.of(rows as u64) }
-            }
+            AnchorChoice::Bins(name) => Anchors::EqualWidth { of: column(name)?, bins: groups },
+            AnchorChoice::Quantiles(name) => Anchors::EqualSize { of: column(name)?, bins: groups },
             AnchorChoice::Column(_) | AnchorChoice::Matrix(_) => {
                 let text = "in arrays columns have no names: give an array of labels as anchors, \
                             or a DataFrame";

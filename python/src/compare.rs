@@ -3,12 +3,14 @@
 
 use std::path::Path;
 use std::str::FromStr as _;
+use std::sync::Arc;
 
 use numpy::{PyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use windlass_lab::{
     Comparison, Declared, Entrant, Key, MethodName, ModelName, Protocol, Results, Rows, Rule, Run,
+    Sitting,
 };
 use windlass_model::{EnlargeRecipe, NetworkOptions, Scaling};
 use windlass_table::Frame;
@@ -24,6 +26,7 @@ use crate::work::{away, interruptible};
 pub(crate) struct Contest {
     protocol: Protocol,
     frame: Frame,
+    sittings: Arc<[Sitting]>,
 }
 
 /// Someone who takes part.
@@ -63,9 +66,9 @@ impl Who<'_> {
 }
 
 impl Contest {
-    fn comparison(&self) -> PyResult<Comparison<'_>> {
+    fn comparison(&self) -> Comparison<'_> {
         let rows = Rows { frame: &self.frame, path: Path::new(NAME) };
-        Comparison::new(&self.protocol, rows, None).refused()
+        Comparison::of_sittings(&self.protocol, rows, Arc::clone(&self.sittings))
     }
 }
 
@@ -115,26 +118,28 @@ impl Contest {
             seed,
         };
         let rows = table.rows()?;
-        let load = |stop: &_| Frame::load(&rows, &protocol.columns, false, u64::MAX, &Ear(stop));
-        let frame = interruptible(py, load)?.refused()?;
-        let contest = Self { protocol, frame };
-        contest.comparison()?;
-        Ok(contest)
+        let part = |stop: &_| {
+            let frame = Frame::load(&rows, &protocol.columns, false, u64::MAX, &Ear(stop))?;
+            let table = Rows { frame: &frame, path: Path::new(NAME) };
+            let sittings = Arc::clone(Comparison::new(&protocol, table, None)?.sittings());
+            Ok::<_, windlass_lab::Error>((frame, sittings))
+        };
+        let (frame, sittings) = interruptible(py, part)?.refused()?;
+        Ok(Self { protocol, frame, sittings })
     }
 
     /// Every split: its place, its seed, the seed of the placebo, and the rows to learn from and to predict.
     fn splits<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
-        let comparison = self.comparison()?;
         let mut splits = vec![];
         for &size in &self.protocol.sizes {
-            for sitting in comparison.sittings() {
+            for sitting in self.sittings.iter() {
                 let out = PyDict::new(py);
                 let seed = self.protocol.seed_of(sitting);
                 out.set_item("size", size)?;
                 out.set_item("repeat", sitting.repeat)?;
                 out.set_item("fold", sitting.fold)?;
                 out.set_item("seed", seed.0)?;
-                out.set_item("placebo", self.protocol.placebo_seed(seed).0)?;
+                out.set_item("placebo", Protocol::placebo_seed(seed, 0).0)?;
                 out.set_item("train", as_index(py, sitting.training_rows(size).into_iter()))?;
                 out.set_item("test", as_index(py, sitting.test.iter().copied()))?;
                 splits.push(out);
@@ -146,6 +151,7 @@ impl Contest {
     /// What one entrant predicted for the held-out rows of a split, as it is kept.
     fn judge(
         &self,
+        py: Python<'_>,
         entrant: usize,
         split: (Option<usize>, usize, usize),
         predicted: PyReadonlyArray2<'_, f64>,
@@ -162,7 +168,7 @@ impl Contest {
         };
         let key = Key { size, repeat, fold, entrant };
         let predicted = predicted.as_array().to_owned();
-        let run = self.comparison()?.judge(key, &predicted, seconds).refused()?;
+        let run = away(py, || self.comparison().judge(key, &predicted, seconds))?.refused()?;
         serde_json::to_string(&run).map_err(|error| InputError::new_err(error.to_string()))
     }
 
@@ -171,7 +177,7 @@ impl Contest {
         let bad = |error: serde_json::Error| InputError::new_err(error.to_string());
         let runs = runs.iter().map(|run| serde_json::from_str(run));
         let mut runs = runs.collect::<Result<Vec<Run>, _>>().map_err(bad)?;
-        let comparison = self.comparison()?;
+        let comparison = self.comparison();
         let keys = comparison.keys();
         runs.sort_by_cached_key(|run| keys.iter().position(|key| *key == run.key));
         let summary = away(py, || comparison.summary(&runs))?;
@@ -185,7 +191,11 @@ impl Contest {
         };
         let how = comparison.how();
         Ok(Outcome {
-            contest: Self { protocol: self.protocol.clone(), frame: self.frame.clone() },
+            contest: Self {
+                protocol: self.protocol.clone(),
+                frame: self.frame.clone(),
+                sittings: Arc::clone(&self.sittings),
+            },
             results,
             summary,
             how,
@@ -265,7 +275,7 @@ impl Outcome {
 
     /// The page and its pictures, each with its name.
     fn report(&self, py: Python<'_>, table: &str) -> PyResult<Vec<(String, Vec<u8>)>> {
-        let comparison = self.contest.comparison()?;
+        let comparison = self.contest.comparison();
         away(py, || comparison.report(&self.results, &self.summary, table))?.refused()
     }
 }

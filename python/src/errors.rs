@@ -34,7 +34,7 @@ const RENAMED: [(&str, &str); 12] = [
 ];
 
 /// A message with options of the command as the names that they have in Python.
-fn in_python(text: &str) -> String {
+pub(crate) fn in_python(text: &str) -> String {
     let mut out = text.to_owned();
     for (option, name) in RENAMED {
         out = out.replace(option, name);
@@ -75,7 +75,17 @@ impl Refusal for windlass::Error {
 
 impl Refusal for windlass_table::Error {
     fn refuse(self) -> PyErr {
-        let text = message(&self, self.hint());
+        let hint = match &self {
+            Self::BadTarget { .. } => {
+                Some("leave such rows out; windlass.augment does with drop_missing_target".into())
+            }
+            Self::NoFeatures { .. } => Some(
+                "integers with few values are names; X.astype(float) makes them numbers".into(),
+            ),
+            Self::NoRows { .. } => Some("a table needs at least one row".into()),
+            error => error.hint(),
+        };
+        let text = message(&self, hint);
         match self {
             Self::Interrupted => PyKeyboardInterrupt::new_err(()),
             Self::NotNumeric { .. } | Self::NotCategories { .. } => InputTypeError::new_err(text),

@@ -10,7 +10,7 @@ use windlass_model::{AugmentRecipe, Kind, Recipe, Valid};
 use windlass_table::Frame;
 use windlass_train::{Epoch, FittedOn, Watch};
 
-use crate::errors::{InputError, Refused as _};
+use crate::errors::{InputError, Refused as _, in_python};
 use crate::options;
 use crate::table::{Ear, NAME, Table, column_roles};
 use crate::work::{away, interruptible};
@@ -100,7 +100,8 @@ impl Model {
             epochs.into_iter().map(|epoch| (epoch.loss, epoch.valid)).collect()
         };
         let histories = trained.histories.into_iter().map(history).collect();
-        Ok((Self { model: trained.model }, trained.notes, histories, trained.diverged))
+        let notes = trained.notes.iter().map(|note| in_python(note)).collect();
+        Ok((Self { model: trained.model }, notes, histories, trained.diverged))
     }
 
     /// Predictions, a column for every target, and how far members of a committee are apart.

@@ -593,3 +593,64 @@ def test_every_method_works_in_a_pipeline_of_tables(method):
     fitted = pipeline.fit(table, pd.Series(Y, name="y"))
     assert list(fitted["ridge"].feature_names_in_) == ["a", "b", "c"]
     assert fitted.score(table, Y) > 0.9
+
+
+# What stands in packed records, and names of columns in fit
+
+
+def test_fields_of_packed_records_are_read_as_they_are():
+    x, y = np.random.default_rng(0).normal(size=(2, 60, 3))
+    y = y[:, 0]
+    record = np.zeros(60, dtype=[("pad", "i1"), ("a", "f8"), ("row", "i8"), ("w", "f8")])
+    record["a"], record["row"], record["w"] = y, np.arange(60), 1.0 + np.arange(60) % 3
+    assert not record["a"].flags.aligned
+    packed = ADA(4).fit_resample(x, record["a"], sample_weight=record["w"])
+    plain = ADA(4).fit_resample(x, y, sample_weight=record["w"].copy())
+    assert all((a == b).all() for a, b in zip(packed, plain))
+    ada = ADA(anchors=record["row"] % 5).fit(x, y)
+    idx = record["row"][:9]
+    made = ada.batch(x[:9], record["a"][:9], idx, step=1)
+    wanted = ada.batch(x[:9], y[:9], np.arange(9), step=1)
+    assert all((a == b).all() for a, b in zip(made, wanted))
+
+
+@pytest.mark.parametrize("n_anchors", ["auto", 3])
+@pytest.mark.parametrize("anchors", ["kmeans", "bins:y"])
+def test_within_finds_the_same_groups_in_arrays_and_tables(n_anchors, anchors):
+    pandas = pytest.importorskip("pandas")
+    x, y = np.random.default_rng(1).normal(size=(2, 120, 2))
+    y = pandas.Series(y[:, 0], name="y")
+    site = np.repeat(["a", "b", "c"], 40)
+    of_array = ADA(n_anchors, anchors=anchors, within=site)
+    of_table = ADA(n_anchors, anchors=anchors, within=site)
+    x2, y2 = of_array.fit_resample(x, y.to_numpy())
+    table, y3 = of_table.fit_resample(pandas.DataFrame(x, columns=["u", "v"]), y)
+    assert (table.to_numpy() == x2).all() and (y3.to_numpy() == y2).all()
+    assert len(set(of_array.groups_)) == len(set(of_table.groups_))
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_anchors_are_named_in_fit_too(library):
+    x, y = np.random.default_rng(2).normal(size=(2, 60, 2))
+    site = np.arange(60) % 3
+    columns = {"u": x[:, 0], "v": x[:, 1], "site": site}
+    module = pytest.importorskip(library)
+    make = module.table if library == "pyarrow" else module.DataFrame
+    named = ADA(anchors="site").fit(make(columns), y[:, 0])
+    given = ADA(anchors=site).fit(x, y[:, 0])
+    assert (named.groups_ == given.groups_).all() and named.n_features_in_ == 2
+    of_bins = ADA(4, anchors="bins:v").fit(make({"u": x[:, 0], "v": x[:, 1]}), y[:, 0])
+    assert (of_bins.groups_ == ADA(4, anchors="bins:x1").fit(x, y[:, 0]).groups_).all()
+
+
+def test_a_matrix_of_anchors_goes_with_tables_of_numbers():
+    pandas = pytest.importorskip("pandas")
+    x, y = np.random.default_rng(3).normal(size=(2, 40, 2))
+    matrix = np.column_stack([np.ones(40), x[:, 0]])
+    table = pandas.DataFrame(x, columns=["u", "v"], index=range(100, 140))
+    made, _ = ADA(anchors=matrix).fit_resample(table, y[:, 0])
+    wanted, _ = ADA(anchors=matrix).fit_resample(x, y[:, 0])
+    assert (made.to_numpy() == wanted).all() and list(made.columns) == ["u", "v"]
+    assert made.index.tolist() == [*range(100, 140)] * 2
+    with pytest.raises(InputTypeError, match="X must hold numbers"):
+        ADA(anchors=matrix).fit_resample(table.assign(word="a"), y[:, 0])

@@ -1,6 +1,7 @@
 """Comparisons from Python are the command's: the same splits, statistics and verdict."""
 
 import json
+import pickle
 
 import numpy as np
 import pytest
@@ -134,18 +135,11 @@ def test_tables_groups_and_sizes():
     runs = json.loads(found.to_json())["runs"]
     assert {run["metrics"]["rows"] for run in runs} == {20}, "whole sites are held out"
     table = pandas.DataFrame(x, columns=["u", "v"]).assign(site=site)
-    numbers = make_pipeline(_without("site"), LinearRegression())
-    by_site = compare(table, y, numbers, ["ada"], split="domain:site")
+    by_site = compare(table, y, LinearRegression(), ["ada"], split="domain:site")
     assert by_site.lines[0]["splits"] == 6 and "worst" in by_site.lines[0]
     curve = compare(x, y, LinearRegression(), ["ada"], cv=3, repeats=1, sizes=[None, 10, 20])
     assert [line["rows"] for line in curve.lines] == [10, 10, 20, 20, None, None]
     assert "rows" in repr(curve).splitlines()[2]
-
-
-def _without(column):
-    from sklearn.compose import make_column_transformer
-
-    return make_column_transformer(("drop", [column]), remainder="passthrough")
 
 
 @pytest.mark.parametrize(
@@ -163,6 +157,8 @@ def _without(column):
         ({"repeats": 0}, InputError, "repeats must be in"),
         ({"split": "site"}, InputError, "split: a rule is rows"),
         ({"sizes": [3]}, InputError, "sizes 3"),
+        ({"sizes": 20}, InputTypeError, "sizes must be a list"),
+        ({"repeats": 2.5}, InputTypeError, "repeats must be a whole number"),
         ({"y": np.zeros(40)}, InputError, "is 0 in all"),
         ({"y": np.full(40, np.nan)}, InputError, "target `y` is missing"),
     ],
@@ -178,3 +174,34 @@ def test_methods_by_label_may_repeat():
     x, y = rows(40, 2)
     found = compare(x, y, LinearRegression(), [Mixup(0.5), Mixup(2.0)], cv=3, repeats=1)
     assert [line["method"] for line in found.lines] == ["erm", "mixup", "mixup_"]
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_the_column_of_a_split_is_no_feature(library):
+    module = pytest.importorskip(library)
+    x, y = rows(60, 2)
+    columns = {"u": x[:, 0], "v": x[:, 1], "patient": np.repeat(np.arange(30) * 1.0, 2)}
+    table = (module.table if library == "pyarrow" else module.DataFrame)(columns)
+    seen = set()
+
+    class Recorder(LinearRegression):
+        def fit(self, X, y):
+            seen.add(np.shape(np.asarray(X))[1])
+            return super().fit(np.asarray(X), y)
+
+        def predict(self, X):
+            return super().predict(np.asarray(X))
+
+    found = compare(table, y, Recorder(), ["ada"], split="group:patient", cv=3, repeats=1)
+    assert seen == {2}
+    runs = json.loads(found.to_json())["runs"]
+    assert all(run["metrics"]["rows"] % 2 == 0 for run in runs), "patients stay together"
+
+
+def test_a_pickle_still_answers(found, tmp_path):
+    again = pickle.loads(pickle.dumps(found))
+    assert repr(again) == repr(found) and again.to_json() == found.to_json()
+    for one, name in ((found, "first"), (again, "second")):
+        one.report(tmp_path / name, table="a & b")
+    assert (tmp_path / "first").read_bytes() == (tmp_path / "second").read_bytes()
+    assert repr(pickle.loads(pickle.dumps(again))) == repr(found)

@@ -79,6 +79,18 @@ def test_augmented_regressor_learns_what_the_augmenter_makes():
     assert not hasattr(ada, "seed_"), "the augmenter itself is not fitted"
 
 
+def test_targets_that_are_whole_are_not_rounded():
+    pandas = pytest.importorskip("pandas")
+    x, y = rows()
+    table = pandas.DataFrame(x, columns=["a", "b", "c"])
+    whole = pandas.DataFrame({"y": np.round(10 * y).astype(int)})
+    fits = [
+        AugmentedRegressor(LinearRegression(), ADA(copies=2)).fit(table, target).predict(table)
+        for target in (whole, whole["y"].astype(float))
+    ]
+    np.testing.assert_allclose(np.ravel(fits[0]), fits[1])
+
+
 def test_weights_of_synthetic_rows_are_those_of_their_sources():
     x, y = rows()
     weights = np.random.default_rng(1).uniform(0.5, 2.0, len(x))
@@ -108,6 +120,11 @@ def test_it_works_where_regressors_do():
     assert search.best_params_["augmentedregressor__estimator__alpha"] == 0.1
     target = TransformedTargetRegressor(model, transformer=StandardScaler())
     assert target.fit(x, 1000 * y).score(x, 1000 * y) > 0.9
+    # Whether to augment at all is a question for a grid, too.
+    either = {"augmentedregressor__augmenter": ["mixup", None]}
+    assert GridSearchCV(pipeline, either).fit(x, y).best_params_.keys() == either.keys()
+    plain = AugmentedRegressor(Ridge(), None).fit(x, y)
+    assert plain.estimator_.coef_.tolist() == Ridge().fit(x, y).coef_.tolist()
     both = np.column_stack([y, -y])
     assert AugmentedRegressor(LinearRegression()).fit(x, both).predict(x).shape == both.shape
     again = pickle.loads(pickle.dumps(model.fit(x, y)))

@@ -110,6 +110,8 @@ def test_weights_and_several_targets():
         ({"hidden": "wide"}, InputTypeError, "hidden must be a tuple of layer sizes, got 'wide'"),
         ({"augment": ADA(), "layer": 3}, InputError, "layer"),
         ({"layer": 1}, InputError, "need augment"),
+        ({"augment": ADA(), "layer": -1}, InputError, "layer must be in"),
+        ({"augment": ADA(), "layer": 1.0}, InputTypeError, "layer must be a whole number"),
         ({"augment": 3}, InputTypeError, "augment must be an augmenter"),
         ({"batch": 2.5}, InputTypeError, "batch must be a whole number"),
         ({"lr": 1e12, "weight_decay": 0.0}, InputError, "diverged"),
@@ -158,3 +160,46 @@ def test_the_card_names_this_version():
     model = Regressor((4,), epochs=1).fit(x, y)
     assert model.card_["version"] == package.__version__
     assert json.dumps(model.card_)
+
+
+def test_a_model_of_the_command_takes_the_table_that_it_was_trained_on(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    file = tmp_path / "cars.windlass"
+    words = "--target mpg --epochs 5 --quiet --output"
+    windlass("train", CARS, *words.split(), file)
+    said = windlass("predict", file, CARS, "--output", "-", "--format", "csv")
+    wanted = [float(row["prediction"]) for row in csv.DictReader(io.StringIO(said))]
+    cars = pandas.read_csv(CARS)
+    model = Regressor.load(file)
+    assert model.predict(cars).tolist() == wanted
+    assert model.predict(cars[sorted(cars.columns)].drop(columns="mpg")).tolist() == wanted
+    with pytest.raises(InputError, match="the model needs column `weight`"):
+        model.predict(cars.drop(columns="weight"))
+
+
+def test_columns_may_be_given_roles():
+    pandas = pytest.importorskip("pandas")
+    cars = pandas.read_csv(CARS)
+    X = cars[["weight", "cylinders", "name"]]
+    usual = Regressor((4,), epochs=1).fit(X, cars["mpg"])
+    assert usual.notes_ == [
+        "`name` has more than 32 different values: left out (categorical name keeps it)"
+    ]
+    asked = Regressor((4,), epochs=1, categorical=["name"], continuous=["cylinders"])
+    asked.fit(X, cars["mpg"])
+    kinds = {one["name"]: one["kind"] for one in _inputs(asked)}
+    assert kinds == {"weight": "continuous", "cylinders": "continuous", "name": "categorical"}
+    assert {one["name"]: one["kind"] for one in _inputs(usual)}["cylinders"] == "categorical"
+
+
+def _inputs(model):
+    return model.card_["members"][0]["preparation"]["inputs"]
+
+
+def test_arrays_then_tables_go_by_place():
+    pandas = pytest.importorskip("pandas")
+    x, y = rows()
+    model = Regressor((4,), epochs=2).fit(x, y)
+    table = pandas.DataFrame(x, columns=["a", "b", "c"])
+    with pytest.warns(UserWarning, match="feature names"):
+        assert (model.predict(table) == model.predict(x)).all()

@@ -424,7 +424,7 @@ def test_clip_keeps_values_inside():
 
 def test_rows_without_a_target_are_refused_or_dropped():
     frame = plain(y=holed(Y, np.nan))
-    says = "the target `y` is missing in rows 3, 10, .*\nhint: drop_missing_target"
+    says = "the target `y` is missing in rows 3, 10, .*\nhint: leave such rows out"
     with pytest.raises(InputError, match=says):
         augment(frame, "y")
     made = augment(frame, "y", drop_missing_target=True, provenance=True, copies=2)

@@ -182,7 +182,7 @@ class AnchorRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         Path
         """
         check_is_fitted(self)
-        strengths = np.asarray(GAMMAS if gammas is None else gammas, dtype=np.float64)
+        strengths = np.atleast_1d(np.asarray(GAMMAS if gammas is None else gammas, dtype=float))
         points = [self._condensed.fit(float(gamma), float(self.alpha)) for gamma in strengths]
         return Path(strengths, points, self._flat)
 

@@ -52,6 +52,15 @@ def column_names(table: Any) -> list[Any]:
     return list(table.schema.names if library(table) == "pyarrow" else table.columns)
 
 
+def without(table: Any, column: str) -> Any:
+    """Leave a column out of a table, if it has it."""
+    if column not in column_names(table):
+        return table
+    if library(table) == "pandas":
+        return table.drop(columns=[column])
+    return table.drop_columns([column]) if library(table) == "pyarrow" else table.drop(column)
+
+
 def to_numpy(data: Any, name: str) -> np.ndarray[Any, Any]:
     """Give anything like an array as one of numpy; refuse what holds no numbers."""
     array = as_array(data, name)
@@ -71,7 +80,8 @@ def to_numpy(data: Any, name: str) -> np.ndarray[Any, Any]:
 def as_array(data: Any, name: str) -> np.ndarray[Any, Any]:
     """Give anything like an array as one of numpy, whatever it holds."""
     if type(data) is np.ndarray:
-        return data
+        # Fields of packed records cannot be read in place.
+        return data if data.flags.aligned else data.copy()
     refuse_lazy(data, name)
     if hasattr(data, "toarray") and hasattr(data, "nnz"):
         raise InputTypeError(
@@ -85,14 +95,14 @@ def as_array(data: Any, name: str) -> np.ndarray[Any, Any]:
             )
         # numpy has no such floats.
         data = data.float() if data.dtype == sys.modules["torch"].bfloat16 else data
-        return np.asarray(data.cpu().numpy())
+        return np.asarray(data.numpy() if data.is_cpu else data.cpu().numpy())
     if np.ma.isMaskedArray(data) and np.ma.getmaskarray(data).any():
         # The core refuses what is missing, and says where it is.
         return np.asarray(np.ma.filled(data.astype(np.float64), np.nan))
     if not isinstance(data, np.ndarray) and hasattr(data, "to_numpy"):
         data = data.to_numpy(**({"zero_copy_only": False} if library(data) == "pyarrow" else {}))
     try:
-        return np.asarray(data)
+        return np.require(data, requirements="A")
     except (ValueError, TypeError) as error:
         raise InputError(f"{name} is no array: {error}") from None
 
@@ -232,6 +242,8 @@ def whole(value: Any, name: str, least: int = 0) -> int:
 def row_numbers(idx: Any) -> np.ndarray[Any, Any]:
     """Give numbers of rows as the core takes them."""
     rows = as_array(idx, "idx")
+    if rows.ndim == 1 and rows.dtype == np.int64:
+        return rows
     if rows.dtype.kind not in "iu" and rows.size:
         raise InputTypeError(f"idx must hold row numbers, got {rows.dtype}")
     if rows.ndim != 1:
@@ -249,6 +261,9 @@ def labels(values: Any, name: str) -> np.ndarray[Any, Any]:
             f"{name} holds fractions, which name no groups\n"
             f"hint: for real-valued anchors give a matrix: {name}[:, None]"
         )
+    if array.dtype.kind in "iu" and array.dtype.itemsize * (2 - (array.dtype.kind == "i")) <= 8:
+        # The core numbers integers itself.
+        return array.astype(np.int64, copy=False)
     if array.dtype.kind == "O":
         array = np.asarray([_word(value) for value in array], dtype=str)
     return np.unique(array, return_inverse=True)[1].astype(np.int64)

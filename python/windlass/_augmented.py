@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _arrays
-from ._augmenters import ADA, Augmenter
+from ._augmenters import Augmenter, named
 from ._base import has_names, needs
 
 try:
@@ -37,15 +37,16 @@ class AugmentedRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):  # 
     ----------
     estimator : regressor
         What learns from the rows. It is cloned.
-    augmenter : Augmenter, optional
-        What makes more of them; ``ADA()`` if not given. It is cloned.
+    augmenter : Augmenter, str or None, default "ada"
+        What makes more of them, or its name; it is cloned. None for no augmentation, so that a
+        grid search can ask whether it helps.
 
     Attributes
     ----------
     estimator_ : regressor
         The fitted regressor.
-    augmenter_ : Augmenter
-        The fitted augmenter.
+    augmenter_ : Augmenter or None
+        The fitted augmenter. A mixup keeps the training rows, which partners are drawn from.
     n_features_in_ : int
         The number of features.
     feature_names_in_ : ndarray of str
@@ -71,7 +72,7 @@ class AugmentedRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):  # 
     1
     """
 
-    def __init__(self, estimator: Any, augmenter: Augmenter | None = None) -> None:
+    def __init__(self, estimator: Any, augmenter: Augmenter | str | None = "ada") -> None:
         self.estimator = estimator
         self.augmenter = augmenter
 
@@ -124,18 +125,20 @@ class AugmentedRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):  # 
             )
         if not several and np.ndim(y) == 2:
             y = column_or_1d(y, warn=True)
-        if not _arrays.is_table(y):
-            # A synthetic target is a number between others, also where those are whole.
-            y = np.asarray(_arrays.to_numpy(y, "y"), dtype=np.float64)
+        # A synthetic target is a number between others, also where those are whole.
+        y = np.asarray(_arrays.to_numpy(y, "y"), dtype=np.float64)
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X)
-        augmenter = ADA() if self.augmenter is None else clone(self.augmenter)
-        more_x, more_y = augmenter.fit_resample(X, y, sample_weight=sample_weight, anchors=anchors)
-        weights = {}
-        if sample_weight is not None:
-            weights["sample_weight"] = np.asarray(sample_weight)[augmenter.sample_indices_]
-        self.augmenter_ = augmenter
-        self.estimator_ = clone(self.estimator).fit(more_x, more_y, **weights)
+        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+        self.augmenter_: Augmenter | None = None
+        if self.augmenter is not None:
+            by_name = isinstance(self.augmenter, str)
+            augmenter = named(self.augmenter) if by_name else clone(self.augmenter)
+            X, y = augmenter.fit_resample(X, y, sample_weight=sample_weight, anchors=anchors)
+            if sample_weight is not None:
+                weights["sample_weight"] = np.asarray(sample_weight)[augmenter.sample_indices_]
+            self.augmenter_ = augmenter
+        self.estimator_ = clone(self.estimator).fit(X, y, **weights)
         return self
 
     def predict(self, X: Any) -> Any:

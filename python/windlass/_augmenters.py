@@ -94,9 +94,19 @@ class Augmenter(BaseEstimator):  # type: ignore[misc]
         -------
         self
         """
+        if _arrays.is_table(X):
+            X, anchors = self._by_name(X, anchors)
         x, y = _arrays.same_floats(*self._rows(X, y))
         self._fit(X, x, y, sample_weight, anchors)
         return self
+
+    def _by_name(self, X: Any, anchors: Any) -> tuple[Any, Any]:
+        """Give features and anchors, of which a column of the table may be one."""
+        return X, anchors
+
+    def _has_matrix(self, anchors: Any) -> bool:
+        """Whether anchors are real-valued."""
+        return False
 
     def _rows(self, X: Any, y: Any) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
         x, targets = _arrays.to_numpy(X, "X"), _arrays.to_numpy(y, "y")
@@ -176,7 +186,7 @@ class Augmenter(BaseEstimator):  # type: ignore[misc]
             The rows themselves (unless ``originals=False``), then copy after copy; the same
             containers and dtypes as ``X`` and ``y``. Lists become arrays of floats.
         """
-        if _arrays.is_table(X):
+        if _arrays.is_table(X) and not self._has_matrix(anchors):
             from . import _table
 
             return _table.resample(self, X, y, sample_weight, anchors)
@@ -186,8 +196,8 @@ class Augmenter(BaseEstimator):  # type: ignore[misc]
         x_in, y_in = _arrays.same_floats(x, targets)
         self._fit(X, x_in, y_in, sample_weight, anchors)
         plan = self._core().plan(copies, originals)
-        rows = plan.sources() if _arrays.library(y) == "pandas" else None
-        made_x = _arrays.like(plan.features(x_in), X, None, originals)
+        rows = plan.sources() if "pandas" in map(_arrays.library, (X, y)) else None
+        made_x = _arrays.like(plan.features(x_in), X, rows, originals)
         made_y = _arrays.like(plan.targets(y_in), y, rows, originals)
         self._drawn = (copies, originals)
         return made_x, made_y
@@ -231,10 +241,14 @@ class Augmenter(BaseEstimator):  # type: ignore[misc]
         """
         fitted = self._core()
         rows, step = _arrays.row_numbers(idx), _arrays.whole(step, "step")
+        torch = sys.modules.get("torch")
+        if torch is None or not isinstance(X, torch.Tensor):
+            return fitted.batch(_floats(X, "X"), _floats(y, "y"), rows, step)
+        if _lie_open(X, torch) and isinstance(y, torch.Tensor) and _lie_open(y, torch):
+            # What every step of a training loop does: microseconds count.
+            x_made, y_made = fitted.batch(X.numpy(), y.numpy(), rows, step)
+            return torch.from_numpy(x_made), torch.from_numpy(y_made)
         made = fitted.batch(_floats(X, "X"), _floats(y, "y"), rows, step)
-        if not _arrays.is_tensor(X):
-            return made
-        torch = sys.modules["torch"]
         x_made, y_made = (torch.from_numpy(side).to(X.device) for side in made)
         return _as_precise(x_made, X), _as_precise(y_made, y)
 
@@ -284,6 +298,13 @@ def check_room(rows: int, columns: int) -> None:
         raise InputError(
             f"{rows} rows of {columns} columns do not fit in memory\nhint: make fewer copies"
         ) from None
+
+
+def _lie_open(tensor: Any, torch: Any) -> bool:
+    """Whether the core can read a tensor as it is."""
+    dtype = tensor.dtype
+    plain = dtype is torch.float32 or dtype is torch.float64
+    return plain and tensor.is_cpu and not tensor.requires_grad
 
 
 def _floats(side: Any, name: str) -> np.ndarray[Any, Any]:
@@ -423,6 +444,21 @@ class ADA(Augmenter):
             within = _arrays.labels(self.within, "within")
             options["within"] = None
         return options, found, within
+
+    def _by_name(self, X: Any, anchors: Any) -> tuple[Any, Any]:
+        value = self.anchors if anchors is None else anchors
+        if not isinstance(value, str) or value == _ADA["anchors"]:
+            return X, anchors
+        names = [str(name) for name in _arrays.column_names(X)]
+        kind, _, column = value.partition(":")
+        if kind in ("bins", "quantiles") and column in names:
+            return X, f"{kind}:x{names.index(column)}"
+        name = column if kind == "column" and column in names else value
+        return (_arrays.without(X, name), X[name]) if name in names else (X, anchors)
+
+    def _has_matrix(self, anchors: Any) -> bool:
+        value = self.anchors if anchors is None else anchors
+        return not isinstance(value, (str, type(None))) and np.ndim(value) == 2
 
     @property
     def groups_(self) -> np.ndarray[Any, Any]:

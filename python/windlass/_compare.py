@@ -25,6 +25,8 @@ _USUAL = DEFAULTS["compare"]
 _NO_ROWS = ("erm", "placebo")
 # Of methods by name, those that need no setting.
 _ALL = ("erm", "noise", "mixup", "c-mixup", "ada")
+# What the page of a pickled comparison calls its table, until it is told.
+_NAME = b"@table@"
 
 
 def compare(
@@ -68,7 +70,8 @@ def compare(
         How often, each time with other parts.
     split : str, default "rows"
         What is held out: "rows", or by a column of a DataFrame "group:COLUMN",
-        "domain:COLUMN" or "time:COLUMN".
+        "domain:COLUMN" or "time:COLUMN". The column is no feature: neither the methods nor the
+        model see it.
     groups : array-like of shape (n_samples,), optional
         Labels of rows that must not be parted, in place of ``split``.
     sizes : sequence of int or None
@@ -98,7 +101,10 @@ def compare(
     >>> [line["method"] for line in found.lines]
     ['erm', 'ada']
     """
-    from sklearn.base import clone
+    try:
+        from sklearn.base import clone
+    except ImportError:
+        raise needs("scikit-learn", "compare", "scikit-learn") from None
 
     if not isinstance(cv, (int, np.integer)) or isinstance(cv, bool):
         raise InputTypeError(
@@ -111,19 +117,21 @@ def compare(
             f"the placebo is another seed, and {type(estimator).__name__} has none\n"
             "hint: leave it out"
         )
-    table, target, roles, split = _table(X, y, split, groups)
+    table, target, split = _table(X, y, split, groups)
     contest = core.Contest(
         table,
         target=target,
-        roles=roles,
+        roles={},
         entrants=[who for who, _ in entrants],
         split=split,
         folds=int(cv),
-        repeats=int(repeats),
+        repeats=_arrays.whole(repeats, "repeats"),
         sizes=_sizes(sizes),
         seed=seed_of(random_state),
     )
     targets = _arrays.to_numpy(y, "y").astype(np.float64, copy=False)
+    if has_names(X):
+        X = _arrays.without(X, split.partition(":")[2])
 
     def run(place: int, part: dict[str, Any]) -> tuple[int, Any, np.ndarray[Any, Any], float]:
         started = time.perf_counter()
@@ -149,7 +157,7 @@ def compare(
 
         done = Parallel(n_jobs=n_jobs)(delayed(run)(*task) for task in tasks)
     runs = [contest.judge(place, key, made, took) for place, key, made, took in done]
-    return Comparison(contest.outcome(runs, repr(estimator)), type(estimator).__name__)
+    return Comparison(contest.outcome(runs, repr(estimator)))
 
 
 def _entrants(
@@ -215,13 +223,17 @@ def _words(augmenter: Augmenter) -> dict[str, Any]:
 
 
 def _sizes(sizes: Sequence[int | None]) -> list[int | None]:
-    known = sorted({int(size) for size in sizes if size is not None})
+    if not isinstance(sizes, (list, tuple, np.ndarray)):
+        raise InputTypeError(
+            f"sizes must be a list of numbers of rows, got {sizes!r}\nhint: [50, 100, None]"
+        )
+    known = sorted({_arrays.whole(size, "sizes") for size in sizes if size is not None})
     return [*known, *([None] if None in list(sizes) else [])]
 
 
 def _table(
     X: Any, y: Any, split: str, groups: Any
-) -> tuple[Table, list[str], dict[str, Any], str]:
+) -> tuple[Table, list[str], str]:
     targets = _arrays.to_numpy(y, "y")
     columns = targets.reshape(len(targets), -1).astype(np.float64, copy=False)
     if has_names(X):
@@ -238,10 +250,9 @@ def _table(
         if split != "rows":
             raise InputError("groups and split both say what is held out\nhint: leave one out")
         name = _fresh("groups", taken)
-        labels = _arrays.labels(groups, "groups").astype(np.float64)
-        table = table.beside(labels.reshape(-1, 1), [name])
+        table = table.beside(_arrays.labels(groups, "groups").reshape(-1, 1), [name])
         split = f"group:{name}"
-    return table, names, {}, split
+    return table, names, split
 
 
 def _take(data: Any, rows: np.ndarray[Any, Any]) -> Any:
@@ -284,9 +295,8 @@ class Comparison:
         95 % interval ``low`` to ``high``, the adjusted ``p``, and the ``finding``.
     """
 
-    def __init__(self, outcome: core.Outcome, model: str) -> None:
-        self._outcome = outcome
-        self._model = model
+    def __init__(self, outcome: core.Outcome) -> None:
+        self._outcome: core.Outcome | tuple[str, bytes] = outcome
         self.verdict: str = outcome.verdict
         self.helps: bool = outcome.helps
         self.remarks: list[str] = list(outcome.remarks)
@@ -346,11 +356,11 @@ class Comparison:
             return f'<tr style="color:{colour}">{inner}</tr>'
 
         body = "".join(row(line, "td") for line in cells)
-        remarks = "".join(f"<li>{html.escape(remark)}</li>" for remark in self.remarks)
+        remarks = "".join(f"<p>{html.escape(remark)}</p>" for remark in self.remarks)
         return (
             f"<p><b>{html.escape(self.verdict)}</b></p>"
             f"<table><thead>{row(head, 'th')}</thead><tbody>{body}</tbody></table>"
-            f"<ul>{remarks}</ul>"
+            f"{remarks}"
         )
 
     def plot(self, ax: Any = None) -> Any:
@@ -403,9 +413,19 @@ class Comparison:
         table : str
             What the page calls the data.
         """
-        files = dict(self._outcome.report(table))
-        core.write_whole(os.fspath(path), bytes(files["report.html"]))
+        core.write_whole(os.fspath(path), self._page(table))
+
+    def _page(self, table: str) -> bytes:
+        if isinstance(self._outcome, core.Outcome):
+            return bytes(dict(self._outcome.report(table))["report.html"])
+        return self._outcome[1].replace(_NAME, html.escape(table).encode())
 
     def to_json(self) -> str:
         """Give every run, and how it was made, as JSON."""
-        return self._outcome.to_json()
+        outcome = self._outcome
+        return outcome.to_json() if isinstance(outcome, core.Outcome) else outcome[0]
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Of the outcome a pickle keeps what can still be asked of it: the runs and the page.
+        page = self._page(_NAME.decode())
+        return {**self.__dict__, "_outcome": (self.to_json(), page)}

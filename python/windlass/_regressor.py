@@ -17,7 +17,12 @@ from ._windlass import InputError, Table
 
 try:
     from sklearn.base import BaseEstimator, RegressorMixin
-    from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+    from sklearn.utils.validation import (
+        _check_sample_weight,
+        check_array,
+        check_is_fitted,
+        validate_data,
+    )
 except ImportError as error:
     raise needs("scikit-learn 1.6 or newer", "Regressor", "scikit-learn") from error
 
@@ -44,7 +49,9 @@ class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     hidden : tuple of int, default (128, 128)
         Units of every hidden layer.
     augment : Augmenter or str, optional
-        What makes a synthetic row of every row of a batch: ``ADA(...)``, ``"c-mixup"``, ….
+        What makes a synthetic row of every row of a batch: ``ADA(...)``, ``"c-mixup"``, …. Its
+        copies, originals and random_state are those of the training. A column that names
+        anchors is no feature.
     layer : int, default 0
         Augment after this hidden layer; 0 is the input.
     keep_originals : bool, default False
@@ -87,6 +94,10 @@ class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         What continuous columns are brought to.
     target_scale : {"standard", "minmax", "none"}, default "standard"
         What targets are brought to; predictions are in their units anyway.
+    categorical : list of str
+        Columns of a DataFrame whose values are names: numbers, or text with many values.
+    continuous : list of str
+        Columns of a DataFrame whose integers are numbers, although there are few.
     random_state : int, Generator or None, default 0
         The seed of everything random.
 
@@ -140,6 +151,8 @@ class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         committee: int | None = _NET["committee"],
         scale: str = _NET["scale"],
         target_scale: str = _NET["target_scale"],
+        categorical: Sequence[str] = (),
+        continuous: Sequence[str] = (),
         random_state: RandomStateLike = DEFAULTS["augment"]["random_state"],
     ) -> None:
         self.hidden = hidden
@@ -165,6 +178,8 @@ class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.committee = committee
         self.scale = scale
         self.target_scale = target_scale
+        self.categorical = categorical
+        self.continuous = continuous
         self.random_state = random_state
 
     def __sklearn_tags__(self) -> Any:
@@ -208,7 +223,10 @@ class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         columns = targets.reshape(len(targets), -1)
         names = [_fresh(name, taken) for name in _target_names(y, columns.shape[1])]
         table = table.beside(columns, names)
-        roles: dict[str, Any] = {}
+        roles: dict[str, Any] = {
+            "categorical": list(self.categorical),
+            "continuous": list(self.continuous),
+        }
         if sample_weight is not None:
             weights = _check_sample_weight(sample_weight, targets, dtype=np.float64)
             roles["weight"] = _fresh("sample_weight", taken)
@@ -231,6 +249,7 @@ class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.notes_ = notes
         self.history_ = history
         self._flat = targets.ndim == 1
+        self._loaded = False
         return self
 
     def _names(self, count: int) -> list[str]:
@@ -273,18 +292,23 @@ class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return table, {
             "name": augmenter._method,
             "options": options,
-            "layer": self.layer,
-            "keep_originals": self.keep_originals,
-            "per_batch": self.per_batch,
+            "layer": _arrays.whole(self.layer, "layer"),
+            "keep_originals": bool(self.keep_originals),
+            "per_batch": bool(self.per_batch),
         }
 
     def _table(self, X: Any) -> Table:
         check_is_fitted(self, "model_")
-        if has_names(X):
-            if hasattr(self, "feature_names_in_"):
-                validate_data(self, X, reset=False, skip_check_array=True)
+        if self._loaded:
+            # A file knows the columns that its model reads; others may be there, in any order.
+            if has_names(X):
+                return Source(X, "X").core
+            X = check_array(X, dtype=np.float64)
+        elif has_names(X) and hasattr(self, "feature_names_in_"):
+            validate_data(self, X, reset=False, skip_check_array=True)
             return Source(X, "X").core
-        X = validate_data(self, X, reset=False, dtype=np.float64)
+        else:
+            X = validate_data(self, X, reset=False, dtype=np.float64)
         return Table.of_arrays(X, self._names(X.shape[1]))
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
@@ -347,7 +371,8 @@ class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         Regressor
-            Ready to predict. Its parameters are the defaults; ``card_`` says how it was trained.
+            Ready to predict: tables that have the columns that it reads (arrays, where those are
+            x0, x1, …). Its parameters are the defaults; ``card_`` says how it was trained.
         """
         with open(path, "rb") as file:
             model = core.Model.from_bytes(file.read(), os.fspath(path))
@@ -356,8 +381,5 @@ class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.notes_ = []
         self.history_ = []
         self._flat = len(model.targets) == 1
-        names = list(model.columns)
-        self.n_features_in_ = len(names)
-        if names != [f"x{place}" for place in range(len(names))]:
-            self.feature_names_in_ = np.asarray(names, dtype=object)
+        self._loaded = True
         return self

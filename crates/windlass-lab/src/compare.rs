@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use ndarray::{Array2, Axis};
 use rayon::prelude::*;
-use windlass::{Seed, Stream};
+use windlass::Seed;
 use windlass_model::{
     EnlargeRecipe, Kind, Metrics, Model, Preparation, Recipe, Split, Trained, Valid, groups_of,
     weights,
@@ -16,7 +17,7 @@ use windlass_table::{Frame, numbers};
 use windlass_train::Epoch;
 
 use crate::entrant::{Distances, Entrant, MethodName, ModelName};
-use crate::protocol::{Protocol, Rule, Sitting, salt};
+use crate::protocol::{Protocol, Rule, Sitting};
 use crate::results::{GroupError, Key, Run, Trial};
 use crate::{Error, Result};
 
@@ -50,7 +51,7 @@ pub struct Comparison<'a> {
     protocol: &'a Protocol,
     table: Rows<'a>,
     test: Option<Rows<'a>>,
-    sittings: Vec<Sitting>,
+    sittings: Arc<[Sitting]>,
     /// For every size and sitting, what settings are in proportion to.
     distances: Vec<Vec<Distances>>,
 }
@@ -80,6 +81,7 @@ impl<'a> Comparison<'a> {
         let sittings = protocol
             .sittings(table.frame, test.map(|test| test.frame))
             .map_err(|error| error.in_file(table.path))?;
+        let sittings = sittings.into();
         let mut comparison = Self { protocol, table, test, sittings, distances: vec![] };
         // Declared settings are in proportion to nothing.
         let sizes = if protocol.declared.is_empty() { &protocol.sizes[..] } else { &[] };
@@ -90,6 +92,12 @@ impl<'a> Comparison<'a> {
             comparison.distances.push(distances);
         }
         Ok(comparison)
+    }
+
+    /// A comparison of models that are trained elsewhere, of which the rows are parted already.
+    #[must_use]
+    pub fn of_sittings(protocol: &'a Protocol, table: Rows<'a>, sittings: Arc<[Sitting]>) -> Self {
+        Self { protocol, table, test: None, sittings, distances: vec![] }
     }
 
     /// How it goes.
@@ -118,7 +126,7 @@ impl<'a> Comparison<'a> {
 
     /// The rows of every split.
     #[must_use]
-    pub fn sittings(&self) -> &[Sitting] {
+    pub fn sittings(&self) -> &Arc<[Sitting]> {
         &self.sittings
     }
 
@@ -128,7 +136,7 @@ impl<'a> Comparison<'a> {
         let entrants = self.protocol.entrants();
         let mut keys = vec![];
         for &size in &self.protocol.sizes {
-            for Sitting { repeat, fold, .. } in &self.sittings {
+            for Sitting { repeat, fold, .. } in self.sittings.iter() {
                 let key = |&entrant| Key { size, repeat: *repeat, fold: *fold, entrant };
                 keys.extend(entrants.iter().map(key));
             }
@@ -437,9 +445,7 @@ impl Part<'_> {
 /// The placebo differs from no augmentation in its initial weights and the order of rows only.
 fn trial_seed(entrant: Entrant, seed: Seed, trial: usize) -> Seed {
     match entrant.method {
-        Some(MethodName::Placebo) => {
-            Seed(seed.shared(Stream::Split, salt::PLACEBO | trial as u64).bits())
-        }
+        Some(MethodName::Placebo) => Protocol::placebo_seed(seed, trial),
         _ => seed,
     }
 }

@@ -233,10 +233,10 @@ impl Protocol {
         Seed(Seed(self.seed).shared(Stream::Split, number).bits())
     }
 
-    /// The seed of the placebo where that of others is this one.
+    /// The seed of the placebo in a trial, where that of others is this one.
     #[must_use]
-    pub fn placebo_seed(&self, seed: Seed) -> Seed {
-        Seed(seed.shared(Stream::Split, salt::PLACEBO).bits())
+    pub fn placebo_seed(seed: Seed, trial: usize) -> Seed {
+        Seed(seed.shared(Stream::Split, salt::PLACEBO | trial as u64).bits())
     }
 
     /// The rows of every run.

@@ -78,21 +78,22 @@ pub(crate) fn method(rows: &RecordBatch, method: &Method) -> Result<Arc<dyn wind
         Method::Ada(ada) => ada,
         other => return Ok(other.without_anchors().expect("a method that is not ADA")),
     };
+    let within = ada.within.as_ref().map(|within| categories(rows, within, "--within"));
+    let within = within.transpose()?;
     let anchors = match partition(rows, &ada.anchors, ada.clusters)? {
         Some(groups) => groups.into(),
-        None => found(rows.num_rows(), ada)?,
+        None => found(rows.num_rows(), within.as_ref().map_or(1, Partition::groups), ada)?,
     };
-    let within = ada.within.as_ref().map(|within| categories(rows, within, "--within"));
-    Ok(Arc::new(ada.method(anchors, within.transpose()?)))
+    Ok(Arc::new(ada.method(anchors, within)))
 }
 
-/// Anchors that k-means finds.
-fn found(rows: usize, ada: &AdaSettings) -> Result<Anchors> {
-    let clusters = ada.clusters.of(rows as u64);
+/// Anchors that k-means finds in each of some levels.
+fn found(rows: usize, levels: usize, ada: &AdaSettings) -> Result<Anchors> {
+    let clusters = ada.groups_in(rows as u64, levels);
     if clusters > rows {
         return Err(Error::TooManyClusters { clusters, rows });
     }
-    Ok(ada.found(rows as u64))
+    Ok(ada.found(clusters))
 }
 
 /// The groups of training rows, named by columns or found by k-means in their numbers.
@@ -106,6 +107,6 @@ pub(crate) fn of(
         return Ok(Arc::new(groups));
     }
     let usual = AdaSettings { clusters, ..AdaSettings::default() };
-    let anchors = found(samples.rows(), &usual)?;
+    let anchors = found(samples.rows(), 1, &usual)?;
     Ok(anchors.partition(samples, seed)?.expect("k-means finds groups"))
 }

@@ -77,7 +77,7 @@ impl Grouping {
         watch: &dyn Watch,
     ) -> Result<Self> {
         let levels = categories;
-        let count = ada.clusters.of(profile.kept / (levels.len() as u64).max(1));
+        let count = ada.groups_in(profile.kept, levels.len());
         if count as u64 > profile.kept {
             return Err(Error::MoreClustersThanRows { clusters: count, rows: profile.kept });
         }

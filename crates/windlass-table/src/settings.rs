@@ -210,10 +210,16 @@ impl AdaSettings {
         }
     }
 
-    /// Anchors that k-means finds in so many rows.
+    /// How many groups are found in each of so many levels.
     #[must_use]
-    pub fn found(&self, rows: u64) -> Anchors {
-        let kmeans = KMeans::new(self.clusters.of(rows));
+    pub fn groups_in(&self, rows: u64, levels: usize) -> usize {
+        self.clusters.of(rows / (levels as u64).max(1))
+    }
+
+    /// Anchors of so many groups that k-means finds.
+    #[must_use]
+    pub fn found(&self, groups: usize) -> Anchors {
+        let kmeans = KMeans::new(groups);
         Anchors::KMeans(Clustering { kmeans, on: self.on, scale: self.scale })
     }
 }
