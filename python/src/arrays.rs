@@ -103,11 +103,13 @@ pub(crate) fn with_samples<T: Send>(
     }
 }
 
+pub(crate) fn no_such_row(row: i64) -> PyErr {
+    InputError::new_err(format!("row {row} does not exist"))
+}
+
 /// Numbers of rows; negative ones are refused, not taken from behind.
 pub(crate) fn row_numbers(index: &PyReadonlyArray1<'_, i64>) -> PyResult<Vec<usize>> {
-    let number = |&row: &i64| {
-        usize::try_from(row).map_err(|_| InputError::new_err(format!("row {row} does not exist")))
-    };
+    let number = |&row: &i64| usize::try_from(row).map_err(|_| no_such_row(row));
     index.as_array().iter().map(number).collect()
 }
 
