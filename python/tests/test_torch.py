@@ -725,3 +725,18 @@ def test_collate_says_what_is_wrong():
         collate([(x, 1.0, torch.tensor([0]))])
     with pytest.raises(InputError, match="row 90 does not exist: there are 90 rows"):
         collate([(x, 1.0, 90)])
+
+
+def test_a_batch_need_not_stand_where_floats_do():
+    """Tensors over packed bytes, without columns, or as views are augmented, or refused, like others."""
+    x, y = made(60, 3, dtype=torch.float32), made(60, dtype=torch.float32)
+    ada = ADA(4).fit(x, y)
+    idx = torch.arange(9)
+    wanted = ada.batch(x[:9].numpy(), y[:9].numpy(), idx.numpy(), step=2)
+    packed = torch.frombuffer(bytearray(b"." + y[:9].numpy().tobytes()), dtype=torch.float32, offset=1)
+    assert packed.data_ptr() % 4
+    for xb, yb in ((x[:9], packed), (x[:9].t().contiguous().t(), y[:9])):
+        out = ada.batch(xb, yb, idx, step=2)
+        assert all(same(a, torch.from_numpy(b)) for a, b in zip(out, wanted))
+    with pytest.raises(ValueError):
+        ADA(4).fit(x[:, :0], y)

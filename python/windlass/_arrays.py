@@ -95,7 +95,8 @@ def as_array(data: Any, name: str) -> np.ndarray[Any, Any]:
             )
         # numpy has no such floats.
         data = data.float() if data.dtype == sys.modules["torch"].bfloat16 else data
-        return np.asarray(data.numpy() if data.is_cpu else data.cpu().numpy())
+        array = data.numpy() if data.is_cpu else data.cpu().numpy()
+        return np.require(array, requirements="A")
     if np.ma.isMaskedArray(data) and np.ma.getmaskarray(data).any():
         # The core refuses what is missing, and says where it is.
         return np.asarray(np.ma.filled(data.astype(np.float64), np.nan))

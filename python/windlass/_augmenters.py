@@ -323,13 +323,18 @@ def _batch_of_tensors(
     )
     if not open_to_all:
         return None
+    # Values are read in place, so they must be there, and stand where values of their type do.
+    places = idx.data_ptr(), X.data_ptr(), y.data_ptr()
+    x_size, y_size = 8 if x_type is double else 4, 8 if y_type is double else 4
+    if 0 in places or places[0] % 8 or places[1] % x_size or places[2] % y_size:
+        return None
     x_made, y_made = torch.empty_like(X), torch.empty_like(y)
     fitted.batch_at(
         step,
         rows,
-        idx.data_ptr(),
-        (x_type is double, X.numel() // rows, X.data_ptr(), x_made.data_ptr()),
-        (y_type is double, y.numel() // rows, y.data_ptr(), y_made.data_ptr()),
+        places[0],
+        (x_type is double, X.numel() // rows, places[1], x_made.data_ptr()),
+        (y_type is double, y.numel() // rows, places[2], y_made.data_ptr()),
     )
     return x_made, y_made
 
