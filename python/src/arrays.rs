@@ -1,6 +1,6 @@
 //! numpy arrays of 32 or 64 bits, without copies.
 
-use numpy::ndarray::{ArrayD, ArrayViewD};
+use numpy::ndarray::ArrayD;
 use numpy::{PyArray1, PyArrayDyn, PyArrayMethods as _, PyReadonlyArray1, PyReadonlyArrayDyn};
 use pyo3::prelude::*;
 use windlass::{Partition, Samples};
@@ -151,11 +151,6 @@ pub(crate) fn as_index(
 ) -> Bound<'_, PyArray1<i64>> {
     let rows: Vec<i64> = rows.map(|row| i64::try_from(row).unwrap_or(i64::MAX)).collect();
     PyArray1::from_vec(py, rows)
-}
-
-/// A view of any number of dimensions as a matrix of rows.
-pub(crate) fn width(view: &ArrayViewD<'_, f64>) -> usize {
-    view.shape().iter().skip(1).product()
 }
 
 /// Values as integers of a dtype: rounded, and kept to the ends of its range.

@@ -9,9 +9,7 @@ use windlass::{
 };
 use windlass_table::{AnchorChoice, Method};
 
-use crate::arrays::{
-    Rows, as_index, no_such_row, partition, row_numbers, width, with_samples, with_view,
-};
+use crate::arrays::{Rows, as_index, no_such_row, partition, row_numbers, with_samples, with_view};
 use crate::errors::{InputError, Refused as _};
 use crate::options;
 use crate::work::{away, away_unless, is_little};
@@ -34,7 +32,7 @@ pub(crate) struct Fitted {
 }
 
 fn flat(rows: ArrayD<f64>) -> Array2<f64> {
-    let shape = (rows.shape()[0], width(&rows.view()));
+    let shape = (rows.shape()[0], rows.shape().iter().skip(1).product::<usize>());
     let rows =
         if rows.is_standard_layout() { rows } else { rows.as_standard_layout().into_owned() };
     rows.into_shape_with_order(shape).expect("the same number of values")
@@ -176,18 +174,6 @@ impl Fitted {
         // Anchors that are known are given; what they were found by applies no more.
         let arguments = (&self.name, options, self.seed, labels, matrix, rows, weights);
         (again, arguments).into_pyobject(py)
-    }
-
-    /// The number of training rows.
-    #[getter]
-    fn rows(&self) -> usize {
-        self.core.rows()
-    }
-
-    /// The seed of everything random.
-    #[getter]
-    fn seed(&self) -> u64 {
-        self.seed
     }
 
     /// The group of every training row, if the method has groups.
@@ -420,12 +406,6 @@ pub(crate) struct Plan {
 
 #[pymethods]
 impl Plan {
-    /// The number of rows, originals included.
-    #[getter]
-    fn rows(&self) -> usize {
-        self.plan.rows()
-    }
-
     /// The augmented features.
     fn features<'py>(&self, py: Python<'py>, x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         with_view!(&Rows::of(x, "x")?, |view| {

@@ -237,7 +237,7 @@ pub(crate) fn column_roles(target: Vec<String>, roles: &Bound<'_, PyDict>) -> Py
     })
 }
 
-/// Augments a table; with provenance. The columns that were moved are named too, and the summary is JSON.
+/// Augments a table, with provenance, and names the columns that were moved.
 #[pyfunction]
 #[pyo3(signature = (table, name, options, *, target, roles, copies, originals, seed, clip, drop_missing_target))]
 #[expect(clippy::too_many_arguments, reason = "called by keyword, in one place")]
@@ -253,7 +253,7 @@ pub(crate) fn augment(
     seed: u64,
     clip: bool,
     drop_missing_target: bool,
-) -> PyResult<(Table, Vec<String>, String)> {
+) -> PyResult<(Table, Vec<String>)> {
     let settings = Settings {
         columns: column_roles(target, roles)?,
         method: options::method(name, options)?,
@@ -278,16 +278,14 @@ pub(crate) fn augment(
             batches.push(batch);
             Ok(())
         };
-        let summary = augmentation.write(&ear, None, &mut keep)?;
+        augmentation.write(&ear, None, &mut keep)?;
         let roles = augmentation.roles();
         let moved = roles.features().iter().chain(roles.targets());
         let moved = moved.map(|&place| rows.schema().field(place).name().clone()).collect();
-        Ok::<_, windlass_table::Error>((schema, batches, moved, summary))
+        Ok::<_, windlass_table::Error>((schema, batches, moved))
     })?;
-    let (schema, batches, moved, summary) = made.refused()?;
-    let summary =
-        serde_json::to_string(&summary).map_err(|error| InputError::new_err(error.to_string()))?;
-    Ok((Table { schema, batches }, moved, summary))
+    let (schema, batches, moved) = made.refused()?;
+    Ok((Table { schema, batches }, moved))
 }
 
 /// Writes a file that appears under its name only when it is complete.

@@ -211,7 +211,7 @@ class Source:
             options["within"] = self.beside(within, "within")[0]
         copies = _arrays.whole(copies, "copies", 1)
         check_room(len(self.core) * (copies + 1), len(self.names))
-        table, moved, _ = core.augment(
+        table, moved = core.augment(
             self.core,
             augmenter._method,
             options,

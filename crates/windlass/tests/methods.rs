@@ -384,3 +384,24 @@ fn what_is_not_refused_stays_finite() {
         assert!(model.coefficients().iter().all(|v| v.is_finite()));
     }
 }
+
+/// A batch that a loader has put together is augmented as if it had been gathered here.
+#[test]
+fn gathered_rows_make_the_same_batch() {
+    let (x, y) = clustered_data(200, 4);
+    let samples = Samples::new(x.view(), y.view()).unwrap();
+    let batch = [7, 3, 150, 42, 7, 199];
+    for (name, method) in every_method(x.nrows()) {
+        let fitted = method.fit(&samples, Seed(5)).unwrap();
+        let draw = fitted.draw(Batch::Rows(&batch), Seed(5), 9).unwrap();
+        let (xb, yb) = (draw.gather(x.view()).unwrap(), draw.gather(y.view()).unwrap());
+        assert_eq!(
+            draw.features_of(xb.view()).unwrap(),
+            draw.features(x.view()).unwrap(),
+            "{name}"
+        );
+        assert_eq!(draw.targets_of(yb.view()).unwrap(), draw.targets(y.view()).unwrap(), "{name}");
+        let short = xb.slice(ndarray::s![1.., ..]);
+        assert!(draw.features_of(short).is_err(), "{name}");
+    }
+}
