@@ -291,7 +291,7 @@ impl Prepared<'_> {
             None => None,
             Some(augment) => Some(Augment {
                 method: groups::method(&self.part.train, &augment.method)?,
-                layer: augment.layer,
+                layers: vec![augment.layer],
                 originals: augment.originals,
                 fitted_on: augment.fitted_on,
             }),

@@ -41,9 +41,15 @@ pub enum Error {
     /// A layer that the network does not have.
     #[error("there is no hidden layer {layer}: the network has {hidden}")]
     NoSuchLayer { layer: usize, hidden: usize },
+    /// A method that works nowhere.
+    #[error("a method needs a layer to work after; 0 is the input")]
+    NoLayer,
     /// A method that works on the input only.
     #[error("this method adds noise or uses means of the whole set, which a hidden layer has not")]
     NotOnHiddenLayer,
+    /// A network that cannot be made or used here.
+    #[error("{why}")]
+    Network { why: String },
     /// A saved state of something else.
     #[error("not the state of such a run: {why}")]
     BadState { why: String },

@@ -10,6 +10,7 @@
 //! | say how it is trained | [`Training`], [`Optimiser`], [`Loss`] |
 //! | augment inside the loop | [`Augment`] |
 //! | train, one or many | [`RunSpec`], [`run_all`], [`Trainer`] |
+//! | train a network of another kind | [`Architecture`], [`Learner`] |
 //!
 //! # Promises
 //!
@@ -20,6 +21,7 @@
 
 mod error;
 mod kernel;
+mod learner;
 mod loss;
 mod network;
 mod optimiser;
@@ -29,6 +31,7 @@ mod state;
 mod trainer;
 
 pub use error::{Error, Result};
+pub use learner::{Architecture, Inside, Learner, Rows, Step};
 pub use loss::Loss;
 pub use network::{Activation, Network, Parameters, Shape};
 pub use optimiser::Optimiser;

@@ -45,7 +45,7 @@ impl Loss {
     /// The mean over rows that weigh something, `None` if none does, and its gradient by the predictions.
     ///
     /// Predictions and gradient have rows of `width` numbers, of which the first are the outputs.
-    pub(crate) fn mean(
+    pub fn mean(
         self,
         predicted: &[f32],
         width: usize,

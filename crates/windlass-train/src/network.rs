@@ -17,7 +17,8 @@ use serde::{Deserialize, Serialize};
 use windlass::{Seed, Stream};
 
 use crate::kernel::{Left, padded, product, product_with_rows, vectorised};
-use crate::{Error, Result};
+use crate::pass::Pass;
+use crate::{Architecture, Error, Learner, Result, Step};
 
 /// What a hidden unit makes of its sum.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
@@ -316,6 +317,54 @@ impl Network {
 
     fn bias(&self, layer: &Layer) -> &[f32] {
         &self.values[layer.bias.0..layer.bias.1]
+    }
+}
+
+impl Architecture for Shape {
+    type Network = Network;
+
+    fn inputs(&self) -> usize {
+        self.inputs
+    }
+
+    fn outputs(&self) -> usize {
+        self.outputs
+    }
+
+    fn hidden(&self) -> usize {
+        self.hidden.len()
+    }
+
+    fn network(&self, seed: Seed) -> Result<Network> {
+        Network::new(self.clone(), seed)
+    }
+}
+
+impl Learner for Network {
+    type Room = Pass;
+
+    fn values(&self) -> &[f32] {
+        &self.values
+    }
+
+    fn values_mut(&mut self) -> &mut [f32] {
+        &mut self.values
+    }
+
+    fn pass(&mut self, step: &Step<'_>, room: &mut Pass) -> Result<Option<f64>> {
+        room.run(self, step)
+    }
+
+    fn gradient(room: &mut Pass) -> &mut [f32] {
+        &mut room.by_weights
+    }
+
+    fn has_overflown(room: &Pass) -> bool {
+        room.has_overflown()
+    }
+
+    fn predict(&self, x: ArrayView2<'_, f32>) -> Result<Array2<f32>> {
+        Network::predict(self, x)
     }
 }
 

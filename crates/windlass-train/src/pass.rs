@@ -5,27 +5,17 @@
 //! synthetic rows of them, and its transpose carries their gradient back.
 
 use ndarray::ArrayView2;
-use windlass::Mixing;
+use windlass::Real;
 
-use crate::Result;
 use crate::kernel::{Left, column_sums, padded, product, transpose};
-use crate::loss::Loss;
-use crate::network::Network;
-
-/// Where synthetic rows are made inside the network.
-pub(crate) struct Inside<'a> {
-    /// After so many hidden layers, at least one.
-    pub(crate) layer: usize,
-    pub(crate) mixing: &'a Mixing,
-    /// Whether the rows themselves go on in front of the synthetic ones.
-    pub(crate) originals: bool,
-}
+use crate::network::{Network, spread, spread_some};
+use crate::{Inside, Result, Rows, Step};
 
 /// Room for a pass, used again by the next.
 #[derive(Debug, Default)]
-pub(crate) struct Pass {
+pub struct Pass {
     /// The rows that enter, in whole lanes.
-    pub(crate) input: Vec<f32>,
+    input: Vec<f32>,
     /// What every layer gave.
     given: Vec<Vec<f32>>,
     /// What the next layer takes where rows were made inside the network.
@@ -40,30 +30,29 @@ pub(crate) struct Pass {
 }
 
 impl Pass {
-    /// The loss of the batch in `input`, if any of its rows counts; the gradient is in `by_weights`.
-    pub(crate) fn run(
-        &mut self,
-        network: &Network,
-        rows: usize,
-        inside: Option<&Inside<'_>>,
-        (loss, y): (Loss, ArrayView2<'_, f32>),
-        weight: impl Fn(usize) -> f64,
-    ) -> Result<Option<f64>> {
+    /// The loss of a step, if any of its rows counts; the gradient is in `by_weights`.
+    pub(crate) fn run(&mut self, network: &Network, step: &Step<'_>) -> Result<Option<f64>> {
+        match step.x {
+            Rows::Some(all, rows) => spread_some(all, rows, &mut self.input),
+            Rows::All(rows) => spread(rows, &mut self.input),
+        }
+        let (rows, inside) = (step.x.count(), step.inside.as_ref());
         self.forward(network, rows, inside)?;
         let outputs = self.given.last().expect("a network has a layer");
         let width = padded(network.shape().outputs);
-        let Some(mean) = loss.mean(outputs, width, y, weight, &mut self.gradient) else {
-            return Ok(None);
-        };
+        let mean = step.loss.mean(outputs, width, step.y, step.weight, &mut self.gradient);
+        let Some(mean) = mean else { return Ok(None) };
         self.by_weights.resize(network.values.len(), 0.0);
         self.back(network, rows, inside)?;
         Ok(Some(mean))
     }
 
-    /// All numbers of the last pass.
-    pub(crate) fn values(&self) -> impl Iterator<Item = f32> + '_ {
+    /// Whether a value on the way was not finite, or beyond what can be mixed.
+    pub(crate) fn has_overflown(&self) -> bool {
+        let limit = <f32 as Real>::LIMIT;
         let given = self.given.iter().flatten();
-        given.chain(&self.mixed).chain(&self.gradient).chain(&self.before).copied()
+        let mut values = given.chain(&self.mixed).chain(&self.gradient).chain(&self.before);
+        !values.all(|value| f64::from(value.abs()) < limit)
     }
 
     fn forward(
@@ -168,10 +157,18 @@ mod tests {
     use serde_json::Value;
     use windlass::{Draw, Mixing, Partition, Strength};
 
-    use super::{Inside, Pass};
-    use crate::network::spread;
+    use super::Pass;
     use crate::optimiser::Memory;
-    use crate::{Activation, Loss, Network, Optimiser, Parameters, Shape};
+    use crate::{Activation, Inside, Loss, Network, Optimiser, Parameters, Rows, Shape, Step};
+
+    fn step<'a>(
+        x: ArrayView2<'a, f32>,
+        inside: Option<Inside<'a>>,
+        (loss, y): (Loss, ArrayView2<'a, f32>),
+        weight: &'a dyn Fn(usize) -> f64,
+    ) -> Step<'a> {
+        Step { x: Rows::All(x), inside, y, loss, weight, random: (windlass::Seed(0), 0) }
+    }
 
     fn array(value: &Value) -> Array2<f32> {
         let sizes: Vec<usize> = value["shape"]
@@ -257,9 +254,8 @@ mod tests {
                     Some(_) => draw.gather(x.view()).unwrap(),
                     None => draw.features(x.view()).unwrap(),
                 };
-                spread(input.view(), &mut pass.input);
                 let loss = (Loss::Squared, targets.view());
-                let loss = pass.run(&network, input.nrows(), inside.as_ref(), loss, |_| 1.0);
+                let loss = pass.run(&network, &self::step(input.view(), inside, loss, &|_| 1.0));
                 let loss = loss.unwrap().unwrap();
                 let want = run["losses"][step].as_f64().unwrap();
                 assert!((loss / want - 1.0).abs() < 2e-6, "{method}, step {step}: {loss}, {want}");
@@ -326,7 +322,7 @@ mod tests {
                     let x = numbers((rows, inputs), salt);
                     let made = if originals && mixing.is_some() { 2 * batch } else { batch };
                     let y = numbers((made, outputs), salt + 40);
-                    check(&network, x.view(), inside.as_ref(), loss, y.view());
+                    check(&network, x.view(), inside, loss, y.view());
                 }
             }
         }
@@ -335,7 +331,7 @@ mod tests {
     fn check(
         network: &Network,
         x: ArrayView2<'_, f32>,
-        inside: Option<&Inside<'_>>,
+        inside: Option<Inside<'_>>,
         loss: Loss,
         y: ArrayView2<'_, f32>,
     ) {
@@ -343,8 +339,7 @@ mod tests {
         let weight = |row: usize| 0.5 + row as f64;
         let value = |network: &Network| {
             let mut pass = Pass::default();
-            spread(x, &mut pass.input);
-            let mean = pass.run(network, x.nrows(), inside, (loss, y), weight).unwrap().unwrap();
+            let mean = pass.run(network, &step(x, inside, (loss, y), &weight)).unwrap().unwrap();
             (mean, pass.by_weights)
         };
         let (here, gradient) = value(network);
@@ -374,9 +369,8 @@ mod tests {
         let run =
             |x: ArrayView2<'_, f32>, y: ArrayView2<'_, f32>, weight: &dyn Fn(usize) -> f64| {
                 let mut pass = Pass::default();
-                spread(x, &mut pass.input);
-                let loss = (Loss::Squared, y);
-                (pass.run(&network, x.nrows(), None, loss, weight).unwrap(), pass.by_weights)
+                let step = step(x, None, (Loss::Squared, y), weight);
+                (pass.run(&network, &step).unwrap(), pass.by_weights)
             };
         let half = run(x.view(), y.view(), &|row| if row < 4 { 2.0 } else { 0.0 });
         let few: Vec<usize> = (0..4).collect();

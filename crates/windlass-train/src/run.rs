@@ -31,13 +31,13 @@ use std::time::Instant;
 use ndarray::Array2;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use windlass::{Method, Samples, Seed};
+use windlass::{Method, Samples, Seed, Stream};
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::loss::Loss;
 use crate::optimiser::Optimiser;
 use crate::trainer::Trainer;
-use crate::{Error, Network, Result, Shape};
+use crate::{Architecture, Error, Network, Result, Shape};
 
 /// Rows to train on or to judge by: features, targets and, perhaps, weights.
 #[derive(Debug, Clone, PartialEq)]
@@ -237,8 +237,8 @@ impl Schedule {
 pub struct Augment {
     /// The method.
     pub method: Arc<dyn Method>,
-    /// After which hidden layer it works; 0 is the input.
-    pub layer: usize,
+    /// After which hidden layer it works; 0 is the input. Of several, one is drawn for every step.
+    pub layers: Vec<usize>,
     /// Whether the rows of a batch stay in it beside their synthetic ones; published code drops them.
     pub originals: bool,
     /// What groups, partners and distances are found in.
@@ -249,14 +249,28 @@ impl Augment {
     /// A method on the input, fitted once.
     pub fn new(method: impl Method + 'static) -> Self {
         let method = Arc::new(method);
-        Self { method, layer: 0, originals: false, fitted_on: FittedOn::TrainingRows }
+        Self { method, layers: vec![0], originals: false, fitted_on: FittedOn::TrainingRows }
     }
 
     /// The same after a hidden layer.
     #[must_use]
-    pub fn after(mut self, layer: usize) -> Self {
-        self.layer = layer;
+    pub fn after(self, layer: usize) -> Self {
+        self.after_one_of(vec![layer])
+    }
+
+    /// The same after one of these hidden layers, drawn for every step, as Manifold Mixup was first described.
+    #[must_use]
+    pub fn after_one_of(mut self, layers: Vec<usize>) -> Self {
+        self.layers = layers;
         self
+    }
+
+    /// The layer of a step.
+    pub(crate) fn layer(&self, seed: Seed, step: u64) -> usize {
+        match self.layers[..] {
+            [layer] => layer,
+            _ => self.layers[seed.shared(Stream::Layer, step).below(self.layers.len())],
+        }
     }
 }
 
@@ -273,13 +287,13 @@ pub enum FittedOn {
 
 /// One run: all that decides its result.
 #[derive(Debug, Clone)]
-pub struct RunSpec {
+pub struct RunSpec<S = Shape> {
     /// Rows to learn from.
     pub train: Arc<Examples>,
     /// Rows to choose the best epoch by; without them it is the last.
     pub valid: Option<Arc<Examples>>,
     /// The network.
-    pub shape: Shape,
+    pub shape: S,
     /// How it is trained.
     pub training: Training,
     /// Augmentation, if any.
@@ -288,7 +302,7 @@ pub struct RunSpec {
     pub seed: Seed,
 }
 
-impl RunSpec {
+impl<S: Architecture> RunSpec<S> {
     /// Tells this run from any other.
     #[must_use]
     pub fn fingerprint(&self) -> String {
@@ -312,7 +326,7 @@ impl RunSpec {
     }
 
     /// Trains.
-    pub fn run(&self, mut watch: impl FnMut(&Epoch) -> bool) -> Result<RunResult> {
+    pub fn run(&self, mut watch: impl FnMut(&Epoch) -> bool) -> Result<RunResult<S::Network>> {
         let mut trainer = Trainer::new(self)?;
         while !trainer.is_finished() {
             let epoch = trainer.epoch()?;
@@ -353,9 +367,9 @@ pub enum Outcome {
 
 /// What came of a run.
 #[derive(Debug, Clone, PartialEq)]
-pub struct RunResult {
+pub struct RunResult<N = Network> {
     /// The network: of the best epoch, or the last where there are no validation rows.
-    pub network: Network,
+    pub network: N,
     /// Every epoch.
     pub history: Vec<Epoch>,
     /// The epoch that the network is of, from 1; 0 is before the first.
@@ -380,11 +394,11 @@ impl Watch for () {}
 
 /// Trains side by side, a thread for each run; `each` hears of results as they come, in any order, and the
 /// results are the same whatever the order.
-pub fn run_all(
-    specs: &[RunSpec],
+pub fn run_all<S: Architecture>(
+    specs: &[RunSpec<S>],
     watch: &dyn Watch,
-    each: impl Fn(usize, &Result<RunResult>) + Sync,
-) -> Vec<Result<RunResult>> {
+    each: impl Fn(usize, &Result<RunResult<S::Network>>) + Sync,
+) -> Vec<Result<RunResult<S::Network>>> {
     // One run at a time to a thread: the first to be free takes the next.
     specs
         .par_iter()

@@ -6,7 +6,7 @@ use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
 
 use crate::trainer::Best;
-use crate::{Epoch, Error, Result, RunSpec, Trainer};
+use crate::{Architecture, Epoch, Error, Learner, Result, RunSpec, Trainer};
 
 /// The key of the notes in the file's metadata.
 const KEY: &str = "windlass-run";
@@ -20,7 +20,7 @@ struct Notes {
     history: Vec<Epoch>,
 }
 
-impl<'a> Trainer<'a> {
+impl<'a, S: Architecture> Trainer<'a, S> {
     /// The state of the run, for [`resume`](Self::resume).
     #[must_use]
     pub fn save(&self) -> Vec<u8> {
@@ -32,11 +32,11 @@ impl<'a> Trainer<'a> {
             history: self.history.clone(),
         };
         let notes = serde_json::to_string(&notes).expect("plain values");
-        let best = self.best.as_ref().map(|best| &best.values);
+        let best = self.best.as_ref().map(|best| &best.values[..]);
         let lists = [
-            ("weights", Some(&self.network.values)),
-            ("first", Some(&self.memory.first)),
-            ("second", Some(&self.memory.second)),
+            ("weights", Some(self.network.values())),
+            ("first", Some(&self.memory.first[..])),
+            ("second", Some(&self.memory.second[..])),
             ("best", best),
         ];
         let bytes: Vec<(&str, Vec<u8>)> = lists
@@ -54,7 +54,7 @@ impl<'a> Trainer<'a> {
     }
 
     /// Goes on with a saved run: the one that these settings and rows belong to, or it is refused.
-    pub fn resume(spec: &'a RunSpec, bytes: &[u8]) -> Result<Self> {
+    pub fn resume(spec: &'a RunSpec<S>, bytes: &[u8]) -> Result<Self> {
         let bad = |why: &dyn std::fmt::Display| Error::BadState { why: why.to_string() };
         let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|error| bad(&error))?;
         let tensors = SafeTensors::deserialize(bytes).map_err(|error| bad(&error))?;
@@ -73,9 +73,9 @@ impl<'a> Trainer<'a> {
             let right = tensor.dtype() == Dtype::F32 && values.len() == length;
             if right { Ok(values) } else { Err(bad(&format!("`{name}` has another size"))) }
         };
-        let weights = trainer.network.values.len();
-        trainer.network.values = list("weights", weights)?;
-        trainer.memory.first = list("first", weights)?;
+        let weights = trainer.network.values().len();
+        trainer.network.values_mut().copy_from_slice(&list("weights", weights)?);
+        trainer.memory.first = list("first", trainer.memory.first.len())?;
         trainer.memory.second = list("second", trainer.memory.second.len())?;
         trainer.memory.steps = notes.steps;
         trainer.best = match notes.best {

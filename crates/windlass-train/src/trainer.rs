@@ -4,13 +4,14 @@ use std::sync::OnceLock;
 use std::time::Instant;
 
 use ndarray::{Array2, ArrayView2, Axis, concatenate};
-use windlass::{Batch, Draw, Fitted, Real, Samples, Stream};
+use windlass::{Batch, Draw, Fitted, Samples, Stream};
 
-use crate::network::{spread, spread_some};
 use crate::optimiser::Memory;
-use crate::pass::{Inside, Pass};
 use crate::run::{Augment, FittedOn, Order};
-use crate::{Epoch, Error, Examples, Network, Outcome, Result, RunResult, RunSpec};
+use crate::{
+    Architecture, Epoch, Error, Examples, Inside, Learner, Outcome, Result, Rows, RunResult,
+    RunSpec, Shape, Step,
+};
 
 /// A run that is under way.
 ///
@@ -18,20 +19,22 @@ use crate::{Epoch, Error, Examples, Network, Outcome, Result, RunResult, RunSpec
 /// a run that was [saved](Self::save) after any epoch and [resumed](Self::resume) ends with the same weights,
 /// bit for bit.
 #[derive(Debug)]
-pub struct Trainer<'a> {
-    spec: &'a RunSpec,
+pub struct Trainer<'a, S: Architecture = Shape> {
+    spec: &'a RunSpec<S>,
     /// A method that is fitted once.
     fitted: Option<Box<dyn Fitted>>,
-    pub(crate) network: Network,
+    pub(crate) network: S::Network,
     pub(crate) memory: Memory,
     pub(crate) best: Option<Best>,
     pub(crate) history: Vec<Epoch>,
     outcome: Option<Outcome>,
-    pass: Pass,
+    room: Room<S>,
     started: Instant,
     /// Of the spec, found when it is first asked for.
     fingerprint: OnceLock<String>,
 }
+
+type Room<S> = <<S as Architecture>::Network as Learner>::Room;
 
 /// The weights of the best epoch.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,9 +44,9 @@ pub(crate) struct Best {
     pub(crate) values: Vec<f32>,
 }
 
-impl<'a> Trainer<'a> {
+impl<'a, S: Architecture> Trainer<'a, S> {
     /// Checks the settings, fits the method and draws the first weights.
-    pub fn new(spec: &'a RunSpec) -> Result<Self> {
+    pub fn new(spec: &'a RunSpec<S>) -> Result<Self> {
         let (train, shape) = (&spec.train, &spec.shape);
         spec.training.check(train.rows())?;
         for (what, examples) in [("training", Some(train)), ("validation", spec.valid.as_ref())] {
@@ -52,8 +55,8 @@ impl<'a> Trainer<'a> {
                 return Err(Error::NoRows { what });
             }
             for (what, expected, got) in [
-                ("features", shape.inputs, examples.x.ncols()),
-                ("targets", shape.outputs, examples.y.ncols()),
+                ("features", shape.inputs(), examples.x.ncols()),
+                ("targets", shape.outputs(), examples.y.ncols()),
             ] {
                 if expected != got {
                     return Err(Error::Columns { what, expected, got });
@@ -62,21 +65,25 @@ impl<'a> Trainer<'a> {
         }
         let mut fitted = None;
         if let Some(augment) = &spec.augment {
-            let hidden = shape.hidden.len();
-            if augment.layer > hidden {
-                return Err(Error::NoSuchLayer { layer: augment.layer, hidden });
+            let hidden = shape.hidden();
+            if let Some(&layer) = augment.layers.iter().find(|&&layer| layer > hidden) {
+                return Err(Error::NoSuchLayer { layer, hidden });
+            }
+            if augment.layers.is_empty() {
+                return Err(Error::NoLayer);
             }
             // Also where batches have methods of their own: what cannot be fitted is refused now.
             let samples = train.samples()?;
             let method = augment.method.fit(&samples, spec.seed)?;
             let one = method.draw(Batch::Rows(&[0]), spec.seed, 0)?;
-            if augment.layer > 0 && one.mixing().is_err() {
+            let inside = shape.is_encoded() || augment.layers.iter().any(|&layer| layer > 0);
+            if inside && one.mixing().is_err() {
                 return Err(Error::NotOnHiddenLayer);
             }
             fitted = (augment.fitted_on == FittedOn::TrainingRows).then_some(method);
         }
-        let network = Network::new(shape.clone(), spec.seed)?;
-        let memory = Memory::new(spec.training.optimiser, network.values.len());
+        let network = shape.network(spec.seed)?;
+        let memory = Memory::new(spec.training.optimiser, network.learnt());
         Ok(Self {
             spec,
             fitted,
@@ -85,7 +92,7 @@ impl<'a> Trainer<'a> {
             best: None,
             history: vec![],
             outcome: None,
-            pass: Pass::default(),
+            room: Room::<S>::default(),
             started: Instant::now(),
             fingerprint: OnceLock::new(),
         })
@@ -115,14 +122,14 @@ impl<'a> Trainer<'a> {
         let number = self.history.len();
         let order = self.order(number);
         let rate = training.schedule.rate(training.rate, number, training.epochs);
-        let before = self.network.values.clone();
+        let before = self.network.values().to_vec();
         let steps = training.steps(order.len());
         let (mut sum, mut counted) = (0.0, 0_u32);
         for (batch, rows) in order.chunks(training.batch).take(steps).enumerate() {
             let step = (number * steps + batch) as u64;
             let loss = match self.step(rows, step, rate) {
                 // What is not finite can be mixed no more; that is no fault of the method.
-                Err(Error::Core(_)) if self.pass.has_overflown() => Some(f64::NAN),
+                Err(Error::Core(_)) if S::Network::has_overflown(&self.room) => Some(f64::NAN),
                 other => other?,
             };
             if let Some(loss) = loss {
@@ -133,8 +140,8 @@ impl<'a> Trainer<'a> {
                 break;
             }
         }
-        if !sum.is_finite() || !self.network.values.iter().all(|value| value.is_finite()) {
-            self.network.values = before;
+        if !sum.is_finite() || !self.network.values().iter().all(|value| value.is_finite()) {
+            self.network.values_mut().copy_from_slice(&before);
             self.outcome = Some(Outcome::Diverged);
             return Ok(None);
         }
@@ -147,7 +154,7 @@ impl<'a> Trainer<'a> {
         let mut epoch = Epoch { number: number + 1, loss, valid, best: false };
         if let Some(valid) = valid.filter(|&valid| valid <= least) {
             epoch.best = true;
-            let values = self.network.values.clone();
+            let values = self.network.values().to_vec();
             self.best = Some(Best { epoch: epoch.number, valid, values });
         }
         self.history.push(epoch);
@@ -182,44 +189,97 @@ impl<'a> Trainer<'a> {
         let loss = match &spec.augment {
             None => {
                 let y = train.y.select(Axis(0), rows);
-                spread_some(&train.x, rows, &mut self.pass.input);
                 let weight = |row: usize| train.weight(rows[row]);
-                let loss = (spec.training.loss, y.view());
-                self.pass.run(&self.network, rows.len(), None, loss, weight)?
+                let step = Step {
+                    x: Rows::Some(&train.x, rows),
+                    inside: None,
+                    y: y.view(),
+                    loss: spec.training.loss,
+                    weight: &weight,
+                    random: (spec.seed, step),
+                };
+                self.network.pass(&step, &mut self.room)?
             }
             Some(augment) => {
-                let (pass, network) = (&mut self.pass, &self.network);
                 if let Some(fitted) = &self.fitted {
                     let draw = fitted.draw(Batch::Rows(rows), spec.seed, step)?;
-                    augmented(pass, network, spec, augment, &draw, train, rows)?
+                    self.augmented(augment, &draw, train, rows, step)?
                 } else {
                     let batch = train.select(rows)?;
                     let fitted = augment.method.fit(&batch.samples()?, spec.seed)?;
                     let draw = fitted.draw(Batch::All, spec.seed, step)?;
-                    augmented(pass, network, spec, augment, &draw, &batch, rows)?
+                    self.augmented(augment, &draw, &batch, rows, step)?
                 }
             }
         };
         if loss.is_some() {
             let training = &spec.training;
-            let gradient = &mut self.pass.by_weights;
+            let gradient = S::Network::gradient(&mut self.room);
             if let Some(most) = training.clip {
                 clip(gradient, most);
             }
             let sizes = (rate, training.weight_decay);
-            self.memory.step(training.optimiser, sizes, gradient, &mut self.network.values);
+            let learnt = self.network.learnt();
+            let values = &mut self.network.values_mut()[..learnt];
+            self.memory.step(training.optimiser, sizes, gradient, values);
         }
         Ok(loss)
     }
 
+    /// The loss of a batch of synthetic rows, made of training rows on the input or inside the network.
+    fn augmented(
+        &mut self,
+        augment: &Augment,
+        draw: &Draw,
+        from: &Examples,
+        rows: &[usize],
+        step: u64,
+    ) -> Result<Option<f64>> {
+        let spec = self.spec;
+        let (x, y) = (from.x.view(), from.y.view());
+        // The rows themselves are the first that the mixing takes.
+        let own: Vec<usize> = draw.gathered().take(draw.rows()).collect();
+        let with_own = |made: Array2<f32>, all: ArrayView2<'_, f32>| {
+            if !augment.originals {
+                return made;
+            }
+            let own = all.select(Axis(0), &own);
+            concatenate(Axis(0), &[own.view(), made.view()]).expect("rows of the same width")
+        };
+        let targets = with_own(draw.targets(y)?, y);
+        let counts = draw.row_weights();
+        let first = if augment.originals { rows.len() } else { 0 };
+        let weight = |row: usize| match row.checked_sub(first) {
+            None => spec.train.weight(rows[row]),
+            Some(row) => spec.train.weight(rows[row]) * counts.map_or(1.0, |counts| counts[row]),
+        };
+        let layer = augment.layer(spec.seed, step);
+        let (entering, inside);
+        if layer == 0 && !spec.shape.is_encoded() {
+            (entering, inside) = (with_own(draw.features(x)?, x), None);
+        } else {
+            let (mixing, originals) = (draw.mixing()?, augment.originals);
+            (entering, inside) = (draw.gather(x)?, Some(Inside { layer, mixing, originals }));
+        }
+        let step = Step {
+            x: Rows::All(entering.view()),
+            inside,
+            y: targets.view(),
+            loss: spec.training.loss,
+            weight: &weight,
+            random: (spec.seed, step),
+        };
+        self.network.pass(&step, &mut self.room)
+    }
+
     /// What came of it.
     #[must_use]
-    pub fn into_result(self) -> RunResult {
+    pub fn into_result(self) -> RunResult<S::Network> {
         let mut network = self.network;
         let (mut epoch, mut valid) = (self.history.len(), None);
         if let Some(best) = self.best {
             (epoch, valid) = (best.epoch, Some(best.valid));
-            network.values = best.values;
+            network.values_mut().copy_from_slice(&best.values);
         }
         RunResult {
             network,
@@ -230,46 +290,6 @@ impl<'a> Trainer<'a> {
             seconds: self.started.elapsed().as_secs_f64(),
         }
     }
-}
-
-/// The loss of a batch of synthetic rows, made of training rows on the input or inside the network.
-fn augmented(
-    pass: &mut Pass,
-    network: &Network,
-    spec: &RunSpec,
-    augment: &Augment,
-    draw: &Draw,
-    from: &Examples,
-    rows: &[usize],
-) -> Result<Option<f64>> {
-    let (x, y) = (from.x.view(), from.y.view());
-    // The rows themselves are the first that the mixing takes.
-    let own: Vec<usize> = draw.gathered().take(draw.rows()).collect();
-    let with_own = |made: Array2<f32>, all: ArrayView2<'_, f32>| {
-        if !augment.originals {
-            return made;
-        }
-        let own = all.select(Axis(0), &own);
-        concatenate(Axis(0), &[own.view(), made.view()]).expect("rows of the same width")
-    };
-    let targets = with_own(draw.targets(y)?, y);
-    let counts = draw.row_weights();
-    let first = if augment.originals { rows.len() } else { 0 };
-    let weight = |row: usize| match row.checked_sub(first) {
-        None => spec.train.weight(rows[row]),
-        Some(row) => spec.train.weight(rows[row]) * counts.map_or(1.0, |counts| counts[row]),
-    };
-    let loss = (spec.training.loss, targets.view());
-    if augment.layer == 0 {
-        let made = with_own(draw.features(x)?, x);
-        spread(made.view(), &mut pass.input);
-        return pass.run(network, made.nrows(), None, loss, weight);
-    }
-    let taken = draw.gather(x)?;
-    spread(taken.view(), &mut pass.input);
-    let (layer, originals) = (augment.layer, augment.originals);
-    let inside = Inside { layer, mixing: draw.mixing()?, originals };
-    pass.run(network, taken.nrows(), Some(&inside), loss, weight)
 }
 
 impl Examples {
@@ -285,14 +305,6 @@ impl Examples {
     pub fn select(&self, rows: &[usize]) -> Result<Self> {
         let weights = self.weights.as_ref().map(|all| rows.iter().map(|&row| all[row]).collect());
         Self::new(self.x.select(Axis(0), rows), self.y.select(Axis(0), rows), weights)
-    }
-}
-
-impl Pass {
-    /// Whether a value on the way was not finite, or beyond what can be mixed.
-    fn has_overflown(&self) -> bool {
-        let limit = <f32 as Real>::LIMIT;
-        !self.values().all(|value| f64::from(value.abs()) < limit)
     }
 }
 

@@ -43,7 +43,7 @@ fn training(epochs: usize) -> Training {
 
 fn augments() -> Vec<(&'static str, Option<Augment>)> {
     let some = |method: Arc<dyn Method>, layer, originals, fitted_on| {
-        Some(Augment { method, layer, originals, fitted_on })
+        Some(Augment { method, layers: vec![layer], originals, fitted_on })
     };
     let (all, each) = (FittedOn::TrainingRows, FittedOn::Batch);
     vec![

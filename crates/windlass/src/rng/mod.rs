@@ -58,6 +58,10 @@ pub enum Stream {
     Split = 10,
     /// Data that is made up; the step is the table's number.
     Made = 11,
+    /// The hidden layer that a step works on.
+    Layer = 12,
+    /// Units that a step leaves out; the row is the layer's number.
+    Dropout = 13,
 }
 
 /// The row number under which a whole batch draws what its rows share.
