@@ -71,7 +71,7 @@ pub use method::{
 #[doc(inline)]
 pub use mixing::group_mean::{GroupMeans, GroupSums};
 #[doc(inline)]
-pub use mixing::{Mixing, Strength};
+pub use mixing::{Form, Mixing, Strength};
 pub use real::Real;
 #[doc(inline)]
 pub use rng::{Draws, Seed, Stream};

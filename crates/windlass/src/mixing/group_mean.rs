@@ -40,7 +40,7 @@ use crate::simd::vectorised;
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
 
-use super::{Gather, Strength, write_rows};
+use super::{Form, Gather, Strength, write_rows};
 use crate::data::{check_finite, check_weights, flatten, row_slices};
 use crate::error::same_rows;
 use crate::sums::ExactSums;
@@ -360,6 +360,11 @@ impl GroupMean {
             check_weights(weights, partition.rows())?;
         }
         Ok(Self { partition, weights, gamma })
+    }
+
+    pub(crate) fn form(&self) -> Form<'_> {
+        let Self { partition, weights, gamma } = self;
+        Form::GroupMean { partition, weights: weights.as_deref(), gamma }
     }
 
     pub(crate) fn rows(&self) -> usize {

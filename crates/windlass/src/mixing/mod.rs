@@ -52,8 +52,9 @@ pub enum Strength {
 
 impl Strength {
     /// The strength of a row.
+    #[must_use]
     #[inline]
-    pub(crate) fn at(&self, row: usize) -> f64 {
+    pub fn at(&self, row: usize) -> f64 {
         match self {
             Self::Shared(value) => *value,
             Self::PerRow(values) => values[row],
@@ -89,6 +90,35 @@ impl Strength {
 /// A linear map on the rows of a batch. See the [module](self).
 #[derive(Debug, Clone)]
 pub struct Mixing(pub(crate) Map);
+
+/// What a mixing is made of, for those who apply it where its [`apply`](Mixing::apply) cannot: to the tensors of
+/// another library, on another device.
+#[derive(Debug, Clone, Copy)]
+pub enum Form<'a> {
+    /// Rows stay as they are.
+    Identity,
+    /// Rows move along the line through their group's mean.
+    GroupMean {
+        /// The groups.
+        partition: &'a Partition,
+        /// What rows weigh in the means; none, if all the same.
+        weights: Option<&'a [f64]>,
+        /// The strength.
+        gamma: &'a Strength,
+    },
+    /// The anchor transform by an orthonormal basis of the anchors' span.
+    Projection {
+        /// The basis vectors as columns.
+        basis: ArrayView2<'a, f64>,
+        /// The strength.
+        gamma: &'a Strength,
+    },
+    /// Row `i` with row `rows + i`.
+    Pairs {
+        /// The weight of the first of a pair.
+        lambda: &'a Strength,
+    },
+}
 
 #[derive(Debug, Clone)]
 pub(crate) enum Map {
@@ -135,6 +165,17 @@ impl Mixing {
     /// Mixes row `i` with row `rows + i` by λ in `[0, 1]`.
     pub fn pairs(rows: usize, lambda: Strength) -> Result<Self> {
         Pairs::new(rows, lambda, None).map(|map| Self(Map::Pairs(map)))
+    }
+
+    /// What it is made of.
+    #[must_use]
+    pub fn form(&self) -> Form<'_> {
+        match &self.0 {
+            Map::Identity { .. } => Form::Identity,
+            Map::GroupMean(map) => map.form(),
+            Map::Projection(map) => map.form(),
+            Map::Pairs(map) => map.form(),
+        }
     }
 
     /// The number of rows it makes.

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::simd::vectorised;
 use ndarray::{Array2, ArrayView2};
 
-use super::{Gather, Strength};
+use super::{Form, Gather, Strength};
 use crate::data::row_slices;
 use crate::{Real, Result};
 
@@ -25,6 +25,10 @@ impl Pairs {
     ) -> Result<Self> {
         lambda.check("lambda", "[0, 1]", rows, |lambda| (0.0..=1.0).contains(&lambda))?;
         Ok(Self { rows, lambda, row_weights })
+    }
+
+    pub(crate) fn form(&self) -> Form<'_> {
+        Form::Pairs { lambda: &self.lambda }
     }
 
     pub(crate) fn rows(&self) -> usize {

@@ -21,7 +21,7 @@ use std::sync::Arc;
 use ndarray::{Array2, ArrayView1, ArrayView2};
 use rayon::prelude::*;
 
-use super::{Gather, Strength};
+use super::{Form, Gather, Strength};
 use crate::data::{check_finite, row_slices};
 use crate::mixing::group_mean::parts_of;
 use crate::sums::ExactSums;
@@ -80,6 +80,10 @@ impl Projection {
             }
         }
         Ok(map)
+    }
+
+    pub(crate) fn form(&self) -> Form<'_> {
+        Form::Projection { basis: self.span.basis.view(), gamma: &self.gamma }
     }
 
     pub(crate) fn rows(&self) -> usize {
