@@ -61,7 +61,8 @@ impl Who<'_> {
             }
         };
         let name = self.label.clone();
-        Ok(Declared { name, model: ModelName::Estimator, method, kind: None, enlarge })
+        let (model, kind, deep) = (ModelName::Estimator, None, None);
+        Ok(Declared { name, model, method, kind, enlarge, deep })
     }
 }
 

@@ -14,7 +14,9 @@ fn without_a_name_it_lists_all() {
         assert!(said.out.lines().any(|line| line.starts_with(name)), "{name}: {}", said.out);
     }
     assert!(said.out.contains("published, equal, splits"), "{}", said.out);
-    assert!(said.out.contains("not yet: it needs the network for images"), "{}", said.out);
+    assert!(said.out.contains("reduced, full (only when asked)"), "{}", said.out);
+    let refused = said.out.contains("(needs deep networks: build with --features deep)");
+    assert_eq!(refused, !cfg!(feature = "deep"), "{}", said.out);
 }
 
 #[test]

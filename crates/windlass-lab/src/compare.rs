@@ -19,6 +19,7 @@ use windlass_train::Epoch;
 use crate::entrant::{Distances, Entrant, MethodName, ModelName};
 use crate::protocol::{Protocol, Rule, Sitting};
 use crate::results::{GroupError, Key, Run, Trial};
+use crate::statistics::blocks_in_order;
 use crate::{Error, Result};
 
 /// Hears of runs as they end, and may end the comparison.
@@ -27,6 +28,9 @@ pub trait Watch: Sync {
     fn done(&self, _run: &Run, _done: usize, _all: usize) -> Result<()> {
         Ok(())
     }
+
+    /// An epoch of so many of a run ended, where that takes long: of a deep network.
+    fn epoch(&self, _run: Key, _epoch: &Epoch, _of: usize) {}
 
     /// Whether to stop.
     fn cancelled(&self) -> bool {
@@ -147,6 +151,16 @@ impl<'a> Comparison<'a> {
     /// Runs what is not done yet, side by side. The results do not depend on the order in which runs end.
     /// When the watcher stops it, the runs that have ended are returned all the same.
     pub fn run(&self, done: Vec<Run>, watch: &dyn Watch) -> Result<Vec<Run>> {
+        self.run_by(done, watch, &|key| self.one(key, watch))
+    }
+
+    /// The same, where something else does one run; it gives none if it was stopped.
+    pub(crate) fn run_by(
+        &self,
+        done: Vec<Run>,
+        watch: &dyn Watch,
+        one: &(dyn Fn(Key) -> Result<Option<Run>> + Sync),
+    ) -> Result<Vec<Run>> {
         let keys = self.keys();
         // Each run once, and only those that belong here.
         let mut left: BTreeSet<Key> = keys.iter().copied().collect();
@@ -161,7 +175,7 @@ impl<'a> Comparison<'a> {
                 if watch.cancelled() || failed.load(Ordering::Relaxed) {
                     return Ok(None);
                 }
-                let run = self.one(key, watch).and_then(|run| {
+                let run = one(key).and_then(|run| {
                     if let Some(run) = &run {
                         let done = 1 + count.fetch_add(1, Ordering::Relaxed);
                         watch.done(run, done, keys.len())?;
@@ -196,7 +210,7 @@ impl<'a> Comparison<'a> {
         result.map_err(|source| Error::InSplit { split: split(), source })
     }
 
-    fn sitting(&self, key: Key) -> (usize, &Sitting) {
+    pub(crate) fn sitting(&self, key: Key) -> (usize, &Sitting) {
         let same = |sitting: &Sitting| sitting.repeat == key.repeat && sitting.fold == key.fold;
         let place = self.sittings.iter().position(same).expect("a sitting of this comparison");
         (place, &self.sittings[place])
@@ -312,6 +326,10 @@ impl<'a> Comparison<'a> {
                 domains.push(GroupError { name, metrics });
             }
         }
+        let blocks = match self.protocol.rule {
+            Rule::InOrder { .. } => squares_of_blocks(&y, predicted),
+            _ => vec![],
+        };
         let predicted =
             if self.keeps_predictions(key) { predicted.iter().copied().collect() } else { vec![] };
         Ok(Run {
@@ -324,6 +342,7 @@ impl<'a> Comparison<'a> {
             domains,
             diverged: false,
             predicted,
+            blocks,
             seconds,
         })
     }
@@ -417,6 +436,18 @@ impl<'a> Comparison<'a> {
     }
 }
 
+/// The squared errors of rows, summed over blocks of them.
+fn squares_of_blocks(y: &Array2<f64>, predicted: &Array2<f64>) -> Vec<f64> {
+    let mut sums: Vec<f64> = vec![];
+    let errors = y.rows().into_iter().zip(predicted.rows());
+    for ((y, predicted), block) in errors.zip(blocks_in_order(y.nrows())) {
+        sums.resize(block + 1, 0.0);
+        let off = &y - &predicted;
+        sums[block] += off.dot(&off);
+    }
+    sums
+}
+
 /// The targets of rows, a column for each.
 fn targets(rows: &Frame) -> Array2<f64> {
     let columns: Vec<_> =
@@ -443,7 +474,7 @@ impl Part<'_> {
 }
 
 /// The placebo differs from no augmentation in its initial weights and the order of rows only.
-fn trial_seed(entrant: Entrant, seed: Seed, trial: usize) -> Seed {
+pub(crate) fn trial_seed(entrant: Entrant, seed: Seed, trial: usize) -> Seed {
     match entrant.method {
         Some(MethodName::Placebo) => Protocol::placebo_seed(seed, trial),
         _ => seed,

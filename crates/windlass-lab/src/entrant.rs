@@ -8,6 +8,8 @@ use windlass_model::{
 use windlass_table::{AdaSettings, Clusters, Method};
 use windlass_train::{Activation, FittedOn, Optimiser, Training};
 
+use crate::deep::DeepRecipe;
+
 /// A way to train a network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -140,6 +142,8 @@ pub enum ModelName {
     Auto,
     /// A model that is trained elsewhere, on rows made beforehand.
     Estimator,
+    /// A network for series, images or sequences.
+    Deep,
 }
 
 impl ModelName {
@@ -153,13 +157,14 @@ impl ModelName {
             Self::Forest => "forest",
             Self::Auto => "auto",
             Self::Estimator => "estimator",
+            Self::Deep => "deep",
         }
     }
 
     /// Whether methods apply to it.
     #[must_use]
     pub fn is_network(self) -> bool {
-        matches!(self, Self::Mlp | Self::Fcn3)
+        matches!(self, Self::Mlp | Self::Fcn3 | Self::Deep)
     }
 }
 
@@ -190,6 +195,9 @@ pub struct Declared {
     /// Rows that are made beforehand.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub enlarge: Option<EnlargeRecipe>,
+    /// The network for series, images or sequences that is trained in place of `kind`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deep: Option<Box<DeepRecipe>>,
 }
 
 impl Entrant {
@@ -267,7 +275,7 @@ impl Entrant {
                     ForestSettings { leaf, features: Some(features), ..usual }
                 })
             }
-            ModelName::Auto | ModelName::Estimator => {
+            ModelName::Auto | ModelName::Estimator | ModelName::Deep => {
                 Kind::Auto(AutoRecipe { folds: 4, split: split.clone(), larger_shifts: false })
             }
         }

@@ -73,9 +73,15 @@ pub enum Error {
     /// An experiment whose file makes no sense.
     #[error("experiment `{name}`: {why}")]
     BadExperiment { name: String, why: String },
-    /// An experiment that cannot be run yet.
-    #[error("experiment `{name}` cannot be run yet: it needs {needs}")]
-    CannotRun { name: String, needs: String },
+    /// Something that only builds with deep networks can run.
+    #[error("`{name}` needs deep networks, which this build does not have")]
+    NotBuilt { name: String },
+    /// A device that is not there.
+    #[error("--device {name}: {why}")]
+    BadDevice { name: String, why: String },
+    /// A state of a run that belongs to something else.
+    #[error("`{}` is not the state of this run: {why}", path.display())]
+    OtherCheckpoint { path: PathBuf, why: String },
     /// Seeds that cannot number splits.
     #[error("--seeds: {why}")]
     BadSeeds { why: String },
@@ -124,7 +130,9 @@ impl Error {
             Self::OtherResults { .. } => {
                 "name another folder with --output, or repeat the first command as it was".into()
             }
-            Self::BadResults { .. } => "remove this file, and run the command again".into(),
+            Self::BadResults { .. } | Self::OtherCheckpoint { .. } => {
+                "remove this file, and run the command again".into()
+            }
             Self::Busy { .. } => "wait for it to end".into(),
             Self::NotAFolder { .. } | Self::NotOurs { .. } => {
                 "name another folder with --output".into()
@@ -133,8 +141,12 @@ impl Error {
                 format!("experiments are {}, and `all`", crate::reproduce::names().join(", "))
             }
             Self::BadSeeds { .. } => "name other seeds".into(),
-            Self::BadExperiment { .. } | Self::CannotRun { .. } => {
-                "`windlass reproduce` lists what can be run".into()
+            Self::BadExperiment { .. } => "`windlass reproduce` lists what can be run".into(),
+            Self::NotBuilt { .. } => "build it with `cargo build --release --features deep`".into(),
+            Self::BadDevice { .. } => {
+                "devices are cpu, wgpu and cuda (cuda:1 is the second); builds with `--features wgpu` or \
+                 `--features cuda` have them"
+                    .into()
             }
             Self::OtherShape { .. } => "a prediction for every held-out row, in their order".into(),
             Self::Picture { .. } | Self::Io { .. } | Self::Elsewhere | Self::Interrupted => {

@@ -163,6 +163,12 @@ impl Folder {
         for name in [PLAN, RUNS] {
             let _ = fs::remove_file(self.path.join(name));
         }
+        // What was kept of runs on the way, and not removed with the last of them.
+        let states = fs::read_dir(&self.path).into_iter().flatten().flatten();
+        let ending = |path: &PathBuf| path.extension().is_some_and(|end| end == "safetensors");
+        for state in states.map(|entry| entry.path()).filter(ending) {
+            let _ = fs::remove_file(state);
+        }
         let _ = fs::remove_dir(&self.path);
     }
 

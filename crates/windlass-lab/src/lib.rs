@@ -6,6 +6,7 @@
 
 mod compare;
 pub mod data;
+mod deep;
 mod entrant;
 mod error;
 mod folder;
@@ -20,6 +21,7 @@ mod tune;
 mod words;
 
 pub use compare::{Comparison, Rows, Watch};
+pub use deep::{DeepAugment, DeepRecipe};
 pub use entrant::{Declared, Distances, Entrant, MethodName, ModelName};
 pub use error::{Error, Result};
 pub use folder::{Folder, Plan};

@@ -59,6 +59,15 @@ pub enum Rule {
         /// The sets to learn from.
         seeds: Vec<u64>,
     },
+    /// The last rows of the table; the same for every seed.
+    InOrder {
+        /// Rows to learn from, the first of the table; rows to choose by, which come next; and held out.
+        parts: [usize; 3],
+        /// The column of domains, if there are any.
+        column: Option<String>,
+        /// The seeds, which number the trainings.
+        seeds: Vec<u64>,
+    },
 }
 
 impl std::str::FromStr for Rule {
@@ -80,7 +89,11 @@ impl Rule {
     #[must_use]
     pub fn split(&self) -> Split {
         match self {
-            Self::Rows | Self::TestFile | Self::Permuted { .. } | Self::Sets { .. } => Split::Rows,
+            Self::Rows
+            | Self::TestFile
+            | Self::Permuted { .. }
+            | Self::Sets { .. }
+            | Self::InOrder { .. } => Split::Rows,
             Self::Group(column) | Self::Domain(column) | Self::Ordered { column, .. } => {
                 Split::Groups(column.clone())
             }
@@ -93,6 +106,7 @@ impl Rule {
     pub fn domain(&self) -> Option<&str> {
         match self {
             Self::Domain(column) | Self::Ordered { column, .. } => Some(column),
+            Self::InOrder { column, .. } => column.as_deref(),
             _ => None,
         }
     }
@@ -166,7 +180,7 @@ impl Protocol {
     /// Whether the models are trained elsewhere.
     #[must_use]
     pub fn is_elsewhere(&self) -> bool {
-        self.declared.iter().any(|declared| declared.kind.is_none())
+        self.declared.iter().any(|declared| declared.kind.is_none() && declared.deep.is_none())
     }
 
     /// What methods are tried on, in a word.
@@ -210,9 +224,10 @@ impl Protocol {
     pub(crate) fn split_name(&self, sitting: &Sitting) -> String {
         let Sitting { repeat, fold, .. } = sitting;
         match self.rule {
-            Rule::Permuted { .. } | Rule::Ordered { .. } | Rule::Sets { .. } => {
-                format!("seed {repeat}")
-            }
+            Rule::Permuted { .. }
+            | Rule::Ordered { .. }
+            | Rule::Sets { .. }
+            | Rule::InOrder { .. } => format!("seed {repeat}"),
             _ => format!("repeat {}, fold {}", repeat + 1, fold + 1),
         }
     }

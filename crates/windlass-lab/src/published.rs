@@ -48,6 +48,18 @@ pub(crate) fn given(
             let split = |seed| sitting(seed, train.clone(), Some(valid.clone()), held.clone());
             seeds.iter().map(split).collect()
         }
+        Rule::InOrder { parts, seeds, .. } => {
+            let [train, valid, held] = *parts;
+            if train + valid + held != rows {
+                return Err(Error::LargeSize { size: train + valid + held, rows });
+            }
+            let part = |from: usize, count: usize| (from..from + count).collect();
+            let valid_rows = (valid > 0).then(|| part(train, valid));
+            let split = |seed| {
+                sitting(seed, part(0, train), valid_rows.clone(), part(train + valid, held))
+            };
+            seeds.iter().map(split).collect()
+        }
         Rule::Sets { column, seeds } => {
             let mut sets = numbered(frame, column)?;
             let held: Vec<usize> = (0..test.map_or(0, |test| test.batch.num_rows())).collect();

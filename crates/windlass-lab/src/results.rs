@@ -65,6 +65,10 @@ pub struct Run {
     /// every run where all have the same test rows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub predicted: Vec<f64>,
+    /// The squared errors of the held-out rows, summed over [blocks](crate::statistics::blocks_in_order) of them,
+    /// where all runs have the same ones in the same order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub blocks: Vec<f64>,
     /// How long it took.
     pub seconds: f64,
 }

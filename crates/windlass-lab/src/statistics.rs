@@ -230,6 +230,13 @@ pub fn random_blocks(rows: usize, seed: Seed) -> Vec<usize> {
     block
 }
 
+/// The same for rows of which neighbours are alike, such as those of a series: every block is of rows one after the
+/// other.
+#[must_use]
+pub fn blocks_in_order(rows: usize) -> Vec<usize> {
+    (0..rows).map(|row| row * BLOCKS.min(rows) / rows).collect()
+}
+
 /// p-values adjusted for how many there are, in the order given, by Holm's method: the chance of one
 /// false find among all is at most 5 % if those below 0.05 are taken. A p-value of NaN counts as 1.
 ///

@@ -205,6 +205,12 @@ impl Comparison<'_> {
                 let domains = own.first().map_or(0, Vec::len);
                 over_repeats(&own, &erm, &(0..domains).collect::<Vec<_>>())
             }
+            Rule::InOrder { .. } => {
+                let own: Vec<Vec<f64>> = pairs.iter().map(|(run, _)| run.blocks.clone()).collect();
+                let erm: Vec<Vec<f64>> = pairs.iter().map(|(_, erm)| erm.blocks.clone()).collect();
+                let blocks = own.first().map_or(0, Vec::len);
+                over_repeats(&own, &erm, &(0..blocks).collect::<Vec<_>>())
+            }
             // Sets have no rows in common.
             Rule::Sets { .. } => over_splits(differences, Sizes { train: 1, test: 0, all: 1 }),
             Rule::Permuted { .. } => {
@@ -415,6 +421,9 @@ impl Comparison<'_> {
             Rule::Sets { .. } => format!("{} training sets, the same test rows", splits.len()),
             Rule::Ordered { column, .. } => {
                 format!("{} trainings, the same values of {column} held out", splits.len())
+            }
+            Rule::InOrder { .. } => {
+                format!("{} trainings, the same rows held out", splits.len())
             }
             Rule::Permuted { seeds, .. } => {
                 format!("{} trainings on {} permutations of the rows", splits.len(), seeds.len())

@@ -33,6 +33,9 @@ pub struct Metrics {
     pub mape: Option<f64>,
     /// The share of the variance that is explained.
     pub r2: Option<f64>,
+    /// Pearson's correlation of targets with predictions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub r: Option<f64>,
 }
 
 impl Metrics {
@@ -62,6 +65,13 @@ impl Metrics {
             let variance = mean(target, &|y, _| Some((y - centre).powi(2)))?;
             (variance > 0.0).then_some(1.0 - square(target)? / variance)
         };
+        let correlated = |target| {
+            let (centre, middle) = (mean(target, &|y, _| Some(y))?, mean(target, &|_, p| Some(p))?);
+            let together = mean(target, &|y, p| Some((y - centre) * (p - middle)))?;
+            let apart = mean(target, &|y, _| Some((y - centre).powi(2)))?
+                * mean(target, &|_, p| Some((p - middle).powi(2)))?;
+            (apart > 0.0).then(|| together / apart.sqrt())
+        };
         let of_size = |y: f64, p: f64| (y != 0.0).then(|| 100.0 * ((y - p) / y).abs());
         Self {
             rows: y.nrows(),
@@ -69,6 +79,7 @@ impl Metrics {
             mae: over(&|target| mean(target, &|y, p| Some((y - p).abs()))).unwrap_or(f64::NAN),
             mape: over(&|target| mean(target, &of_size)),
             r2: over(&explained),
+            r: over(&correlated),
         }
     }
 }

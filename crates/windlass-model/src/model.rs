@@ -130,7 +130,7 @@ impl Model {
         learnt_from: &RecordBatch,
         (valid, choice): (Option<Metrics>, Option<Choice>),
     ) -> Result<Self> {
-        let nothing = Metrics { rows: 0, rmse: 0.0, mae: 0.0, mape: None, r2: None };
+        let nothing = Metrics { rows: 0, rmse: 0.0, mae: 0.0, mape: None, r2: None, r: None };
         let card = Card {
             format: FORMAT,
             version: env!("CARGO_PKG_VERSION").into(),

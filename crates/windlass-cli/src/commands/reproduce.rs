@@ -8,9 +8,10 @@ use std::time::Instant;
 use clap::Args;
 use indicatif::ProgressBar;
 use windlass_lab::reproduce::{
-    Experiment, Reproduction, Scope, check_index, named, names, write_index,
+    Experiment, Part, Reproduction, Scope, check_index, named, names, write_index,
 };
-use windlass_lab::{Error, Result, Run, Watch};
+use windlass_lab::{Error, Key, Result, Run, Watch};
+use windlass_train::Epoch;
 
 use crate::terminal;
 
@@ -19,12 +20,14 @@ use crate::terminal;
 #[command(after_help = "\
 Without a name it lists all experiments. Results go to a folder for each: a page
 (README.md), pictures as SVG and PNG, and a JSON file with every run. Runs are kept as they
-end; the same command goes on where it stopped.
+end; the same command goes on where it stopped. Parts that take days, or files of your
+own, are run when --only names them.
 
 Examples:
   windlass reproduce
   windlass reproduce airfoil --only published
   windlass reproduce airfoil --seeds 0,1,2
+  windlass reproduce rcf-mnist --only full --device cuda
   windlass reproduce all --quick")]
 pub(crate) struct ReproduceArgs {
     /// Experiments, or `all`
@@ -38,6 +41,9 @@ pub(crate) struct ReproduceArgs {
     /// Only this part of the experiments, such as `published` or `equal`
     #[arg(long, value_name = "PART")]
     only: Option<String>,
+    /// What deep networks are trained on: cpu, wgpu, cuda, or cuda:1 for the second of several
+    #[arg(long, value_name = "DEVICE", default_value = "cpu")]
+    device: String,
     /// The folder of results [default: paper, or paper-quick]
     #[arg(long, short)]
     output: Option<PathBuf>,
@@ -49,6 +55,8 @@ pub(crate) struct ReproduceArgs {
 /// Shows how far a part is.
 struct Runs {
     bar: ProgressBar,
+    /// What those who take part are called.
+    names: Vec<String>,
 }
 
 impl Watch for Runs {
@@ -56,6 +64,12 @@ impl Watch for Runs {
         self.bar.set_length(all as u64);
         self.bar.set_position(done as u64);
         Ok(())
+    }
+
+    fn epoch(&self, run: Key, epoch: &Epoch, of: usize) {
+        let name = self.names.get(run.entrant.declared.unwrap_or(0)).map_or("", String::as_str);
+        let (seed, number, loss) = (run.repeat, epoch.number, epoch.loss);
+        self.bar.set_message(format!("{name}, seed {seed}: epoch {number} of {of}, loss {loss:.3e}"));
     }
 
     fn cancelled(&self) -> bool {
@@ -72,7 +86,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<ExitCode> {
     let mut experiments: Vec<Experiment> = vec![];
     if everything {
         let all = names().into_iter().map(named).collect::<Result<Vec<Experiment>>>()?;
-        experiments.extend(all.into_iter().filter(|experiment| experiment.needs.is_none()));
+        experiments.extend(all.into_iter().filter(Experiment::can_run));
     } else {
         for name in &args.names {
             experiments.push(named(name)?);
@@ -80,12 +94,12 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<ExitCode> {
     }
     let usual = if args.quick { "paper-quick" } else { "paper" };
     let output = args.output.clone().unwrap_or_else(|| usual.into());
-    let scope = Scope { seeds: args.seeds.clone(), quick: args.quick };
+    let device = Some(args.device.clone());
+    let scope = Scope { seeds: args.seeds.clone(), quick: args.quick, device };
     let mut reproductions = vec![];
     for experiment in experiments {
         reproductions.push(Reproduction::new(experiment, scope.clone(), &output)?);
     }
-    reproductions.iter().try_for_each(Reproduction::check)?;
     if everything {
         check_index(&output)?;
     }
@@ -101,6 +115,9 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<ExitCode> {
         let parts = &one.experiment().part;
         args.only.as_ref().is_none_or(|only| parts.iter().any(|part| part.name == *only))
     };
+    for reproduction in reproductions.iter().filter(wanted) {
+        reproduction.check(args.only.as_deref())?;
+    }
     for reproduction in reproductions.iter().filter(wanted) {
         one(args, reproduction)?;
     }
@@ -119,12 +136,13 @@ fn one(args: &ReproduceArgs, reproduction: &Reproduction) -> Result<()> {
     terminal::begin_writing();
     let mut finished = vec![];
     for part in &experiment.part {
-        if args.only.as_ref().is_some_and(|only| *only != part.name) {
+        if !part.is_wanted(args.only.as_deref()) {
             finished.extend(reproduction.finished(part)?);
             continue;
         }
         let what = format!("runs of {}, {}", experiment.name, part.name);
-        let watch = Runs { bar: terminal::counted(args.quiet, 0, &what) };
+        let names = part.protocol()?.declared.into_iter().map(|declared| declared.name).collect();
+        let watch = Runs { bar: terminal::counted(args.quiet, 0, &what), names };
         let ran = reproduction.run(part, &watch);
         watch.bar.finish_and_clear();
         if matches!(ran, Err(Error::Interrupted)) {
@@ -144,12 +162,15 @@ fn list() -> Result<ExitCode> {
     let mut out = String::new();
     for name in names() {
         let experiment = named(name)?;
-        let parts: Vec<&str> = experiment.part.iter().map(|part| part.name.as_str()).collect();
-        let state = match &experiment.needs {
-            Some(needs) => format!("not yet: it needs {needs}"),
-            None if parts.is_empty() => "pictures".to_owned(),
-            None => parts.join(", "),
+        let part = |part: &Part| match part.only_when_asked {
+            true => format!("{} (only when asked)", part.name),
+            false => part.name.clone(),
         };
+        let parts: Vec<String> = experiment.part.iter().map(part).collect();
+        let mut state = if parts.is_empty() { "pictures".to_owned() } else { parts.join(", ") };
+        if !experiment.can_run() {
+            state += " (needs deep networks: build with --features deep)";
+        }
         let _ = writeln!(out, "{name:<15} {}\n{:15} {state}", experiment.title, "");
     }
     terminal::print(&out)?;

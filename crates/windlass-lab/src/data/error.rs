@@ -29,7 +29,7 @@ pub enum Error {
     BadValue {
         path: PathBuf,
         line: usize,
-        column: &'static str,
+        column: String,
         value: String,
         expected: &'static str,
     },
@@ -42,6 +42,18 @@ pub enum Error {
     /// Too few or too many rows.
     #[error("`{}` ends with line {line}: expected {expected} rows, got {rows}", path.display())]
     Rows { path: PathBuf, line: usize, rows: usize, expected: usize },
+    /// A file that nobody may pass on, and that is nowhere.
+    #[error("`{file}` is in none of {}", listed(folders))]
+    NotPut { file: &'static str, source_of: &'static str, folders: Vec<PathBuf> },
+    /// A column that a file must have.
+    #[error("`{}` has no column `{column}`, but {}", path.display(), columns.join(", "))]
+    NoColumn { path: PathBuf, column: &'static str, columns: Vec<String> },
+    /// A file with too few rows of some kind.
+    #[error("`{}` has no rows {what}", path.display())]
+    NoRowsOf { path: PathBuf, what: &'static str },
+    /// A series that is too short to be cut into windows.
+    #[error("{rows} rows are too few for windows of {window} with a target {horizon} later")]
+    ShortSeries { rows: usize, window: usize, horizon: usize },
     /// A workbook that cannot be opened.
     #[error("`{}` is not a workbook with a sheet: {why}", path.display())]
     NotAWorkbook { path: PathBuf, why: String },
@@ -124,6 +136,14 @@ impl Error {
                  SHA-256 {sha256} at `{}`",
                 place.display()
             ),
+            Self::NotPut { file, source_of, .. } => format!(
+                "it is published at {source_of}; put it under this name into one of these folders, or set WINDLASS_DATA to \
+                 the folder that holds `{file}`"
+            ),
+            Self::NoColumn { .. } | Self::NoRowsOf { .. } => {
+                "is it the file that was published? the first line names its columns".into()
+            }
+            Self::ShortSeries { .. } => "choose a shorter window".into(),
             Self::MadeSize { .. } => "choose other numbers of rows, sets and features".into(),
             Self::Exists { .. } => "name another folder, or remove it".into(),
             Self::Images { .. } => "choose another number of --images".into(),

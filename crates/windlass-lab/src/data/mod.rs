@@ -13,14 +13,17 @@
 //! ```
 //!
 //! A file is taken as it was published or not at all: its checksum is part of the registry, and rows keep the
-//! order of the file, so that row numbers mean the same everywhere. [`Fetch`] brings files here; [`cosine`],
+//! order of the file, so that row numbers mean the same everywhere. Files that users must bring themselves are read by
+//! [`Series`] and [`Interactions`]. [`Fetch`] brings files here; [`cosine`],
 //! [`linear`] and [`RcfMnist`] make data up.
 
 mod california;
 mod error;
 mod fetch;
+mod given;
 mod gzip;
 mod images;
+mod interactions;
 mod layouts;
 mod made;
 mod places;
@@ -28,6 +31,7 @@ mod rcf;
 mod sets;
 mod sheet;
 mod text;
+mod windows;
 
 use std::path::{Path, PathBuf};
 
@@ -39,10 +43,12 @@ use sha2::{Digest, Sha256};
 pub use error::{Error, Result};
 pub use fetch::{Fetch, Outcome};
 pub use images::{Images, Part, fashion_mnist, fashion_mnist_from};
+pub use interactions::Interactions;
 pub use made::{cosine, linear, linear_valid};
 pub use places::{cache, folders};
 pub use rcf::{RcfMnist, RcfPart};
 use text::Layout;
+pub use windows::{Series, electricity};
 
 /// A public data set.
 #[derive(Debug)]

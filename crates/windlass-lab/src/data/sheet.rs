@@ -39,7 +39,7 @@ fn table(
             values[at].push(number.ok_or_else(|| Error::BadValue {
                 path: path.into(),
                 line,
-                column,
+                column: column.into(),
                 value: cell.to_string().chars().take(40).collect(),
                 expected: "a number",
             })?);

@@ -74,7 +74,7 @@ pub(super) fn read(
             column.push(field, set.missing).map_err(|expected| Error::BadValue {
                 path: path.into(),
                 line,
-                column: name,
+                column: name.into(),
                 value: String::from_utf8_lossy(field).chars().take(40).collect(),
                 expected,
             })?;

@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use windlass::On;
+use windlass_deep::Description;
 use windlass_model::Scaling;
-use windlass_train::{Activation, Optimiser, Order, Training};
+use windlass_train::{Activation, FittedOn, Optimiser, Order, Training};
 
 use super::source::{Prepared, Source};
 use crate::entrant::{MethodName, ModelName};
 use crate::results::Run;
-use crate::{Error, Result};
+use crate::{Error, Result, deep};
 
 /// An experiment of the paper.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -31,8 +32,6 @@ pub struct Experiment {
     /// What a reader should know of it.
     #[serde(default)]
     pub notes: Vec<String>,
-    /// What it needs that is not there yet.
-    pub needs: Option<String>,
     /// Entrants that several parts have, by a name.
     #[serde(default)]
     entrants: BTreeMap<String, Vec<EntrantFile>>,
@@ -64,6 +63,7 @@ impl Experiment {
             if part.metrics.is_empty() || part.seeds.is_empty() {
                 return Err(bad(format!("part `{}` needs `metrics` and `seeds`", part.name)));
             }
+            part.check().map_err(|why| bad(format!("part `{}`: {why}", part.name)))?;
             if part.methods.is_empty() == part.entrant.is_empty() {
                 return Err(bad(format!(
                     "part `{}` has either `methods`, which are tuned, or `entrant`s with settings",
@@ -74,11 +74,32 @@ impl Experiment {
         Ok(experiment)
     }
 
+    /// Whether it has deep networks.
+    #[must_use]
+    pub fn is_deep(&self) -> bool {
+        self.part.iter().any(|part| part.network.is_some())
+    }
+
+    /// Whether this build can run it.
+    #[must_use]
+    pub fn can_run(&self) -> bool {
+        deep::is_built() || !self.is_deep()
+    }
+
     /// The same with little of everything: a look at whether it runs, not a result.
     #[must_use]
     pub fn quick(mut self) -> Self {
-        const EPOCHS: usize = 5;
+        const ROWS: usize = 256;
+        // Four of six are to learn from.
+        const IMAGES: usize = 192;
         for part in &mut self.part {
+            let epochs = if part.network.is_some() { 2 } else { 5 };
+            if part.network.is_some() {
+                part.rows_at_most = Some(part.rows_at_most.map_or(ROWS, |rows| rows.min(ROWS)));
+            }
+            if let Source::RcfMnist { images, .. } = &mut part.data {
+                *images = (*images).min(IMAGES);
+            }
             part.seeds.truncate(2);
             part.trainings = 1;
             part.tune = part.tune.min(2);
@@ -86,9 +107,9 @@ impl Experiment {
                 part.sizes = vec![first, last];
             }
             let shorten = |training: &mut TrainingSettings| {
-                training.epochs = training.epochs.map(|epochs| epochs.min(EPOCHS));
+                training.epochs = training.epochs.map(|most| most.min(epochs));
             };
-            part.training.epochs.get_or_insert(EPOCHS);
+            part.training.epochs.get_or_insert(epochs);
             shorten(&mut part.training);
             part.entrant.iter_mut().for_each(|entrant| shorten(&mut entrant.training));
         }
@@ -107,8 +128,13 @@ pub struct Part {
     /// Whether it has other numbers for the methods of the part before: at equal budgets.
     #[serde(default)]
     pub equal: bool,
+    /// Whether it is run only where it is asked for by name: it takes days, or files that users bring themselves.
+    #[serde(default)]
+    pub only_when_asked: bool,
     /// The rows.
     pub data: Source,
+    /// At most so many rows of every part, where they are arrays.
+    pub rows_at_most: Option<usize>,
     /// The rows that all are judged by, where they are a table of their own.
     pub test: Option<Source>,
     /// Which rows scales and fillings are taken from.
@@ -141,6 +167,8 @@ pub struct Part {
     /// How far from the published mean still is the same, in the first metric; otherwise one published
     /// deviation.
     pub within: Option<f64>,
+    /// The network, where rows are arrays and no table.
+    pub network: Option<Description>,
     /// Units of the hidden layers.
     #[serde(default = "fcn3")]
     pub hidden: Vec<usize>,
@@ -167,6 +195,45 @@ pub struct Part {
 }
 
 impl Part {
+    /// Whether it is run, where only this part is asked for, or none by name.
+    #[must_use]
+    pub fn is_wanted(&self, only: Option<&str>) -> bool {
+        only.map_or(!self.only_when_asked, |only| only == self.name)
+    }
+
+    /// Refuses what does not go together.
+    fn check(&self) -> Result<(), String> {
+        let in_order = self.split == SplitRule::InOrder;
+        let Some(network) = &self.network else {
+            if self.data.is_arrays() || in_order {
+                return Err("rows that are arrays need a `network`".into());
+            }
+            let layers = self.entrant.iter().find(|entrant| !entrant.layers.is_empty());
+            return match layers {
+                Some(entrant) => Err(format!("`layers` of `{}` need a `network`", entrant.name)),
+                None => Ok(()),
+            };
+        };
+        network.check()?;
+        if !self.data.is_arrays() || !in_order || self.test.is_some() || !self.sizes.is_empty() {
+            return Err("a `network` needs rows that are arrays, and `split = \"in-order\"`".into());
+        }
+        if !self.methods.is_empty() {
+            return Err("a `network` needs `entrant`s with settings".into());
+        }
+        for entrant in &self.entrant {
+            if entrant.copies.is_some() || entrant.hidden.is_some() {
+                let name = &entrant.name;
+                return Err(format!("`{name}` has a deep network, without `copies` and `hidden`"));
+            }
+            if let Some(layer) = entrant.layers.iter().find(|&&layer| layer > network.layers()) {
+                let (name, layers) = (network.name(), network.layers());
+                return Err(format!("there is no hidden layer {layer}: {name} has {layers}"));
+            }
+        }
+        Ok(())
+    }
+
     /// Whether the paper printed means with deviations.
     #[must_use]
     pub fn prints_deviations(&self) -> bool {
@@ -211,6 +278,8 @@ pub enum SplitRule {
     },
     /// Every value of a column is a training set.
     Sets(String),
+    /// As the rows come: to learn from, to choose by, and held out.
+    InOrder,
 }
 
 /// How a network is trained; what is not said is as the part has it, or else as usual.
@@ -297,6 +366,12 @@ pub struct EntrantFile {
     /// Whether it works after the first hidden layer, where its name does not say so.
     #[serde(default)]
     pub manifold: bool,
+    /// The hidden layers of a deep network that it works after; of several, one is drawn for every step.
+    #[serde(default)]
+    pub layers: Vec<usize>,
+    /// What its groups and partners are found in.
+    #[serde(default)]
+    pub fitted_on: FittedOn,
     /// The penalty of ridge regression.
     #[serde(default = "one")]
     pub penalty: f64,
@@ -330,7 +405,7 @@ fn one() -> f64 {
     1.0
 }
 
-/// A measure of error.
+/// A measure of error, or of how well predictions follow targets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Metric {
@@ -342,6 +417,10 @@ pub enum Metric {
     Mape,
     /// The root mean squared error of the worst domain.
     Worst,
+    /// Pearson's correlation of targets with predictions.
+    R,
+    /// That of the worst domain.
+    WorstR,
 }
 
 impl Metric {
@@ -353,7 +432,15 @@ impl Metric {
             Self::Mse => "MSE",
             Self::Mape => "MAPE",
             Self::Worst => "worst RMSE",
+            Self::R => "R",
+            Self::WorstR => "worst R",
         }
+    }
+
+    /// Whether more is better.
+    #[must_use]
+    pub fn is_better_high(self) -> bool {
+        matches!(self, Self::R | Self::WorstR)
     }
 
     /// What it is of a run.
@@ -365,6 +452,10 @@ impl Metric {
             Self::Mape => run.metrics.mape.unwrap_or(f64::NAN),
             Self::Worst => {
                 run.domains.iter().map(|domain| domain.metrics.rmse).fold(f64::NAN, f64::max)
+            }
+            Self::R => run.metrics.r.unwrap_or(f64::NAN),
+            Self::WorstR => {
+                run.domains.iter().filter_map(|domain| domain.metrics.r).fold(f64::NAN, f64::min)
             }
         }
     }
@@ -423,6 +514,14 @@ pub enum Drawing {
         #[serde(default)]
         only: Vec<String>,
     },
+    /// Images of all kinds: turned, and in colours that mislead.
+    Images {
+        /// Images of all parts.
+        images: usize,
+        /// The seed.
+        #[serde(default)]
+        seed: u64,
+    },
     /// Every method: published, ours, and at equal budgets.
     Methods {
         /// The part with the published numbers; that at equal budgets follows it.
@@ -437,7 +536,7 @@ impl Drawing {
     #[must_use]
     pub fn part(&self) -> Option<&str> {
         match self {
-            Self::Augmented { .. } => None,
+            Self::Augmented { .. } | Self::Images { .. } => None,
             Self::Curves { part, .. }
             | Self::Heat { part }
             | Self::Along { part, .. }

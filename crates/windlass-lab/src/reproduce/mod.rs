@@ -3,6 +3,7 @@
 //! A file says which rows, which splits, which networks and methods with which settings, what the paper
 //! printed, and which pictures to draw; [`Reproduction`] runs its parts and writes a page.
 
+mod arrays;
 mod file;
 mod page;
 mod parts;
@@ -61,7 +62,7 @@ pub fn write_index(output: &Path) -> Result<PathBuf> {
     let experiments: Vec<Experiment> = names().into_iter().map(named).collect::<Result<_>>()?;
     check_index(output)?;
     let place = output.join("README.md");
-    write_whole(&place, page::index(&experiments).as_bytes())?;
+    write_whole(&place, page::index(&experiments, output).as_bytes())?;
     Ok(place)
 }
 

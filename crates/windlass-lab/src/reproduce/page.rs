@@ -3,11 +3,14 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use windlass_deep::Description;
 use windlass_model::{Kind, NetworkRecipe};
-use windlass_train::Optimiser;
+use windlass_train::{FittedOn, Optimiser, Training};
 
 use super::file::{EntrantFile, Experiment, Metric, Part, Picture};
 use super::run::{Finished, Kept, Reproduction};
+use super::source::{Prepared, Source};
+use crate::deep::DeepRecipe;
 use crate::entrant::{Entrant, MethodName};
 use crate::protocol::Rule;
 use crate::statistics::moments;
@@ -135,6 +138,7 @@ pub(super) fn page(reproduction: &Reproduction, finished: &[Finished]) -> String
             let _ = write!(out, "\n![{title}]({name}.svg)\n\n{title} ([PNG]({name}.png))\n");
         }
     }
+    not_run(&mut out, reproduction, finished);
     let found = if reproduction.is_whole(finished) { &experiment.found[..] } else { &[] };
     for (heading, notes) in [("What we found", found), ("What to know", &experiment.notes)] {
         if !notes.is_empty() {
@@ -148,6 +152,28 @@ pub(super) fn page(reproduction: &Reproduction, finished: &[Finished]) -> String
         how_it_was_run(&mut out, finished);
     }
     out
+}
+
+/// The parts that are run only where they are asked for, and were not.
+fn not_run(out: &mut String, reproduction: &Reproduction, finished: &[Finished]) {
+    let left: Vec<&Part> =
+        reproduction.left_out(finished).filter(|part| part.only_when_asked).collect();
+    if left.is_empty() {
+        return;
+    }
+    out.push_str("\n## What was not run\n\n");
+    for part in left {
+        let experiment = &reproduction.experiment().name;
+        let needs = match part.data {
+            Source::WindowsOfElectricity { .. } | Source::Dti { .. } => ", with files of your own",
+            _ => "",
+        };
+        let _ = writeln!(
+            out,
+            "* **{}**: `windlass reproduce {experiment} --only {}`{needs}.",
+            part.title, part.name
+        );
+    }
 }
 
 fn table_of_methods(out: &mut String, main: &Finished, equal: Option<&Finished>) {
@@ -275,7 +301,11 @@ fn against_paper(main: &Finished, metric: Metric) -> Option<String> {
         };
         let Some(deviation) = published.deviation else {
             let values = main.kept.values(None, entrant, metric);
-            let low = values.iter().filter(|&&value| value <= published.mean).count();
+            let good = |&&value: &&f64| match metric.is_better_high() {
+                true => value >= published.mean,
+                false => value <= published.mean,
+            };
+            let low = values.iter().filter(good).count();
             single.push(format!("{name}: {low}"));
             continue;
         };
@@ -290,12 +320,13 @@ fn against_paper(main: &Finished, metric: Metric) -> Option<String> {
             Some(share) => format!("{words}; {share:.0} % of our triples of seeds are as far off)"),
             None => words + ")",
         };
-        if off > 0.0 { worse.push(words) } else { better.push(words) }
+        let is_worse = (off > 0.0) != metric.is_better_high();
+        if is_worse { worse.push(words) } else { better.push(words) }
     }
     if !single.is_empty() {
         let (runs, metric) = (main.part.seeds.len(), metric.name());
         return Some(format!(
-            "The paper prints the {metric} of one draw of points. Of our {runs} draws so many have one as low: {}.",
+            "The paper prints the {metric} of one draw of points. Of our {runs} draws so many have one as good: {}.",
             single.join("; ")
         ));
     }
@@ -351,9 +382,12 @@ fn order(main: &Finished) -> Option<String> {
             return None;
         }
         found.sort_by(|a, b| a.1.total_cmp(&b.1));
+        if metric.is_better_high() {
+            found.reverse();
+        }
         let names: Vec<String> =
             found.iter().map(|(entrant, _)| main.kept.protocol.name(*entrant)).collect();
-        Some(names.join(" < "))
+        Some(names.join(if metric.is_better_high() { " > " } else { " < " }))
     };
     let published = ranked(&|entrant| main.published(entrant, metric))?;
     let ours = ranked(&|entrant| main.ours(None, entrant, metric))?;
@@ -428,9 +462,10 @@ fn how_it_was_run(out: &mut String, finished: &[Finished]) {
         }
         out.push_str("\n| | settings |\n| :-- | :-- |\n");
         for declared in &kept.protocol.declared {
-            let mut words = match &declared.kind {
-                Some(Kind::Network(settings)) => network(settings),
-                Some(Kind::Ridge { penalty }) => format!("ridge regression, penalty {penalty}"),
+            let mut words = match (&declared.kind, &declared.deep) {
+                (_, Some(recipe)) => deep(recipe),
+                (Some(Kind::Network(settings)), _) => network(settings),
+                (Some(Kind::Ridge { penalty }), _) => format!("ridge regression, penalty {penalty}"),
                 _ => String::new(),
             };
             if let Some(enlarge) = &declared.enlarge {
@@ -475,36 +510,28 @@ fn rows_of(kept: &Kept, part: &Part) -> String {
         Rule::Sets { .. } => {
             "every seed has a training set of its own, all the same test rows".into()
         }
+        Rule::InOrder { parts: [train, valid, test], .. } => {
+            let what = part.data.in_words();
+            format!("{train} training, {valid} validation and {test} test rows: {what}")
+        }
         _ => String::new(),
     };
+    if part.network.is_some() {
+        return words;
+    }
     words += match part.prepared {
-        super::source::Prepared::AllRows => {
+        Prepared::AllRows => {
             "; features scaled to 0…1 and filled over all rows, test rows among them, as published; targets as they are"
         }
-        super::source::Prepared::TrainingRows => "; scales and fillings from training rows only",
+        Prepared::TrainingRows => "; scales and fillings from training rows only",
     };
     words
 }
 
 /// A network and its training, in words.
 fn network(recipe: &NetworkRecipe) -> String {
-    let training = &recipe.training;
     let hidden: Vec<String> = recipe.hidden.iter().map(usize::to_string).collect();
-    let optimiser = match training.optimiser {
-        Optimiser::Adam { .. } => "Adam",
-        Optimiser::AdamW { .. } => "AdamW",
-        Optimiser::Sgd { .. } => "SGD",
-    };
-    let mut words = format!(
-        "network d-{}-1, {optimiser}, rate {}, batches of {}, {} epochs",
-        hidden.join("-"),
-        training.rate,
-        training.batch,
-        training.epochs
-    );
-    if training.weight_decay > 0.0 {
-        let _ = write!(words, ", weight decay {}", training.weight_decay);
-    }
+    let mut words = format!("network d-{}-1, {}", hidden.join("-"), training(&recipe.training));
     if let Some(augment) = &recipe.augment {
         let place = if augment.layer == 0 { "inputs" } else { "the first hidden layer" };
         let _ = write!(words, "; {} on {place}", words::method(&augment.method));
@@ -512,8 +539,63 @@ fn network(recipe: &NetworkRecipe) -> String {
     words
 }
 
+/// A deep network and its training, in words.
+fn deep(recipe: &DeepRecipe) -> String {
+    let mut words = recipe.network.name().to_owned();
+    match &recipe.network {
+        Description::Lstnet(net) => {
+            let _ = write!(
+                words,
+                " ({} channels, {} and {} recurrent units)",
+                net.channels, net.hidden, net.skip_hidden
+            );
+        }
+        Description::Resnet18(net) => {
+            words += match net.weights {
+                Some(_) => " (weights of a file at first)",
+                None => " (fresh weights: no ImageNet weights were given)",
+            };
+        }
+        Description::Deepdta(_) => {}
+    }
+    let _ = write!(words, ", {}", training(&recipe.training));
+    if let Some(augment) = &recipe.augment {
+        let layers: Vec<String> = augment.layers.iter().map(usize::to_string).collect();
+        let place = match &augment.layers[..] {
+            [0] => "inputs".to_owned(),
+            [layer] => format!("hidden layer {layer}"),
+            _ => format!("one of the hidden layers {}, drawn for every step", layers.join(", ")),
+        };
+        let _ = write!(words, "; {} on {place}", words::method(&augment.method));
+        if augment.fitted_on == FittedOn::Batch {
+            words += ", partners of the same batch";
+        }
+    }
+    if let Some(device) = &recipe.device {
+        let _ = write!(words, "; trained on {device}");
+    }
+    words
+}
+
+/// A training, in words.
+fn training(training: &Training) -> String {
+    let optimiser = match training.optimiser {
+        Optimiser::Adam { .. } => "Adam",
+        Optimiser::AdamW { .. } => "AdamW",
+        Optimiser::Sgd { .. } => "SGD",
+    };
+    let mut words = format!(
+        "{optimiser}, rate {}, batches of {}, {} epochs",
+        training.rate, training.batch, training.epochs
+    );
+    if training.weight_decay > 0.0 {
+        let _ = write!(words, ", weight decay {}", training.weight_decay);
+    }
+    words
+}
+
 /// The list of all experiments.
-pub(super) fn index(experiments: &[Experiment]) -> String {
+pub(super) fn index(experiments: &[Experiment], output: &Path) -> String {
     let mut out = format!(
         "{MARK}\n# The paper, reproduced\n\nEvery experiment of *Anchor Data Augmentation* (NeurIPS 2023) that fits our networks, \
          from raw data to the page, by `windlass reproduce all`. Each page has our numbers beside the published ones.\n\n\
@@ -521,10 +603,11 @@ pub(super) fn index(experiments: &[Experiment]) -> String {
     );
     for experiment in experiments {
         let (name, title, paper) = (&experiment.name, &experiment.title, &experiment.paper);
-        let _ = match &experiment.needs {
-            None => writeln!(out, "| [{name}]({name}/README.md) | {paper} | {title} |"),
-            Some(needs) => {
-                writeln!(out, "| {name} | {paper} | {title}. Not yet: it needs {needs}. |")
+        let there = experiment.can_run() || output.join(name).join("README.md").exists();
+        let _ = match there {
+            true => writeln!(out, "| [{name}]({name}/README.md) | {paper} | {title} |"),
+            false => {
+                writeln!(out, "| {name} | {paper} | {title}. Not run: it needs deep networks. |")
             }
         };
     }

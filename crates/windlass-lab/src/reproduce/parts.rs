@@ -1,11 +1,12 @@
 //! From the file of an experiment to a protocol.
 
 use windlass::{Bandwidth, GammaLaw, Per, Scale, published_grid};
-use windlass_model::{AugmentRecipe, EnlargeRecipe, Kind, NetworkRecipe, Split, Valid};
+use windlass_deep::Description;
+use windlass_model::{AugmentRecipe, EnlargeRecipe, Kind, NetworkRecipe, Scaling, Split, Valid};
 use windlass_table::{AdaSettings, Clusters, Columns, Method};
-use windlass_train::FittedOn;
 
 use super::file::{EntrantFile, OneOrMany, Part, SplitRule};
+use crate::deep::{DeepAugment, DeepRecipe};
 use crate::entrant::{Declared, MethodName, ModelName};
 use crate::protocol::{Protocol, Rule};
 use crate::{Error, Result};
@@ -18,15 +19,21 @@ impl Part {
     pub(crate) fn columns(&self) -> Result<Columns> {
         let (target, apart) = self.data.roles()?;
         Ok(Columns {
-            target: vec![target.to_owned()],
+            target,
             carry: apart.iter().map(|&column| column.to_owned()).collect(),
             exclude: self.exclude.clone(),
             ..Columns::default()
         })
     }
 
-    /// How its comparison goes.
+    /// How its comparison goes. Of rows that are arrays it is known when they are there how many each part has: until
+    /// then, none.
     pub fn protocol(&self) -> Result<Protocol> {
+        self.protocol_of([0; 3])
+    }
+
+    /// The same where so many rows in order are to learn from, to choose by and held out.
+    pub(crate) fn protocol_of(&self, parts: [usize; 3]) -> Result<Protocol> {
         let seeds = self.seeds.clone();
         let rule = match &self.split {
             SplitRule::Permuted(parts) => Rule::Permuted { parts: *parts, seeds },
@@ -35,7 +42,12 @@ impl Part {
                 Rule::Ordered { column, train_to, test_from, seeds }
             }
             SplitRule::Sets(column) => Rule::Sets { column: column.clone(), seeds },
+            SplitRule::InOrder => {
+                let column = self.data.roles()?.1.map(str::to_owned);
+                Rule::InOrder { parts, column, seeds }
+            }
         };
+        let deep = self.network.is_some();
         let mut declared = vec![];
         for entrant in &self.entrant {
             declared.extend(self.declared(entrant)?);
@@ -44,10 +56,10 @@ impl Part {
         Ok(Protocol {
             columns: self.columns()?,
             drop_missing_target: false,
-            scaling: self.scale,
-            target_scaling: self.target_scale,
+            scaling: if deep { Scaling::None } else { self.scale },
+            target_scaling: if deep { Scaling::None } else { self.target_scale },
             methods: self.methods.clone(),
-            models: vec![ModelName::Mlp],
+            models: vec![if deep { ModelName::Deep } else { ModelName::Mlp }],
             declared,
             rule,
             folds: self.trainings,
@@ -71,7 +83,7 @@ impl Part {
     fn valid(&self) -> Valid {
         match self.split {
             SplitRule::Permuted([_, 0, _]) | SplitRule::Sets(_) => Valid::None,
-            SplitRule::Permuted(_) | SplitRule::Ordered { .. } => Valid::Given,
+            SplitRule::Permuted(_) | SplitRule::Ordered { .. } | SplitRule::InOrder => Valid::Given,
         }
     }
 
@@ -96,7 +108,11 @@ impl Part {
 
     fn one(&self, file: &EntrantFile, choice: Choice) -> Result<Declared> {
         let method = file.method(choice)?;
-        let manifold = matches!(file.method, MethodName::ManifoldMixup | MethodName::AdaManifold);
+        let manifold = file.manifold
+            || matches!(file.method, MethodName::ManifoldMixup | MethodName::AdaManifold);
+        if let Some(network) = &self.network {
+            return Ok(self.deep(file, choice, network, method.map(|method| (method, manifold))));
+        }
         let (mut augment, mut enlarge) = (None, None);
         match (method, choice.copies) {
             (None, _) => {}
@@ -104,9 +120,9 @@ impl Part {
             (Some(method), None) => {
                 augment = Some(AugmentRecipe {
                     method,
-                    layer: usize::from(manifold || file.manifold),
+                    layer: usize::from(manifold),
                     originals: false,
-                    fitted_on: FittedOn::TrainingRows,
+                    fitted_on: file.fitted_on,
                 });
             }
         }
@@ -128,7 +144,40 @@ impl Part {
             method: file.method,
             kind: Some(kind),
             enlarge,
+            deep: None,
         })
+    }
+
+    /// A deep network, with a method on the input or inside of it.
+    fn deep(
+        &self,
+        file: &EntrantFile,
+        choice: Choice,
+        network: &Description,
+        method: Option<(Method, bool)>,
+    ) -> Declared {
+        let augment = method.map(|(method, manifold)| DeepAugment {
+            method,
+            layers: match &file.layers[..] {
+                [] => vec![usize::from(manifold)],
+                layers => layers.to_vec(),
+            },
+            fitted_on: file.fitted_on,
+        });
+        let deep = DeepRecipe {
+            network: network.clone(),
+            training: file.training.training(&self.training),
+            augment,
+            device: None,
+        };
+        Declared {
+            name: choice.named(&file.name),
+            model: ModelName::Deep,
+            method: file.method,
+            kind: None,
+            enlarge: None,
+            deep: Some(Box::new(deep)),
+        }
     }
 }
 

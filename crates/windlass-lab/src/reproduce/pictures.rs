@@ -16,7 +16,7 @@ use super::page::{Spread, pairs};
 use super::run::Finished;
 use super::source::Source;
 use crate::entrant::{Declared, Entrant};
-use crate::{Error, Result};
+use crate::{Error, Result, data};
 
 /// A picture in both forms.
 pub(super) struct Drawn {
@@ -55,6 +55,11 @@ pub(super) fn draw(picture: &Picture, finished: &[Finished]) -> Result<Drawn> {
         }
         Drawing::Fits { part: name, only } => {
             let plot = fits(title, part(name)?, only)?;
+            both(plot.to_svg(), plot.to_png())
+        }
+        &Drawing::Images { images, seed } => {
+            let source = data::fashion_mnist(data::Part::Train)?;
+            let plot = data::RcfMnist::make(&source, images, seed)?.sheet();
             both(plot.to_svg(), plot.to_png())
         }
         Drawing::Methods { part: name, metric } => {
@@ -226,7 +231,10 @@ fn heat(title: String, part: &Finished) -> HeatMap {
         values: grid.groups.iter().map(row).collect(),
         value_label: part.part.metrics[0].name().into(),
         decimals: part.part.decimals,
-        best: Best::Least,
+        best: match part.part.metrics[0].is_better_high() {
+            true => Best::Most,
+            false => Best::Least,
+        },
         ..HeatMap::default()
     }
 }

@@ -5,16 +5,18 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use windlass_table::write_whole;
+use windlass_table::{Frame, write_whole};
+use windlass_train::Epoch;
 
 use super::file::{Experiment, Metric, Part, Picture};
 use super::source::Source;
 use super::{page, pictures};
 use crate::compare::{Comparison, Rows, Watch};
+use crate::deep::{self, Arrays, Trainings};
 use crate::entrant::Entrant;
 use crate::folder::{Folder, Plan, other, read};
 use crate::protocol::Protocol;
-use crate::results::Run;
+use crate::results::{Key, Run};
 use crate::summary::{Line, Summary};
 use crate::{Error, Result};
 
@@ -25,6 +27,8 @@ pub struct Scope {
     pub seeds: Option<Vec<u64>>,
     /// Little of everything.
     pub quick: bool,
+    /// What deep networks are trained on, if not the CPU: `wgpu`, `cuda`, or `cuda:1` for the second.
+    pub device: Option<String>,
 }
 
 /// An experiment and the folder that its results go to.
@@ -63,6 +67,15 @@ pub struct Kept {
     pub runs: Vec<Run>,
 }
 
+/// The rows of a part, and how its comparison goes.
+struct Loaded {
+    protocol: Protocol,
+    frame: Frame,
+    test: Option<Frame>,
+    /// What describes the rows, where that is no table.
+    arrays: Option<Arrays>,
+}
+
 /// Keeps runs as they end, and passes them on.
 struct Keeping<'a> {
     folder: &'a Folder,
@@ -72,7 +85,13 @@ struct Keeping<'a> {
 impl Watch for Keeping<'_> {
     fn done(&self, run: &Run, done: usize, all: usize) -> Result<()> {
         self.folder.keep(run)?;
+        // What was kept of it on the way is no longer needed; most runs have no such file.
+        let _ = std::fs::remove_file(deep::checkpoint(self.folder.path(), run.key));
         self.watch.done(run, done, all)
+    }
+
+    fn epoch(&self, run: Key, epoch: &Epoch, of: usize) {
+        self.watch.epoch(run, epoch, of);
     }
 
     fn cancelled(&self) -> bool {
@@ -83,10 +102,14 @@ impl Watch for Keeping<'_> {
 impl Reproduction {
     /// An experiment of which results go to a folder of its own in this one. What cannot be run is refused.
     pub fn new(experiment: Experiment, scope: Scope, output: &Path) -> Result<Self> {
-        if let Some(needs) = &experiment.needs {
-            let (name, needs) = (experiment.name.clone(), needs.clone());
-            return Err(Error::CannotRun { name, needs });
+        if !experiment.can_run() {
+            return Err(Error::NotBuilt { name: experiment.name });
         }
+        let device = scope.device.filter(|device| device != "cpu");
+        if let Some(device) = &device {
+            deep::check_device(device)?;
+        }
+        let scope = Scope { device, ..scope };
         let mut experiment = if scope.quick { experiment.quick() } else { experiment };
         if let Some(seeds) = &scope.seeds {
             check_seeds(seeds)?;
@@ -108,11 +131,11 @@ impl Reproduction {
     }
 
     /// Refuses what could not be finished, before anything is run: data sets that are not there, and a page of
-    /// someone else in the place of ours.
-    pub fn check(&self) -> Result<()> {
+    /// someone else in the place of ours. Where only one part is asked for, others are not looked at.
+    pub fn check(&self, only: Option<&str>) -> Result<()> {
         page::check(&self.page())?;
-        let sources =
-            self.experiment.part.iter().flat_map(|part| [Some(&part.data), part.test.as_ref()]);
+        let parts = self.experiment.part.iter().filter(|part| part.is_wanted(only));
+        let sources = parts.flat_map(|part| [Some(&part.data), part.test.as_ref()]);
         sources.flatten().try_for_each(Source::check)
     }
 
@@ -131,9 +154,16 @@ impl Reproduction {
         &self.folder
     }
 
-    /// Whether these are all parts, as the file has them.
+    /// Whether these are all parts that are usually run, as the file has them.
     pub(super) fn is_whole(&self, finished: &[Finished]) -> bool {
-        self.scope == Scope::default() && finished.len() == self.experiment.part.len()
+        let mut left = self.left_out(finished);
+        self.scope == Scope::default() && left.all(|part| part.only_when_asked)
+    }
+
+    /// The parts that are not among these.
+    pub(super) fn left_out(&self, finished: &[Finished]) -> impl Iterator<Item = &Part> {
+        let there = |part: &&Part| !finished.iter().any(|one| one.part.name == part.name);
+        self.experiment.part.iter().filter(there)
     }
 
     /// The command that does the same.
@@ -146,6 +176,9 @@ impl Reproduction {
         if let Some(seeds) = &self.scope.seeds {
             let seeds: Vec<String> = seeds.iter().map(u64::to_string).collect();
             let _ = write!(command, " --seeds {}", seeds.join(","));
+        }
+        if let Some(device) = &self.scope.device {
+            let _ = write!(command, " --device {device}");
         }
         command
     }
@@ -161,22 +194,22 @@ impl Reproduction {
     }
 
     fn attempt(&self, part: &Part, watch: Option<&dyn Watch>) -> Result<Option<Finished>> {
-        let protocol = part.protocol()?;
-        let (path, columns) = (part.data.path(), &protocol.columns);
-        let frame = part.data.frame(columns, part.prepared)?;
-        let test = match &part.test {
-            Some(test) => Some((test.frame(&apart(columns), part.prepared)?, test.path())),
-            None => None,
-        };
+        let place = self.folder.join(format!("{}.json", part.name));
+        if watch.is_none() && !place.exists() {
+            return Ok(None);
+        }
+        let Loaded { protocol, frame, test, arrays } = self.load(part)?;
         let mut tables = vec![frame.profile.fingerprint.clone()];
-        tables.extend(test.iter().map(|(test, _)| test.profile.fingerprint.clone()));
+        tables.extend(test.iter().map(|test| test.profile.fingerprint.clone()));
+        tables.extend(arrays.as_ref().map(Arrays::fingerprint));
         let version = env!("CARGO_PKG_VERSION").to_owned();
         let plan = Plan { command: self.command(), version, protocol: protocol.clone(), tables };
 
+        let (path, test_path) = (part.data.path(), part.test.as_ref().map(Source::path));
         let table = Rows { frame: &frame, path: &path };
-        let test = test.as_ref().map(|(frame, path)| Rows { frame, path });
+        let test = test.as_ref().zip(test_path.as_deref());
+        let test = test.map(|(frame, path)| Rows { frame, path });
         let comparison = Comparison::new(&protocol, table, test)?;
-        let place = self.folder.join(format!("{}.json", part.name));
         if let Some(was) = finished(&place, &plan)? {
             // What runs amount to is a matter of today's statistics.
             let kept = Kept { summary: comparison.summary(&was.runs), ..was.clone() };
@@ -187,7 +220,14 @@ impl Reproduction {
         }
         let Some(watch) = watch else { return Ok(None) };
         let (folder, done) = Folder::start_or_resume(&self.under_way(part), &plan)?;
-        let mut runs = comparison.run(done, &Keeping { folder: &folder, watch })?;
+        let watch = &Keeping { folder: &folder, watch };
+        let mut runs = match arrays {
+            Some(arrays) => {
+                let trainings = Trainings::new(&comparison, arrays, folder.path(), watch)?;
+                comparison.run_by(done, watch, &|key| trainings.one(key))?
+            }
+            None => comparison.run(done, watch)?,
+        };
         if runs.len() < comparison.keys().len() {
             return Err(Error::Interrupted);
         }
@@ -203,6 +243,25 @@ impl Reproduction {
         write_whole(&place, kept.to_json().as_bytes())?;
         folder.discard();
         Ok(Some(Finished { part: part.clone(), kept }))
+    }
+
+    /// The rows of a part, and how its comparison goes.
+    fn load(&self, part: &Part) -> Result<Loaded> {
+        let Some(network) = &part.network else {
+            let protocol = part.protocol()?;
+            let columns = &protocol.columns;
+            let frame = part.data.frame(columns, part.prepared)?;
+            let test = part.test.as_ref();
+            let test = test.map(|test| test.frame(&apart(columns), part.prepared)).transpose()?;
+            return Ok(Loaded { protocol, frame, test, arrays: None });
+        };
+        let arrays = part.data.arrays(network, part.rows_at_most)?;
+        let mut protocol = part.protocol_of(arrays.counts())?;
+        for recipe in protocol.declared.iter_mut().filter_map(|one| one.deep.as_mut()) {
+            recipe.device.clone_from(&self.scope.device);
+        }
+        let frame = part.data.framed(&arrays.table(), &protocol.columns)?;
+        Ok(Loaded { protocol, frame, test: None, arrays: Some(arrays) })
     }
 
     fn under_way(&self, part: &Part) -> PathBuf {

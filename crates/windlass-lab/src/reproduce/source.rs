@@ -12,6 +12,7 @@ use arrow_select::filter::filter_record_batch;
 use serde::Deserialize;
 use windlass_table::{Columns, DEFAULT_MEMORY, Frame, Table};
 
+use crate::deep::DOMAIN;
 use crate::{Error, Result, data};
 
 /// Where rows come from.
@@ -58,6 +59,49 @@ pub enum Source {
         #[serde(default)]
         seed: u64,
     },
+    /// Windows of a public set of series, each with all series some steps later.
+    Windows {
+        /// The data set.
+        set: String,
+        /// Steps of a window.
+        window: usize,
+        /// Steps from the last of a window to its target.
+        horizon: usize,
+    },
+    /// The same of the electricity of all clients, whose file users bring themselves.
+    WindowsOfElectricity {
+        /// Series in it.
+        series: usize,
+        /// Steps of a window.
+        window: usize,
+        /// Steps from the last of a window to its target.
+        horizon: usize,
+    },
+    /// Images that are turned by an angle, in a colour that misleads.
+    RcfMnist {
+        /// Images of all parts.
+        images: usize,
+        /// The seed.
+        #[serde(default)]
+        seed: u64,
+    },
+    /// Drugs and proteins, whose files users bring themselves.
+    #[serde(rename_all = "kebab-case")]
+    Dti {
+        /// At most so many rows of a year: to learn from, to choose by, and held out.
+        most_per_year: Option<[usize; 3]>,
+        /// The seed of the choice.
+        #[serde(default)]
+        seed: u64,
+    },
+    /// Drugs and proteins that are made up.
+    GeneratedDti {
+        /// Pairs of all years.
+        rows: usize,
+        /// The seed.
+        #[serde(default)]
+        seed: u64,
+    },
 }
 
 fn one() -> usize {
@@ -84,8 +128,9 @@ pub enum Prepared {
 const LINEAR: (usize, f64) = (19, 0.1);
 
 impl Source {
-    /// The target and the column of domains or sets.
-    pub(crate) fn roles(&self) -> Result<(&'static str, Option<&'static str>)> {
+    /// The targets and the column of domains or sets.
+    pub(crate) fn roles(&self) -> Result<(Vec<String>, Option<&'static str>)> {
+        let one = |target: &str| vec![target.to_owned()];
         Ok(match self {
             Self::Set(name) | Self::CompleteRowsOf(name) => {
                 let set = data::named(name)?;
@@ -93,19 +138,85 @@ impl Source {
                     name: name.clone(),
                     why: "a data set without a target cannot be learnt from".into(),
                 })?;
-                (target, set.domain)
+                (one(target), set.domain)
             }
-            Self::Cosine { .. } | Self::Linear { .. } => ("y", Some("set")),
-            Self::LinearValid { .. } => ("y", None),
+            Self::Cosine { .. } | Self::Linear { .. } => (one("y"), Some("set")),
+            Self::LinearValid { .. } => (one("y"), None),
+            Self::Windows { set, .. } => {
+                let columns = data::named(set)?.columns();
+                let series = columns.into_iter().filter(|column| column.kind == "float64");
+                (series.map(|column| column.name.to_owned()).collect(), None)
+            }
+            Self::WindowsOfElectricity { series, .. } => {
+                ((0..*series).map(|place| place.to_string()).collect(), None)
+            }
+            Self::RcfMnist { .. } => (one("angle"), Some(DOMAIN)),
+            Self::Dti { .. } | Self::GeneratedDti { .. } => (one("Y"), Some(DOMAIN)),
         })
+    }
+
+    /// Whether its rows are arrays and no table: what deep networks learn from.
+    pub(crate) fn is_arrays(&self) -> bool {
+        matches!(
+            self,
+            Self::Windows { .. }
+                | Self::WindowsOfElectricity { .. }
+                | Self::RcfMnist { .. }
+                | Self::Dti { .. }
+                | Self::GeneratedDti { .. }
+        )
     }
 
     /// Refuses a data set whose files are nowhere.
     pub(crate) fn check(&self) -> Result<()> {
-        if let Self::Set(name) | Self::CompleteRowsOf(name) = self {
-            data::named(name)?.paths(&data::folders())?;
+        let folders = data::folders();
+        match self {
+            Self::Set(name) | Self::CompleteRowsOf(name) | Self::Windows { set: name, .. } => {
+                data::named(name)?.paths(&folders)?;
+            }
+            Self::RcfMnist { .. } => {
+                data::named("fashion_mnist")?.paths(&folders)?;
+            }
+            Self::WindowsOfElectricity { .. } => {
+                data::electricity(&folders)?;
+            }
+            Self::Dti { .. } => {
+                data::Interactions::paths(&folders)?;
+            }
+            Self::Cosine { .. }
+            | Self::Linear { .. }
+            | Self::LinearValid { .. }
+            | Self::GeneratedDti { .. } => {}
         }
         Ok(())
+    }
+
+    /// What its rows are, where they are arrays.
+    pub(crate) fn in_words(&self) -> String {
+        match self {
+            Self::Windows { window, horizon, .. }
+            | Self::WindowsOfElectricity { window, horizon, .. } => format!(
+                "windows of {window} steps and what comes {horizon} later, in the order of time; every series divided by \
+                 its largest absolute value over all rows, test rows among them, as published"
+            ),
+            Self::RcfMnist { images, .. } => format!(
+                "{images} images of Fashion-MNIST, turned and coloured, with pixels from −1 to 1; domains are whether red is \
+                 the angle or its opposite"
+            ),
+            Self::Dti { most_per_year, .. } => format!(
+                "drugs and proteins of the years up to 2018, and for the test of 2019 and 2020{}; a fifth of each year chooses \
+                 the epoch; domains are the years",
+                most_per_year.map_or_else(String::new, |[train, valid, test]| format!(
+                    " (at most {train}, {valid} and {test} of a year)"
+                ))
+            ),
+            Self::GeneratedDti { .. } => {
+                "drugs and proteins that are made up, of the years up to 2018, and for the test of 2019 and 2020; domains \
+                 are the years"
+                    .into()
+            }
+            _ => String::new(),
+        }
     }
 
     /// What messages call it.
@@ -114,6 +225,10 @@ impl Source {
             Self::Set(name) | Self::CompleteRowsOf(name) => name.into(),
             Self::Cosine { .. } => "cosine".into(),
             Self::Linear { .. } | Self::LinearValid { .. } => "linear".into(),
+            Self::Windows { set, .. } => set.into(),
+            Self::WindowsOfElectricity { .. } => "electricity".into(),
+            Self::RcfMnist { .. } => "rcf-mnist".into(),
+            Self::Dti { .. } | Self::GeneratedDti { .. } => "dti".into(),
         }
     }
 
@@ -138,6 +253,14 @@ impl Source {
                 data::linear(rows, sets, LINEAR.0, LINEAR.1, seed)
             }
             &Self::LinearValid { rows, seed } => data::linear_valid(rows, LINEAR.0, LINEAR.1, seed),
+            Self::Windows { .. }
+            | Self::WindowsOfElectricity { .. }
+            | Self::RcfMnist { .. }
+            | Self::Dti { .. }
+            | Self::GeneratedDti { .. } => {
+                let name = self.path().display().to_string();
+                return Err(Error::BadExperiment { name, why: "it has arrays, no table".into() });
+            }
         })
     }
 
@@ -148,7 +271,12 @@ impl Source {
             let kept: Vec<&String> = columns.target.iter().chain(&columns.carry).collect();
             rows = scaled_over_all_rows(&rows, &kept);
         }
-        let table = Table::of(&rows, &self.path())?;
+        self.framed(&rows, columns)
+    }
+
+    /// Rows in memory as comparisons take them.
+    pub(crate) fn framed(&self, rows: &RecordBatch, columns: &Columns) -> Result<Frame> {
+        let table = Table::of(rows, &self.path())?;
         Ok(Frame::load(&table, columns, false, DEFAULT_MEMORY, &())?)
     }
 }

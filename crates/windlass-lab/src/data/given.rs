@@ -1,0 +1,53 @@
+//! Files that users bring themselves, because nobody may pass them on.
+
+use std::path::{Path, PathBuf};
+
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_select::concat::concat_batches;
+use windlass_table::{ReadOptions, Table, words};
+
+use super::{Error, Result};
+
+/// A file of text in memory.
+pub(super) fn whole(path: &Path, options: &ReadOptions) -> Result<RecordBatch, crate::Error> {
+    let table = Table::open(&[path.to_owned()], options)?;
+    let blocks = table.blocks().collect::<windlass_table::Result<Vec<_>>>()?;
+    Ok(concat_batches(table.schema(), &blocks).expect("blocks of one table"))
+}
+
+/// The numbers in a column of text whose first row is that line of its file.
+pub(super) fn numbers(
+    column: &ArrayRef,
+    path: &Path,
+    name: &str,
+    first: usize,
+) -> Result<Vec<f64>> {
+    let words = words(column);
+    let number = |(row, word): (usize, Option<&str>)| {
+        let word = word.unwrap_or_default();
+        let value = word.trim().parse().ok().filter(|value: &f64| value.is_finite());
+        value.ok_or_else(|| Error::BadValue {
+            path: path.to_owned(),
+            line: first + row,
+            column: name.to_owned(),
+            value: word.chars().take(40).collect(),
+            expected: "a number",
+        })
+    };
+    words.iter().enumerate().map(number).collect()
+}
+
+/// Where a file is that nobody may pass on: in the first of these folders that has it under one of its names, of
+/// which the first is the usual one.
+pub(super) fn put(
+    names: &[&'static str],
+    source_of: &'static str,
+    folders: &[PathBuf],
+) -> Result<PathBuf> {
+    let places = folders.iter().flat_map(|folder| names.iter().map(move |name| folder.join(name)));
+    places.into_iter().find(|place| place.is_file()).ok_or_else(|| Error::NotPut {
+        file: names[0],
+        source_of,
+        folders: folders.to_vec(),
+    })
+}

@@ -1,0 +1,57 @@
+//! Rows that are arrays and no table.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray};
+use ndarray::Array2;
+use sha2::{Digest, Sha256};
+
+/// The column of domains in the table of targets.
+pub(crate) const DOMAIN: &str = "domain";
+
+/// Rows to learn from, to choose by and to hold out, in this order: what describes each, and its targets.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Arrays {
+    /// What describes a row.
+    pub(crate) x: [Array2<f32>; 3],
+    /// Its targets.
+    pub(crate) y: [Array2<f64>; 3],
+    /// What the targets are called.
+    pub(crate) targets: Vec<String>,
+    /// The domain of every row of all parts, if there are any.
+    pub(crate) domains: Option<Vec<String>>,
+}
+
+impl Arrays {
+    /// Rows of every part.
+    pub(crate) fn counts(&self) -> [usize; 3] {
+        [0, 1, 2].map(|part| self.y[part].nrows())
+    }
+
+    /// The table of targets and domains, a row for every row.
+    pub(crate) fn table(&self) -> RecordBatch {
+        let target = |(place, name): (usize, &String)| {
+            let values = self.y.iter().flat_map(|part| part.column(place).into_iter().copied());
+            (name.clone(), Arc::new(Float64Array::from_iter_values(values)) as ArrayRef)
+        };
+        let targets = self.targets.iter().enumerate().map(target);
+        let domains = self.domains.iter().map(|domains| {
+            let names = StringArray::from_iter_values(domains);
+            (DOMAIN.to_owned(), Arc::new(names) as ArrayRef)
+        });
+        RecordBatch::try_from_iter(targets.chain(domains)).expect("as many of each")
+    }
+
+    /// Tells what describes these rows from any other.
+    pub(crate) fn fingerprint(&self) -> String {
+        let mut hash = Sha256::new();
+        for part in &self.x {
+            hash.update((part.nrows() as u64).to_le_bytes());
+            for row in part.rows() {
+                let bytes: Vec<u8> = row.iter().flat_map(|value| value.to_le_bytes()).collect();
+                hash.update(&bytes);
+            }
+        }
+        format!("sha256:{:x}", hash.finalize())
+    }
+}

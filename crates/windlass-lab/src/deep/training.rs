@@ -1,0 +1,159 @@
+//! One run of a deep network, from the start or from where it stopped.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use ndarray::{Array2, ArrayView2, Axis, concatenate, s};
+use windlass_table::write_whole;
+use windlass_train::{Architecture, Examples, Learner as _, Outcome, RunSpec, Trainer};
+
+use super::{Arrays, DeepRecipe};
+use crate::compare::{Comparison, Watch, trial_seed};
+use crate::results::{Key, Run};
+use crate::{Error, Result};
+
+/// How often what is under way is kept.
+const PAUSE: Duration = Duration::from_secs(30);
+/// Rows that are predicted at a time.
+const BLOCK: usize = 256;
+
+/// Where a run is kept while it goes on.
+pub(crate) fn checkpoint(folder: &Path, key: Key) -> PathBuf {
+    let Key { repeat, fold, entrant, .. } = key;
+    folder.join(format!("{repeat}-{fold}-{}.safetensors", entrant.declared.unwrap_or(0)))
+}
+
+/// The runs of a comparison of deep networks.
+pub(crate) struct Trainings<'a> {
+    comparison: &'a Comparison<'a>,
+    train: Arc<Examples>,
+    valid: Option<Arc<Examples>>,
+    test: Array2<f32>,
+    /// The folder of what is under way.
+    folder: &'a Path,
+    watch: &'a dyn Watch,
+}
+
+impl<'a> Trainings<'a> {
+    /// Runs on these rows.
+    pub(crate) fn new(
+        comparison: &'a Comparison<'a>,
+        arrays: Arrays,
+        folder: &'a Path,
+        watch: &'a dyn Watch,
+    ) -> Result<Self> {
+        let [train, valid, test] = arrays.x;
+        let [own, chosen_by, _] = arrays.y;
+        #[expect(clippy::cast_possible_truncation, reason = "networks have 32 bits")]
+        let examples = |x: Array2<f32>, y: Array2<f64>| -> Result<Arc<Examples>> {
+            let made = Examples::new(x, y.mapv(|value| value as f32), None);
+            Ok(Arc::new(made.map_err(trained)?))
+        };
+        let train = examples(train, own)?;
+        let valid = (valid.nrows() > 0).then(|| examples(valid, chosen_by)).transpose()?;
+        Ok(Self { comparison, train, valid, test, folder, watch })
+    }
+
+    /// One run; `None` if it was stopped.
+    #[cfg(feature = "deep")]
+    pub(crate) fn one(&self, key: Key) -> Result<Option<Run>> {
+        let recipe = self.recipe(key)?;
+        let device = device(recipe.device.as_deref())?;
+        let description = recipe.network.clone();
+        self.run(key, recipe, windlass_deep::Deep { description, device })
+    }
+
+    /// One run, which this build cannot do.
+    #[cfg(not(feature = "deep"))]
+    pub(crate) fn one(&self, key: Key) -> Result<Option<Run>> {
+        let name = self.recipe(key)?.network.name().to_owned();
+        Err(Error::NotBuilt { name })
+    }
+
+    fn recipe(&self, key: Key) -> Result<&'a DeepRecipe> {
+        let declared = key.entrant.declared.map(|place| &self.comparison.protocol().declared[place]);
+        declared.and_then(|declared| declared.deep.as_deref()).ok_or(Error::Elsewhere)
+    }
+
+    /// One run of a network of any kind.
+    #[cfg_attr(not(any(feature = "deep", test)), expect(dead_code, reason = "for deep networks"))]
+    fn run<S: Architecture>(
+        &self,
+        key: Key,
+        recipe: &DeepRecipe,
+        shape: S,
+    ) -> Result<Option<Run>> {
+        let started = Instant::now();
+        let sitting = self.comparison.sitting(key).1;
+        let seed = self.comparison.protocol().seed_of(sitting);
+        let spec = RunSpec {
+            train: Arc::clone(&self.train),
+            valid: self.valid.clone(),
+            shape,
+            training: recipe.training.clone(),
+            augment: recipe.augment.as_ref().map(|augment| augment.augment(self.train.rows())),
+            seed: trial_seed(key.entrant, seed, 0),
+        };
+        let Some(trainer) = self.trained(key, &spec)? else { return Ok(None) };
+        let result = trainer.into_result();
+        let mut predicted = vec![];
+        for from in (0..self.test.nrows()).step_by(BLOCK) {
+            let to = (from + BLOCK).min(self.test.nrows());
+            let rows = self.test.slice(s![from..to, ..]);
+            predicted.push(result.network.predict(rows).map_err(trained)?.mapv(f64::from));
+        }
+        let views: Vec<ArrayView2<'_, f64>> = predicted.iter().map(|rows| rows.view()).collect();
+        let predicted = concatenate(Axis(0), &views).expect("rows of the same width");
+        let run = self.comparison.judge(key, &predicted, started.elapsed().as_secs_f64())?;
+        Ok(Some(Run { diverged: result.outcome == Outcome::Diverged, ..run }))
+    }
+
+    /// Trains to the end, or keeps what there is when it is to stop.
+    fn trained<'s, S: Architecture>(
+        &self,
+        key: Key,
+        spec: &'s RunSpec<S>,
+    ) -> Result<Option<Trainer<'s, S>>> {
+        let place = checkpoint(self.folder, key);
+        let mut trainer = match std::fs::read(&place) {
+            Ok(bytes) => Trainer::resume(spec, &bytes).map_err(|error| match error {
+                windlass_train::Error::BadState { why } => {
+                    Error::OtherCheckpoint { path: place.clone(), why }
+                }
+                other => trained(other),
+            })?,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                Trainer::new(spec).map_err(trained)?
+            }
+            Err(source) => return Err(Error::Io { doing: "read", path: place, source }),
+        };
+        let mut kept = Instant::now();
+        while !trainer.is_finished() {
+            if let Some(epoch) = trainer.epoch().map_err(trained)? {
+                self.watch.epoch(key, &epoch, spec.training.epochs);
+            }
+            let stop = self.watch.cancelled();
+            if stop || (kept.elapsed() >= PAUSE && !trainer.is_finished()) {
+                write_whole(&place, &trainer.save())?;
+                kept = Instant::now();
+            }
+            if stop {
+                return Ok(None);
+            }
+        }
+        Ok(Some(trainer))
+    }
+}
+
+/// The device of that name; without one, the CPU.
+#[cfg(feature = "deep")]
+pub(super) fn device(name: Option<&str>) -> Result<windlass_deep::Device> {
+    let Some(name) = name else { return Ok(windlass_deep::Device::Cpu) };
+    let bad = |why: String| Error::BadDevice { name: name.to_owned(), why };
+    name.parse().map_err(|error| bad(format!("{error}")))
+}
+
+fn trained(error: windlass_train::Error) -> Error {
+    Error::Model(error.into())
+}
