@@ -15,6 +15,9 @@ struct Check {
     variables: &'static [(&'static str, &'static str)],
 }
 
+/// What a plain build leaves out.
+const DEEP: &str = "windlass-cli/deep";
+
 const CHECKS: [Check; 5] = [
     Check { name: "format", arguments: &["fmt", "--all", "--check"], variables: &[] },
     Check {
@@ -22,6 +25,8 @@ const CHECKS: [Check; 5] = [
         arguments: &[
             "clippy",
             "--workspace",
+            "--features",
+            DEEP,
             "--all-targets",
             "--locked",
             "--",
@@ -37,6 +42,8 @@ const CHECKS: [Check; 5] = [
         arguments: &[
             "test",
             "--workspace",
+            "--features",
+            DEEP,
             "--tests",
             "--benches",
             "--examples",
@@ -50,12 +57,12 @@ const CHECKS: [Check; 5] = [
     },
     Check {
         name: "doc tests",
-        arguments: &["test", "--workspace", "--doc", "--locked"],
+        arguments: &["test", "--workspace", "--features", DEEP, "--doc", "--locked"],
         variables: &[],
     },
     Check {
         name: "docs",
-        arguments: &["doc", "--workspace", "--no-deps", "--locked"],
+        arguments: &["doc", "--workspace", "--features", DEEP, "--no-deps", "--locked"],
         variables: &[("RUSTDOCFLAGS", "--deny warnings")],
     },
 ];

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use burn::tensor::Tensor;
+use burn_tensor::Tensor;
 use ndarray::{Array2, ArrayView2, Axis};
 use windlass::Seed;
 use windlass_train::{Architecture, Error, Learner, Result, Step};

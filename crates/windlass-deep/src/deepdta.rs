@@ -2,10 +2,10 @@
 //!
 //! As published, the layers that join the towers have no activations between them.
 
-use burn::tensor::Tensor;
-use burn::tensor::activation::relu;
-use burn::tensor::module::conv1d;
-use burn::tensor::ops::ConvOptions;
+use burn_tensor::Tensor;
+use burn_tensor::activation::relu;
+use burn_tensor::module::conv1d;
+use burn_tensor::ops::ConvOptions;
 
 use crate::description::{DeepDta, Tower};
 use crate::network::{Network, Pass};

@@ -59,14 +59,14 @@ impl Device {
     }
 
     /// The same as burn has it.
-    pub(crate) fn open(self) -> burn::tensor::Device {
+    pub(crate) fn open(self) -> burn_tensor::Device {
         match self {
             #[cfg(feature = "wgpu")]
-            Self::Wgpu => burn::tensor::Device::wgpu(burn::tensor::DeviceKind::DefaultDevice),
+            Self::Wgpu => burn_tensor::Device::wgpu(burn_tensor::DeviceKind::DefaultDevice),
             #[cfg(feature = "cuda")]
-            Self::Cuda(number) => burn::tensor::Device::cuda(number),
+            Self::Cuda(number) => burn_tensor::Device::cuda(number),
             // What was not built in was refused.
-            _ => burn::tensor::Device::flex(),
+            _ => burn_tensor::Device::flex(),
         }
     }
 }

@@ -1,9 +1,9 @@
 //! LSTNet: a convolution over time, a recurrent layer over what it gives, another over every so many steps, and
 //! an autoregression of every series beside them.
 
-use burn::tensor::Tensor;
-use burn::tensor::activation::relu;
-use burn::tensor::module::linear;
+use burn_tensor::Tensor;
+use burn_tensor::activation::relu;
+use burn_tensor::module::linear;
 
 use crate::description::Lstnet;
 use crate::network::{Network, Pass};

@@ -2,7 +2,7 @@
 //!
 //! As in the core no matrix of rows by rows is made: O(rows · features), on whatever device.
 
-use burn::tensor::{IndexingUpdateOp, Int, Tensor, TensorData};
+use burn_tensor::{IndexingUpdateOp, Int, Tensor, TensorData};
 use windlass::{Form, Mixing, Strength};
 
 use crate::network::Pass;

@@ -3,8 +3,8 @@
 use std::cell::RefCell;
 use std::fmt::Debug;
 
-use burn::tensor::module::linear;
-use burn::tensor::{Device, Tensor, TensorData};
+use burn_tensor::module::linear;
+use burn_tensor::{Device, Tensor, TensorData};
 use windlass::{Seed, Stream};
 
 use crate::values::{Layout, Named};

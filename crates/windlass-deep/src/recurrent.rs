@@ -5,15 +5,15 @@
 
 use std::sync::Arc;
 
-use burn::backend::autodiff::checkpoint::base::Checkpointer;
-use burn::backend::autodiff::checkpoint::strategy::NoCheckpointing;
-use burn::backend::autodiff::grads::Gradients;
-use burn::backend::autodiff::ops::{Backward, Ops, OpsKind};
-use burn::backend::flex::FlexTensor;
-use burn::backend::{Autodiff, Flex};
-use burn::tensor::activation::{sigmoid, tanh};
-use burn::tensor::module::linear;
-use burn::tensor::{Tensor, TensorData};
+use burn_autodiff::Autodiff;
+use burn_autodiff::checkpoint::base::Checkpointer;
+use burn_autodiff::checkpoint::strategy::NoCheckpointing;
+use burn_autodiff::grads::Gradients;
+use burn_autodiff::ops::{Backward, Ops, OpsKind};
+use burn_flex::{Flex, FlexTensor};
+use burn_tensor::activation::{sigmoid, tanh};
+use burn_tensor::module::linear;
+use burn_tensor::{Tensor, TensorData};
 
 use crate::gru::{self, Sizes, Tape, Weights};
 use crate::network::Pass;
@@ -112,7 +112,7 @@ impl Layer {
     }
 }
 
-type Tracked = burn::backend::tensor::FloatTensor<Autodiff<Flex>>;
+type Tracked = burn_backend::tensor::FloatTensor<Autodiff<Flex>>;
 
 fn tracked<const D: usize>(tensor: Tensor<D>) -> Tracked {
     tensor.try_into_primitive::<Autodiff<Flex>>().expect("a pass of training on the CPU")

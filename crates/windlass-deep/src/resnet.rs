@@ -1,9 +1,9 @@
 //! ResNet-18 for images of three channels and one output, with torchvision's layers and names.
 
-use burn::tensor::Tensor;
-use burn::tensor::activation::relu;
-use burn::tensor::module::{conv2d, max_pool2d};
-use burn::tensor::ops::{ConvOptions, MaxPoolOptions};
+use burn_tensor::Tensor;
+use burn_tensor::activation::relu;
+use burn_tensor::module::{conv2d, max_pool2d};
+use burn_tensor::ops::{ConvOptions, MaxPoolOptions};
 
 use crate::description::ResNet18;
 use crate::network::{Network, Pass};

@@ -64,9 +64,10 @@ impl Interactions {
         all.proteins.extend(more.proteins);
         all.scores.extend(more.scores);
         all.years.extend(more.years);
-        for (path, years, what) in
-            [(train, LEARNT, "of the years 2013 to 2018"), (test, HELD, "of the years 2019 and 2020")]
-        {
+        for (path, years, what) in [
+            (train, LEARNT, "of the years 2013 to 2018"),
+            (test, HELD, "of the years 2019 and 2020"),
+        ] {
             if !all.years.iter().any(|year| years.contains(year)) {
                 return Err(Error::NoRowsOf { path, what }.into());
             }

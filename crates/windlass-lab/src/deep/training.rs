@@ -72,18 +72,14 @@ impl<'a> Trainings<'a> {
     }
 
     fn recipe(&self, key: Key) -> Result<&'a DeepRecipe> {
-        let declared = key.entrant.declared.map(|place| &self.comparison.protocol().declared[place]);
+        let declared =
+            key.entrant.declared.map(|place| &self.comparison.protocol().declared[place]);
         declared.and_then(|declared| declared.deep.as_deref()).ok_or(Error::Elsewhere)
     }
 
     /// One run of a network of any kind.
     #[cfg_attr(not(any(feature = "deep", test)), expect(dead_code, reason = "for deep networks"))]
-    fn run<S: Architecture>(
-        &self,
-        key: Key,
-        recipe: &DeepRecipe,
-        shape: S,
-    ) -> Result<Option<Run>> {
+    fn run<S: Architecture>(&self, key: Key, recipe: &DeepRecipe, shape: S) -> Result<Option<Run>> {
         let started = Instant::now();
         let sitting = self.comparison.sitting(key).1;
         let seed = self.comparison.protocol().seed_of(sitting);
