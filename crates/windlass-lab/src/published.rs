@@ -55,9 +55,8 @@ pub(crate) fn given(
             }
             let part = |from: usize, count: usize| (from..from + count).collect();
             let valid_rows = (valid > 0).then(|| part(train, valid));
-            let split = |seed| {
-                sitting(seed, part(0, train), valid_rows.clone(), part(train + valid, held))
-            };
+            let split =
+                |seed| sitting(seed, part(0, train), valid_rows.clone(), part(train + valid, held));
             seeds.iter().map(split).collect()
         }
         Rule::Sets { column, seeds } => {

@@ -245,7 +245,8 @@ fn made_up(comparison: &Comparison<'_>, gain: impl Fn(Key) -> f64) -> Vec<Run> {
     let run = |key: Key| {
         let noise = 0.05 * draw(90 + key.repeat as u64, key.fold);
         let rmse = (1.0 + noise) * (1.0 + gain(key));
-        let metrics = windlass_model::Metrics { rows: 20, rmse, mae: rmse, mape: None, r2: None, r: None };
+        let metrics =
+            windlass_model::Metrics { rows: 20, rmse, mae: rmse, mape: None, r2: None, r: None };
         Run {
             key,
             seed: 0,

@@ -69,7 +69,8 @@ impl Watch for Runs {
     fn epoch(&self, run: Key, epoch: &Epoch, of: usize) {
         let name = self.names.get(run.entrant.declared.unwrap_or(0)).map_or("", String::as_str);
         let (seed, number, loss) = (run.repeat, epoch.number, epoch.loss);
-        self.bar.set_message(format!("{name}, seed {seed}: epoch {number} of {of}, loss {loss:.3e}"));
+        self.bar
+            .set_message(format!("{name}, seed {seed}: epoch {number} of {of}, loss {loss:.3e}"));
     }
 
     fn cancelled(&self) -> bool {

@@ -26,13 +26,7 @@ pub enum Error {
     Io { doing: &'static str, path: PathBuf, source: std::io::Error },
     /// A field that is not what its column holds.
     #[error("`{}`, line {line}, column `{column}`: `{value}` is not {expected}", path.display())]
-    BadValue {
-        path: PathBuf,
-        line: usize,
-        column: String,
-        value: String,
-        expected: &'static str,
-    },
+    BadValue { path: PathBuf, line: usize, column: String, value: String, expected: &'static str },
     /// A line that is cut off.
     #[error("`{}`, line {line} ends before column `{column}`", path.display())]
     ShortLine { path: PathBuf, line: usize, column: &'static str },

@@ -15,9 +15,9 @@
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
-use arrow_array::RecordBatch;
 use arrow_schema::DataType;
 use ndarray::{Array2, s};
 use windlass_table::{Format, ReadOptions};

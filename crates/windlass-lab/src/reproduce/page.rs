@@ -465,7 +465,9 @@ fn how_it_was_run(out: &mut String, finished: &[Finished]) {
             let mut words = match (&declared.kind, &declared.deep) {
                 (_, Some(recipe)) => deep(recipe),
                 (Some(Kind::Network(settings)), _) => network(settings),
-                (Some(Kind::Ridge { penalty }), _) => format!("ridge regression, penalty {penalty}"),
+                (Some(Kind::Ridge { penalty }), _) => {
+                    format!("ridge regression, penalty {penalty}")
+                }
                 _ => String::new(),
             };
             if let Some(enlarge) = &declared.enlarge {
