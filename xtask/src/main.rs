@@ -9,6 +9,7 @@
 //! ```
 
 mod bench;
+mod bench_deep;
 mod bench_python;
 mod bench_tables;
 mod bench_train;
@@ -19,7 +20,7 @@ mod test;
 
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: cargo xtask test [--quick] | bench [core|tables|train|python] | suite [REPEATS] | fuzz [SECONDS]";
+const USAGE: &str = "usage: cargo xtask test [--quick] | bench [core|tables|train|deep|python] | suite [REPEATS] | fuzz [SECONDS]";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -39,10 +40,12 @@ fn main() -> ExitCode {
         ["bench"] => bench::run()
             .and_then(|()| bench_tables::run())
             .and_then(|()| bench_train::run())
+            .and_then(|()| bench_deep::run())
             .and_then(|()| bench_python::run()),
         ["bench", "core"] => bench::run(),
         ["bench", "tables"] => bench_tables::run(),
         ["bench", "train"] => bench_train::run(),
+        ["bench", "deep"] => bench_deep::run(),
         ["bench", "python"] => bench_python::run(),
         ["suite"] => suite::run("1"),
         ["suite", repeats] if repeats.parse::<usize>().is_ok() => suite::run(repeats),

@@ -1,19 +1,19 @@
 """PyTorch's half of the benchmark: the same works on the CPU, as one JSON object a line.
 
-    python pytorch.py [--threads N] [--only WORK]
+    python pytorch.py [--threads N] [--only WORK] [--versions]
 
 Times are wall milliseconds. The networks are those of `tests/golden/make.py`, at full size.
 """
 
 import argparse
 import json
+import platform
 import statistics
 import sys
 import time
 from pathlib import Path
 
 import torch
-from torch import nn
 from torch.nn import functional
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "golden"))
@@ -54,18 +54,6 @@ def lstnet_ada():
     return lstnet(augment)
 
 
-def gru():
-    net, x = nn.GRU(50, 50), torch.randn(163, 64, 50, requires_grad=True)
-
-    def step():
-        net.zero_grad()
-        # In a network the gradient goes on below, so the input's is part of the work.
-        x.grad = None
-        net(x)[1].sum().backward()
-
-    return step
-
-
 def resnet18():
     return training(ResNet18(28, [64, 128, 256, 512]), torch.randn(32, 3 * 28 * 28), torch.randn(32, 1))
 
@@ -80,7 +68,6 @@ def deepdta():
 WORKS = {
     "lstnet_step": lstnet,
     "lstnet_step_ada": lstnet_ada,
-    "gru": gru,
     "resnet18_step": resnet18,
     "deepdta_step": deepdta,
 }
@@ -101,7 +88,11 @@ def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument("--threads", type=int, default=1)
     arguments.add_argument("--only", choices=WORKS)
+    arguments.add_argument("--versions", action="store_true")
     arguments = arguments.parse_args()
+    if arguments.versions:
+        print(json.dumps({"python": platform.python_version(), "torch": torch.__version__}))
+        return
     torch.set_num_threads(arguments.threads)
     for work, make_step in WORKS.items():
         if arguments.only in (None, work):

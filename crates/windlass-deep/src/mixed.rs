@@ -69,3 +69,60 @@ fn column(pass: &Pass<'_>, rows: usize, value: impl Fn(usize) -> f64) -> Tensor<
     let values = (0..rows).map(|row| value(row) as f32).collect();
     pass.matrix(values, [rows, 1])
 }
+
+#[cfg(test)]
+mod tests {
+    use ndarray::Array2;
+    use windlass::{AnchorMatrix, Mixing, Partition, Seed, Strength};
+
+    use super::*;
+    use crate::network::numbers;
+    use crate::values::{First, Layout, Named};
+
+    fn wave(rows: usize, columns: usize) -> Array2<f32> {
+        Array2::from_shape_fn((rows, columns), |(i, j)| ((i * 5 + j * 3) as f32).sin())
+    }
+
+    /// On tensors a method does what it does in the core, and so does its gradient.
+    #[test]
+    fn maps_and_their_gradients_are_those_of_the_core() {
+        let partition = Partition::new(vec![0, 2, 0, 2, 2, 3], 4).unwrap();
+        let per_row = |values: [f64; 6]| Strength::PerRow(values.to_vec());
+        let gammas = per_row([0.5, 2.0, 1.0, 3.0, 0.2, 5.0]);
+        let weights = vec![1.0, 0.0, 2.5, 4.0, 0.5, 0.0];
+        let anchors = wave(6, 2).mapv(f64::from);
+        let anchors = AnchorMatrix::new(anchors).unwrap();
+        let maps = [
+            Mixing::identity(6),
+            Mixing::pairs(3, Strength::PerRow(vec![0.1, 0.5, 1.0])).unwrap(),
+            Mixing::group_mean(partition.clone(), Strength::Shared(2.5)).unwrap(),
+            Mixing::group_mean(partition.clone(), gammas.clone()).unwrap(),
+            Mixing::projection(&anchors, gammas.clone()).unwrap(),
+            Mixing::weighted_group_mean(
+                Partition::new(vec![0, 1, 0, 1, 1, 0], 2).unwrap(),
+                weights,
+                gammas,
+            )
+            .unwrap(),
+        ];
+        let layout = Layout::new(vec![Named::new("rows", &[6, 7], First::Constant(0.0))], vec![]);
+        for mixing in maps {
+            let rows = wave(6, 7);
+            let flat: Vec<f32> = rows.iter().copied().collect();
+            let pass = Pass::new(&layout, &flat, crate::Device::Cpu, Some((Seed(0), 0)));
+            let made = mixed(&pass, &mixing, pass.tensor("rows"));
+            let want = mixing.apply(rows.view()).unwrap();
+            let near = |got: &[f32], want: &Array2<f32>, what: &str| {
+                for (got, want) in got.iter().zip(want) {
+                    assert!((got - want).abs() < 2e-6, "{what}, {mixing:?}: {got}, {want}");
+                }
+            };
+            near(&numbers(made.clone().detach()), &want, "rows");
+            let by_made = wave(mixing.rows_out(), 7).mapv(|value| value * 0.7 + 0.1);
+            let seen = pass.matrix(by_made.iter().copied().collect(), [mixing.rows_out(), 7]);
+            let mut gradients = (made * seen).sum().backward();
+            let got = numbers(pass.learnt()[0].grad_remove(&mut gradients).unwrap());
+            near(&got, &mixing.apply_transposed(by_made.view()).unwrap(), "gradients");
+        }
+    }
+}

@@ -1,4 +1,4 @@
-"""Makes lstnet.safetensors, resnet18.safetensors and deepdta.safetensors: what PyTorch computes.
+"""Makes lstnet.safetensors, resnet18.safetensors, resnet18.pth and deepdta.safetensors: what PyTorch computes.
 
     python make.py
 
@@ -347,6 +347,10 @@ def main():
         tensors = given | compute(net, given, torch.float32)
         path = Path(__file__).with_name(f"{name}.safetensors")
         write(path, tensors, {"torch": torch.__version__, "numpy": np.__version__})
+        if name == "resnet18":
+            # The same weights as PyTorch itself saves them, for the reader of such files.
+            saved = {key[8:]: value for key, value in tensors.items() if key.startswith("weights.")}
+            torch.save(saved, path.with_suffix(".pth"))
         show(name, tensors, compute(net, given, torch.float64), path.stat().st_size)
 
 
