@@ -145,21 +145,24 @@ impl Interactions {
         made
     }
 
-    /// Writes the two files into a folder of data sets, in the form in which they are published.
+    /// Writes the two files, in the form in which they are published. Files that are there stay.
     pub fn write(&self, folder: &Path) -> Result<(), crate::Error> {
-        for (name, years) in [(TRAIN[1], LEARNT), (TEST[1], HELD)] {
+        let files = [("train_val.csv", LEARNT), ("test.csv", HELD)];
+        for path in files.iter().map(|(name, _)| folder.join(name)) {
+            if path.exists() {
+                return Err(Error::Exists { path }.into());
+            }
+        }
+        let failed = |source| Error::Io { doing: "create", path: folder.to_owned(), source };
+        std::fs::create_dir_all(folder).map_err(failed)?;
+        for (name, years) in files {
             let mut text = "Drug,Target,Y,Year\n".to_owned();
             for row in (0..self.years.len()).filter(|&row| years.contains(&self.years[row])) {
                 let (drug, protein) = (&self.drugs[row], &self.proteins[row]);
                 let (score, year) = (self.scores[row], self.years[row]);
                 let _ = writeln!(text, "{drug},{protein},{score},{year}");
             }
-            let place = folder.join(name);
-            if let Some(parent) = place.parent() {
-                let failed = |source| Error::Io { doing: "create", path: parent.into(), source };
-                std::fs::create_dir_all(parent).map_err(failed)?;
-            }
-            write_whole(&place, text.as_bytes())?;
+            write_whole(&folder.join(name), text.as_bytes())?;
         }
         Ok(())
     }

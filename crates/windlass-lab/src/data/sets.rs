@@ -392,7 +392,9 @@ pub(super) static SETS: [DataSet; 15] = [
         missing: None,
         rows: 0,
         split: "by the year of the patent",
-        note: Some("drugs and proteins of BindingDB; later"),
+        note: Some(
+            "drugs and proteins of BindingDB; `windlass reproduce dti --only full` reads `dti_dg_group/bindingdb_patent/train_val.csv` and `test.csv` in a folder of data sets",
+        ),
         form: Form::Later,
     },
     DataSet {

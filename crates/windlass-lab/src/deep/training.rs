@@ -60,8 +60,8 @@ impl<'a> Trainings<'a> {
     pub(crate) fn one(&self, key: Key) -> Result<Option<Run>> {
         let recipe = self.recipe(key)?;
         let device = device(recipe.device.as_deref())?;
-        let description = recipe.network.clone();
-        self.run(key, recipe, windlass_deep::Deep { description, device })
+        let network = windlass_deep::Deep::new(recipe.network.clone(), device).map_err(trained)?;
+        self.run(key, recipe, network)
     }
 
     /// One run, which this build cannot do.
@@ -78,7 +78,7 @@ impl<'a> Trainings<'a> {
     }
 
     /// One run of a network of any kind.
-    #[cfg_attr(not(any(feature = "deep", test)), expect(dead_code, reason = "for deep networks"))]
+    #[cfg_attr(not(feature = "deep"), expect(dead_code, reason = "for deep networks"))]
     fn run<S: Architecture>(&self, key: Key, recipe: &DeepRecipe, shape: S) -> Result<Option<Run>> {
         let started = Instant::now();
         let sitting = self.comparison.sitting(key).1;
@@ -147,7 +147,9 @@ impl<'a> Trainings<'a> {
 pub(super) fn device(name: Option<&str>) -> Result<windlass_deep::Device> {
     let Some(name) = name else { return Ok(windlass_deep::Device::Cpu) };
     let bad = |why: String| Error::BadDevice { name: name.to_owned(), why };
-    name.parse().map_err(|error| bad(format!("{error}")))
+    let device: windlass_deep::Device = name.parse().map_err(bad)?;
+    device.check().map_err(|error| bad(error.to_string()))?;
+    Ok(device)
 }
 
 fn trained(error: windlass_train::Error) -> Error {

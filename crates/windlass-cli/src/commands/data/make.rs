@@ -7,7 +7,7 @@ use arrow_array::RecordBatch;
 use clap::{Args, Subcommand};
 use windlass_lab::Error::Interrupted;
 use windlass_lab::Result;
-use windlass_lab::data::{self, Error, Part, RcfMnist};
+use windlass_lab::data::{self, Error, Interactions, Part, RcfMnist};
 use windlass_table::{Format, Sink, WriteOptions, check_places, write_whole};
 
 use crate::commands::picture::Picture;
@@ -27,6 +27,7 @@ enum Made {
     Cosine(CosineArgs),
     Linear(LinearArgs),
     RcfMnist(RcfArgs),
+    Dti(DtiArgs),
 }
 
 /// A noisy cosine: x uniform on (−3π, 3π), y = cos x and noise
@@ -108,11 +109,26 @@ struct RcfArgs {
     seed: u64,
 }
 
+/// Drugs and proteins that are made up, in the form of TDC's dti_dg_group: train_val.csv and test.csv
+#[derive(Debug, Args)]
+struct DtiArgs {
+    /// The folder where they go
+    #[arg(short, long, value_name = "FOLDER")]
+    output: PathBuf,
+    /// How many pairs of all years
+    #[arg(long, value_name = "N", default_value_t = 1200)]
+    rows: usize,
+    /// What random numbers depend on
+    #[arg(short, long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+}
+
 pub(super) fn run(args: &MakeArgs) -> Result<ExitCode> {
     match &args.what {
         Made::Cosine(args) => cosine(args)?,
         Made::Linear(args) => linear(args)?,
         Made::RcfMnist(args) => rcf_mnist(args)?,
+        Made::Dti(args) => dti(args)?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -161,6 +177,13 @@ fn rcf_mnist(args: &RcfArgs) -> Result<()> {
         write_whole(place, &picture.sheet(place, &made.sheet())?)?;
     }
     Ok(())
+}
+
+fn dti(args: &DtiArgs) -> Result<()> {
+    // Letters of a pair, at most.
+    check_values(&[args.rows, 300])?;
+    terminal::begin_writing();
+    Interactions::make(args.rows, args.seed).write(&args.output)
 }
 
 fn write(path: &Path, format: Option<Format>, table: &RecordBatch) -> Result<()> {
