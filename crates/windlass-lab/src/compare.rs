@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
 use ndarray::{Array2, Axis};
@@ -39,6 +39,9 @@ pub trait Watch: Sync {
 }
 
 impl Watch for () {}
+
+/// Does one run; gives none if it was stopped.
+pub(crate) type Each<'a> = dyn Fn(Key) -> Result<Option<Run>> + Sync + 'a;
 
 /// A table to compare on.
 #[derive(Debug, Clone, Copy)]
@@ -151,43 +154,44 @@ impl<'a> Comparison<'a> {
     /// Runs what is not done yet, side by side. The results do not depend on the order in which runs end.
     /// When the watcher stops it, the runs that have ended are returned all the same.
     pub fn run(&self, done: Vec<Run>, watch: &dyn Watch) -> Result<Vec<Run>> {
-        self.run_by(done, watch, &|key| self.one(key, watch))
+        let spread = |todo: &[Key], one: &Each<'_>| {
+            todo.par_iter().with_max_len(1).map(|&key| one(key)).collect()
+        };
+        self.run_by(done, watch, &spread, &|key| self.one(key, watch))
     }
 
-    /// The same, where something else does one run; it gives none if it was stopped.
+    /// The same, where something else does one run, and something else calls it for every run; it gives none if
+    /// it was stopped.
     pub(crate) fn run_by(
         &self,
         done: Vec<Run>,
         watch: &dyn Watch,
-        one: &(dyn Fn(Key) -> Result<Option<Run>> + Sync),
+        spread: &dyn Fn(&[Key], &Each<'_>) -> Vec<Result<Option<Run>>>,
+        one: &Each<'_>,
     ) -> Result<Vec<Run>> {
         let keys = self.keys();
         // Each run once, and only those that belong here.
         let mut left: BTreeSet<Key> = keys.iter().copied().collect();
         let done: Vec<Run> = done.into_iter().filter(|run| left.remove(&run.key)).collect();
         let todo: Vec<Key> = keys.iter().filter(|key| left.contains(key)).copied().collect();
-        let count = std::sync::atomic::AtomicUsize::new(done.len());
+        let count = AtomicUsize::new(done.len());
         let failed = AtomicBool::new(false);
-        let fresh: Vec<Result<Option<Run>>> = todo
-            .par_iter()
-            .with_max_len(1)
-            .map(|&key| {
-                if watch.cancelled() || failed.load(Ordering::Relaxed) {
-                    return Ok(None);
+        let told = |key: Key| {
+            if watch.cancelled() || failed.load(Ordering::Relaxed) {
+                return Ok(None);
+            }
+            let run = one(key).and_then(|run| {
+                if let Some(run) = &run {
+                    let done = 1 + count.fetch_add(1, Ordering::Relaxed);
+                    watch.done(run, done, keys.len())?;
                 }
-                let run = one(key).and_then(|run| {
-                    if let Some(run) = &run {
-                        let done = 1 + count.fetch_add(1, Ordering::Relaxed);
-                        watch.done(run, done, keys.len())?;
-                    }
-                    Ok(run)
-                });
-                failed.fetch_or(run.is_err(), Ordering::Relaxed);
-                run
-            })
-            .collect();
+                Ok(run)
+            });
+            failed.fetch_or(run.is_err(), Ordering::Relaxed);
+            run
+        };
         let mut runs = done;
-        for run in fresh {
+        for run in spread(&todo, &told) {
             runs.extend(run?);
         }
         let place = |run: &Run| keys.iter().position(|key| *key == run.key);

@@ -79,6 +79,9 @@ pub enum Error {
     /// A device that is not there.
     #[error("--device {name}: {why}")]
     BadDevice { name: String, why: String },
+    /// Weights that cannot be started from.
+    #[error("--weights: {why}")]
+    BadWeights { why: String },
     /// A state of a run that belongs to something else.
     #[error("`{}` is not the state of this run: {why}", path.display())]
     OtherCheckpoint { path: PathBuf, why: String },
@@ -146,6 +149,10 @@ impl Error {
             Self::BadDevice { .. } => {
                 "devices are cpu, wgpu and cuda (cuda:1 is the second); builds with `--features wgpu` or \
                  `--features cuda` have them"
+                    .into()
+            }
+            Self::BadWeights { .. } => {
+                "torchvision's weights of ResNet-18, as `rcf-mnist` takes them: safetensors, or what torch.save wrote"
                     .into()
             }
             Self::OtherShape { .. } => "a prediction for every held-out row, in their order".into(),

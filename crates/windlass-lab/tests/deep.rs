@@ -369,6 +369,35 @@ mod built {
     }
 
     #[test]
+    fn networks_for_images_start_from_given_weights() {
+        let images = "title = 't'\npaper = 'p'\nabout = 'a'\n\
+            [[part]]\nname = 'one'\ntitle = 't'\nmetrics = ['rmse']\nseeds = [0]\nsplit = 'in-order'\n\
+            data = { rcf-mnist = { images = 60 } }\n\
+            network = { resnet18 = { side = 16, widths = [4, 6, 8, 10] } }\n\
+            [[part.entrant]]\nname = 'ERM'\nmethod = 'erm'\n";
+        let weights = "../windlass-deep/tests/golden/resnet18.pth";
+        let start = |text: &str, weights: &str| {
+            let experiment = Experiment::parse("images", text).unwrap();
+            let scope = Scope { weights: Some(weights.into()), ..Scope::default() };
+            Reproduction::new(experiment, scope, Path::new("nowhere"))
+        };
+        let given = start(images, weights).unwrap();
+        assert_eq!(given.command(), format!("windlass reproduce images --weights {weights}"));
+        let declared = given.experiment().part[0].protocol().unwrap().declared;
+        let text = serde_json::to_string(&declared[0].deep).unwrap();
+        assert!(text.contains(weights), "{text}");
+
+        let refused =
+            |text: &str, weights: &str| start(text, weights).map(|_| ()).unwrap_err().to_string();
+        let said = refused(&images.replace("8, 10]", "8, 12]"), weights);
+        assert!(said.starts_with("--weights: ") && said.contains("not [12, 8, 3, 3]"), "{said}");
+        let said = refused(images, "absent.pth");
+        assert!(said.starts_with("--weights: absent.pth: "), "{said}");
+        let said = refused(SMALL, weights);
+        assert_eq!(said, "--weights: `images` has no network for images");
+    }
+
+    #[test]
     fn every_deep_part_is_small_where_it_is_quick() {
         for name in ["exchange_rate", "electricity", "rcf-mnist", "dti"] {
             for part in named(name).unwrap().quick().part {

@@ -27,7 +27,7 @@ Examples:
   windlass reproduce
   windlass reproduce airfoil --only published
   windlass reproduce airfoil --seeds 0,1,2
-  windlass reproduce rcf-mnist --only full --device cuda
+  windlass reproduce rcf-mnist --only full --weights resnet18.pth --device cuda
   windlass reproduce all --quick")]
 pub(crate) struct ReproduceArgs {
     /// Experiments, or `all`
@@ -44,6 +44,10 @@ pub(crate) struct ReproduceArgs {
     /// What deep networks are trained on: cpu, wgpu, cuda, or cuda:1 for the second of several
     #[arg(long, value_name = "DEVICE", default_value = "cpu")]
     device: String,
+    /// Weights that networks for images start from, such as ImageNet's: torchvision's ResNet-18, as
+    /// safetensors or as PyTorch saves them
+    #[arg(long, value_name = "FILE")]
+    weights: Option<PathBuf>,
     /// The folder of results [default: paper, or paper-quick]
     #[arg(long, short)]
     output: Option<PathBuf>,
@@ -96,7 +100,8 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<ExitCode> {
     let usual = if args.quick { "paper-quick" } else { "paper" };
     let output = args.output.clone().unwrap_or_else(|| usual.into());
     let device = Some(args.device.clone());
-    let scope = Scope { seeds: args.seeds.clone(), quick: args.quick, device };
+    let (seeds, weights) = (args.seeds.clone(), args.weights.clone());
+    let scope = Scope { seeds, quick: args.quick, device, weights };
     let mut reproductions = vec![];
     for experiment in experiments {
         reproductions.push(Reproduction::new(experiment, scope.clone(), &output)?);

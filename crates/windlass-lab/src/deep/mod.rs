@@ -13,7 +13,7 @@ use windlass_deep::Description;
 use windlass_table::Method;
 use windlass_train::{Augment, FittedOn, Training};
 
-use crate::{Error, Result};
+use crate::Result;
 
 pub(crate) use arrays::{Arrays, DOMAIN};
 pub(crate) use training::{Trainings, checkpoint};
@@ -73,9 +73,25 @@ pub(crate) fn check_device(name: &str) -> Result<()> {
     training::device(Some(name)).map(|_| ())
 }
 
+/// Refuses a network whose weights are not in the file that it names.
+#[cfg(feature = "deep")]
+pub(crate) fn check_weights(network: &Description) -> Result<()> {
+    use windlass_train::Architecture as _;
+
+    let bad = |error: windlass_train::Error| crate::Error::BadWeights { why: error.to_string() };
+    let deep = windlass_deep::Deep::new(network.clone(), windlass_deep::Device::Cpu);
+    deep.and_then(|deep| deep.network(windlass::Seed(0))).map(|_| ()).map_err(bad)
+}
+
+/// Without deep networks experiments that have them are refused before.
+#[cfg(not(feature = "deep"))]
+pub(crate) fn check_weights(_network: &Description) -> Result<()> {
+    Ok(())
+}
+
 /// Without deep networks there is no device at all.
 #[cfg(not(feature = "deep"))]
 pub(crate) fn check_device(name: &str) -> Result<()> {
     let why = "this build has no deep networks".to_owned();
-    Err(Error::BadDevice { name: name.to_owned(), why })
+    Err(crate::Error::BadDevice { name: name.to_owned(), why })
 }

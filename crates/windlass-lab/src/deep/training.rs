@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use ndarray::{Array2, ArrayView2, Axis, concatenate, s};
@@ -9,7 +10,7 @@ use windlass_table::write_whole;
 use windlass_train::{Architecture, Examples, Learner as _, Outcome, RunSpec, Trainer};
 
 use super::{Arrays, DeepRecipe};
-use crate::compare::{Comparison, Watch, trial_seed};
+use crate::compare::{Comparison, Each, Watch, trial_seed};
 use crate::results::{Key, Run};
 use crate::{Error, Result};
 
@@ -55,18 +56,27 @@ impl<'a> Trainings<'a> {
         Ok(Self { comparison, train, valid, test, folder, watch })
     }
 
+    /// Runs what is not done yet.
+    pub(crate) fn run(&self, done: Vec<Run>) -> Result<Vec<Run>> {
+        let on_cpu = |key| self.recipe(key).is_ok_and(|recipe| recipe.device.is_none());
+        let most =
+            if self.comparison.keys().into_iter().all(on_cpu) { usize::MAX } else { 1 };
+        let spread = |todo: &[Key], one: &Each<'_>| apart(todo, most, one);
+        self.comparison.run_by(done, self.watch, &spread, &|key| self.one(key))
+    }
+
     /// One run; `None` if it was stopped.
     #[cfg(feature = "deep")]
-    pub(crate) fn one(&self, key: Key) -> Result<Option<Run>> {
+    fn one(&self, key: Key) -> Result<Option<Run>> {
         let recipe = self.recipe(key)?;
         let device = device(recipe.device.as_deref())?;
         let network = windlass_deep::Deep::new(recipe.network.clone(), device).map_err(trained)?;
-        self.run(key, recipe, network)
+        self.train(key, recipe, network)
     }
 
     /// One run, which this build cannot do.
     #[cfg(not(feature = "deep"))]
-    pub(crate) fn one(&self, key: Key) -> Result<Option<Run>> {
+    fn one(&self, key: Key) -> Result<Option<Run>> {
         let name = self.recipe(key)?.network.name().to_owned();
         Err(Error::NotBuilt { name })
     }
@@ -79,7 +89,12 @@ impl<'a> Trainings<'a> {
 
     /// One run of a network of any kind.
     #[cfg_attr(not(feature = "deep"), expect(dead_code, reason = "for deep networks"))]
-    fn run<S: Architecture>(&self, key: Key, recipe: &DeepRecipe, shape: S) -> Result<Option<Run>> {
+    fn train<S: Architecture>(
+        &self,
+        key: Key,
+        recipe: &DeepRecipe,
+        shape: S,
+    ) -> Result<Option<Run>> {
         let started = Instant::now();
         let sitting = self.comparison.sitting(key).1;
         let seed = self.comparison.protocol().seed_of(sitting);
@@ -140,6 +155,37 @@ impl<'a> Trainings<'a> {
         }
         Ok(Some(trainer))
     }
+}
+
+/// Does every run, at most so many at a time, in their order. Each has its own share of the threads: were they shared, a
+/// thread that waits for a part of a step could take up another run of minutes first.
+fn apart(todo: &[Key], most: usize, one: &Each<'_>) -> Vec<Result<Option<Run>>> {
+    let threads = rayon::current_num_threads();
+    let workers = threads.min(todo.len()).min(most).max(1);
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let places = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
+        let keys = places.map_while(|place| Some((place, *todo.get(place)?)));
+        keys.map(|(place, key)| (place, one(key))).collect::<Vec<_>>()
+    };
+    let mut done = std::thread::scope(|scope| {
+        let start = |_| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads / workers).build();
+            scope.spawn(|| match pool {
+                Ok(pool) => pool.install(work),
+                // What is left then are the threads that all share.
+                Err(_) => work(),
+            })
+        };
+        let started: Vec<_> = (0..workers).map(start).collect();
+        let ended = started.into_iter().flat_map(|worker| match worker.join() {
+            Ok(done) => done,
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        ended.collect::<Vec<_>>()
+    });
+    done.sort_by_key(|(place, _)| *place);
+    done.into_iter().map(|(_, run)| run).collect()
 }
 
 /// The device of that name; without one, the CPU.

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use sha2::{Digest, Sha256};
+use windlass_deep::Description;
 use windlass_table::{Frame, write_whole};
 use windlass_train::Epoch;
 
@@ -29,6 +31,8 @@ pub struct Scope {
     pub quick: bool,
     /// What deep networks are trained on, if not the CPU: `wgpu`, `cuda`, or `cuda:1` for the second.
     pub device: Option<String>,
+    /// A file with the weights that networks for images start from.
+    pub weights: Option<PathBuf>,
 }
 
 /// An experiment and the folder that its results go to.
@@ -36,6 +40,8 @@ pub struct Scope {
 pub struct Reproduction {
     experiment: Experiment,
     scope: Scope,
+    /// Tells the weights that networks start from, if they are given, from any other.
+    weights: Option<String>,
     folder: PathBuf,
 }
 
@@ -117,11 +123,15 @@ impl Reproduction {
                 part.seeds.clone_from(seeds);
             }
         }
+        let weights = match &scope.weights {
+            Some(path) => Some(start_from(&mut experiment, path)?),
+            None => None,
+        };
         if output.is_file() {
             return Err(Error::NotAFolder { path: output.to_owned() });
         }
         let folder = output.join(&experiment.name);
-        Ok(Self { experiment, scope, folder })
+        Ok(Self { experiment, scope, weights, folder })
     }
 
     /// The experiment, as it is run.
@@ -180,6 +190,9 @@ impl Reproduction {
         if let Some(device) = &self.scope.device {
             let _ = write!(command, " --device {device}");
         }
+        if let Some(weights) = &self.scope.weights {
+            let _ = write!(command, " --weights {}", weights.display());
+        }
         command
     }
 
@@ -202,6 +215,7 @@ impl Reproduction {
         let mut tables = vec![frame.profile.fingerprint.clone()];
         tables.extend(test.iter().map(|test| test.profile.fingerprint.clone()));
         tables.extend(arrays.as_ref().map(Arrays::fingerprint));
+        tables.extend(self.weights.clone());
         let version = env!("CARGO_PKG_VERSION").to_owned();
         let plan = Plan { command: self.command(), version, protocol: protocol.clone(), tables };
 
@@ -223,8 +237,7 @@ impl Reproduction {
         let watch = &Keeping { folder: &folder, watch };
         let mut runs = match arrays {
             Some(arrays) => {
-                let trainings = Trainings::new(&comparison, arrays, folder.path(), watch)?;
-                comparison.run_by(done, watch, &|key| trainings.one(key))?
+                Trainings::new(&comparison, arrays, folder.path(), watch)?.run(done)?
             }
             None => comparison.run(done, watch)?,
         };
@@ -293,6 +306,26 @@ impl Reproduction {
         write_whole(&page, page::page(self, finished).as_bytes())?;
         Ok(page)
     }
+}
+
+/// Networks for images start from these weights; gives what tells them from any other.
+fn start_from(experiment: &mut Experiment, path: &Path) -> Result<String> {
+    let networks = experiment.part.iter_mut().filter_map(|part| part.network.as_mut());
+    let mut any = false;
+    for network in networks {
+        if let Description::Resnet18(net) = network {
+            net.weights = Some(path.to_owned());
+            deep::check_weights(network)?;
+            any = true;
+        }
+    }
+    if !any {
+        let why = format!("`{}` has no network for images", experiment.name);
+        return Err(Error::BadWeights { why });
+    }
+    let read = |source| Error::Io { doing: "read", path: path.to_owned(), source };
+    let bytes = std::fs::read(path).map_err(read)?;
+    Ok(format!("sha256:{:x}", Sha256::digest(bytes)))
 }
 
 /// Refuses seeds that come twice or are too large to be told apart.
