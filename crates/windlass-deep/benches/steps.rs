@@ -48,7 +48,8 @@ fn run(work: &str, threads: usize, at_least: Duration) {
     };
     let batch = if test { 4 } else { batch };
     let steps = if test { 1 } else { STEPS };
-    let augment = work.ends_with("ada").then(|| Augment::new(Ada::published(batch / 2, 2.0)));
+    let groups = if test { 2 } else { 40 };
+    let augment = work.ends_with("ada").then(|| Augment::new(Ada::published(groups, 2.0)));
     let examples = examples(batch * steps, &description, letters);
     let spec = RunSpec {
         train: Arc::new(examples),

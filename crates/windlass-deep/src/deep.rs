@@ -137,15 +137,15 @@ impl Learner for DeepNetwork {
         let pass = Pass::new(&self.layout, &self.values, self.deep.device, Some(step.random));
         let input = self.input(&pass, step.x.to_vec(), step.x.count());
         let outputs = match &step.inside {
-            None => self.network.from_layer(&pass, 0, input),
+            None => self.network.forward_from(&pass, 0, input),
             Some(inside) => {
-                let rows = self.network.to_layer(&pass, inside.layer, input);
+                let rows = self.network.forward_to(&pass, inside.layer, input);
                 let mut made = mixed(&pass, inside.mixing, rows.clone());
                 if inside.originals {
                     let [count, width] = made.dims();
                     made = Tensor::cat(vec![rows.slice([0..count, 0..width]), made], 0);
                 }
-                self.network.from_layer(&pass, inside.layer, made)
+                self.network.forward_from(&pass, inside.layer, made)
             }
         };
         let predicted = numbers(outputs.clone().detach());
@@ -189,7 +189,7 @@ impl Learner for DeepNetwork {
         let mut out = Vec::with_capacity(x.nrows() * self.deep.outputs());
         for rows in x.axis_chunks_iter(Axis(0), ROWS) {
             let input = self.input(&pass, rows.iter().copied().collect(), rows.nrows());
-            out.extend(numbers(self.network.from_layer(&pass, 0, input)));
+            out.extend(numbers(self.network.forward_from(&pass, 0, input)));
         }
         let shape = (x.nrows(), self.deep.outputs());
         Ok(Array2::from_shape_vec(shape, out).expect("an output for every row"))

@@ -110,7 +110,7 @@ impl Network for DeepDta {
         out
     }
 
-    fn to_layer(&self, pass: &Pass<'_>, layer: usize, input: Tensor<2>) -> Tensor<2> {
+    fn forward_to(&self, pass: &Pass<'_>, layer: usize, input: Tensor<2>) -> Tensor<2> {
         let parts = self.parted(0, input);
         let given =
             self.towers().into_iter().zip(parts).map(|((name, tower), part)| {
@@ -119,7 +119,7 @@ impl Network for DeepDta {
         Tensor::cat(given.collect(), 1)
     }
 
-    fn from_layer(&self, pass: &Pass<'_>, layer: usize, given: Tensor<2>) -> Tensor<2> {
+    fn forward_from(&self, pass: &Pass<'_>, layer: usize, given: Tensor<2>) -> Tensor<2> {
         let parts = self.parted(layer, given);
         let found = self.towers().into_iter().zip(parts).map(|((name, tower), part)| {
             let last = tower.between(pass, name, (layer, tower.channels.len()), part);

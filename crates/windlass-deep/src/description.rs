@@ -163,7 +163,7 @@ pub struct ResNet18 {
     pub side: usize,
     /// Channels of the four stages.
     pub widths: [usize; 4],
-    /// A file (safetensors, or PyTorch's own) with the weights to start from, such as those of `ImageNet`, by
+    /// A file (safetensors, or PyTorch's own) with the weights to start from, such as those of ImageNet, by
     /// torchvision's names; without it they are drawn.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub weights: Option<PathBuf>,

@@ -69,7 +69,7 @@ impl Network for Lstnet {
     }
 
     /// After the convolution a row has what that gave, and the steps that the autoregression takes.
-    fn to_layer(&self, pass: &Pass<'_>, layer: usize, input: Tensor<2>) -> Tensor<2> {
+    fn forward_to(&self, pass: &Pass<'_>, layer: usize, input: Tensor<2>) -> Tensor<2> {
         if layer == 0 {
             return input;
         }
@@ -77,7 +77,7 @@ impl Network for Lstnet {
         Tensor::cat(vec![self.convolved(pass, input), recent], 1)
     }
 
-    fn from_layer(&self, pass: &Pass<'_>, layer: usize, given: Tensor<2>) -> Tensor<2> {
+    fn forward_from(&self, pass: &Pass<'_>, layer: usize, given: Tensor<2>) -> Tensor<2> {
         if layer == 0 {
             let recent = self.recent(given.clone());
             return self.forecast(pass, self.convolved(pass, given), recent);

@@ -113,6 +113,7 @@ mod tests {
             let made = mixed(&pass, &mixing, pass.tensor("rows"));
             let want = mixing.apply(rows.view()).unwrap();
             let near = |got: &[f32], want: &Array2<f32>, what: &str| {
+                assert_eq!(got.len(), want.len(), "{what}, {mixing:?}");
                 for (got, want) in got.iter().zip(want) {
                     assert!((got - want).abs() < 2e-6, "{what}, {mixing:?}: {got}, {want}");
                 }

@@ -21,10 +21,10 @@ pub(crate) trait Network: Debug + Send + Sync {
     }
 
     /// What a hidden layer gives for the input; layer 0 is the input.
-    fn to_layer(&self, pass: &Pass<'_>, layer: usize, input: Tensor<2>) -> Tensor<2>;
+    fn forward_to(&self, pass: &Pass<'_>, layer: usize, input: Tensor<2>) -> Tensor<2>;
 
     /// The output for what a hidden layer gave.
-    fn from_layer(&self, pass: &Pass<'_>, layer: usize, given: Tensor<2>) -> Tensor<2>;
+    fn forward_from(&self, pass: &Pass<'_>, layer: usize, given: Tensor<2>) -> Tensor<2>;
 }
 
 /// One way through a network, with its weights on a device.
@@ -162,4 +162,36 @@ impl<'a> Pass<'a> {
 /// The numbers of a tensor.
 pub(crate) fn numbers<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
     tensor.into_data().try_into_vec().expect("32 bits")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dropout_leaves_out_a_share_and_scales_the_rest() {
+        let layout = Layout::new(vec![], vec![]);
+        let given = |step: Option<(Seed, u64)>, share: f64, number: u64| {
+            let pass = Pass::new(&layout, &[], crate::Device::Cpu, step);
+            let ones = pass.matrix(vec![1.0; 40_000], [200, 200]);
+            numbers(pass.dropout(share, number, ones))
+        };
+        let step = |seed, step| Some((Seed(seed), step));
+        let kept = given(step(1, 7), 0.2, 0);
+        // A fifth to sixteen bits; the mean stays what it was.
+        let factor = 65_536.0 / (65_536.0 - 13_107.0);
+        assert!(kept.iter().all(|&value| value == 0.0 || (value - factor).abs() < 1e-6));
+        let left_out = kept.iter().filter(|&&value| value == 0.0).count() as f64 / 40_000.0;
+        assert!((left_out - 0.2).abs() < 0.01, "{left_out}");
+        // The same for the same step, and others for another step, layer or seed.
+        assert_eq!(kept, given(step(1, 7), 0.2, 0));
+        for other in
+            [given(step(1, 8), 0.2, 0), given(step(1, 7), 0.2, 1), given(step(2, 7), 0.2, 0)]
+        {
+            assert_ne!(kept, other);
+        }
+        // Only in training, and only where it is asked for.
+        assert_eq!(given(None, 0.2, 0), vec![1.0; 40_000]);
+        assert_eq!(given(step(1, 7), 0.0, 0), vec![1.0; 40_000]);
+    }
 }

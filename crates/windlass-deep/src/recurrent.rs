@@ -65,7 +65,7 @@ impl Layer {
         let weights = self.state.swap_dims(0, 1);
         let mut state = Tensor::<2>::zeros([rows, hidden], &by_input.device());
         for step in 0..count {
-            let by_input = by_input.clone().slice([step..step + 1]).reshape([rows, 3 * hidden]);
+            let by_input = by_input.clone().narrow(0, step, 1).reshape([rows, 3 * hidden]);
             let by_state = linear(state.clone(), weights.clone(), Some(state_bias.clone()));
             let gate = |of: &Tensor<2>, place: usize| {
                 of.clone().slice([0..rows, place * hidden..(place + 1) * hidden])
@@ -90,7 +90,7 @@ impl Layer {
         ];
         let tensors = Tensors(parents.each_ref().map(|tensor| tensor.primitive().to_contiguous()));
         let (output, tape) = tensors.forward();
-        let nodes = parents.each_ref().map(|tensor| tensor.node());
+        let nodes = parents.each_ref().map(Tracked::node);
         let output = match Gru.prepare::<NoCheckpointing>(nodes).compute_bound().stateful() {
             OpsKind::Tracked(prepared) => prepared.finish((tensors, Arc::new(tape)), output),
             OpsKind::UnTracked(prepared) => prepared.finish(output),
@@ -174,6 +174,47 @@ impl Backward<Flex, 5> for Gru {
                 let data = TensorData::new(found, tensor.layout().shape().clone());
                 gradients.register::<Flex>(node.id, FlexTensor::from_data(data));
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use windlass::Seed;
+
+    use super::*;
+    use crate::network::numbers;
+    use crate::values::Layout;
+
+    /// What runs on other devices is what runs on the CPU, and so are its gradients.
+    #[test]
+    fn the_graph_is_the_fused_layer() {
+        let (steps, rows, inputs, hidden) = (4, 5, 3, 2);
+        let mut named = tensors("gru", inputs, hidden).to_vec();
+        named.push(Named::new("x", &[steps, rows, inputs], First::Uniform(1.0)));
+        let layout = Layout::new(named, vec![]);
+        let values = layout.first(Seed(4));
+        let run = |fused: bool| {
+            let pass = Pass::new(&layout, &values, crate::Device::Cpu, Some((Seed(0), 0)));
+            let x: Tensor<3> = pass.tensor("x");
+            let layer = Layer {
+                input: pass.tensor("gru.weight_ih_l0"),
+                state: pass.tensor("gru.weight_hh_l0"),
+                biases: [pass.tensor("gru.bias_ih_l0"), pass.tensor("gru.bias_hh_l0")],
+            };
+            let out = if fused { layer.fused(x) } else { layer.step_by_step(x) };
+            let mut all = numbers(out.clone().detach());
+            let mut gradients = (out.clone() * out).sum().backward();
+            for tensor in pass.learnt() {
+                all.extend(numbers(tensor.grad_remove(&mut gradients).expect("a gradient")));
+            }
+            all
+        };
+        let (fused, graph) = (run(true), run(false));
+        assert_eq!(fused.len(), rows * hidden + values.len());
+        assert_eq!(fused.len(), graph.len());
+        for (fused, graph) in fused.iter().zip(&graph) {
+            assert!((fused - graph).abs() < 1e-5, "{fused}, {graph}");
         }
     }
 }

@@ -138,12 +138,12 @@ impl Network for ResNet18 {
         (learnt, remembered)
     }
 
-    fn to_layer(&self, pass: &Pass<'_>, layer: usize, input: Tensor<2>) -> Tensor<2> {
+    fn forward_to(&self, pass: &Pass<'_>, layer: usize, input: Tensor<2>) -> Tensor<2> {
         let given = self.between(pass, (0, layer), input);
         given.flatten(1, 3)
     }
 
-    fn from_layer(&self, pass: &Pass<'_>, layer: usize, given: Tensor<2>) -> Tensor<2> {
+    fn forward_from(&self, pass: &Pass<'_>, layer: usize, given: Tensor<2>) -> Tensor<2> {
         let last = self.between(pass, (layer, self.widths.len() + 1), given);
         let pooled = last.mean_dims(&[2, 3]).flatten(1, 3);
         pass.linear("fc", pooled)

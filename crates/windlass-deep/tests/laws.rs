@@ -154,6 +154,35 @@ fn bits_do_not_depend_on_threads() {
     assert_eq!(on(1), on(3));
 }
 
+/// Networks of the published sizes, whose products are large enough to be spread over threads.
+#[test]
+fn bits_of_large_networks_do_not_depend_on_threads() {
+    let networks = [
+        (Description::Lstnet(Lstnet::default()), 64),
+        (Description::Resnet18(ResNet18::default()), 16),
+    ];
+    for (description, batch) in networks {
+        let train = Examples::new(
+            wave((batch, description.inputs()), 2),
+            wave((batch, description.outputs()), 3),
+            None,
+        );
+        let spec = RunSpec {
+            train: Arc::new(train.unwrap()),
+            valid: None,
+            shape: Deep::new(description, Device::Cpu).unwrap(),
+            training: Training { epochs: 2, batch, ..Training::default() },
+            augment: Some(Augment::new(ada()).after(1)),
+            seed: Seed(5),
+        };
+        let on = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            bits(pool.install(|| spec.run(|_| true).unwrap()).network.values())
+        };
+        assert_eq!(on(1), on(3), "{:?}", spec.shape);
+    }
+}
+
 #[test]
 fn seeds_and_methods_differ() {
     for spec in specs() {

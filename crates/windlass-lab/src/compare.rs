@@ -43,6 +43,9 @@ impl Watch for () {}
 /// Does one run; gives none if it was stopped.
 pub(crate) type Each<'a> = dyn Fn(Key) -> Result<Option<Run>> + Sync + 'a;
 
+/// Calls it for every run, and gives what it gave, in their order.
+pub(crate) type Spread<'a> = dyn Fn(&[Key], &Each<'_>) -> Vec<Result<Option<Run>>> + 'a;
+
 /// A table to compare on.
 #[derive(Debug, Clone, Copy)]
 pub struct Rows<'a> {
@@ -160,13 +163,12 @@ impl<'a> Comparison<'a> {
         self.run_by(done, watch, &spread, &|key| self.one(key, watch))
     }
 
-    /// The same, where something else does one run, and something else calls it for every run; it gives none if
-    /// it was stopped.
+    /// The same, where something else does one run, and something else spreads them over threads.
     pub(crate) fn run_by(
         &self,
         done: Vec<Run>,
         watch: &dyn Watch,
-        spread: &dyn Fn(&[Key], &Each<'_>) -> Vec<Result<Option<Run>>>,
+        spread: &Spread<'_>,
         one: &Each<'_>,
     ) -> Result<Vec<Run>> {
         let keys = self.keys();

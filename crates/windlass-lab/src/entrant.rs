@@ -275,7 +275,10 @@ impl Entrant {
                     ForestSettings { leaf, features: Some(features), ..usual }
                 })
             }
-            ModelName::Auto | ModelName::Estimator | ModelName::Deep => {
+            ModelName::Estimator | ModelName::Deep => {
+                unreachable!("models that are trained elsewhere have settings of their own")
+            }
+            ModelName::Auto => {
                 Kind::Auto(AutoRecipe { folds: 4, split: split.clone(), larger_shifts: false })
             }
         }

@@ -76,7 +76,7 @@ pub enum Error {
     /// Something that only builds with deep networks can run.
     #[error("`{name}` needs deep networks, which this build does not have")]
     NotBuilt { name: String },
-    /// A device that is not there.
+    /// A device that this build does not know.
     #[error("--device {name}: {why}")]
     BadDevice { name: String, why: String },
     /// Weights that cannot be started from.

@@ -1,6 +1,6 @@
 //! Methods in words.
 
-use windlass::{Bandwidth, GammaLaw};
+use windlass::{Bandwidth, GammaLaw, On};
 use windlass_table::{Clusters, Method};
 
 /// A method with its settings.
@@ -11,7 +11,12 @@ pub(crate) fn method(method: &Method) -> String {
                 Clusters::Auto => "as many groups as usual".to_owned(),
                 Clusters::Count(groups) => format!("{groups} groups"),
             };
-            format!("ADA, {groups}, {}", gamma(&ada.gamma))
+            let of = match ada.on {
+                On::X => " of features",
+                On::Y => " of targets",
+                On::Xy => "",
+            };
+            format!("ADA, {groups}{of}, {}", gamma(&ada.gamma))
         }
         Method::Mixup { beta, .. } => format!("Mixup, Beta({beta}, {beta})"),
         Method::CMixup { bandwidth, beta, .. } => {

@@ -12,6 +12,12 @@ fn waves(rows: usize) -> Series {
     Series::of(&table)
 }
 
+/// As networks take it.
+#[expect(clippy::cast_possible_truncation, reason = "rounded")]
+fn single(value: f64) -> f32 {
+    value as f32
+}
+
 #[test]
 fn windows_come_before_their_targets() {
     let series = waves(100);
@@ -21,11 +27,11 @@ fn windows_come_before_their_targets() {
     assert_eq!((x.dim(), y.dim()), ((48, 20), (48, 2)));
     // The first window is rows 0 to 9; its target is row 12, three steps after the last.
     let value = |row: usize, place: usize| series.values[(row, place)];
-    assert_eq!(x[(0, 0)], value(0, 0) as f32);
-    assert_eq!(x[(0, 19)], value(9, 1) as f32);
+    assert_eq!(x[(0, 0)], single(value(0, 0)));
+    assert_eq!(x[(0, 19)], single(value(9, 1)));
     assert_eq!((y[(0, 0)], y[(0, 1)]), (value(12, 0), value(12, 1)));
     let (x, y) = series.windows(test, 10, 3);
-    assert_eq!(x[(19, 0)], value(87, 0) as f32);
+    assert_eq!(x[(19, 0)], single(value(87, 0)));
     assert_eq!(y[(19, 1)], value(99, 1));
     for (window, horizon) in [(0, 0), (0, 1), (1, 0), (58, 3)] {
         assert!(matches!(series.parts(window, horizon), Err(data::Error::ShortSeries { .. })));
@@ -68,7 +74,7 @@ fn windows_of_exchange_rates_are_those_of_the_paper() {
     assert!((f64::from(x[(0, 0)]) - 0.7855 / 1.102_536).abs() < 1e-6, "{}", x[(0, 0)]);
     assert_eq!(y[(0, 0)], raw.values[(179, 0)] / 1.102_536);
     let (x, y) = series.windows(parts[2].clone(), 168, 12);
-    assert_eq!(x[(1517, 0)], series.values[(7588 - 12 - 168, 0)] as f32);
+    assert_eq!(x[(1517, 0)], single(series.values[(7588 - 12 - 168, 0)]));
     assert_eq!(y.row(1517), series.values.row(7587));
 }
 
@@ -105,6 +111,18 @@ fn interactions_are_read_as_they_are_written() {
     assert!(matches!(again, Err(Error::Data(data::Error::Exists { .. }))));
     assert_eq!(Interactions::load_from(&folders).unwrap(), made);
     assert_ne!(Interactions::make(160, 2), made);
+    // Each file is for its years: what else is in it does not get into the other part.
+    let test = folder.path().join("dti/test.csv");
+    let text = std::fs::read_to_string(&test).unwrap();
+    std::fs::write(&test, text.clone() + "C,M,1,2017\n").unwrap();
+    assert_eq!(Interactions::load_from(&folders).unwrap(), made);
+    // Both are of one folder.
+    let other = tempfile::tempdir().unwrap();
+    std::fs::create_dir(other.path().join("dti")).unwrap();
+    std::fs::write(other.path().join("dti/train_val.csv"), "Drug,Target,Y,Year\nC,M,1,2013\n")
+        .unwrap();
+    let both = [other.path().to_owned(), folder.path().to_owned()];
+    assert_eq!(Interactions::load_from(&both).unwrap(), made);
     assert!(made.drugs.iter().all(|drug| (5..100).contains(&drug.len())));
     assert!(made.proteins.iter().all(|protein| (60..250).contains(&protein.len())));
 }
@@ -325,6 +343,7 @@ mod built {
 
         let watch = Stop::after(usize::MAX);
         let again = stopped.run(part, &watch).unwrap();
+        assert!(again.kept.runs.iter().all(|run| run.seconds > 0.0));
         let epochs = watch.epochs.lock().unwrap().len();
         assert!(epochs < 6 * 3, "{epochs} epochs: it did not go on, but began again");
         assert_eq!(timeless(&again.kept.runs), timeless(&finished.kept.runs));

@@ -18,6 +18,8 @@ struct Notes {
     steps: u64,
     best: Option<(usize, f64)>,
     history: Vec<Epoch>,
+    #[serde(default)]
+    seconds: f64,
 }
 
 impl<'a, S: Architecture> Trainer<'a, S> {
@@ -30,6 +32,7 @@ impl<'a, S: Architecture> Trainer<'a, S> {
             steps: self.memory.steps,
             best: self.best.as_ref().map(|best| (best.epoch, best.valid)),
             history: self.history.clone(),
+            seconds: self.seconds(),
         };
         let notes = serde_json::to_string(&notes).expect("plain values");
         let best = self.best.as_ref().map(|best| &best.values[..]);
@@ -83,6 +86,7 @@ impl<'a, S: Architecture> Trainer<'a, S> {
             None => None,
         };
         trainer.history = notes.history;
+        trainer.before = notes.seconds;
         trainer.stop_if_waited();
         Ok(trainer)
     }

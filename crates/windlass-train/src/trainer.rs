@@ -30,6 +30,8 @@ pub struct Trainer<'a, S: Architecture = Shape> {
     outcome: Option<Outcome>,
     room: Room<S>,
     started: Instant,
+    /// Seconds before it was saved and resumed.
+    pub(crate) before: f64,
     /// Of the spec, found when it is first asked for.
     fingerprint: OnceLock<String>,
 }
@@ -94,6 +96,7 @@ impl<'a, S: Architecture> Trainer<'a, S> {
             outcome: None,
             room: Room::<S>::default(),
             started: Instant::now(),
+            before: 0.0,
             fingerprint: OnceLock::new(),
         })
     }
@@ -106,6 +109,16 @@ impl<'a, S: Architecture> Trainer<'a, S> {
     #[must_use]
     pub fn is_finished(&self) -> bool {
         self.outcome.is_some() || self.history.len() >= self.spec.training.epochs
+    }
+
+    /// How long it had gone on before it was saved and resumed.
+    #[must_use]
+    pub fn seconds_before(&self) -> f64 {
+        self.before
+    }
+
+    pub(crate) fn seconds(&self) -> f64 {
+        self.before + self.started.elapsed().as_secs_f64()
     }
 
     /// Ends the run where it is.
@@ -275,6 +288,7 @@ impl<'a, S: Architecture> Trainer<'a, S> {
     /// What came of it.
     #[must_use]
     pub fn into_result(self) -> RunResult<S::Network> {
+        let seconds = self.seconds();
         let mut network = self.network;
         let (mut epoch, mut valid) = (self.history.len(), None);
         if let Some(best) = self.best {
@@ -287,7 +301,7 @@ impl<'a, S: Architecture> Trainer<'a, S> {
             epoch,
             valid,
             outcome: self.outcome.unwrap_or(Outcome::Finished),
-            seconds: self.started.elapsed().as_secs_f64(),
+            seconds,
         }
     }
 }

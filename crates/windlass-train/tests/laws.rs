@@ -150,6 +150,7 @@ proptest! {
             first.epoch().unwrap();
         }
         let mut second = Trainer::resume(&spec, &first.save()).unwrap();
+        assert!(first.seconds_before() == 0.0 && second.seconds_before() > 0.0);
         while !second.is_finished() {
             second.epoch().unwrap();
         }

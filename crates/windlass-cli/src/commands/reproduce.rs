@@ -8,7 +8,7 @@ use std::time::Instant;
 use clap::Args;
 use indicatif::ProgressBar;
 use windlass_lab::reproduce::{
-    Experiment, Part, Reproduction, Scope, check_index, named, names, write_index,
+    Experiment, Part, Reproduction, Scope, check_index, has_index, named, names, write_index,
 };
 use windlass_lab::{Error, Key, Result, Run, Watch};
 use windlass_train::Epoch;
@@ -44,8 +44,8 @@ pub(crate) struct ReproduceArgs {
     /// What deep networks are trained on: cpu, wgpu, cuda, or cuda:1 for the second of several
     #[arg(long, value_name = "DEVICE", default_value = "cpu")]
     device: String,
-    /// Weights that networks for images start from, such as ImageNet's: torchvision's ResNet-18, as
-    /// safetensors or as PyTorch saves them
+    /// Weights that networks for images start from, such as those of ImageNet: torchvision's
+    /// ResNet-18, as safetensors or as PyTorch saves them
     #[arg(long, value_name = "FILE")]
     weights: Option<PathBuf>,
     /// The folder of results [default: paper, or paper-quick]
@@ -127,7 +127,8 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<ExitCode> {
     for reproduction in reproductions.iter().filter(wanted) {
         one(args, reproduction)?;
     }
-    if everything {
+    // A list that is there says of every experiment whether it was run.
+    if everything || has_index(&output) {
         let index = write_index(&output)?;
         if !args.quiet {
             terminal::say(&index.display().to_string());
@@ -168,9 +169,12 @@ fn list() -> Result<ExitCode> {
     let mut out = String::new();
     for name in names() {
         let experiment = named(name)?;
-        let part = |part: &Part| match part.only_when_asked {
-            true => format!("{} (only when asked)", part.name),
-            false => part.name.clone(),
+        let part = |part: &Part| {
+            if part.only_when_asked {
+                format!("{} (only when asked)", part.name)
+            } else {
+                part.name.clone()
+            }
         };
         let parts: Vec<String> = experiment.part.iter().map(part).collect();
         let mut state = if parts.is_empty() { "pictures".to_owned() } else { parts.join(", ") };

@@ -55,28 +55,40 @@ pub struct Interactions {
 pub(crate) type MostPerYear = [usize; 3];
 
 impl Interactions {
-    /// Reads both files from the first of these folders that has them.
+    /// Reads both files from the first of these folders that has them: of each the years that it is for.
     pub fn load_from(folders: &[PathBuf]) -> Result<Self, crate::Error> {
         let [train, test] = Self::paths(folders)?;
-        let mut all = Self::read(&train)?;
-        let more = Self::read(&test)?;
-        all.drugs.extend(more.drugs);
-        all.proteins.extend(more.proteins);
-        all.scores.extend(more.scores);
-        all.years.extend(more.years);
+        let mut all = Self::default();
         for (path, years, what) in [
             (train, LEARNT, "of the years 2013 to 2018"),
             (test, HELD, "of the years 2019 and 2020"),
         ] {
-            if !all.years.iter().any(|year| years.contains(year)) {
+            let read = Self::read(&path)?;
+            let before = all.years.len();
+            for row in (0..read.years.len()).filter(|&row| years.contains(&read.years[row])) {
+                all.drugs.push(read.drugs[row].clone());
+                all.proteins.push(read.proteins[row].clone());
+                all.scores.push(read.scores[row]);
+                all.years.push(read.years[row]);
+            }
+            if all.years.len() == before {
                 return Err(Error::NoRowsOf { path, what }.into());
             }
         }
         Ok(all)
     }
 
-    /// Where the two files are.
+    /// Where the two files are, side by side.
     pub(crate) fn paths(folders: &[PathBuf]) -> Result<[PathBuf; 2]> {
+        for folder in folders {
+            for pair in TRAIN.iter().zip(TEST) {
+                let paths = [folder.join(pair.0), folder.join(pair.1)];
+                if paths.iter().all(|path| path.is_file()) {
+                    return Ok(paths);
+                }
+            }
+        }
+        // One of them, or both, are nowhere: it says which.
         Ok([put(&TRAIN, SOURCE, folders)?, put(&TEST, SOURCE, folders)?])
     }
 

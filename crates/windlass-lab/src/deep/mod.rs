@@ -67,7 +67,7 @@ pub(crate) const fn is_built() -> bool {
     cfg!(feature = "deep")
 }
 
-/// Refuses a device that this build does not know, or has not.
+/// Refuses a device that this build does not know. Whether the machine has one is seen when it is opened.
 #[cfg(feature = "deep")]
 pub(crate) fn check_device(name: &str) -> Result<()> {
     training::device(Some(name)).map(|_| ())

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use ndarray::{Array2, ArrayView2, Axis, concatenate, s};
+use ndarray::Array2;
 use windlass_table::write_whole;
 use windlass_train::{Architecture, Examples, Learner as _, Outcome, RunSpec, Trainer};
 
@@ -16,8 +16,8 @@ use crate::{Error, Result};
 
 /// How often what is under way is kept.
 const PAUSE: Duration = Duration::from_secs(30);
-/// Rows that are predicted at a time.
-const BLOCK: usize = 256;
+/// What all runs at a time may need for their training rows, in bytes.
+const ROOM: usize = 8 << 30;
 
 /// Where a run is kept while it goes on.
 pub(crate) fn checkpoint(folder: &Path, key: Key) -> PathBuf {
@@ -34,6 +34,8 @@ pub(crate) struct Trainings<'a> {
     /// The folder of what is under way.
     folder: &'a Path,
     watch: &'a dyn Watch,
+    /// Whether a run could not be done, so that the others need not be finished.
+    failed: AtomicBool,
 }
 
 impl<'a> Trainings<'a> {
@@ -53,16 +55,25 @@ impl<'a> Trainings<'a> {
         };
         let train = examples(train, own)?;
         let valid = (valid.nrows() > 0).then(|| examples(valid, chosen_by)).transpose()?;
-        Ok(Self { comparison, train, valid, test, folder, watch })
+        Ok(Self { comparison, train, valid, test, folder, watch, failed: AtomicBool::new(false) })
     }
 
     /// Runs what is not done yet.
     pub(crate) fn run(&self, done: Vec<Run>) -> Result<Vec<Run>> {
         let on_cpu = |key| self.recipe(key).is_ok_and(|recipe| recipe.device.is_none());
-        let most =
-            if self.comparison.keys().into_iter().all(on_cpu) { usize::MAX } else { 1 };
+        let most = if self.comparison.keys().into_iter().all(on_cpu) {
+            // Some methods keep a copy of the rows in 64 bits, and need another to be fitted.
+            (ROOM / (self.train.x().len() * 2 * size_of::<f64>()).max(1)).max(1)
+        } else {
+            1
+        };
         let spread = |todo: &[Key], one: &Each<'_>| apart(todo, most, one);
-        self.comparison.run_by(done, self.watch, &spread, &|key| self.one(key))
+        let one = |key| {
+            let run = self.one(key);
+            self.failed.fetch_or(run.is_err(), Ordering::Relaxed);
+            run
+        };
+        self.comparison.run_by(done, self.watch, &spread, &one)
     }
 
     /// One run; `None` if it was stopped.
@@ -107,16 +118,11 @@ impl<'a> Trainings<'a> {
             seed: trial_seed(key.entrant, seed, 0),
         };
         let Some(trainer) = self.trained(key, &spec)? else { return Ok(None) };
+        let earlier = trainer.seconds_before();
         let result = trainer.into_result();
-        let mut predicted = vec![];
-        for from in (0..self.test.nrows()).step_by(BLOCK) {
-            let to = (from + BLOCK).min(self.test.nrows());
-            let rows = self.test.slice(s![from..to, ..]);
-            predicted.push(result.network.predict(rows).map_err(trained)?.mapv(f64::from));
-        }
-        let views: Vec<ArrayView2<'_, f64>> = predicted.iter().map(|rows| rows.view()).collect();
-        let predicted = concatenate(Axis(0), &views).expect("rows of the same width");
-        let run = self.comparison.judge(key, &predicted, started.elapsed().as_secs_f64())?;
+        let predicted = result.network.predict(self.test.view()).map_err(trained)?.mapv(f64::from);
+        let seconds = earlier + started.elapsed().as_secs_f64();
+        let run = self.comparison.judge(key, &predicted, seconds)?;
         Ok(Some(Run { diverged: result.outcome == Outcome::Diverged, ..run }))
     }
 
@@ -144,7 +150,7 @@ impl<'a> Trainings<'a> {
             if let Some(epoch) = trainer.epoch().map_err(trained)? {
                 self.watch.epoch(key, &epoch, spec.training.epochs);
             }
-            let stop = self.watch.cancelled();
+            let stop = self.watch.cancelled() || self.failed.load(Ordering::Relaxed);
             if stop || (kept.elapsed() >= PAUSE && !trainer.is_finished()) {
                 write_whole(&place, &trainer.save())?;
                 kept = Instant::now();

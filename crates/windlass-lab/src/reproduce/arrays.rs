@@ -29,7 +29,8 @@ impl Source {
             }
             &Self::RcfMnist { images, seed } => {
                 let source = data::fashion_mnist(ImagePart::Train)?;
-                Ok(turned(&RcfMnist::make(&source, images, seed)?, most))
+                let RcfMnist { train, valid, test, .. } = RcfMnist::make(&source, images, seed)?;
+                Ok(turned([&train, &valid, &test], most))
             }
             &Self::Dti { most_per_year, seed } => {
                 let all = Interactions::load_from(&data::folders())?;
@@ -96,8 +97,7 @@ fn windows(series: Series, (window, horizon): (usize, usize), most: usize) -> Re
 }
 
 /// Images with pixels from −1 to 1, and by which angle each is turned; domains are the ways of colouring.
-fn turned(made: &RcfMnist, most: usize) -> Arrays {
-    let parts = [&made.train, &made.valid, &made.test];
+fn turned(parts: [&RcfPart; 3], most: usize) -> Arrays {
     let few = |part: &RcfPart| part.targets.len().min(most);
     let x = parts.map(|part| {
         let (_, channels, height, width) = part.pixels.dim();
@@ -115,4 +115,50 @@ fn turned(made: &RcfMnist, most: usize) -> Arrays {
     let domains = parts.iter().flat_map(|part| (0..few(part)).map(|row| colouring(part, row)));
     let domains = domains.map(str::to_owned).collect();
     Arrays { x, y, targets: vec!["angle".to_owned()], domains: Some(domains) }
+}
+
+#[cfg(test)]
+mod tests {
+    use ndarray::{Array4, array};
+
+    use super::*;
+
+    #[test]
+    fn images_are_rows_of_pixels_with_an_angle_and_a_domain() {
+        let part = |targets: [f64; 3], red: [f64; 3]| RcfPart {
+            pixels: Array4::from_shape_fn((3, 3, 1, 2), |(i, c, _, x)| {
+                if x == 0 { 255 } else { u8::try_from(i * 10 + c).unwrap() }
+            }),
+            targets: targets.to_vec(),
+            red: red.to_vec(),
+            sources: vec![0, 1, 2],
+        };
+        let train = part([0.25, 0.25, 0.5], [0.25, 0.75, 0.125]);
+        let other = part([0.75; 3], [0.75; 3]);
+        let arrays = turned([&train, &other, &other], 2);
+        assert_eq!(arrays.counts(), [2, 2, 2]);
+        let dark = |value: f32| (value / 255.0 - 0.5) / 0.5;
+        // Red, green, blue, each with its bright and its dark pixel.
+        let second = array![1.0, dark(10.0), 1.0, dark(11.0), 1.0, dark(12.0)];
+        assert_eq!(arrays.x[0].row(1), second);
+        assert_eq!(arrays.y[0], array![[0.25], [0.25]]);
+        let domains = arrays.domains.unwrap();
+        assert_eq!(domains[..2], ["red is the angle", "red is its opposite"]);
+        assert_eq!(domains.len(), 6);
+        let all = turned([&train, &other, &other], usize::MAX);
+        assert_eq!(all.domains.unwrap()[2], "red is by chance");
+    }
+
+    #[test]
+    fn windows_are_of_scaled_series() {
+        let values = Array2::from_shape_fn((20, 1), |(row, _)| row as f64 * 2.0);
+        let series = Series { names: vec!["a".into()], values };
+        let arrays = windows(series, (3, 2), 4).unwrap();
+        assert_eq!(arrays.counts(), [4, 4, 4]);
+        // Rows 0, 1, 2 and what comes two later; the largest value is 38.
+        assert_eq!(arrays.x[0].row(0), array![0.0, 2.0 / 38.0, 4.0 / 38.0]);
+        assert_eq!(arrays.y[0][(0, 0)], 8.0 / 38.0);
+        // The first test row is row 16.
+        assert_eq!(arrays.y[2][(0, 0)], 32.0 / 38.0);
+    }
 }

@@ -455,7 +455,10 @@ impl Metric {
             }
             Self::R => run.metrics.r.unwrap_or(f64::NAN),
             Self::WorstR => {
-                run.domains.iter().filter_map(|domain| domain.metrics.r).fold(f64::NAN, f64::min)
+                // Where predictions are all the same there is no correlation, and nothing is worse.
+                let each = run.domains.iter().map(|domain| domain.metrics.r.unwrap_or(f64::NAN));
+                each.reduce(|a, b| if a.is_nan() || b.is_nan() { f64::NAN } else { a.min(b) })
+                    .unwrap_or(f64::NAN)
             }
         }
     }

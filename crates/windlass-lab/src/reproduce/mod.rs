@@ -57,6 +57,12 @@ pub fn check_index(output: &Path) -> Result<()> {
     page::check(&output.join("README.md"))
 }
 
+/// Whether a folder has a list of experiments that we wrote.
+#[must_use]
+pub fn has_index(output: &Path) -> bool {
+    output.join("README.md").exists() && check_index(output).is_ok()
+}
+
 /// Writes the list of all experiments, with links to their pages.
 pub fn write_index(output: &Path) -> Result<PathBuf> {
     let experiments: Vec<Experiment> = names().into_iter().map(named).collect::<Result<_>>()?;

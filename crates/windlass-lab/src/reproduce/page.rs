@@ -301,9 +301,12 @@ fn against_paper(main: &Finished, metric: Metric) -> Option<String> {
         };
         let Some(deviation) = published.deviation else {
             let values = main.kept.values(None, entrant, metric);
-            let good = |&&value: &&f64| match metric.is_better_high() {
-                true => value >= published.mean,
-                false => value <= published.mean,
+            let good = |&&value: &&f64| {
+                if metric.is_better_high() {
+                    value >= published.mean
+                } else {
+                    value <= published.mean
+                }
             };
             let low = values.iter().filter(good).count();
             single.push(format!("{name}: {low}"));
@@ -381,10 +384,13 @@ fn order(main: &Finished) -> Option<String> {
         if found.is_empty() {
             return None;
         }
-        found.sort_by(|a, b| a.1.total_cmp(&b.1));
-        if metric.is_better_high() {
-            found.reverse();
-        }
+        // What is no number comes last, whatever is better.
+        let sign = if metric.is_better_high() { -1.0 } else { 1.0 };
+        let place = |value: f64| (value.is_nan(), sign * value);
+        found.sort_by(|a, b| {
+            let (a, b) = (place(a.1), place(b.1));
+            a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
+        });
         let names: Vec<String> =
             found.iter().map(|(entrant, _)| main.kept.protocol.name(*entrant)).collect();
         Some(names.join(if metric.is_better_high() { " > " } else { " < " }))
@@ -606,11 +612,10 @@ pub(super) fn index(experiments: &[Experiment], output: &Path) -> String {
     for experiment in experiments {
         let (name, title, paper) = (&experiment.name, &experiment.title, &experiment.paper);
         let there = experiment.can_run() || output.join(name).join("README.md").exists();
-        let _ = match there {
-            true => writeln!(out, "| [{name}]({name}/README.md) | {paper} | {title} |"),
-            false => {
-                writeln!(out, "| {name} | {paper} | {title}. Not run: it needs deep networks. |")
-            }
+        let _ = if there {
+            writeln!(out, "| [{name}]({name}/README.md) | {paper} | {title} |")
+        } else {
+            writeln!(out, "| {name} | {paper} | {title}. Not run: it needs deep networks. |")
         };
     }
     out

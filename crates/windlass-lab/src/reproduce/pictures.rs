@@ -231,10 +231,7 @@ fn heat(title: String, part: &Finished) -> HeatMap {
         values: grid.groups.iter().map(row).collect(),
         value_label: part.part.metrics[0].name().into(),
         decimals: part.part.decimals,
-        best: match part.part.metrics[0].is_better_high() {
-            true => Best::Most,
-            false => Best::Least,
-        },
+        best: if part.part.metrics[0].is_better_high() { Best::Most } else { Best::Least },
         ..HeatMap::default()
     }
 }

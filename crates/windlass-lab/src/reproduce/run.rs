@@ -141,12 +141,19 @@ impl Reproduction {
     }
 
     /// Refuses what could not be finished, before anything is run: data sets that are not there, and a page of
-    /// someone else in the place of ours. Where only one part is asked for, others are not looked at.
+    /// someone else in the place of ours. Where only one part is asked for, others are looked at only if they were
+    /// finished before, and so are on the page.
     pub fn check(&self, only: Option<&str>) -> Result<()> {
         page::check(&self.page())?;
-        let parts = self.experiment.part.iter().filter(|part| part.is_wanted(only));
+        let shown = |part: &&Part| part.is_wanted(only) || self.place(part).exists();
+        let parts = self.experiment.part.iter().filter(shown);
         let sources = parts.flat_map(|part| [Some(&part.data), part.test.as_ref()]);
         sources.flatten().try_for_each(Source::check)
+    }
+
+    /// Where the results of a part are.
+    fn place(&self, part: &Part) -> PathBuf {
+        self.folder.join(format!("{}.json", part.name))
     }
 
     fn page(&self) -> PathBuf {
@@ -207,7 +214,7 @@ impl Reproduction {
     }
 
     fn attempt(&self, part: &Part, watch: Option<&dyn Watch>) -> Result<Option<Finished>> {
-        let place = self.folder.join(format!("{}.json", part.name));
+        let place = self.place(part);
         if watch.is_none() && !place.exists() {
             return Ok(None);
         }
@@ -236,9 +243,7 @@ impl Reproduction {
         let (folder, done) = Folder::start_or_resume(&self.under_way(part), &plan)?;
         let watch = &Keeping { folder: &folder, watch };
         let mut runs = match arrays {
-            Some(arrays) => {
-                Trainings::new(&comparison, arrays, folder.path(), watch)?.run(done)?
-            }
+            Some(arrays) => Trainings::new(&comparison, arrays, folder.path(), watch)?.run(done)?,
             None => comparison.run(done, watch)?,
         };
         if runs.len() < comparison.keys().len() {

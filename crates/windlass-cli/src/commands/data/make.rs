@@ -109,7 +109,7 @@ struct RcfArgs {
     seed: u64,
 }
 
-/// Drugs and proteins that are made up, in the form of TDC's dti_dg_group: train_val.csv and test.csv
+/// Drugs and proteins that are made up, in the form of TDC's `dti_dg_group`: `train_val.csv` and `test.csv`
 #[derive(Debug, Args)]
 struct DtiArgs {
     /// The folder where they go
