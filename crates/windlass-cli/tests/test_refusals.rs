@@ -492,7 +492,7 @@ fn comparisons(log: &mut String) {
 
 fn experiments(log: &mut String) {
     case(log, "an experiment that is none", "reproduce figure2", |_| {});
-    case(log, "an experiment to come", "reproduce cosine-range dti", |_| {});
+    case(log, "weights without images", "reproduce cosine-range --weights good.csv", |_| {});
     case(log, "a part that is none", "reproduce cosine-range --only equal", |_| {});
     case(log, "a seed twice", "reproduce cosine-range --seeds 1,2,1", |_| {});
     case(log, "a seed that is too large", "reproduce cosine-range --seeds 65536", |_| {});

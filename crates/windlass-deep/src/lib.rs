@@ -43,7 +43,7 @@
 //! | Feature | |
 //! | :-- | :-- |
 //! | `flex` (default) | networks on the CPU, by [burn](https://burn.dev); without it there are only descriptions |
-//! | `wgpu`, `cuda` | on a GPU as well; they build, but were not tried on one |
+//! | `wgpu`, `cuda` | on a GPU as well; not tested |
 
 mod description;
 pub mod sequences;
