@@ -60,7 +60,7 @@ Made by `cargo xtask bench deep`; networks, rows and seeds are in `{BENCHES}`. w
 Python {}, torch {} (eager, CPU), {} threads{}.
 
 A step is forward, back and Adam; ours also has the batch gathered, and ADA drawn. Every work is a process of its
-own; the sides take turns, {ROUNDS} rounds of 5 seconds. Times are the fastest of a round (a busy machine disturbs it
+own; the sides take turns, {ROUNDS} rounds of 2 seconds. Times are the fastest of a round (a busy machine disturbs it
 least), medians over rounds; in brackets the median step.
 
 | step of | ours, 1 thread | PyTorch, 1 thread | ours, 2 threads | PyTorch, 2 threads |

@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "golde
 
 from make import DeepDta, LstNet, ResNet18, mix_groups  # noqa: E402
 
-SECONDS = 5.0
+SECONDS = 2.0
 WARM_UP = 3
 LEAST = 8
 

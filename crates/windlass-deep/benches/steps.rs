@@ -29,7 +29,7 @@ fn main() {
         ["run", work, threads] => {
             let threads = threads.parse().expect("a number of threads");
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-            pool.expect("threads").install(|| run(work, threads, Duration::from_secs(5)));
+            pool.expect("threads").install(|| run(work, threads, Duration::from_secs(2)));
         }
         _ => WORKS.iter().for_each(|work| run(work, 1, Duration::ZERO)),
     }
