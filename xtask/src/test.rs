@@ -18,7 +18,7 @@ struct Check {
 /// What a plain build leaves out.
 const DEEP: &str = "windlass-cli/deep";
 
-const CHECKS: [Check; 6] = [
+const CHECKS: [Check; 5] = [
     Check { name: "format", arguments: &["fmt", "--all", "--check"], variables: &[] },
     Check {
         name: "clippy",
@@ -54,12 +54,6 @@ const CHECKS: [Check; 6] = [
         ],
         // The same random cases every time, and no files left behind; `cargo test` alone tries new ones.
         variables: &[("PROPTEST_RNG_SEED", "7"), ("PROPTEST_DISABLE_FAILURE_PERSISTENCE", "1")],
-    },
-    Check {
-        // A plain build has other code there: refusals that say how to build deep networks.
-        name: "tests without deep networks",
-        arguments: &["test", "--package", "windlass-lab", "--test", "deep", "--locked"],
-        variables: &[],
     },
     Check {
         name: "doc tests",
