@@ -1,7 +1,7 @@
 //! The paper's experiments: their files, their splits, and one from beginning to end.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use arrow_array::RecordBatch;
@@ -13,7 +13,7 @@ use windlass_model::Kind;
 use windlass_table::{Clusters, DEFAULT_MEMORY, Frame, Method, Table};
 
 fn golden(name: &str) -> Value {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
+    let path = Path::new("tests/golden").join(name);
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
@@ -309,9 +309,9 @@ fn an_experiment_from_beginning_to_end() {
     let file = |reproduction: &Reproduction| reproduction.folder().join("fits.json");
     let found = runs(&file(&reproduction));
     assert_eq!(found, runs(&file(&again)));
-    let place = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden/cosine-groups.json");
+    let place = Path::new("tests/golden/cosine-groups.json");
     if std::env::var_os("WINDLASS_BLESS").is_some() {
-        std::fs::write(&place, serde_json::to_string_pretty(&found).unwrap() + "\n").unwrap();
+        std::fs::write(place, serde_json::to_string_pretty(&found).unwrap() + "\n").unwrap();
     }
     let same = found == golden("cosine-groups.json");
     assert!(same, "the golden file differs: WINDLASS_BLESS=1 writes it anew, git diff shows where");

@@ -206,8 +206,8 @@ mod tests {
     /// Twelve steps of the published training code, for each of its methods.
     #[test]
     fn steps_are_those_of_the_published_code() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/training_steps.json");
-        let golden: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+        let golden = include_str!("../tests/golden/training_steps.json");
+        let golden: Value = serde_json::from_str(golden).unwrap();
         let (x, y) = (array(&golden["X"]), array(&golden["y"]));
         let labels: Vec<u32> = rows(&golden["labels"]).iter().map(|&label| label as u32).collect();
         let groups = golden["q"].as_u64().unwrap() as usize;
