@@ -18,7 +18,8 @@ create_exception!(
 );
 
 /// What the command calls otherwise.
-const RENAMED: [(&str, &str); 12] = [
+const RENAMED: [(&str, &str); 13] = [
+    ("--rows-by content", "no key"),
     ("--clusters", "n_anchors"),
     ("--noise-targets", "targets"),
     ("--noise-features", "features"),

@@ -5,6 +5,7 @@
 
 mod arrays;
 mod augment;
+mod cluster;
 mod compare;
 mod errors;
 mod mixing;
@@ -21,6 +22,8 @@ mod _windlass {
     use super::arrays::rounded;
     #[pymodule_export]
     use super::augment::{Fitted, Plan};
+    #[pymodule_export]
+    use super::cluster::{FittedTable, Fitting, Part, RowMaker, ids_of_rows};
     #[pymodule_export]
     use super::compare::{Contest, Outcome};
     #[pymodule_export]

@@ -15,7 +15,7 @@ use numpy::ndarray::ArrayView2;
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
-use windlass_table::{Augmentation, Columns, Integers, Settings, Table as Rows, Watch};
+use windlass_table::{Augmentation, Columns, Identity, Integers, Settings, Table as Rows, Watch};
 
 use crate::errors::{InputError, InputTypeError, Refused as _};
 use crate::options::{self, INTEGERS};
@@ -263,6 +263,7 @@ pub(crate) fn augment(
         clip,
         drop_missing_target,
         provenance: true,
+        rows_by: Identity::Number,
     };
     if copies == 0 {
         let error = windlass::Error::OutOfRange { name: "copies", range: "[1, inf)", got: 0.0 };

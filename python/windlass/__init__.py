@@ -24,6 +24,7 @@ know whether it helps       :func:`compare`
 train a network             :class:`Regressor`
 fit anchor regression       :class:`AnchorRegressor`
 augment torch tensors       :mod:`windlass.torch`
+augment on a cluster        :mod:`windlass.spark`, :mod:`windlass.ray`
 =========================== =====================================================
 
 One seed gives the same bits, whatever the number of threads, and from Python, the
@@ -36,9 +37,11 @@ import importlib
 import importlib.util
 from typing import TYPE_CHECKING, Any
 
-from ._windlass import InputError, InputTypeError, __version__
+from ._windlass import FittedTable, InputError, InputTypeError, __version__
 
 if TYPE_CHECKING:
+    from . import ray as ray
+    from . import spark as spark
     from . import torch as torch
     from ._anchor import AnchorRegressor as AnchorRegressor
     from ._anchor import Path as Path
@@ -72,20 +75,23 @@ _HOMES = {
     "augment": "_table",
 }
 
+# Modules for other libraries, which are loaded with them.
+_MODULES = ("ray", "spark", "torch")
+
 # What `from windlass import *` gives: estimators only where scikit-learn is there, and never
-# `torch`, which would hide the user's own.
+# these modules, which would hide the user's own.
 _ESTIMATORS = {"AugmentedRegressor", "AnchorRegressor", "Path", "Regressor"}
 try:
     _MISSING = set() if importlib.util.find_spec("sklearn") else _ESTIMATORS
 except ImportError:
     _MISSING = _ESTIMATORS
 __all__ = [name for name in _HOMES if name not in _MISSING]
-__all__ += ["InputError", "InputTypeError", "__version__"]
+__all__ += ["FittedTable", "InputError", "InputTypeError", "__version__"]
 
 
 def __getattr__(name: str) -> Any:
-    if name == "torch":
-        return importlib.import_module(".torch", __name__)
+    if name in _MODULES:
+        return importlib.import_module(f".{name}", __name__)
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name)
@@ -94,4 +100,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOMES, "torch"])
+    return sorted([*globals(), *_HOMES, *_MODULES])

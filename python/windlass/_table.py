@@ -120,13 +120,13 @@ def augment(
     source = Source(data, "data")
     made = source.augment(
         augmenter,
-        _names(target, "target"),
+        names_of(target, "target"),
         {
-            "features": None if features is None else _names(features, "features"),
-            "exclude": _names(exclude, "exclude"),
-            "carry": _names(carry, "carry"),
-            "categorical": _names(categorical, "categorical"),
-            "continuous": _names(continuous, "continuous"),
+            "features": None if features is None else names_of(features, "features"),
+            "exclude": names_of(exclude, "exclude"),
+            "carry": names_of(carry, "carry"),
+            "categorical": names_of(categorical, "categorical"),
+            "continuous": names_of(continuous, "continuous"),
             "weight": None if weight is None else str(weight),
             "integers": integers,
         },
@@ -139,7 +139,7 @@ def augment(
     return made.table(provenance=provenance)
 
 
-def _names(columns: Any, role: str) -> list[str]:
+def names_of(columns: Any, role: str) -> list[str]:
     """List names of columns; one alone may stand for a list of one."""
     if isinstance(columns, (list, tuple, set, np.ndarray)) or hasattr(columns, "to_list"):
         names = [str(name) for name in columns]

@@ -1,6 +1,7 @@
 """The core, compiled."""
 
 from collections.abc import Mapping, Sequence
+from os import PathLike
 from typing import Any, final
 
 import numpy as np
@@ -11,16 +12,21 @@ __all__ = [
     "Condensed",
     "Contest",
     "Fitted",
+    "FittedTable",
+    "Fitting",
     "InputError",
     "InputTypeError",
     "Model",
     "Outcome",
+    "Part",
     "Plan",
+    "RowMaker",
     "Table",
     "__version__",
     "augment",
     "defaults",
     "group_mean",
+    "ids_of_rows",
     "predict_linear",
     "rounded",
     "step_of",
@@ -125,6 +131,72 @@ class Table:
     def __len__(self) -> int: ...
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> Any: ...
 
+@final
+class Fitting:
+    def __new__(
+        cls,
+        schema: Any,
+        name: str,
+        options: dict[str, Any],
+        *,
+        target: Sequence[str],
+        roles: dict[str, Any],
+        copies: int,
+        originals: bool,
+        seed: int,
+        clip: bool,
+        drop_missing_target: bool,
+        provenance: bool,
+        rows_by: str,
+        memory: int,
+    ) -> Fitting: ...
+    def task(self) -> tuple[str, bytes] | None: ...
+    def take(self, part: Part) -> None: ...
+    def finish(self) -> FittedTable: ...
+
+@final
+class Part:
+    def __new__(
+        cls, task: bytes, schema: Any, twins: Sequence[tuple[int, int]] | None = None
+    ) -> Part: ...
+    def add(self, rows: Any) -> None: ...
+    def merge(self, found: bytes) -> None: ...
+    def to_bytes(self) -> bytes: ...
+
+@final
+class FittedTable:
+    """A method fitted on a table, here or elsewhere.
+
+    :func:`windlass.spark.fit` and :func:`windlass.ray.fit` give it, and the command reads its
+    file with ``--fitted``.
+    """
+
+    def save(self, path: str | PathLike[str]) -> None: ...
+    @staticmethod
+    def load(path: str | PathLike[str]) -> FittedTable: ...
+    def to_bytes(self) -> bytes: ...
+    @staticmethod
+    def from_bytes(bytes: bytes) -> FittedTable: ...
+    def __reduce__(self) -> tuple[Any, ...]: ...
+    @property
+    def rows(self) -> int: ...
+    @property
+    def groups(self) -> list[int]: ...
+    @property
+    def rows_by(self) -> str: ...
+    @property
+    def draws_for_rows(self) -> bool: ...
+
+@final
+class RowMaker:
+    def __new__(
+        cls, fitted: FittedTable, schema: Any, twins: Sequence[tuple[int, int]] | None = None
+    ) -> RowMaker: ...
+    @property
+    def empty(self) -> Table: ...
+    def make(self, rows: Any) -> Table: ...
+
+def ids_of_rows(rows: Any, rows_by: str) -> Table: ...
 @final
 class Condensed:
     def __new__(

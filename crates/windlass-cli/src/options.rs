@@ -6,7 +6,7 @@ use std::str::FromStr as _;
 use clap::{Args, ValueEnum};
 use windlass::{Bandwidth, On, Per, Scale};
 use windlass_table::{
-    AdaSettings, AnchorChoice, Clusters, Columns, Error, Format, Integers, Law, Method,
+    AdaSettings, AnchorChoice, Clusters, Columns, Error, Format, Identity, Integers, Law, Method,
     MethodName as TableMethod, MethodOptions, ReadOptions, Result, Settings, Table, bandwidth,
 };
 
@@ -209,6 +209,10 @@ pub(crate) struct MethodArgs {
     /// What random numbers depend on: one seed, the same rows
     #[arg(short, long, value_name = "N", default_value_t = 0)]
     seed: u64,
+    /// What tells rows apart, for random numbers and where rows come from: number (where they stand), column:NAME
+    /// (a key), or content (what they hold). With the last two the order of rows does not matter
+    #[arg(long, value_name = "IDENTITY", default_value = "number", value_parser = Identity::from_str)]
+    rows_by: Identity,
     /// Keep synthetic values inside the range observed in their column
     #[arg(long, value_name = "RANGE")]
     clip: Option<Clip>,
@@ -360,6 +364,7 @@ impl MethodArgs {
             clip: self.clip.is_some(),
             drop_missing_target: self.drop_missing_target,
             provenance,
+            rows_by: self.rows_by.clone(),
         };
         settings.check()?;
         Ok(settings)

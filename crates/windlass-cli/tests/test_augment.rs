@@ -355,6 +355,7 @@ fn the_examples_of_the_help_run() {
     desk.run("augment train.csv -t y --gamma list:1 --no-originals --quiet -o train.parquet").ok();
     std::fs::create_dir(desk.path("folder")).unwrap();
     std::fs::copy(desk.path("train.parquet"), desk.path("folder/1.parquet")).unwrap();
+    std::fs::copy(desk.path("train.parquet"), desk.path("more.parquet")).unwrap();
     let mut run = 0;
     for command in ["augment", "inspect", "verify", "completions", "man"] {
         let help = desk.run(&format!("{command} --help")).ok().out;
@@ -362,6 +363,10 @@ fn the_examples_of_the_help_run() {
             if example.starts_with("verify out.csv") {
                 let words =
                     "augment train.csv -t y --provenance --manifest out.json --quiet -o out.csv";
+                desk.run(words).ok();
+            } else if example.starts_with("verify out/") {
+                std::fs::create_dir(desk.path("out")).unwrap();
+                let words = "augment train.parquet --fitted anchors.json --quiet -o out/1.parquet";
                 desk.run(words).ok();
             }
             // At home in the desk's folder; a pager would wait.
@@ -375,7 +380,7 @@ fn the_examples_of_the_help_run() {
             run += 1;
         }
     }
-    assert_eq!(run, 13);
+    assert_eq!(run, 16);
     assert!(desk.run("--help").ok().out.contains("Exit codes"));
     assert!(desk.run("--version").ok().out.starts_with("windlass 0."));
 }

@@ -6,21 +6,21 @@
 
 use std::sync::Arc;
 
-use arrow_array::{Array, ArrayRef, BooleanArray, Float64Array, RecordBatch};
-use arrow_schema::{DataType, Field, Schema, SchemaRef};
-use arrow_select::filter::filter_record_batch;
-use rayon::prelude::*;
+use arrow_array::RecordBatch;
+use arrow_schema::{DataType, Schema, SchemaRef};
 use serde::{Deserialize, Serialize};
 use windlass::Seed;
 
 use crate::categories::{Categories, can_name};
-use crate::column::{in_words, is_numeric, keep_nans, numbers, to_type};
-use crate::maker::{MadeBlock, Maker};
-use crate::profile::Profile;
-use crate::roles::{Asked, Roles, find};
+use crate::column::{in_words, is_numeric};
+use crate::fitted::{Fitted, MadeRows, Ready};
+use crate::fitting::{Fitting, Part};
+use crate::identity::Twins;
+use crate::profile::{Look, Profile};
+use crate::roles::{Roles, find};
 use crate::rows::{Block, Rows};
-use crate::settings::{AnchorChoice, Integers, Method, Settings};
-use crate::{Error, Result, Role, Sink, Sketch, Table, provenance};
+use crate::settings::{AnchorChoice, Method, Settings};
+use crate::{Error, Identity, Result, Sink, Sketch, Table};
 
 /// Hears how far the work has come, and may stop it.
 pub trait Watch: Sync {
@@ -73,6 +73,9 @@ pub struct Manifest {
     pub rows: u64,
     /// Everything that decides which rows are made.
     pub settings: Settings,
+    /// A hash of what was fitted, if not on this input.
+    #[serde(default)]
+    pub fitted: Option<String>,
 }
 
 impl Manifest {
@@ -129,26 +132,14 @@ pub struct Outside {
     pub above: u64,
 }
 
-/// A table, looked at and fitted: ready to be augmented.
+/// A table, looked at, and a method that was fitted: ready to be augmented.
 #[derive(Debug)]
 pub struct Augmentation<'a> {
     rows: Rows<'a>,
-    settings: Settings,
     profile: Profile,
-    roles: Roles,
-    maker: Maker,
-    schema: SchemaRef,
-    columns: Vec<OutColumn>,
-}
-
-/// A column of the output.
-#[derive(Debug)]
-struct OutColumn {
-    /// Its place in the input.
-    place: usize,
-    /// Its place among the moved columns.
-    moved: Option<usize>,
-    data_type: DataType,
+    ready: Ready,
+    /// A hash of what was fitted, if it was fitted before.
+    given: Option<String>,
 }
 
 impl<'a> Augmentation<'a> {
@@ -159,33 +150,74 @@ impl<'a> Augmentation<'a> {
         memory: u64,
         watch: &dyn Watch,
     ) -> Result<Self> {
-        settings.check()?;
         let schema = table.schema();
-        let named = named_columns(schema, &settings.method)?;
-        let asked = Asked::new(schema, &settings.columns, &named)
+        let mut fitting = Fitting::new(Arc::clone(schema), settings, memory)
             .map_err(|error| with_example(error, table))?;
-        let needed = if settings.drop_missing_target { asked.targets() } else { vec![] };
-        let rows = Rows::new(table, needed);
-        let columns = named.iter().map(|&(place, _)| place).collect();
-        let mut categories = [Categories::of_columns(columns)];
+        let mut rows = Rows::new(table, fitting.selector()?);
+        let mut ids = Ids::new(settings, memory);
+        while let Some(task) = fitting.task() {
+            watch.stage(task.name());
+            let mut part = Part::in_order(&task, schema)?;
+            for block in rows.blocks() {
+                let block = block?;
+                watch.advance(block.rows() as u64)?;
+                part.add_block(&block)?;
+                if let Some(ids) = &mut ids {
+                    ids.add(&block)?;
+                }
+            }
+            fitting.take(part).map_err(|error| at(error, table))?;
+            if let Some(ids) = ids.take() {
+                ids.tell_apart(&mut rows)?;
+            }
+        }
+        let mut fitted = fitting.finish()?;
+        let profile = fitted.profile.take().expect("it was fitted here");
+        let ready = Arc::new(fitted).on(schema)?;
+        Ok(Self { rows, profile, ready, given: None })
+    }
+
+    /// Reads the table and checks its values, for a method that was fitted before.
+    pub fn with(
+        table: &'a Table,
+        fitted: Arc<Fitted>,
+        memory: u64,
+        watch: &dyn Watch,
+    ) -> Result<Self> {
+        let schema = table.schema();
+        let given = Some(fitted.fingerprint());
+        let ready = fitted.on(schema)?;
+        let settings = ready.fitted.settings();
+        let mut rows = Rows::new(table, ready.selector.clone());
         watch.stage("reading");
-        let profile = Profile::of(&rows, &mut categories, memory, watch)?;
+        let mut look = match settings.rows_by {
+            Identity::Number => Look::in_order(schema.fields().len(), Categories::default()),
+            _ => Look::in_any_order(schema.fields().len(), Categories::default()),
+        };
+        let mut ids = Ids::new(settings, memory);
+        for block in rows.blocks() {
+            let block = block?;
+            watch.advance(block.rows() as u64)?;
+            look.add(&block, memory)?;
+            if let Some(ids) = &mut ids {
+                ids.add(&block)?;
+            }
+        }
+        if let Some(ids) = ids {
+            ids.tell_apart(&mut rows)?;
+        }
+        let profile = look.finish(schema).0;
         if profile.kept == 0 {
             return Err(Error::NoTargets { path: table.path().to_owned() });
         }
-        let roles = asked.settle(schema, &profile);
-        roles.check(schema, &profile)?;
-        let [categories] = categories;
-        let columns = out_columns(schema, &roles, settings.columns.integers);
-        let out = out_schema(schema, &columns, settings)?;
-        let maker = Maker::fit(&rows, settings, categories, (&profile, &roles), memory, watch)?;
-        Ok(Self { rows, settings: settings.clone(), profile, roles, maker, schema: out, columns })
+        ready.fitted.roles.check_values(schema, &profile)?;
+        Ok(Self { rows, profile, ready, given })
     }
 
     /// The columns of the output.
     #[must_use]
     pub fn schema(&self) -> &SchemaRef {
-        &self.schema
+        self.ready.schema()
     }
 
     /// What the table was found to hold.
@@ -197,7 +229,13 @@ impl<'a> Augmentation<'a> {
     /// What became of its columns.
     #[must_use]
     pub fn roles(&self) -> &Roles {
-        &self.roles
+        &self.ready.fitted.roles
+    }
+
+    /// The fitted method.
+    #[must_use]
+    pub fn fitted(&self) -> &Fitted {
+        &self.ready.fitted
     }
 
     pub(crate) fn rows(&self) -> &Rows<'a> {
@@ -205,7 +243,7 @@ impl<'a> Augmentation<'a> {
     }
 
     pub(crate) fn copies(&self) -> usize {
-        self.settings.copies
+        self.fitted().settings().copies
     }
 
     /// How the output is made.
@@ -215,14 +253,15 @@ impl<'a> Augmentation<'a> {
             version: env!("CARGO_PKG_VERSION").into(),
             fingerprint: self.profile.fingerprint.clone(),
             rows: self.profile.rows,
-            settings: self.settings.clone(),
+            settings: self.fitted().settings().clone(),
+            fitted: self.given.clone(),
         }
     }
 
     /// The groups, if the method has any.
     #[must_use]
     pub fn groups(&self) -> Vec<GroupSummary> {
-        self.maker.groups()
+        self.fitted().groups()
     }
 
     /// Makes the output, a batch at a time: first the rows themselves, then copy after copy, unless the
@@ -237,24 +276,26 @@ impl<'a> Augmentation<'a> {
     ) -> Result<Summary> {
         /// Copies that are made of a block while it is at hand.
         const TOGETHER: usize = 8;
-        let mut tally = Tally::new(self.roles.moved().len());
-        let first = usize::from(!self.settings.originals);
-        let together = if output.any_order() && self.maker.is_small() { TOGETHER } else { 1 };
+        let mut tally = Tally::new(self.roles().moved().len());
+        let maker = &self.fitted().maker;
+        let together = if output.any_order() && maker.is_small() { TOGETHER } else { 1 };
         watch.stage("writing");
-        let copies: Vec<usize> = (first..=self.settings.copies).collect();
+        let copies: Vec<usize> = self.ready.copies().collect();
         for copies in copies.chunks(together) {
-            let made = copies.iter().map(|&copy| self.maker.copy(copy, Seed(self.settings.seed)));
+            let seed = Seed(self.fitted().settings().seed);
+            let made = copies.iter().map(|&copy| maker.copy(copy, seed));
             let made = made.collect::<Result<Vec<_>>>()?;
             for block in self.rows.blocks() {
                 let block = block?;
                 for (&copy, made) in copies.iter().zip(&made) {
                     watch.advance(block.rows() as u64)?;
                     let made = made.block(&block)?;
-                    let batch = self.block(copy, &block, &made, &mut tally)?;
+                    let rows = self.ready.block(copy, &block, &made)?;
+                    tally.add(&rows, made.gammas());
                     if let Some(sketch) = &mut sketch {
-                        sketch.add(copy, &batch, made.groups().as_deref());
+                        sketch.add(copy, &rows.batch, made.groups().as_deref());
                     }
-                    output.write(copy, batch)?;
+                    output.write(copy, rows.batch)?;
                 }
             }
         }
@@ -263,17 +304,18 @@ impl<'a> Augmentation<'a> {
 
     fn summary(&self, tally: &Tally) -> Summary {
         let fields = self.rows.table.schema().fields();
-        let outside = self.roles.moved().into_iter().zip(&tally.outside);
+        let (roles_of, settings) = (self.roles(), self.fitted().settings());
+        let outside = roles_of.moved().into_iter().zip(&tally.outside);
         let outside = outside.filter(|(_, (below, above))| below + above > 0);
         let mut roles: Vec<(String, Vec<String>)> = vec![];
-        for (field, role) in fields.iter().zip(&self.roles.roles) {
+        for (field, role) in fields.iter().zip(&roles_of.roles) {
             match roles.iter_mut().find(|(name, _)| name == role.name()) {
                 Some((_, columns)) => columns.push(field.name().clone()),
                 None => roles.push((role.name().into(), vec![field.name().clone()])),
             }
         }
         Summary {
-            method: self.settings.method.name().into(),
+            method: settings.method.name().into(),
             rows_in: self.profile.rows,
             rows_dropped: self.profile.rows - self.profile.kept,
             rows_out: tally.rows,
@@ -287,62 +329,64 @@ impl<'a> Augmentation<'a> {
                     above,
                 })
                 .collect(),
-            clipped: self.settings.clip,
+            clipped: settings.clip,
             fingerprint: self.profile.fingerprint.clone(),
-            seed: self.settings.seed,
+            seed: settings.seed,
         }
     }
+}
 
-    /// One block of one copy.
-    fn block(
-        &self,
-        copy: usize,
-        block: &Block,
-        made: &MadeBlock<'_>,
-        tally: &mut Tally,
-    ) -> Result<RecordBatch> {
-        let moved = if copy > 0 {
-            let move_one = |(index, place): (usize, usize)| {
-                let original = block.batch.column(place);
-                let values = made.column(index, &numbers(original))?;
-                let column = self.columns.iter().find(|column| column.place == place);
-                let data_type = &column.expect("moved columns are written").data_type;
-                let range = self.profile.columns[place].range;
-                let nullable = self.rows.table.schema().field(place).is_nullable();
-                let clip = self.settings.clip;
-                Ok(finish_column(values, original, (data_type, nullable), range, clip))
-            };
-            let moved = self.roles.moved().into_par_iter().enumerate();
-            moved.map(move_one).collect::<Result<Vec<_>>>()?
-        } else {
-            vec![]
+/// What the rows of a table go by, gathered where it must tell them apart.
+struct Ids {
+    all: Vec<u64>,
+    key: Option<String>,
+    memory: u64,
+}
+
+impl Ids {
+    fn new(settings: &Settings, memory: u64) -> Option<Self> {
+        let key = match &settings.rows_by {
+            Identity::Number => return None,
+            Identity::Column(column) => Some(column.clone()),
+            Identity::Content => None,
         };
-        let mut columns: Vec<ArrayRef> = vec![];
-        for column in &self.columns {
-            columns.push(match column.moved {
-                Some(index) if copy > 0 => Arc::clone(&moved[index].0),
-                _ => {
-                    let original = block.batch.column(column.place);
-                    if original.data_type() == &column.data_type {
-                        Arc::clone(original)
-                    } else {
-                        arrow_cast::cast(original, &column.data_type).expect("a number")
+        settings.draws_for_rows().then_some(Self { all: vec![], key, memory })
+    }
+
+    fn add(&mut self, block: &Block) -> Result<()> {
+        self.all.extend((0..block.rows()).map(|row| block.id(row)));
+        let needs = self.all.len() as u64 * 32;
+        if needs > self.memory {
+            let what = "telling rows apart by what they hold";
+            return Err(Error::NeedsMemory { what, needs, memory: self.memory });
+        }
+        Ok(())
+    }
+
+    /// Counts equal rows from here on; two rows with one key are refused.
+    fn tell_apart(self, rows: &mut Rows<'_>) -> Result<()> {
+        let twins = Twins::among(self.all);
+        match (self.key, twins.any()) {
+            (None, _) => rows.count(twins),
+            (Some(_), None) => {}
+            (Some(column), Some(id)) => {
+                for block in rows.blocks() {
+                    let block = block?;
+                    if let Some(row) = (0..block.rows()).find(|&row| block.id(row) == id) {
+                        return Err(Error::SameKey { column, key: block.name(row) });
                     }
                 }
-            });
+            }
         }
-        if self.settings.provenance {
-            columns.extend(provenance::columns(copy, block, made));
-        }
-        let batch = RecordBatch::try_new(Arc::clone(&self.schema), columns)
-            .expect("columns of the schema's types");
-        let batch = match made.kept() {
-            Some(keep) => filter_record_batch(&batch, &BooleanArray::from(keep))
-                .expect("a word for every row"),
-            None => batch,
-        };
-        tally.add(&batch, moved.iter().map(|(_, outside)| *outside), made.gammas());
-        Ok(batch)
+        Ok(())
+    }
+}
+
+/// Names the table in an error that does not know its name.
+fn at(error: Error, table: &Table) -> Error {
+    match error {
+        Error::NoTargets { .. } => Error::NoTargets { path: table.path().to_owned() },
+        other => other,
     }
 }
 
@@ -359,14 +403,9 @@ impl Tally {
         Self { rows: 0, outside: vec![(0, 0); moved], gamma: None }
     }
 
-    fn add(
-        &mut self,
-        batch: &RecordBatch,
-        outside: impl Iterator<Item = (u64, u64)>,
-        gammas: Option<(f64, f64)>,
-    ) {
-        self.rows += batch.num_rows() as u64;
-        for (all, more) in self.outside.iter_mut().zip(outside) {
+    fn add(&mut self, made: &MadeRows, gammas: Option<(f64, f64)>) {
+        self.rows += made.batch.num_rows() as u64;
+        for (all, more) in self.outside.iter_mut().zip(&made.outside) {
             *all = (all.0 + more.0, all.1 + more.1);
         }
         if let Some((low, high)) = gammas {
@@ -376,42 +415,11 @@ impl Tally {
     }
 }
 
-/// Moved values as a column of the output, and how many lay below and above what was observed.
-fn finish_column(
-    values: Float64Array,
-    original: &ArrayRef,
-    (data_type, nullable): (&DataType, bool),
-    range: Option<(f64, f64)>,
-    clip: bool,
-) -> (ArrayRef, (u64, u64)) {
-    let Some((low, high)) = range else {
-        return (keep_nans(to_type(values, data_type), original, nullable), (0, 0));
-    };
-    // What is rounded back into the range was never outside.
-    let whole = data_type.is_integer();
-    let (mut below, mut above) = (0, 0);
-    let mut count = |value: f64| {
-        let value = if whole { value.round() } else { value };
-        below += u64::from(value < low);
-        above += u64::from(value > high);
-    };
-    let inside =
-        crate::column::range(&values).is_none_or(|found| found.0 >= low && found.1 <= high);
-    match values.null_count() {
-        _ if inside => {}
-        0 => values.values().iter().for_each(|&value| count(value)),
-        _ => values.iter().flatten().for_each(count),
-    }
-    let values = if clip && below + above > 0 {
-        values.unary(|value| value.clamp(low, high))
-    } else {
-        values
-    };
-    (keep_nans(to_type(values, data_type), original, nullable), (below, above))
-}
-
 /// Columns that name groups, and the options that name them.
-fn named_columns(schema: &Schema, method: &Method) -> Result<Vec<(usize, &'static str)>> {
+pub(crate) fn named_columns(
+    schema: &Schema,
+    method: &Method,
+) -> Result<Vec<(usize, &'static str)>> {
     let Method::Ada(ada) = method else { return Ok(vec![]) };
     let mut named = vec![];
     let mut name = |column: &String, option| {
@@ -469,33 +477,4 @@ pub(crate) fn with_example(mut error: Error, table: &Table) -> Error {
         }
     }
     error
-}
-
-fn out_columns(schema: &Schema, roles: &Roles, integers: Integers) -> Vec<OutColumn> {
-    let moved = roles.moved();
-    let column = |place: usize| {
-        let moved = moved.iter().position(|&other| other == place);
-        let own = schema.field(place).data_type();
-        let float = moved.is_some() && integers == Integers::Float && own.is_integer();
-        let data_type = if float { DataType::Float64 } else { own.clone() };
-        OutColumn { place, moved, data_type }
-    };
-    let written = (0..roles.roles.len()).filter(|&place| roles.roles[place] != Role::Excluded);
-    written.map(column).collect()
-}
-
-fn out_schema(schema: &Schema, columns: &[OutColumn], settings: &Settings) -> Result<SchemaRef> {
-    let mut fields: Vec<Field> = columns
-        .iter()
-        .map(|column| schema.field(column.place).clone().with_data_type(column.data_type.clone()))
-        .collect();
-    if settings.provenance {
-        for added in provenance::fields(&settings.method) {
-            if fields.iter().any(|field| field.name() == added.name()) {
-                return Err(Error::ReservedColumn { column: added.name().clone() });
-            }
-            fields.push(added);
-        }
-    }
-    Ok(Arc::new(Schema::new(fields)))
 }

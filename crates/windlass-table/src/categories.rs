@@ -7,9 +7,13 @@ use arrow_array::types::{Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, Int64Array, LargeStringArray, RecordBatch};
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::DataType;
+use serde::{Deserialize, Serialize};
+
+use crate::{Error, Result};
 
 /// A value that names a group. Missing ones come first, numbers and words in their order.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum Key {
     Missing,
     Number(i128),
@@ -44,11 +48,34 @@ pub(crate) fn can_name(data_type: &DataType) -> bool {
 }
 
 /// The groups named by the values of some columns, in the order of the values.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(from = "Kept", into = "Kept")]
 pub(crate) struct Categories {
     columns: Vec<usize>,
     /// Keys of the columns, side by side, and the group that they name.
     groups: BTreeMap<Vec<Key>, u32>,
+}
+
+/// Categories as they are kept in a file: their keys, in order.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    columns: Vec<usize>,
+    keys: Vec<Vec<Key>>,
+}
+
+impl From<Categories> for Kept {
+    fn from(categories: Categories) -> Self {
+        Self { columns: categories.columns, keys: categories.groups.into_keys().collect() }
+    }
+}
+
+impl From<Kept> for Categories {
+    fn from(kept: Kept) -> Self {
+        let groups = kept.keys.into_iter().map(|keys| (keys, 0)).collect();
+        let mut categories = Self { columns: kept.columns, groups };
+        categories.settle();
+        categories
+    }
 }
 
 impl Categories {
@@ -61,6 +88,16 @@ impl Categories {
         for keys in self.encode(batch).1 {
             self.groups.entry(keys).or_insert(0);
         }
+    }
+
+    /// Learns what was learnt elsewhere.
+    pub(crate) fn merge(&mut self, other: Self) {
+        self.groups.extend(other.groups);
+    }
+
+    /// The columns whose values name groups.
+    pub(crate) fn columns(&self) -> &[usize] {
+        &self.columns
     }
 
     /// Numbers the groups, when all blocks were seen.
@@ -76,20 +113,22 @@ impl Categories {
 
     /// The names of the groups.
     pub(crate) fn names(&self) -> Vec<String> {
-        let name =
-            |keys: &Vec<Key>| keys.iter().map(ToString::to_string).collect::<Vec<_>>().join(" / ");
-        self.groups.keys().map(name).collect()
+        self.groups.keys().map(|keys| name(keys)).collect()
     }
 
-    /// The group of every row.
-    ///
-    /// Nothing where a value was not learnt, which only a file that was changed has.
-    pub(crate) fn label(&self, batch: &RecordBatch) -> Option<Vec<u32>> {
+    /// The group of every row. A value that was not learnt is refused.
+    pub(crate) fn label(&self, batch: &RecordBatch) -> Result<Vec<u32>> {
         let (codes, keys) = self.encode(batch);
-        let groups: Option<Vec<u32>> =
-            keys.iter().map(|keys| self.groups.get(keys).copied()).collect();
-        let groups = groups?;
-        Some(codes.into_iter().map(|code| groups[code as usize]).collect())
+        let group = |keys: &Vec<Key>| {
+            self.groups.get(keys).copied().ok_or_else(|| {
+                let schema = batch.schema();
+                let columns = self.columns.iter().map(|&column| schema.field(column).name());
+                let columns: Vec<String> = columns.map(|name| format!("`{name}`")).collect();
+                Error::NewValue { columns: columns.join(" and "), value: name(keys) }
+            })
+        };
+        let groups = keys.iter().map(group).collect::<Result<Vec<u32>>>()?;
+        Ok(codes.into_iter().map(|code| groups[code as usize]).collect())
     }
 
     /// A code for every row, and the keys that each code stands for.
@@ -114,6 +153,11 @@ impl Categories {
         }
         (codes, keys)
     }
+}
+
+/// What the group of some keys is called.
+fn name(keys: &[Key]) -> String {
+    keys.iter().map(ToString::to_string).collect::<Vec<_>>().join(" / ")
 }
 
 fn to_code(place: usize) -> u32 {

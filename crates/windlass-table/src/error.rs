@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
+
 /// The result of everything in this crate that can be refused or fail.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -78,6 +80,32 @@ pub enum Error {
     /// A column cannot stand for a category.
     #[error("column `{column}` of {option} holds {holds}, not categories")]
     NotCategories { column: String, option: &'static str, holds: String },
+    /// A column cannot tell rows apart.
+    #[error("column `{column}` of --rows-by holds {holds}, which cannot tell rows apart")]
+    NotAKey { column: String, holds: String },
+    /// A key is missing.
+    #[error("the key `{column}` is missing in a row")]
+    MissingKey { column: String },
+    /// A key stands for more than one row.
+    #[error("the key `{column}` does not tell rows apart: two rows have the same, {key}")]
+    SameKey { column: String, key: String },
+    /// A value that was not there when groups were found.
+    #[error("`{value}` names no group: it was not in {columns} when the groups were found")]
+    NewValue { columns: String, value: String },
+    /// What was fitted cannot be kept in a file.
+    #[error(
+        "{what} mixes rows of the table: what was fitted is the table itself, and is not saved"
+    )]
+    NotSaved { what: &'static str },
+    /// A file of something fitted that cannot be understood.
+    #[error("`{}` holds nothing that was fitted: {why}", path.display())]
+    BadFitted { path: PathBuf, why: String },
+    /// A table does not have the columns that something was fitted on.
+    #[error("the table does not have the columns that were fitted: {why}")]
+    OtherColumns { why: String },
+    /// What another process found cannot be read.
+    #[error("a part of a pass cannot be read: {why}")]
+    BadPart { why: String },
     /// A target is missing or not finite.
     #[error("the target `{column}` is {what} in {rows}")]
     BadTarget { column: String, what: &'static str, rows: RowList },
@@ -86,7 +114,7 @@ pub enum Error {
     NoTargets { path: PathBuf },
     /// A feature is infinite or too large to be computed with.
     #[error("column `{column}` is {value} in row {row}")]
-    BadFeature { column: String, row: u64, value: f64 },
+    BadFeature { column: String, row: String, value: f64 },
     /// A weight is missing, negative or too large.
     #[error("the weight `{column}` must be in [0, 2^50]; it is not, in {rows}")]
     BadWeight { column: String, rows: RowList },
@@ -201,6 +229,15 @@ impl Error {
             Self::NotCategories { column, .. } => {
                 format!("use bins:{column} or quantiles:{column}")
             }
+            Self::NotAKey { .. } => "a key is a column of integers, text or times; or --rows-by content".into(),
+            Self::MissingKey { .. } | Self::SameKey { .. } => {
+                "a key has another value in every row; or --rows-by content".into()
+            }
+            Self::NewValue { .. } => "fit again, on a table that has it".into(),
+            Self::NotSaved { .. } => "only ada with groups can be fitted in one place and used in another".into(),
+            Self::BadFitted { .. } => "is it a file that --save-fitted wrote?".into(),
+            Self::OtherColumns { .. } => "what was fitted goes with tables of the same columns".into(),
+            Self::BadPart { .. } => "do all processes have the same version of windlass?".into(),
             Self::BadTarget { .. } => "--drop-missing-target leaves such rows out".into(),
             Self::BadFeature { column, .. } => format!("mend the value, or --carry {column}"),
             Self::BadWeight { .. } => "a weight says how much a row counts".into(),
@@ -275,24 +312,32 @@ impl Error {
     }
 }
 
-/// Some rows, by number, and how many there are in all.
-#[derive(Debug, Clone, Default, PartialEq)]
+/// Some rows, by what they are called, and how many there are in all.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct RowList {
-    first: Vec<u64>,
+    first: Vec<String>,
     count: u64,
 }
 
 impl RowList {
     const SHOWN: usize = 5;
 
-    pub(crate) fn push(&mut self, row: u64) {
-        self.add(1, std::iter::once(row));
+    pub(crate) fn push(&mut self, row: impl FnOnce() -> String) {
+        if self.first.len() < Self::SHOWN {
+            self.first.push(row());
+        }
+        self.count += 1;
     }
 
     /// Adds so many rows; no more are looked up than are shown.
-    pub(crate) fn add(&mut self, count: usize, rows: impl Iterator<Item = u64>) {
+    pub(crate) fn add(&mut self, count: u64, rows: impl Iterator<Item = String>) {
         self.first.extend(rows.take(Self::SHOWN - self.first.len()));
-        self.count += count as u64;
+        self.count += count;
+    }
+
+    /// Adds rows of another part of the table.
+    pub(crate) fn merge(&mut self, other: Self) {
+        self.add(other.count, other.first.into_iter());
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -302,7 +347,7 @@ impl RowList {
 
 impl std::fmt::Display for RowList {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let rows: Vec<String> = self.first.iter().map(u64::to_string).collect();
+        let rows = &self.first;
         let more = self.count - rows.len() as u64;
         let word = if self.count == 1 { "row" } else { "rows" };
         write!(f, "{word} {}", rows.join(", "))?;

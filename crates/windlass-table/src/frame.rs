@@ -36,9 +36,9 @@ impl Frame {
         let schema = table.schema();
         let asked = Asked::new(schema, columns, &[]).map_err(|error| with_example(error, table))?;
         let needed = if drop_missing_target { asked.targets() } else { vec![] };
-        let rows = Rows::new(table, needed);
+        let rows = Rows::finite(table, needed);
         watch.stage("reading");
-        let profile = Profile::of(&rows, &mut [], memory, watch)?;
+        let profile = Profile::of(&rows, memory, watch)?;
         if profile.kept == 0 {
             return Err(Error::NoTargets { path: table.path().to_owned() });
         }

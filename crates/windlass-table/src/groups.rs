@@ -1,28 +1,31 @@
 //! Which rows of a table belong together.
 
 use arrow_array::{Array, RecordBatch};
+use arrow_schema::Schema;
 use ndarray::Axis;
+use serde::{Deserialize, Serialize};
 use windlass::{Bins, Clustering, KMeans, RowSample, Seed, sample_within};
 
 use crate::categories::Categories;
 use crate::column::numbers;
 use crate::profile::{Profile, matrix};
 use crate::roles::Roles;
-use crate::rows::Rows;
 use crate::settings::{AdaSettings, AnchorChoice};
-use crate::{Error, Result, Watch};
+use crate::{Error, Result};
 
 /// The groups of a table, found in passes over its blocks.
-#[derive(Debug)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum Grouping {
     /// Named by the values of columns.
     Named(Categories),
     /// Found among the rows of every level of a category, one after the other.
-    Found { levels: Categories, of_level: Vec<Finder>, first: Vec<u32> },
+    Found { levels: Categories, of_level: Vec<Finder> },
 }
 
 /// What tells the group of a row inside its level.
-#[derive(Debug)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum Finder {
     Clusters {
         columns: Vec<usize>,
@@ -67,64 +70,6 @@ impl Finder {
 }
 
 impl Grouping {
-    /// Finds the groups; `levels` were learnt when the table was profiled.
-    pub(crate) fn fit(
-        rows: &Rows<'_>,
-        ada: &AdaSettings,
-        categories: Categories,
-        (profile, roles): (&Profile, &Roles),
-        (seed, memory): (Seed, u64),
-        watch: &dyn Watch,
-    ) -> Result<Self> {
-        let levels = categories;
-        let count = ada.groups_in(profile.kept, levels.len());
-        if count as u64 > profile.kept {
-            return Err(Error::MoreClustersThanRows { clusters: count, rows: profile.kept });
-        }
-        let of_level = match &ada.anchors {
-            AnchorChoice::Column(_) => return Ok(Self::Named(levels)),
-            AnchorChoice::KMeans => {
-                let kmeans = KMeans::new(count);
-                let clustering = Clustering { kmeans, on: ada.on, scale: ada.scale };
-                let columns = match ada.on {
-                    windlass::On::X => roles.features.clone(),
-                    windlass::On::Y => roles.targets.clone(),
-                    windlass::On::Xy => roles.moved(),
-                };
-                let sampled =
-                    (levels.len() * sample_within(levels.len()) * columns.len()) as u64 * 8;
-                if levels.len() > 1
-                    && sampled.min(profile.kept * columns.len() as u64 * 8) > memory / 4
-                {
-                    return Err(Error::TooManyGroups { groups: levels.len() * count, memory });
-                }
-                clusters(rows, &clustering, &columns, &levels, roles.weight, seed, watch)?
-            }
-            AnchorChoice::Bins(column) | AnchorChoice::Quantiles(column) => {
-                let column = rows.table.schema().index_of(column).expect("found before");
-                let equal_size = matches!(ada.anchors, AnchorChoice::Quantiles(_));
-                let needs = profile.kept.saturating_mul(8);
-                if equal_size && needs > memory / 4 {
-                    let what = "a column to take quantiles of";
-                    return Err(Error::NeedsMemory {
-                        what,
-                        needs: needs.saturating_mul(4),
-                        memory,
-                    });
-                }
-                bins(rows, column, &levels, (count, equal_size), watch)?
-            }
-            AnchorChoice::Matrix(_) => unreachable!("a matrix has no groups"),
-        };
-        let mut first = vec![];
-        let mut next = 0;
-        for finder in &of_level {
-            first.push(next);
-            next += u32::try_from(finder.groups()).unwrap_or(u32::MAX);
-        }
-        Ok(Self::Found { levels, of_level, first })
-    }
-
     pub(crate) fn groups(&self) -> usize {
         match self {
             Self::Named(categories) => categories.len(),
@@ -142,12 +87,20 @@ impl Grouping {
 
     /// The group of every row.
     pub(crate) fn label(&self, batch: &RecordBatch) -> Result<Vec<u32>> {
-        let (levels, of_level, first) = match self {
-            Self::Named(categories) => return categories.label(batch).ok_or_else(changed),
-            Self::Found { levels, of_level, first } => (levels, of_level, first),
+        let (levels, of_level) = match self {
+            Self::Named(categories) => return categories.label(batch),
+            Self::Found { levels, of_level } => (levels, of_level),
         };
-        if let [all] = &of_level[..] {
+        if let [all] = &of_level[..]
+            && levels.columns().is_empty()
+        {
             return all.label(batch);
+        }
+        let mut first = vec![];
+        let mut next = 0;
+        for finder in of_level {
+            first.push(next);
+            next += u32::try_from(finder.groups()).unwrap_or(u32::MAX);
         }
         let mut labels = vec![0; batch.num_rows()];
         for (level, members) in members(levels, batch)? {
@@ -158,20 +111,212 @@ impl Grouping {
         }
         Ok(labels)
     }
+
+    /// Whether a table of so many columns can have these groups.
+    pub(crate) fn fits(&self, columns: usize) -> bool {
+        let (categories, finders) = match self {
+            Self::Named(categories) => (categories, &[][..]),
+            Self::Found { levels, of_level } if levels.len() == of_level.len() => {
+                (levels, &of_level[..])
+            }
+            Self::Found { .. } => return false,
+        };
+        let of_finders = finders.iter().flat_map(|finder| match finder {
+            Finder::Clusters { columns, .. } => &columns[..],
+            Finder::Bins { column, .. } => std::slice::from_ref(column),
+            Finder::All => &[],
+        });
+        categories.columns().iter().chain(of_finders).all(|&column| column < columns)
+    }
+}
+
+/// What is looked for in the rows of every level of a category.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Search {
+    levels: Categories,
+    /// Groups in every level.
+    count: usize,
+    by: By,
+    seed: u64,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+enum By {
+    KMeans { columns: Vec<usize>, weight: Option<usize>, on: windlass::On, scale: windlass::Scale },
+    Bins { column: usize, equal_size: bool },
+}
+
+/// What is found out before any rows are looked at.
+pub(crate) enum Start {
+    /// The groups are known.
+    Known(Grouping),
+    /// They are to be looked for.
+    Search(Search),
+}
+
+impl Search {
+    /// What is to be looked for; `levels` were learnt when the table was profiled.
+    pub(crate) fn start(
+        schema: &Schema,
+        ada: &AdaSettings,
+        levels: Categories,
+        (profile, roles): (&Profile, &Roles),
+        (seed, memory): (u64, u64),
+    ) -> Result<Start> {
+        let count = ada.groups_in(profile.kept, levels.len());
+        if count as u64 > profile.kept {
+            return Err(Error::MoreClustersThanRows { clusters: count, rows: profile.kept });
+        }
+        let by = match &ada.anchors {
+            AnchorChoice::Column(_) => return Ok(Start::Known(Grouping::Named(levels))),
+            AnchorChoice::KMeans => {
+                let columns = match ada.on {
+                    windlass::On::X => roles.features.clone(),
+                    windlass::On::Y => roles.targets.clone(),
+                    windlass::On::Xy => roles.moved(),
+                };
+                let sampled =
+                    (levels.len() * sample_within(levels.len()) * columns.len()) as u64 * 8;
+                if levels.len() > 1
+                    && sampled.min(profile.kept * columns.len() as u64 * 8) > memory / 4
+                {
+                    return Err(Error::TooManyGroups { groups: levels.len() * count, memory });
+                }
+                By::KMeans { columns, weight: roles.weight, on: ada.on, scale: ada.scale }
+            }
+            AnchorChoice::Bins(column) | AnchorChoice::Quantiles(column) => {
+                let column = schema.index_of(column).expect("found before");
+                let equal_size = matches!(ada.anchors, AnchorChoice::Quantiles(_));
+                let needs = profile.kept.saturating_mul(8);
+                if equal_size && needs > memory / 4 {
+                    let (what, needs) = ("a column to take quantiles of", needs.saturating_mul(4));
+                    return Err(Error::NeedsMemory { what, needs, memory });
+                }
+                By::Bins { column, equal_size }
+            }
+            AnchorChoice::Matrix(_) => unreachable!("a matrix has no groups"),
+        };
+        Ok(Start::Search(Self { levels, count, by, seed }))
+    }
+
+    /// Nothing seen yet.
+    pub(crate) fn empty(&self) -> Seen {
+        let levels = self.levels.len();
+        match &self.by {
+            By::KMeans { columns, .. } => {
+                let sample = RowSample::new(sample_within(levels), columns.len(), Seed(self.seed));
+                Seen::Samples(vec![sample; levels])
+            }
+            By::Bins { .. } => Seen::Values(vec![vec![]; levels]),
+        }
+    }
+
+    /// Takes the rows of a block.
+    pub(crate) fn see(&self, batch: &RecordBatch, seen: &mut Seen) -> Result<()> {
+        match (&self.by, seen) {
+            (By::KMeans { columns, weight, .. }, Seen::Samples(samples)) => {
+                let (values, weights) = (matrix(batch, columns), weights(batch, *weight));
+                if let [all] = &mut samples[..] {
+                    return Ok(all.add(values.view(), weights.as_deref())?);
+                }
+                for (level, members) in members(&self.levels, batch)? {
+                    let weights: Option<Vec<f64>> =
+                        weights.as_ref().map(|all| members.iter().map(|&row| all[row]).collect());
+                    let values = values.select(Axis(0), &members);
+                    samples[level].add(values.view(), weights.as_deref())?;
+                }
+            }
+            (By::Bins { column, equal_size }, Seen::Values(values)) => {
+                let column = numbers(batch.column(*column));
+                for (value, level) in column.iter().zip(self.levels.label(batch)?) {
+                    let values = &mut values[level as usize];
+                    values.extend(value);
+                    if !equal_size {
+                        ends(values);
+                    }
+                }
+            }
+            _ => unreachable!("made by `empty`"),
+        }
+        Ok(())
+    }
+
+    /// Adds what was seen in another part of the table.
+    pub(crate) fn merge(&self, seen: &mut Seen, other: Seen) -> Result<()> {
+        match (seen, other) {
+            (Seen::Samples(samples), Seen::Samples(others)) => {
+                for (sample, other) in samples.iter_mut().zip(&others) {
+                    sample.merge(other)?;
+                }
+            }
+            (Seen::Values(values), Seen::Values(others)) => {
+                for (values, others) in values.iter_mut().zip(others) {
+                    for value in others {
+                        values.push(value);
+                        if matches!(self.by, By::Bins { equal_size: false, .. }) {
+                            ends(values);
+                        }
+                    }
+                }
+            }
+            _ => return Err(Error::BadPart { why: "it is of another pass".into() }),
+        }
+        Ok(())
+    }
+
+    /// The groups.
+    pub(crate) fn finish(self, seen: &Seen) -> Result<Grouping> {
+        let of_level = match (&self.by, seen) {
+            (By::KMeans { columns, on, scale, .. }, Seen::Samples(samples)) => {
+                let kmeans = KMeans::new(self.count);
+                let clustering = Clustering { kmeans, on: *on, scale: *scale };
+                let find = |sample: &RowSample| {
+                    let clusters = clustering.fit_sample(sample, Seed(self.seed))?;
+                    Ok(Finder::Clusters { columns: columns.clone(), clusters })
+                };
+                samples.iter().map(find).collect::<Result<_>>()?
+            }
+            (&By::Bins { column, equal_size }, Seen::Values(values)) => {
+                let find = |values: &Vec<f64>| {
+                    if values.is_empty() {
+                        return Ok(Finder::All);
+                    }
+                    let bins = if equal_size {
+                        Bins::equal_size(values, self.count)?
+                    } else {
+                        Bins::equal_width(values, self.count)?
+                    };
+                    Ok(Finder::Bins { column, bins })
+                };
+                values.iter().map(find).collect::<Result<_>>()?
+            }
+            _ => unreachable!("made by `empty`"),
+        };
+        Ok(Grouping::Found { levels: self.levels, of_level })
+    }
+}
+
+/// What a search has seen so far, level by level.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum Seen {
+    Samples(Vec<RowSample>),
+    Values(Vec<Vec<f64>>),
+}
+
+/// Of equally wide bins only the ends matter.
+fn ends(values: &mut Vec<f64>) {
+    if let &mut [low, high, more] = &mut values[..] {
+        *values = vec![low.min(high).min(more), low.max(high).max(more)];
+    }
 }
 
 /// The rows of every level that a block has.
 fn members(levels: &Categories, batch: &RecordBatch) -> Result<Vec<(usize, Vec<usize>)>> {
     let mut members = vec![vec![]; levels.len()];
-    for (row, level) in levels.label(batch).ok_or_else(changed)?.into_iter().enumerate() {
+    for (row, level) in levels.label(batch)?.into_iter().enumerate() {
         members[level as usize].push(row);
     }
     Ok(members.into_iter().enumerate().filter(|(_, rows)| !rows.is_empty()).collect())
-}
-
-/// A value turned up that was not there when the table was read first.
-fn changed() -> Error {
-    Error::Changed { path: "the table".into() }
 }
 
 fn select(batch: &RecordBatch, rows: &[usize]) -> RecordBatch {
@@ -182,73 +327,4 @@ fn select(batch: &RecordBatch, rows: &[usize]) -> RecordBatch {
 /// The weights of a block.
 pub(crate) fn weights(batch: &RecordBatch, weight: Option<usize>) -> Option<Vec<f64>> {
     weight.map(|column| numbers(batch.column(column)).values().to_vec())
-}
-
-fn clusters(
-    rows: &Rows<'_>,
-    clustering: &Clustering,
-    columns: &[usize],
-    levels: &Categories,
-    weight: Option<usize>,
-    seed: Seed,
-    watch: &dyn Watch,
-) -> Result<Vec<Finder>> {
-    watch.stage("finding groups");
-    let capacity = sample_within(levels.len());
-    let mut samples = vec![RowSample::new(capacity, columns.len(), seed); levels.len()];
-    for block in rows.blocks() {
-        let batch = block?.batch;
-        watch.advance(batch.num_rows() as u64)?;
-        let (values, weights) = (matrix(&batch, columns), weights(&batch, weight));
-        if let [all] = &mut samples[..] {
-            all.add(values.view(), weights.as_deref())?;
-            continue;
-        }
-        for (level, members) in members(levels, &batch)? {
-            let weights: Option<Vec<f64>> =
-                weights.as_ref().map(|all| members.iter().map(|&row| all[row]).collect());
-            samples[level].add(values.select(Axis(0), &members).view(), weights.as_deref())?;
-        }
-    }
-    let find = |sample: &RowSample| {
-        let clusters = clustering.fit_sample(sample, seed)?;
-        Ok(Finder::Clusters { columns: columns.to_vec(), clusters })
-    };
-    samples.iter().map(find).collect()
-}
-
-fn bins(
-    rows: &Rows<'_>,
-    column: usize,
-    levels: &Categories,
-    (count, equal_size): (usize, bool),
-    watch: &dyn Watch,
-) -> Result<Vec<Finder>> {
-    watch.stage("finding groups");
-    let mut values = vec![vec![]; levels.len()];
-    for block in rows.blocks() {
-        let batch = block?.batch;
-        watch.advance(batch.num_rows() as u64)?;
-        let column = numbers(batch.column(column));
-        for (value, level) in column.iter().zip(levels.label(&batch).ok_or_else(changed)?) {
-            let values: &mut Vec<f64> = &mut values[level as usize];
-            values.extend(value);
-            // Of equally wide bins only the ends matter.
-            if let (false, &[low, high, more]) = (equal_size, &values[..]) {
-                *values = vec![low.min(high).min(more), low.max(high).max(more)];
-            }
-        }
-    }
-    let find = |values: &Vec<f64>| {
-        if values.is_empty() {
-            return Ok(Finder::All);
-        }
-        let bins = if equal_size {
-            Bins::equal_size(values, count)?
-        } else {
-            Bins::equal_width(values, count)?
-        };
-        Ok(Finder::Bins { column, bins })
-    };
-    values.iter().map(find).collect()
 }

@@ -71,7 +71,7 @@ impl Inspection {
         } else {
             let asked = Asked::new(schema, &settings.columns, &[])?;
             watch.stage("reading");
-            let profile = Profile::of(&Rows::new(table, vec![]), &mut [], memory, watch)?;
+            let profile = Profile::of(&Rows::all(table), memory, watch)?;
             Some((asked.settle(schema, &profile), profile))
         };
         let (roles, profile) = match (&fitted, &looked_at) {

@@ -1,22 +1,24 @@
 //! What makes synthetic values: fitted to a table, then asked for block after block of a copy.
 
+use std::sync::Arc;
+
 use arrow_array::builder::Float64Builder;
-use arrow_array::{Array, Float64Array};
+use arrow_array::{Array, ArrayRef, Float64Array, Int64Array, StringArray, UInt64Array};
 use arrow_buffer::NullBuffer;
 use ndarray::{Array2, ArrayView2, Axis};
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 use windlass::{
     AnchorMatrix, Batch, Draw, Fitted, Gammas, GroupMeans, GroupSums, How, Method as _, Per,
     Samples, Seed, Strength,
 };
 
-use crate::augment::{GroupSummary, Watch};
-use crate::categories::Categories;
+use crate::augment::GroupSummary;
 use crate::column::numbers;
 use crate::groups::{Grouping, weights};
 use crate::profile::{Profile, matrix};
 use crate::roles::Roles;
-use crate::rows::{Block, Rows};
+use crate::rows::Block;
 use crate::settings::{AdaSettings, AnchorChoice, Method, Settings};
 use crate::{Error, ReadOptions, Result, Table};
 
@@ -55,10 +57,31 @@ pub(crate) struct Mixed {
     y: Array2<f64>,
     /// Rows without a value, for moved columns that have such.
     missing: Vec<Option<Vec<bool>>>,
-    /// Where rows stand in the table, if some were left out.
-    sources: Option<Vec<u64>>,
+    /// What rows are called in the output, if not by their place here.
+    sources: Option<ArrayRef>,
+    /// What rows go by, in growing order, if not by their place here.
+    ids: Option<Vec<u64>>,
+    /// Whether a copy is made as a whole, because all rows count in each of its rows.
+    whole: bool,
     pairs: bool,
     gamma: bool,
+    /// What it was fitted on, to be fitted again elsewhere.
+    loaded: Loaded,
+}
+
+/// A fitted method as it goes to other processes and into files.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Kept {
+    Groups { grouping: Grouping, sizes: Vec<u64>, means: Vec<KeptMeans> },
+    Rows(Loaded),
+}
+
+/// The means of a moved column in every group, and what each sum was divided by.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct KeptMeans {
+    means: Vec<f64>,
+    divisors: Vec<f64>,
 }
 
 /// The group of every row, in as few bytes as will do.
@@ -101,22 +124,52 @@ fn in_memory(row: u64) -> usize {
 }
 
 impl Maker {
-    /// Fits the method in some passes over the table.
-    pub(crate) fn fit(
-        rows: &Rows<'_>,
-        settings: &Settings,
-        categories: Categories,
-        found: (&Profile, &Roles),
-        memory: u64,
-        watch: &dyn Watch,
-    ) -> Result<Self> {
-        match &settings.method {
-            Method::Ada(ada) if !matches!(ada.anchors, AnchorChoice::Matrix(_)) => {
-                let seed = Seed(settings.seed);
-                let grouping = Grouping::fit(rows, ada, categories, found, (seed, memory), watch)?;
-                Groups::fit(rows, ada, grouping, found, memory, watch).map(Self::Groups)
+    /// A method that was fitted before, on a table with these roles.
+    pub(crate) fn of(kept: Kept, settings: &Settings, roles: &Roles) -> Result<Self> {
+        let moved = roles.moved().len();
+        match (kept, &settings.method) {
+            (Kept::Groups { grouping, sizes, means }, Method::Ada(ada)) => {
+                let bad = |why: &str| Error::BadPart { why: why.to_owned() };
+                let groups = grouping.groups();
+                if !grouping.fits(roles.roles.len()) {
+                    return Err(bad("its groups are of columns that it does not have"));
+                }
+                if means.len() != moved || sizes.len() != groups {
+                    return Err(bad("it has not as many means as groups and columns"));
+                }
+                let mean = |KeptMeans { means, divisors }: KeptMeans| {
+                    let column = ArrayView2::from_shape((means.len(), 1), &means[..]);
+                    let column = column.expect("one column");
+                    if means.len() != groups {
+                        return Err(bad("it has not as many means as groups"));
+                    }
+                    Ok(GroupMeans::new(column, divisors)?)
+                };
+                let means = means.into_iter().map(mean).collect::<Result<_>>()?;
+                Groups::new(grouping, sizes, means, None, ada).map(Self::Groups)
             }
-            _ => Mixed::fit(rows, settings, found, memory, watch).map(Self::Mixed),
+            (Kept::Rows(loaded), _) => Mixed::new(loaded, settings, roles, None).map(Self::Mixed),
+            (Kept::Groups { .. }, _) => {
+                Err(Error::BadPart { why: "groups go with ada alone".into() })
+            }
+        }
+    }
+
+    /// What another process needs to make the same; nothing where all rows are needed and not kept.
+    pub(crate) fn kept(&self) -> Kept {
+        match self {
+            Self::Groups(groups) => {
+                let mean = |means: &GroupMeans| KeptMeans {
+                    means: means.means().iter().copied().collect(),
+                    divisors: means.divisors().to_vec(),
+                };
+                Kept::Groups {
+                    grouping: groups.grouping.clone(),
+                    sizes: groups.sizes.clone(),
+                    means: groups.means.iter().map(mean).collect(),
+                }
+            }
+            Self::Mixed(mixed) => Kept::Rows(mixed.loaded.clone()),
         }
     }
 
@@ -142,11 +195,8 @@ impl Maker {
     pub(crate) fn copy(&self, copy: usize, seed: Seed) -> Result<MadeCopy<'_>> {
         let step = copy.checked_sub(1).map(|step| step as u64);
         let drawn = match (self, step) {
-            (Self::Mixed(mixed), Some(step)) => {
-                let draw = mixed.fitted.draw(Batch::All, seed, step)?;
-                let x = draw.features(mixed.x.view())?;
-                let y = draw.targets(mixed.y.view())?;
-                Some(Drawn { draw, x, y })
+            (Self::Mixed(mixed), Some(step)) if mixed.whole => {
+                Some(Arc::new(mixed.draw(Batch::All, seed, step)?))
             }
             _ => None,
         };
@@ -154,44 +204,84 @@ impl Maker {
     }
 }
 
-impl Groups {
-    fn fit(
-        rows: &Rows<'_>,
-        ada: &AdaSettings,
-        grouping: Grouping,
-        (profile, roles): (&Profile, &Roles),
-        memory: u64,
-        watch: &dyn Watch,
-    ) -> Result<Self> {
-        watch.stage("taking means");
-        let groups = grouping.groups();
-        let moved = roles.moved();
+/// Sums of the rows of every group, as far as they were read.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Sums {
+    of_column: Vec<GroupSums>,
+    sizes: Vec<u64>,
+    /// Of tables that are read again, and have few groups.
+    #[serde(skip)]
+    labels: Option<Labels>,
+}
+
+impl Sums {
+    /// Nothing yet.
+    pub(crate) fn new(groups: usize, moved: usize, memory: u64) -> Result<Self> {
         // The sums, twice while they become means.
-        if (groups as u64).saturating_mul(moved.len() as u64 * 64) > memory / 2 {
+        if (groups as u64).saturating_mul(moved as u64 * 64) > memory / 2 {
             return Err(Error::TooManyGroups { groups, memory });
         }
-        let mut sums = vec![GroupSums::new(groups, 1); moved.len()];
-        let mut sizes = vec![0; groups];
-        let mut labels = Labels::new(groups, profile.kept, memory);
-        for block in rows.blocks() {
-            let batch = block?.batch;
-            watch.advance(batch.num_rows() as u64)?;
-            let own = grouping.label(&batch)?;
-            for &label in &own {
-                sizes[label as usize] += 1;
-            }
-            if let Some(labels) = &mut labels {
-                labels.extend(&own);
-            }
-            let weights = weights(&batch, roles.weight);
-            sums.par_iter_mut().zip(&moved).try_for_each(|(sums, &place)| {
-                let present = Present::of(&numbers(batch.column(place)));
-                let weights = weights.as_ref().map(|weights| present.pick(weights));
-                let labels = present.pick(&own);
-                sums.add(present.view(), &labels, weights.as_deref())
-            })?;
+        let of_column = vec![GroupSums::new(groups, 1); moved];
+        Ok(Self { of_column, sizes: vec![0; groups], labels: None })
+    }
+
+    /// Keeps the groups of so many rows, which will come again in the same order, if there is room.
+    pub(crate) fn keep_labels(&mut self, rows: u64, memory: u64) {
+        self.labels = Labels::new(self.sizes.len(), rows, memory);
+    }
+
+    pub(crate) fn add(
+        &mut self,
+        block: &Block,
+        grouping: &Grouping,
+        (moved, weight): (&[usize], Option<usize>),
+    ) -> Result<()> {
+        let own = grouping.label(&block.batch)?;
+        for &label in &own {
+            self.sizes[label as usize] += 1;
         }
-        let means = sums.into_iter().map(GroupSums::finish).collect::<windlass::Result<_>>()?;
+        if let Some(labels) = &mut self.labels {
+            labels.extend(&own);
+        }
+        let weights = weights(&block.batch, weight);
+        self.of_column.par_iter_mut().zip(moved).try_for_each(|(sums, &place)| {
+            let present = Present::of(&numbers(block.batch.column(place)));
+            let weights = weights.as_ref().map(|weights| present.pick(weights));
+            let labels = present.pick(&own);
+            sums.add(present.view(), &labels, weights.as_deref())
+        })?;
+        Ok(())
+    }
+
+    pub(crate) fn merge(&mut self, other: &Self) -> Result<()> {
+        let shape = |sums: &Self| (sums.of_column.len(), sums.sizes.len());
+        if shape(self) != shape(other) {
+            return Err(Error::BadPart { why: "it has other groups or columns".into() });
+        }
+        for (sums, other) in self.of_column.iter_mut().zip(&other.of_column) {
+            sums.merge(other)?;
+        }
+        for (size, more) in self.sizes.iter_mut().zip(&other.sizes) {
+            *size += more;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn finish(self, grouping: Grouping, ada: &AdaSettings) -> Result<Maker> {
+        let means = self.of_column.into_iter().map(GroupSums::finish);
+        let means = means.collect::<windlass::Result<_>>()?;
+        Groups::new(grouping, self.sizes, means, self.labels, ada).map(Maker::Groups)
+    }
+}
+
+impl Groups {
+    fn new(
+        grouping: Grouping,
+        sizes: Vec<u64>,
+        means: Vec<GroupMeans>,
+        labels: Option<Labels>,
+        ada: &AdaSettings,
+    ) -> Result<Self> {
         let mut next = 0;
         let number = |&size: &u64| {
             let number = next;
@@ -245,68 +335,230 @@ impl Present {
     }
 }
 
+/// The moved columns of the rows of a table, side by side.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Loaded {
+    width: usize,
+    /// Row after row; missing values are NaN.
+    values: Vec<f64>,
+    weights: Option<Vec<f64>>,
+    /// What the rows go by, if not by their number.
+    ids: Option<Vec<u64>>,
+    /// What the rows are called in the output, if not by their place here.
+    sources: Option<Called>,
+}
+
+/// What rows are called.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+enum Called {
+    Numbers(Vec<i64>),
+    Words(Vec<String>),
+}
+
+impl Loaded {
+    /// Nothing yet.
+    pub(crate) fn new(moved: usize) -> Self {
+        Self { width: moved, values: vec![], weights: None, ids: None, sources: None }
+    }
+
+    /// How many bytes so many rows need: as they are read and as they are kept, pairs of them, a copy, and the
+    /// table itself.
+    pub(crate) fn bytes(rows: u64, moved: usize) -> u64 {
+        rows.saturating_mul(moved as u64 * 8 * 6)
+    }
+
+    /// Adds the rows of a block; `numbers` says whether what they are called is to be kept.
+    pub(crate) fn add(
+        &mut self,
+        block: &Block,
+        moved: &[usize],
+        weight: Option<usize>,
+        numbers: bool,
+    ) {
+        self.values.extend(matrix(&block.batch, moved));
+        if let Some(more) = weights(&block.batch, weight) {
+            self.weights.get_or_insert_default().extend(more);
+        }
+        match &block.names {
+            None if numbers => {
+                let sources = self.sources.get_or_insert(Called::Numbers(vec![]));
+                let number = |row| i64::try_from(block.source(row)).unwrap_or(i64::MAX);
+                sources.extend(Called::Numbers((0..block.rows()).map(number).collect()));
+            }
+            None => {}
+            Some(names) => {
+                self.ids.get_or_insert_default().extend(&names.ids);
+                let called = Called::of(&names.sources);
+                match &mut self.sources {
+                    Some(sources) => sources.extend(called),
+                    none => *none = Some(called),
+                }
+            }
+        }
+    }
+
+    /// Adds the rows of another part of the table.
+    pub(crate) fn merge(&mut self, other: Self) {
+        self.values.extend(other.values);
+        if let Some(more) = other.weights {
+            self.weights.get_or_insert_default().extend(more);
+        }
+        if let Some(more) = other.ids {
+            self.ids.get_or_insert_default().extend(more);
+        }
+        match (&mut self.sources, other.sources) {
+            (Some(sources), Some(more)) => sources.extend(more),
+            (none, more) => *none = none.take().or(more),
+        }
+    }
+
+    pub(crate) fn rows(&self) -> usize {
+        self.values.len() / self.width.max(1)
+    }
+
+    /// Puts the rows in the order of what they go by, so that it does not matter how they came. Two rows with one
+    /// key are refused.
+    pub(crate) fn sort(&mut self, key: Option<&str>) -> Result<()> {
+        let Some(ids) = &self.ids else { return Ok(()) };
+        let mut order: Vec<usize> = (0..ids.len()).collect();
+        order.sort_by_key(|&row| ids[row]);
+        let (values, width) = (&self.values, self.width);
+        let values = order.iter().flat_map(|&row| &values[row * width..(row + 1) * width]);
+        let sorted = Self {
+            width,
+            values: values.copied().collect(),
+            weights: self.weights.as_ref().map(|all| order.iter().map(|&row| all[row]).collect()),
+            ids: Some(order.iter().map(|&row| ids[row]).collect()),
+            sources: self.sources.as_ref().map(|sources| sources.take(&order)),
+        };
+        *self = sorted;
+        let ids = self.ids.as_ref().expect("they were sorted by them");
+        if let Some(row) = ids.windows(2).position(|pair| pair[0] == pair[1])
+            && let (Some(column), Some(sources)) = (key, &self.sources)
+        {
+            let (column, key) = (column.to_owned(), sources.word(row));
+            return Err(Error::SameKey { column, key });
+        }
+        Ok(())
+    }
+}
+
+impl Called {
+    fn of(sources: &ArrayRef) -> Self {
+        use arrow_array::cast::AsArray as _;
+        match sources.data_type() {
+            arrow_schema::DataType::Int64 => {
+                let numbers = sources.as_primitive::<arrow_array::types::Int64Type>();
+                Self::Numbers(numbers.values().to_vec())
+            }
+            _ => Self::Words(
+                sources.as_string::<i32>().iter().map(|w| w.unwrap_or("").to_owned()).collect(),
+            ),
+        }
+    }
+
+    fn extend(&mut self, more: Self) {
+        match (self, more) {
+            (Self::Numbers(all), Self::Numbers(more)) => all.extend(more),
+            (Self::Words(all), Self::Words(more)) => all.extend(more),
+            _ => {}
+        }
+    }
+
+    fn take(&self, rows: &[usize]) -> Self {
+        match self {
+            Self::Numbers(all) => Self::Numbers(rows.iter().map(|&row| all[row]).collect()),
+            Self::Words(all) => Self::Words(rows.iter().map(|&row| all[row].clone()).collect()),
+        }
+    }
+
+    fn word(&self, row: usize) -> String {
+        match self {
+            Self::Numbers(all) => all[row].to_string(),
+            Self::Words(all) => all[row].clone(),
+        }
+    }
+
+    fn array(&self) -> ArrayRef {
+        match self {
+            Self::Numbers(all) => Arc::new(Int64Array::from(all.clone())),
+            Self::Words(all) => Arc::new(StringArray::from_iter_values(all)),
+        }
+    }
+}
+
 impl Mixed {
-    fn fit(
-        rows: &Rows<'_>,
+    /// Fits the method on the rows of a table, whose profile is needed for an anchor matrix.
+    pub(crate) fn new(
+        loaded: Loaded,
         settings: &Settings,
-        (profile, roles): (&Profile, &Roles),
-        memory: u64,
-        watch: &dyn Watch,
+        roles: &Roles,
+        profile: Option<(&Profile, u64)>,
     ) -> Result<Self> {
-        let moved = roles.moved();
-        // The columns as they are read and as they are kept, pairs of them, a copy, and the table itself.
-        let needs = profile.kept.saturating_mul(moved.len() as u64 * 8 * 6);
-        if needs > memory {
-            let what = match &settings.method {
-                Method::Ada(_) => "an anchor matrix",
-                method => method.name(),
-            };
-            return Err(Error::NeedsMemory { what, needs, memory });
-        }
-        watch.stage("loading");
-        let mut all = Array2::zeros((0, moved.len()));
-        let mut all_weights = roles.weight.map(|_| vec![]);
-        let mut sources = vec![];
-        for block in rows.blocks() {
-            let block = block?;
-            watch.advance(block.rows() as u64)?;
-            let values = matrix(&block.batch, &moved);
-            all.append(Axis(0), values.view()).expect("the same columns");
-            if let (Some(all), Some(more)) = (&mut all_weights, weights(&block.batch, roles.weight))
-            {
-                all.extend(more);
-            }
-            if profile.kept < profile.rows {
-                sources.extend((0..block.rows()).map(|row| block.source(row)));
-            }
-        }
-        let sources = (profile.kept < profile.rows).then_some(sources);
+        let bad = || Error::BadPart { why: "it has not the columns of the table".into() };
+        let shape = (loaded.rows(), roles.moved().len());
+        let mut all = Array2::from_shape_vec(shape, loaded.values.clone()).map_err(|_| bad())?;
         let missing = fill(&mut all);
         let (x, y) = all.view().split_at(Axis(1), roles.features.len());
         let (x, y) = (x.to_owned(), y.to_owned());
         let mut samples = Samples::new(x.view(), y.view())?;
-        if let Some(weights) = &all_weights {
+        if let Some(weights) = &loaded.weights {
             samples = samples.with_weights(weights)?;
         }
         let seed = Seed(settings.seed);
-        let fitted = match &settings.method {
-            Method::Ada(ada) => {
-                let AnchorChoice::Matrix(path) = &ada.anchors else {
-                    unreachable!("groups need no table in memory")
+        let fitted = match (&settings.method, profile) {
+            (Method::Ada(ada), Some((profile, memory))) => {
+                let AnchorChoice::Matrix(path) = &ada.anchors else { return Err(bad()) };
+                let sources = match &loaded.sources {
+                    Some(Called::Numbers(rows)) => Some(&rows[..]),
+                    _ => None,
                 };
-                let anchors = read_anchors(path, profile, sources.as_deref(), memory)?;
+                let anchors = read_anchors(path, profile, sources, memory)?;
                 ada.method(anchors.into(), None).fit(&samples, seed)?
             }
-            other => other.without_anchors().expect("not ADA").fit(&samples, seed)?,
+            (other, _) => other.without_anchors().ok_or_else(bad)?.fit(&samples, seed)?,
         };
         let gamma = matches!(settings.method, Method::Ada(_));
         let pairs = !gamma && !matches!(settings.method, Method::Noise { .. });
-        Ok(Self { fitted, x, y, missing, sources, pairs, gamma })
+        let sources = loaded.sources.as_ref().map(Called::array);
+        let ids = loaded.ids.clone();
+        Ok(Self { fitted, x, y, missing, sources, ids, whole: gamma, pairs, gamma, loaded })
     }
 
-    /// Where a row stands in the table.
-    fn source(&self, row: usize) -> u64 {
-        self.sources.as_ref().map_or(row as u64, |sources| sources[row])
+    /// The places of a block's rows among those that were fitted.
+    fn places(&self, block: &Block) -> Result<Vec<usize>> {
+        let Some(ids) = &self.ids else {
+            let first = in_memory(block.first);
+            return Ok((first..first + block.rows()).collect());
+        };
+        let place = |row| {
+            let place = ids.binary_search(&block.id(row));
+            place.map_err(|_| Error::Changed { path: "the table".into() })
+        };
+        (0..block.rows()).map(place).collect()
+    }
+
+    fn draw(&self, batch: Batch<'_>, seed: Seed, step: u64) -> Result<Drawn> {
+        let draw = self.fitted.draw(batch, seed, step)?;
+        let x = draw.features(self.x.view())?;
+        let y = draw.targets(self.y.view())?;
+        Ok(Drawn { draw, x, y })
+    }
+
+    /// What the partners of rows are called in the output.
+    fn called(&self, partners: &[Option<usize>]) -> ArrayRef {
+        let places = partners.iter().map(|place| place.map(|place| place as u64));
+        match &self.sources {
+            None => {
+                let places =
+                    places.map(|place| place.map(|place| i64::try_from(place).unwrap_or(i64::MAX)));
+                Arc::new(places.collect::<Int64Array>())
+            }
+            Some(sources) => {
+                let places: UInt64Array = places.collect();
+                arrow_select::take::take(sources, &places, None).expect("places of rows")
+            }
+        }
     }
 }
 
@@ -331,7 +583,7 @@ fn fill(rows: &mut Array2<f64>) -> Vec<Option<Vec<bool>>> {
 fn read_anchors(
     path: &std::path::Path,
     profile: &Profile,
-    sources: Option<&[u64]>,
+    sources: Option<&[i64]>,
     memory: u64,
 ) -> Result<AnchorMatrix> {
     let options = ReadOptions { memory, ..ReadOptions::default() };
@@ -357,7 +609,7 @@ fn read_anchors(
         return Err(Error::MatrixRows { path, expected, got });
     }
     if let Some(sources) = sources {
-        let rows: Vec<usize> = sources.iter().map(|&row| in_memory(row)).collect();
+        let rows: Vec<usize> = sources.iter().map(|&row| in_memory(row.unsigned_abs())).collect();
         all = all.select(Axis(0), &rows);
     }
     Ok(AnchorMatrix::new(all)?)
@@ -369,10 +621,11 @@ pub(crate) struct MadeCopy<'a> {
     seed: Seed,
     /// `None` for the originals.
     step: Option<u64>,
-    drawn: Option<Drawn>,
+    /// The whole copy, where it is made as a whole.
+    drawn: Option<Arc<Drawn>>,
 }
 
-/// A whole copy of the moved columns.
+/// Rows of a copy of the moved columns.
 struct Drawn {
     draw: Draw,
     x: Array2<f64>,
@@ -382,40 +635,63 @@ struct Drawn {
 impl MadeCopy<'_> {
     /// Prepares a block.
     pub(crate) fn block(&self, block: &Block) -> Result<MadeBlock<'_>> {
-        let (mut labels, mut strength) = (None, None);
-        if let Maker::Groups(groups) = self.maker {
-            labels = Some(groups.label(block)?);
-            strength = self.step.map(|step| match groups.per {
-                Per::Batch => Strength::Shared(groups.gammas.shared(self.seed, step)),
-                Per::Row => {
-                    let rows = block.first..block.first + block.rows() as u64;
-                    let gamma = |row| groups.gammas.of_row(self.seed, step, row);
-                    Strength::PerRow(rows.map(gamma).collect())
+        let rows = block.rows();
+        let mut made =
+            MadeBlock { maker: self.maker, rows, labels: None, strength: None, drawn: None };
+        match self.maker {
+            Maker::Groups(groups) => {
+                made.labels = Some(groups.label(block)?);
+                made.strength = self.step.map(|step| match groups.per {
+                    Per::Batch => Strength::Shared(groups.gammas.shared(self.seed, step)),
+                    Per::Row => {
+                        let gamma = |row| groups.gammas.of_row(self.seed, step, block.id(row));
+                        Strength::PerRow((0..rows).map(gamma).collect())
+                    }
+                });
+            }
+            Maker::Mixed(mixed) => {
+                if let Some(step) = self.step {
+                    let places = mixed.places(block)?;
+                    made.drawn = Some(match &self.drawn {
+                        Some(all) => Made { drawn: Arc::clone(all), places },
+                        None if rows == 0 => return Ok(made),
+                        None => {
+                            let batch = Batch::Rows(&places);
+                            let drawn = Arc::new(mixed.draw(batch, self.seed, step)?);
+                            Made { drawn, places: (0..rows).collect() }
+                        }
+                    });
                 }
-            });
+            }
         }
-        Ok(MadeBlock { copy: self, first: block.first, rows: block.rows(), labels, strength })
+        Ok(made)
     }
+}
+
+/// Rows that were drawn, and which of them the rows of a block are.
+struct Made {
+    drawn: Arc<Drawn>,
+    places: Vec<usize>,
 }
 
 /// A block of a copy.
 pub(crate) struct MadeBlock<'a> {
-    copy: &'a MadeCopy<'a>,
-    first: u64,
+    maker: &'a Maker,
     rows: usize,
     labels: Option<Vec<u32>>,
     strength: Option<Strength>,
+    drawn: Option<Made>,
 }
 
 impl MadeBlock<'_> {
     /// The values of a moved column, from the originals. What is missing stays so, and so does what would
     /// be mixed with a missing value.
     pub(crate) fn column(&self, index: usize, original: &Float64Array) -> Result<Float64Array> {
-        match (self.copy.maker, &self.copy.drawn, &self.labels, &self.strength) {
+        match (self.maker, &self.drawn, &self.labels, &self.strength) {
             (Maker::Groups(groups), _, Some(labels), Some(strength)) => {
                 move_toward(&groups.means[index], original, labels, strength)
             }
-            (Maker::Mixed(mixed), Some(drawn), ..) => Ok(self.mixed(mixed, drawn, index, original)),
+            (Maker::Mixed(mixed), Some(made), ..) => Ok(self.mixed(mixed, made, index, original)),
             _ => Ok(original.clone()),
         }
     }
@@ -423,7 +699,7 @@ impl MadeBlock<'_> {
     fn mixed(
         &self,
         mixed: &Mixed,
-        drawn: &Drawn,
+        Made { drawn, places }: &Made,
         index: usize,
         original: &Float64Array,
     ) -> Float64Array {
@@ -431,46 +707,41 @@ impl MadeBlock<'_> {
             None => drawn.x.column(index),
             Some(target) => drawn.y.column(target),
         };
-        let first = in_memory(self.first);
-        let made = (first..first + self.rows).map(|row| all[row]);
+        let made = places.iter().map(|&row| all[row]);
         let Some(missing) = &mixed.missing[index] else { return made.collect::<Vec<_>>().into() };
         let partner_missing = |row: usize| match drawn.draw.origin(row).map(|origin| origin.how) {
             Some(How::Pair { partner, .. }) => missing[partner],
             _ => false,
         };
-        let present = |row: usize| original.is_valid(row) && !partner_missing(first + row);
+        let present = |row: usize| original.is_valid(row) && !partner_missing(places[row]);
         let nulls: NullBuffer = (0..self.rows).map(present).collect::<Vec<bool>>().into();
         Float64Array::new(made.collect(), Some(nulls))
     }
 
     /// Which rows count, if not all do.
     pub(crate) fn kept(&self) -> Option<Vec<bool>> {
-        let weights = self.copy.drawn.as_ref()?.draw.row_weights()?;
-        let first = in_memory(self.first);
-        Some(weights[first..first + self.rows].iter().map(|&weight| weight > 0.0).collect())
+        let Made { drawn, places } = self.drawn.as_ref()?;
+        let weights = drawn.draw.row_weights()?;
+        Some(places.iter().map(|&row| weights[row] > 0.0).collect())
     }
 
     /// The group of every row, if the method has groups.
     pub(crate) fn groups(&self) -> Option<Vec<u32>> {
-        let Maker::Groups(groups) = self.copy.maker else { return None };
+        let Maker::Groups(groups) = self.maker else { return None };
         let labels = self.labels.as_ref()?;
         Some(labels.iter().map(|&label| groups.numbers[label as usize]).collect())
     }
 
     pub(crate) fn has_gamma(&self) -> bool {
-        match self.copy.maker {
+        match self.maker {
             Maker::Groups(_) => true,
             Maker::Mixed(mixed) => mixed.gamma,
         }
     }
 
-    pub(crate) fn has_partner(&self) -> bool {
-        matches!(self.copy.maker, Maker::Mixed(mixed) if mixed.pairs)
-    }
-
     fn how(&self, row: usize) -> Option<How> {
-        let drawn = self.copy.drawn.as_ref()?;
-        drawn.draw.origin(in_memory(self.first) + row).map(|origin| origin.how)
+        let Made { drawn, places } = self.drawn.as_ref()?;
+        drawn.draw.origin(places[row]).map(|origin| origin.how)
     }
 
     /// The strength of a row; none for an original.
@@ -485,14 +756,15 @@ impl MadeBlock<'_> {
         }
     }
 
-    /// The partner of a row, as it stands in the table, and λ; none for an original.
-    pub(crate) fn pair(&self, row: usize) -> Option<(u64, f64)> {
-        match (self.copy.maker, self.how(row)) {
-            (Maker::Mixed(mixed), Some(How::Pair { partner, lambda })) => {
-                Some((mixed.source(partner), lambda))
-            }
-            _ => None,
-        }
+    /// The partners of the rows, as they are called in the output, and λ of each; none for originals.
+    pub(crate) fn pairs(&self) -> Option<(ArrayRef, Float64Array)> {
+        let Maker::Mixed(mixed) = self.maker else { return None };
+        let pair = |row| match self.how(row) {
+            Some(How::Pair { partner, lambda }) => (Some(partner), Some(lambda)),
+            _ => (None, None),
+        };
+        let (partners, lambdas): (Vec<_>, Vec<_>) = (0..self.rows).map(pair).unzip();
+        mixed.pairs.then(|| (mixed.called(&partners), lambdas.into()))
     }
 
     /// The smallest and the largest strength.

@@ -8,11 +8,13 @@ use arrow_array::{Array, ArrayRef, Float64Array, RecordBatch};
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::{DataType, Schema};
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::categories::Categories;
 use crate::column::{is_numeric, numbers, range};
-use crate::rows::Rows;
+use crate::identity::contents;
+use crate::rows::{Block, Rows};
 use crate::{Error, Result, RowList, Watch};
 
 /// Integers with at most so many distinct values are taken for categories.
@@ -35,7 +37,7 @@ pub struct ColumnProfile {
     /// Whether integers count the rows: each is one more than the one before.
     pub counts_rows: bool,
     /// The first number that cannot be computed with, and its row.
-    pub(crate) extreme: Option<(u64, f64)>,
+    pub(crate) extreme: Option<(String, f64)>,
     /// Rows without a number, and rows with an infinite one.
     pub(crate) absent: RowList,
     pub(crate) infinite: RowList,
@@ -58,75 +60,127 @@ pub struct Profile {
 
 impl Profile {
     /// Reads the table once.
-    pub(crate) fn of(
-        rows: &Rows<'_>,
-        categories: &mut [Categories],
-        memory: u64,
-        watch: &dyn Watch,
-    ) -> Result<Self> {
+    pub(crate) fn of(rows: &Rows<'_>, memory: u64, watch: &dyn Watch) -> Result<Self> {
         let schema = rows.table.schema();
-        let mut scans: Vec<Scan> = schema.fields().iter().map(|_| Scan::default()).collect();
-        let (mut all, mut kept) = (0, 0);
+        let mut look = Look::in_order(schema.fields().len(), Categories::default());
         for block in rows.blocks() {
             let block = block?;
             watch.advance(block.rows() as u64)?;
-            scans.par_iter_mut().enumerate().for_each(|(column, scan)| {
+            look.add(&block, memory)?;
+        }
+        Ok(look.finish(schema).0)
+    }
+}
+
+/// What is known of a table, or a part of it, so far.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Look {
+    scans: Vec<Scan>,
+    categories: Categories,
+    rows: u64,
+    kept: u64,
+    /// The sum of the hashes of all rows, for a table without an order.
+    contents: Option<u64>,
+}
+
+impl Look {
+    /// Nothing yet, of a table whose rows come in their order.
+    pub(crate) fn in_order(columns: usize, categories: Categories) -> Self {
+        let scan = || Scan { ordered: Some(Ordered::default()), ..Scan::default() };
+        let scans = std::iter::repeat_with(scan).take(columns).collect();
+        Self { scans, categories, rows: 0, kept: 0, contents: None }
+    }
+
+    /// Nothing yet, of a table whose rows come in any order.
+    pub(crate) fn in_any_order(columns: usize, categories: Categories) -> Self {
+        let scans = std::iter::repeat_with(Scan::default).take(columns).collect();
+        Self { scans, categories, rows: 0, kept: 0, contents: Some(0) }
+    }
+
+    pub(crate) fn add(&mut self, block: &Block, memory: u64) -> Result<()> {
+        let first = self.rows;
+        self.scans.par_iter_mut().enumerate().for_each(|(column, scan)| {
+            if let Some(ordered) = &mut scan.ordered {
                 // The fingerprint is of the table, whatever rows are left out.
-                scan.hash(block.whole.column(column), all);
-                let source = |row| block.source(row);
-                scan.look(block.batch.column(column), &source);
-            });
-            for categories in &mut *categories {
-                categories.learn(&block.batch);
-                // About what a name and its place in a tree take.
-                if categories.len() as u64 * 128 > memory / 4 {
-                    return Err(Error::TooManyGroups { groups: categories.len(), memory });
-                }
+                ordered.hash(block.whole.column(column), first);
             }
-            all += block.whole.num_rows() as u64;
-            kept += block.rows() as u64;
+            scan.look(block.batch.column(column), &|row| block.name(row));
+        });
+        if let Some(sum) = &mut self.contents {
+            let hashes = contents(&block.whole);
+            *sum = hashes.into_iter().fold(*sum, u64::wrapping_add);
         }
-        for categories in categories {
-            categories.settle();
+        if !self.categories.columns().is_empty() {
+            self.categories.learn(&block.batch);
+            self.check_categories(memory)?;
         }
-        let fingerprint = fingerprint(schema, &scans, all);
-        let columns = scans.into_iter().map(|scan| scan.profile(kept)).collect();
-        Ok(Self { columns, rows: all, kept, fingerprint })
+        self.rows += block.whole.num_rows() as u64;
+        self.kept += block.rows() as u64;
+        Ok(())
+    }
+
+    /// Adds what was found in another part of the table.
+    pub(crate) fn merge(&mut self, other: Self, memory: u64) -> Result<()> {
+        for (scan, other) in self.scans.iter_mut().zip(other.scans) {
+            scan.merge(other);
+        }
+        self.categories.merge(other.categories);
+        self.rows += other.rows;
+        self.kept += other.kept;
+        self.contents = self.contents.zip(other.contents).map(|(a, b)| a.wrapping_add(b));
+        self.check_categories(memory)
+    }
+
+    fn check_categories(&self, memory: u64) -> Result<()> {
+        // About what a name and its place in a tree take.
+        let groups = self.categories.len();
+        if groups as u64 * 128 > memory / 4 {
+            return Err(Error::TooManyGroups { groups, memory });
+        }
+        Ok(())
+    }
+
+    pub(crate) fn finish(mut self, schema: &Schema) -> (Profile, Categories) {
+        if self.categories.columns().is_empty() {
+            // One category, of all rows.
+            self.categories.learn(&RecordBatch::new_empty(Schema::empty().into()));
+        }
+        self.categories.settle();
+        let fingerprint = self.fingerprint(schema);
+        let (rows, kept) = (self.rows, self.kept);
+        let columns = self.scans.into_iter().map(|scan| scan.profile(kept)).collect();
+        (Profile { columns, rows, kept, fingerprint }, self.categories)
+    }
+
+    fn fingerprint(&self, schema: &Schema) -> String {
+        let mut all = Xxh3::new();
+        all.update(&self.rows.to_le_bytes());
+        for (field, scan) in schema.fields().iter().zip(&self.scans) {
+            for text in [field.name(), &field.data_type().to_string()] {
+                all.update(&(text.len() as u64).to_le_bytes());
+                all.update(text.as_bytes());
+            }
+            if let Some(ordered) = &scan.ordered {
+                all.update(&ordered.values.digest128().to_le_bytes());
+                all.update(&ordered.nulls.digest128().to_le_bytes());
+            }
+        }
+        match self.contents {
+            None => format!("xxh3-128:{:032x}", all.digest128()),
+            // Types are those of whoever reads the table; what it holds is the same.
+            Some(sum) => format!("rows-64:{}-{sum:016x}", self.rows),
+        }
     }
 }
 
-fn fingerprint(schema: &Schema, scans: &[Scan], rows: u64) -> String {
-    let mut all = Xxh3::new();
-    all.update(&rows.to_le_bytes());
-    for (field, scan) in schema.fields().iter().zip(scans) {
-        for text in [field.name(), &field.data_type().to_string()] {
-            all.update(&(text.len() as u64).to_le_bytes());
-            all.update(text.as_bytes());
-        }
-        all.update(&scan.values.digest128().to_le_bytes());
-        all.update(&scan.nulls.digest128().to_le_bytes());
-    }
-    format!("xxh3-128:{:032x}", all.digest128())
-}
-
-/// What is known of a column so far.
+/// Hashes of a column's values and of the places of those that are missing.
 #[derive(Default)]
-struct Scan {
+struct Ordered {
     values: Xxh3,
     nulls: Xxh3,
-    missing: u64,
-    range: Option<(f64, f64)>,
-    distinct: Vec<i128>,
-    words: HashSet<String>,
-    last: Option<i128>,
-    jumps: bool,
-    extreme: Option<(u64, f64)>,
-    absent: RowList,
-    infinite: RowList,
-    no_weight: RowList,
 }
 
-impl Scan {
+impl Ordered {
     /// Adds the values to the fingerprint, so that blocks do not matter.
     fn hash(&mut self, column: &ArrayRef, first: u64) {
         let plain = match column.data_type() {
@@ -180,10 +234,52 @@ impl Scan {
             }
         }
     }
+}
 
-    fn look(&mut self, column: &ArrayRef, source: &dyn Fn(usize) -> u64) {
+/// What is known of a column so far.
+#[derive(Default, Serialize, Deserialize)]
+struct Scan {
+    /// Only where the rows come in their order.
+    #[serde(skip)]
+    ordered: Option<Ordered>,
+    missing: u64,
+    range: Option<(f64, f64)>,
+    distinct: Vec<i128>,
+    words: HashSet<String>,
+    last: Option<i128>,
+    jumps: bool,
+    extreme: Option<(String, f64)>,
+    absent: RowList,
+    infinite: RowList,
+    no_weight: RowList,
+}
+
+impl Scan {
+    fn merge(&mut self, other: Self) {
+        self.ordered = None;
+        self.missing += other.missing;
+        self.range = match (self.range, other.range) {
+            (Some(a), Some(b)) => Some((a.0.min(b.0), a.1.max(b.1))),
+            (one, None) | (None, one) => one,
+        };
+        for value in other.distinct {
+            if self.distinct.len() <= LEVELS && !self.distinct.contains(&value) {
+                self.distinct.push(value);
+            }
+        }
+        self.words.extend(other.words);
+        // Which part comes first is not known.
+        self.jumps |= other.jumps || self.last.is_some() && other.last.is_some();
+        self.last = self.last.or(other.last);
+        self.extreme = self.extreme.take().or(other.extreme);
+        self.absent.merge(other.absent);
+        self.infinite.merge(other.infinite);
+        self.no_weight.merge(other.no_weight);
+    }
+
+    fn look(&mut self, column: &ArrayRef, name: &dyn Fn(usize) -> String) {
         if is_numeric(column.data_type()) {
-            self.look_at_numbers(column, source);
+            self.look_at_numbers(column, name);
         } else {
             self.missing += column.logical_null_count() as u64;
             self.look_at_words(column);
@@ -193,7 +289,7 @@ impl Scan {
         }
     }
 
-    fn look_at_numbers(&mut self, column: &ArrayRef, source: &dyn Fn(usize) -> u64) {
+    fn look_at_numbers(&mut self, column: &ArrayRef, name: &dyn Fn(usize) -> String) {
         let values = numbers(column);
         self.missing += values.null_count() as u64;
         let found = range(&values);
@@ -210,25 +306,25 @@ impl Scan {
             if low < 0.0 {
                 let negative = (0..).zip(values.values()).filter(|(_, value)| **value < 0.0);
                 let count = values.values().iter().filter(|value| **value < 0.0).count();
-                self.no_weight.add(count, negative.map(|(row, _)| source(row)));
+                self.no_weight.add(count as u64, negative.map(|(row, _)| name(row)));
             }
             return;
         }
         for row in 0..values.len() {
             if values.is_null(row) {
-                self.absent.push(source(row));
-                self.no_weight.push(source(row));
+                self.absent.push(|| name(row));
+                self.no_weight.push(|| name(row));
                 continue;
             }
             let value = values.value(row);
             if !(0.0..=WEIGHT).contains(&value) {
-                self.no_weight.push(source(row));
+                self.no_weight.push(|| name(row));
             }
             if value.is_infinite() {
-                self.infinite.push(source(row));
+                self.infinite.push(|| name(row));
             }
             if value.abs() >= <f64 as windlass::Real>::LIMIT && self.extreme.is_none() {
-                self.extreme = Some((source(row), value));
+                self.extreme = Some((name(row), value));
             }
         }
     }

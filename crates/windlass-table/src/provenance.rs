@@ -3,7 +3,8 @@
 //! | Column | Of | Meaning |
 //! | :-- | :-- | :-- |
 //! | `windlass_synthetic` | all methods | whether the row was made |
-//! | `windlass_source` | all methods | the row of the input that it is, or was made from, counted from 0 |
+//! | `windlass_source` | all methods | the row of the input that it is, or was made from: counted from 0, by its key, or by a hash of what it holds |
+//! | `windlass_twin` | rows by what they hold, methods that draw for every row | of rows that hold the same, which it is |
 //! | `windlass_copy` | all methods | the number of the copy; 0 for originals |
 //! | `windlass_group` | ADA on groups | the group of the row and of its source |
 //! | `windlass_gamma` | ADA | the strength; null for originals |
@@ -11,25 +12,29 @@
 
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int32Array, Int64Array};
+use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int32Array};
 use arrow_schema::{DataType, Field};
 
 use crate::maker::MadeBlock;
 use crate::rows::Block;
-use crate::settings::{AnchorChoice, Method};
+use crate::settings::{AnchorChoice, Method, Settings};
 
 pub(crate) const SOURCE: &str = "windlass_source";
 pub(crate) const COPY: &str = "windlass_copy";
+pub(crate) const TWIN: &str = "windlass_twin";
 
 /// The columns that a method adds.
-pub(crate) fn fields(method: &Method) -> Vec<Field> {
+pub(crate) fn fields(settings: &Settings, source: &DataType) -> Vec<Field> {
     let mut fields = vec![
         Field::new("windlass_synthetic", DataType::Boolean, false),
-        Field::new(SOURCE, DataType::Int64, false),
+        Field::new(SOURCE, source.clone(), false),
         Field::new(COPY, DataType::Int32, false),
     ];
+    if settings.needs_twins() {
+        fields.push(Field::new(TWIN, DataType::Int32, false));
+    }
     let number = |name: &str| Field::new(name, DataType::Float64, true);
-    match method {
+    match &settings.method {
         Method::Ada(ada) => {
             if !matches!(ada.anchors, AnchorChoice::Matrix(_)) {
                 fields.push(Field::new("windlass_group", DataType::Int32, false));
@@ -37,7 +42,7 @@ pub(crate) fn fields(method: &Method) -> Vec<Field> {
             fields.push(number("windlass_gamma"));
         }
         Method::Mixup { .. } | Method::CMixup { .. } | Method::LocalMixup { .. } => {
-            fields.push(Field::new("windlass_partner", DataType::Int64, true));
+            fields.push(Field::new("windlass_partner", source.clone(), true));
             fields.push(number("windlass_lambda"));
         }
         Method::Noise { .. } => {}
@@ -51,9 +56,13 @@ pub(crate) fn columns(copy: usize, block: &Block, made: &MadeBlock<'_>) -> Vec<A
     let copy_number = i32::try_from(copy).unwrap_or(i32::MAX);
     let mut columns: Vec<ArrayRef> = vec![
         Arc::new(BooleanArray::from(vec![copy > 0; rows])),
-        Arc::new((0..rows).map(|row| signed(block.source(row))).collect::<Int64Array>()),
+        block.source_column(),
         Arc::new(Int32Array::from(vec![copy_number; rows])),
     ];
+    if let Some(twins) = block.names.as_ref().and_then(|names| names.twins.as_ref()) {
+        let twins = twins.iter().map(|&twin| i32::try_from(twin).unwrap_or(i32::MAX));
+        columns.push(Arc::new(twins.collect::<Int32Array>()));
+    }
     if let Some(groups) = made.groups() {
         let groups = groups.into_iter().map(|group| i32::try_from(group).unwrap_or(i32::MAX));
         columns.push(Arc::new(groups.collect::<Int32Array>()));
@@ -61,16 +70,9 @@ pub(crate) fn columns(copy: usize, block: &Block, made: &MadeBlock<'_>) -> Vec<A
     if made.has_gamma() {
         columns.push(Arc::new((0..rows).map(|row| made.gamma(row)).collect::<Float64Array>()));
     }
-    if made.has_partner() {
-        let pairs: Vec<Option<(u64, f64)>> = (0..rows).map(|row| made.pair(row)).collect();
-        let partners = pairs.iter().map(|pair| pair.map(|(partner, _)| signed(partner)));
-        columns.push(Arc::new(partners.collect::<Int64Array>()));
-        let lambdas = pairs.iter().map(|pair| pair.map(|(_, lambda)| lambda));
-        columns.push(Arc::new(lambdas.collect::<Float64Array>()));
+    if let Some((partners, lambdas)) = made.pairs() {
+        columns.push(partners);
+        columns.push(Arc::new(lambdas));
     }
     columns
-}
-
-fn signed(row: u64) -> i64 {
-    i64::try_from(row).unwrap_or(i64::MAX)
 }

@@ -1,6 +1,7 @@
 //! What each column is: given by the user, or inferred from what it holds.
 
 use arrow_schema::{Field, Schema};
+use serde::{Deserialize, Serialize};
 
 use crate::column::{in_words, is_numeric};
 use crate::profile::Profile;
@@ -13,7 +14,8 @@ use crate::{Error, Result};
 /// | :-- | :-- |
 /// | floats, decimals, integers with more than 20 distinct values | continuous |
 /// | text, booleans, dates, integers with few distinct values | categorical |
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Role {
     /// Moved with the features; never missing.
     Target,
@@ -160,7 +162,7 @@ impl Asked {
 }
 
 impl Roles {
-    fn of(roles: Vec<Role>, reasons: Vec<String>) -> Self {
+    pub(crate) fn of(roles: Vec<Role>, reasons: Vec<String>) -> Self {
         let having = |role: Role| -> Vec<usize> {
             roles.iter().enumerate().filter(|(_, r)| **r == role).map(|(place, _)| place).collect()
         };
@@ -222,7 +224,7 @@ impl Roles {
             }
         }
         for place in self.moved() {
-            if let Some((row, value)) = profile.columns[place].extreme {
+            if let Some((row, value)) = profile.columns[place].extreme.clone() {
                 return Err(Error::BadFeature { column: name(place), row, value });
             }
         }

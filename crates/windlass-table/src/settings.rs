@@ -9,6 +9,8 @@ use windlass::{
     Partition, Per, Scale,
 };
 
+use crate::Identity;
+
 /// Everything that decides which rows are made.
 ///
 /// | Setting | Default | Meaning |
@@ -21,6 +23,7 @@ use windlass::{
 /// | `clip` | `false` | keep values inside the observed range of their column |
 /// | `drop_missing_target` | `false` | leave out rows without a finite target instead of refusing them |
 /// | `provenance` | `false` | say in further columns where every row comes from |
+/// | `rows_by` | their number | what tells rows apart |
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "the table explains each field")]
@@ -33,6 +36,8 @@ pub struct Settings {
     pub clip: bool,
     pub drop_missing_target: bool,
     pub provenance: bool,
+    #[serde(default)]
+    pub rows_by: Identity,
 }
 
 impl Settings {
@@ -49,6 +54,7 @@ impl Settings {
             clip: false,
             drop_missing_target: false,
             provenance: false,
+            rows_by: Identity::Number,
         }
     }
 
@@ -60,6 +66,17 @@ impl Settings {
             return Err(windlass::Error::OutOfRange { name, range, got: 0.0 });
         }
         self.method.check()
+    }
+
+    /// Whether what is made of a row depends on random numbers of its own, so that rows must be told apart.
+    #[must_use]
+    pub fn draws_for_rows(&self) -> bool {
+        !matches!(&self.method, Method::Ada(ada) if ada.per == Per::Batch)
+    }
+
+    /// Whether rows that hold the same must be told apart.
+    pub(crate) fn needs_twins(&self) -> bool {
+        self.rows_by == Identity::Content && self.draws_for_rows()
     }
 }
 

@@ -1,7 +1,9 @@
 //! Is an output what it says it is? Every row is made again and compared, bit by bit.
 //!
-//! The output may have lost rows (a head, a filter) but not their order.
+//! The output may have lost rows (a head, a filter) but not their order; unless its rows go by a key or by what
+//! they hold, as on a cluster: then they may come in any order.
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -13,10 +15,11 @@ use arrow_schema::{DataType, SchemaRef};
 use serde::Serialize;
 
 use crate::augment::{Manifest, Watch};
+use crate::identity::contents;
 use crate::provenance::{COPY, SOURCE};
 use crate::settings::{AnchorChoice, Method};
 use crate::sink::as_text;
-use crate::{Augmentation, Error, Result, Table};
+use crate::{Augmentation, Error, Fitted, Identity, Result, Table};
 
 /// A row that is not what it should be.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -44,38 +47,36 @@ pub struct Verdict {
     pub absent: u64,
 }
 
+/// How an output says that it was made.
+#[derive(Debug, Clone, Default)]
+pub struct How<'a> {
+    /// What it says itself. Without it the fitted method says how.
+    pub manifest: Option<&'a Manifest>,
+    /// The method, if it was fitted before.
+    pub fitted: Option<Arc<Fitted>>,
+    /// The anchor matrix, if there was one.
+    pub matrix: Option<&'a Path>,
+}
+
 impl Verdict {
     const SHOWN: usize = 10;
 
-    /// Makes the rows of an output again, from its input, its manifest and, if it had one, its anchor
-    /// matrix, and compares. An output in text is read [as text](crate::ReadOptions::as_text).
+    /// Makes the rows of an output again, from its input and how it was made, and compares. An output in text is
+    /// read [as text](crate::ReadOptions::as_text).
     pub fn of(
         output: &Table,
         input: &Table,
-        manifest: &Manifest,
-        matrix: Option<&Path>,
+        how: How<'_>,
         memory: u64,
         watch: &dyn Watch,
     ) -> Result<Self> {
-        let mut settings = manifest.settings.clone();
-        // A path from inside a file is not followed: the matrix is given, or there is none.
-        if let Method::Ada(ada) = &mut settings.method
-            && let AnchorChoice::Matrix(path) = &mut ada.anchors
-        {
-            let (of, option) = ("an output made with an anchor matrix", "--anchors matrix:FILE");
-            matrix.ok_or(Error::Needs { of, option })?.clone_into(path);
-        }
-        let augmentation = Augmentation::fit(input, &settings, memory, watch)?;
-        let fingerprint = &augmentation.profile().fingerprint;
-        if *fingerprint != manifest.fingerprint {
-            return Err(Error::OtherInput {
-                path: output.path().to_owned(),
-                expected: manifest.fingerprint.clone(),
-                got: fingerprint.clone(),
-            });
+        let augmentation = how.augmentation(output, input, memory, watch)?;
+        let mut verdict = Self::default();
+        if augmentation.fitted().settings().rows_by != Identity::Number {
+            Unordered::read(output, &augmentation, memory, watch)?.compare(output, &mut verdict)?;
+            return Ok(verdict);
         }
         let mut found = Found::new(output, augmentation.schema())?;
-        let mut verdict = Self::default();
         augmentation.write(watch, None, &mut |_, expected: RecordBatch| {
             found.compare(&expected, &mut verdict)
         })?;
@@ -97,6 +98,145 @@ impl Verdict {
     }
 }
 
+impl How<'_> {
+    fn augmentation<'a>(
+        self,
+        output: &Table,
+        input: &'a Table,
+        memory: u64,
+        watch: &dyn Watch,
+    ) -> Result<Augmentation<'a>> {
+        let (of, option) = ("an output made with --fitted", "--fitted FILE.json");
+        let given = self.manifest.and_then(|manifest| manifest.fitted.as_ref());
+        let augmentation = match (self.fitted, self.manifest) {
+            (Some(fitted), _) => {
+                if let Some(expected) = given.filter(|hash| **hash != fitted.fingerprint()) {
+                    let path = output.path().to_owned();
+                    let why = format!("it was made with something else fitted: {expected}");
+                    return Err(Error::BadManifest { path, why });
+                }
+                Augmentation::with(input, fitted, memory, watch)?
+            }
+            (None, Some(manifest)) if given.is_none() => {
+                let mut settings = manifest.settings.clone();
+                // A path from inside a file is not followed: the matrix is given, or there is none.
+                if let Method::Ada(ada) = &mut settings.method
+                    && let AnchorChoice::Matrix(path) = &mut ada.anchors
+                {
+                    let of = "an output made with an anchor matrix";
+                    let option = "--anchors matrix:FILE";
+                    self.matrix.ok_or(Error::Needs { of, option })?.clone_into(path);
+                }
+                Augmentation::fit(input, &settings, memory, watch)?
+            }
+            (None, _) => return Err(Error::Needs { of, option }),
+        };
+        let got = &augmentation.profile().fingerprint;
+        if let Some(manifest) = self.manifest.filter(|manifest| manifest.fingerprint != *got) {
+            return Err(Error::OtherInput {
+                path: output.path().to_owned(),
+                expected: manifest.fingerprint.clone(),
+                got: got.clone(),
+            });
+        }
+        Ok(augmentation)
+    }
+}
+
+/// The rows that there should be, in any order: how often each occurs, by a hash of all that it holds.
+struct Unordered {
+    expected: HashMap<u64, u32>,
+    schema: SchemaRef,
+}
+
+impl Unordered {
+    fn read(
+        output: &Table,
+        augmentation: &Augmentation<'_>,
+        memory: u64,
+        watch: &dyn Watch,
+    ) -> Result<Self> {
+        check_columns(output, augmentation.schema())?;
+        let text = output.format().is_text();
+        let mut expected = HashMap::new();
+        augmentation.write(watch, None, &mut |_, rows: RecordBatch| {
+            for hash in contents(&if text { in_text(&rows) } else { rows }) {
+                *expected.entry(hash).or_insert(0) += 1;
+            }
+            // About what an entry takes.
+            let needs = expected.len() as u64 * 32;
+            if needs > memory {
+                let what = "comparing rows that come in any order";
+                return Err(Error::NeedsMemory { what, needs, memory });
+            }
+            Ok(())
+        })?;
+        Ok(Self { expected, schema: SchemaRef::clone(augmentation.schema()) })
+    }
+
+    fn compare(mut self, output: &Table, verdict: &mut Verdict) -> Result<()> {
+        for rows in output.blocks() {
+            let mut rows = rows?;
+            if !output.format().is_text() {
+                rows = as_schema(&rows, &self.schema);
+            }
+            for (row, hash) in contents(&rows).into_iter().enumerate() {
+                if let Some(count) = self.expected.get_mut(&hash).filter(|count| **count > 0) {
+                    *count -= 1;
+                } else {
+                    let name = |name| rows.column_by_name(name).map(|all| shown(all, row));
+                    let found = match (name(COPY), name(SOURCE)) {
+                        (Some(copy), Some(source)) => format!("copy {copy} of row {source}"),
+                        _ => "a row".into(),
+                    };
+                    let (row, expected) = (verdict.rows, "no such row".into());
+                    verdict.differ(Difference { row, column: None, found, expected });
+                }
+                verdict.rows += 1;
+            }
+        }
+        verdict.absent = self.expected.values().map(|&count| u64::from(count)).sum();
+        Ok(())
+    }
+}
+
+/// A batch with its values as they would be written.
+fn in_text(rows: &RecordBatch) -> RecordBatch {
+    let schema = rows.schema();
+    let columns = schema.fields().iter().zip(rows.columns()).map(|(field, column)| {
+        let text = as_text(column).map_or_else(|_| ArrayRef::clone(column), |text| Arc::new(text));
+        (field.name().clone(), text)
+    });
+    RecordBatch::try_from_iter(columns.collect::<Vec<_>>()).expect("the same rows")
+}
+
+/// A batch with columns of these types, as far as they can be had.
+fn as_schema(rows: &RecordBatch, schema: &SchemaRef) -> RecordBatch {
+    let columns = schema.fields().iter().zip(rows.columns()).map(|(field, column)| {
+        let cast = arrow_cast::cast(column, field.data_type());
+        (field.name().clone(), cast.unwrap_or_else(|_| ArrayRef::clone(column)))
+    });
+    RecordBatch::try_from_iter(columns.collect::<Vec<_>>()).expect("the same rows")
+}
+
+/// Refuses an output that has not the columns that it should have.
+fn check_columns(output: &Table, schema: &SchemaRef) -> Result<()> {
+    let names = |schema: &SchemaRef| -> Vec<String> {
+        schema.fields().iter().map(|field| field.name().clone()).collect()
+    };
+    if names(output.schema()) == names(schema) {
+        return Ok(());
+    }
+    Err(Error::BadManifest {
+        path: output.path().to_owned(),
+        why: format!(
+            "its columns are {}, but would be {}",
+            names(output.schema()).join(", "),
+            names(schema).join(", ")
+        ),
+    })
+}
+
 /// The output, read along.
 struct Found<'a> {
     blocks: Box<dyn Iterator<Item = Result<RecordBatch>> + Send + 'a>,
@@ -110,19 +250,7 @@ struct Found<'a> {
 
 impl<'a> Found<'a> {
     fn new(output: &'a Table, schema: &SchemaRef) -> Result<Self> {
-        let names = |schema: &SchemaRef| -> Vec<String> {
-            schema.fields().iter().map(|field| field.name().clone()).collect()
-        };
-        if names(output.schema()) != names(schema) {
-            return Err(Error::BadManifest {
-                path: output.path().to_owned(),
-                why: format!(
-                    "its columns are {}, but would be {}",
-                    names(output.schema()).join(", "),
-                    names(schema).join(", ")
-                ),
-            });
-        }
+        check_columns(output, schema)?;
         let (schema, text) = (SchemaRef::clone(schema), output.format().is_text());
         Ok(Self { blocks: output.blocks(), schema, text, pending: None, row: 0 })
     }

@@ -28,6 +28,7 @@ pub(crate) const LARGEST_WEIGHT: f64 = (1_u64 << 50) as f64;
 
 /// A table of exact accumulators, `slots` × `width`.
 #[derive(Debug, Clone)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct ExactSums {
     width: usize,
     hi: Vec<f64>,

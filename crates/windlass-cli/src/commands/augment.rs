@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Instant;
 
 use clap::Args;
@@ -10,8 +11,8 @@ use windlass_lab::{Quest, Rows};
 use windlass_model::{NetworkRecipe, Scaling, Split, Valid};
 use windlass_plot::{Point, Scatter};
 use windlass_table::{
-    Augmentation, Columns, Frame, Manifest, Method, Result, Sink, Sketch, Summary, Table,
-    WriteOptions, check_places, write_whole,
+    Augmentation, Columns, Error, Fitted, Frame, Manifest, Method, Result, Settings, Sink, Sketch,
+    Summary, Table, WriteOptions, check_places, write_whole,
 };
 
 use windlass_train::{Activation, Training};
@@ -29,13 +30,15 @@ Examples:
   windlass augment train.parquet -t y --clusters 12 --copies 10 --provenance -o out.parquet
   windlass augment train.csv -t y --anchors column:site --clip observed -o - | head
   windlass augment train.csv -t y1,y2 --method c-mixup --bandwidth 1.0 -o out.arrow
-  windlass augment folder/ -t y --within species --per row --plot rows.svg -o out.parquet")]
+  windlass augment folder/ -t y --within species --per row --plot rows.svg -o out.parquet
+  windlass augment train.parquet -t y --save-fitted anchors.json -o out.parquet
+  windlass augment more.parquet --fitted anchors.json -o more-out.parquet")]
 pub(crate) struct AugmentArgs {
     /// Files or folders of files with the same columns, or `-`: one table
     #[arg(required = true, value_name = "INPUT")]
     inputs: Vec<PathBuf>,
     /// The column to predict, or several
-    #[arg(short, long, required = true, value_name = "COLUMNS")]
+    #[arg(short, long, required_unless_present = "fitted", value_name = "COLUMNS")]
     target: Vec<String>,
     /// Where the rows go: a .csv, .tsv, .parquet, .arrow or .arrows file (text also .gz, .zst), or `-`
     #[arg(short, long, value_name = "FILE")]
@@ -49,6 +52,12 @@ pub(crate) struct AugmentArgs {
     /// Keep settings, seed, version and the input's fingerprint in a file of their own too
     #[arg(long, value_name = "FILE.json")]
     manifest: Option<PathBuf>,
+    /// Keep what was fitted (roles, groups, means): for --fitted, and for the Python package on clusters
+    #[arg(long, value_name = "FILE.json")]
+    save_fitted: Option<PathBuf>,
+    /// Use what was fitted before, on this or another table with the same columns, and all settings with it
+    #[arg(long, value_name = "FILE.json", conflicts_with_all = SETTINGS)]
+    fitted: Option<PathBuf>,
     /// Draw originals and synthetic rows: a .svg or .png file
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
@@ -66,6 +75,52 @@ pub(crate) struct AugmentArgs {
     read: ReadArgs,
 }
 
+/// Options whose values come from a file of something fitted.
+const SETTINGS: [&str; 33] = [
+    "target",
+    "save_fitted",
+    "no_originals",
+    "provenance",
+    "method",
+    "preset",
+    "anchors",
+    "clusters",
+    "on",
+    "standardize",
+    "raw",
+    "within",
+    "alpha",
+    "gamma",
+    "per",
+    "bandwidth",
+    "epsilon",
+    "beta",
+    "noise_targets",
+    "noise_features",
+    "noise_absolute",
+    "copies",
+    "seed",
+    "rows_by",
+    "clip",
+    "drop_missing_target",
+    "features",
+    "exclude",
+    "carry",
+    "categorical",
+    "continuous",
+    "weight",
+    "integers",
+];
+
+/// What was fitted before.
+pub(crate) fn read_fitted(path: &Path) -> Result<Arc<Fitted>> {
+    let text = std::fs::read_to_string(path).map_err(|source| match source.kind() {
+        std::io::ErrorKind::NotFound => Error::NotFound { path: path.to_owned() },
+        _ => Error::Io { doing: "read", path: path.to_owned(), source },
+    })?;
+    Ok(Arc::new(Fitted::from_json(&text, path)?))
+}
+
 pub(crate) fn run(args: &AugmentArgs) -> windlass_lab::Result<ExitCode> {
     let started = Instant::now();
     terminal::heed_ctrl_c();
@@ -79,28 +134,26 @@ pub(crate) fn run(args: &AugmentArgs) -> windlass_lab::Result<ExitCode> {
         delimiter: args.read.delimiter,
         header: !args.read.no_header,
     };
-    let places: Vec<&Path> = [Some(&args.output), args.manifest.as_ref(), args.plot.as_ref()]
-        .into_iter()
-        .flatten()
-        .map(PathBuf::as_path)
-        .collect();
-    let read: Vec<PathBuf> = args.inputs.iter().chain(args.method.matrix()).cloned().collect();
+    let beside = [&args.manifest, &args.save_fitted, &args.plot];
+    let beside = beside.into_iter().flatten().map(PathBuf::as_path);
+    let places: Vec<&Path> = std::iter::once(args.output.as_path()).chain(beside).collect();
+    let read = args.inputs.iter().chain(args.method.matrix()).chain(&args.fitted);
+    let read: Vec<PathBuf> = read.cloned().collect();
     check_places(&places, said, &read)?;
+    let fitted = args.fitted.as_deref().map(read_fitted).transpose()?;
     let table = args.read.open(&args.inputs)?;
-    let columns = args.columns.columns(&args.target, &table);
-    let parts = (!args.no_originals, args.provenance);
-    let settings = if args.method.is_auto() {
-        let found = search(args, &table, &columns)?;
-        if found.is_none() && args.no_originals {
-            terminal::say("nothing helps, and --no-originals leaves nothing to write");
-            return Ok(ExitCode::from(3));
-        }
-        args.method.settings_of(columns, parts, found)?
+    let memory = args.read.memory;
+    let (progress, augmentation) = if let Some(fitted) = fitted {
+        let progress = Progress::new(args.quiet);
+        let augmentation = Augmentation::with(&table, fitted, memory, &progress)?;
+        (progress, augmentation)
     } else {
-        args.method.settings(columns, parts)?
+        let Some(settings) = settings(args, &table)? else { return Ok(ExitCode::from(3)) };
+        let progress = Progress::new(args.quiet);
+        let augmentation = Augmentation::fit(&table, &settings, memory, &progress)?;
+        (progress, augmentation)
     };
-    let progress = Progress::new(args.quiet);
-    let augmentation = Augmentation::fit(&table, &settings, args.read.memory, &progress)?;
+    let kept = args.save_fitted.as_ref().map(|_| augmentation.fitted().to_json()).transpose()?;
     let manifest = to_json(&augmentation.manifest());
     let note = Some((Manifest::KEY, manifest.clone()));
     terminal::begin_writing();
@@ -118,6 +171,9 @@ pub(crate) fn run(args: &AugmentArgs) -> windlass_lab::Result<ExitCode> {
     if let Some(path) = &args.manifest {
         write_whole(path, format!("{manifest}\n").as_bytes())?;
     }
+    if let (Some(path), Some(kept)) = (&args.save_fitted, kept) {
+        write_whole(path, kept.as_bytes())?;
+    }
     if let Some((path, bytes)) = picture {
         write_whole(path, &bytes)?;
     }
@@ -128,6 +184,21 @@ pub(crate) fn run(args: &AugmentArgs) -> windlass_lab::Result<ExitCode> {
         terminal::say(in_words(&summary, &args.output, started.elapsed().as_secs_f64()).trim_end());
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What is asked for; nothing where a search finds that nothing helps, and nothing is left to write.
+fn settings(args: &AugmentArgs, table: &Table) -> windlass_lab::Result<Option<Settings>> {
+    let columns = args.columns.columns(&args.target, table);
+    let parts = (!args.no_originals, args.provenance);
+    if !args.method.is_auto() {
+        return Ok(Some(args.method.settings(columns, parts)?));
+    }
+    let found = search(args, table, &columns)?;
+    if found.is_none() && args.no_originals {
+        terminal::say("nothing helps, and --no-originals leaves nothing to write");
+        return Ok(None);
+    }
+    Ok(Some(args.method.settings_of(columns, parts, found)?))
 }
 
 /// The method that suits the table, if any does.

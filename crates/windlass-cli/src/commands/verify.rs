@@ -6,8 +6,9 @@ use std::process::ExitCode;
 use std::str::FromStr as _;
 
 use clap::Args;
-use windlass_table::{AnchorChoice, Error, Manifest, Result, Table, Verdict};
+use windlass_table::{AnchorChoice, Error, How, Manifest, Result, Table, Verdict};
 
+use super::augment::read_fitted;
 use crate::options::ReadArgs;
 use crate::terminal::{self, Progress, to_json};
 
@@ -17,6 +18,7 @@ use crate::terminal::{self, Progress, to_json};
 Examples:
   windlass verify out.parquet --against train.parquet
   windlass verify out.csv --against train.csv --manifest out.json
+  windlass verify out/ --against train.parquet --fitted anchors.json
 
 Exit codes: 0 every row is there and what it should be, 1 some are not.")]
 pub(crate) struct VerifyArgs {
@@ -29,6 +31,9 @@ pub(crate) struct VerifyArgs {
     /// How it was made, where the output itself cannot say (text)
     #[arg(long, value_name = "FILE.json")]
     manifest: Option<PathBuf>,
+    /// What it was made with, if that was fitted before, or on a cluster
+    #[arg(long, value_name = "FILE.json")]
+    fitted: Option<PathBuf>,
     /// The anchor matrix that it was made with: matrix:FILE
     #[arg(long, value_name = "ANCHORS", value_parser = AnchorChoice::from_str)]
     anchors: Option<AnchorChoice>,
@@ -55,10 +60,15 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<ExitCode> {
         }
     };
     let output = args.read.open_output(&args.output)?;
-    let manifest = manifest(&args.output, args.manifest.as_deref(), &output)?;
+    let fitted = args.fitted.as_deref().map(read_fitted).transpose()?;
+    let manifest = match (manifest(&args.output, args.manifest.as_deref(), &output), &fitted) {
+        (Err(Error::NoManifest { .. }), Some(_)) => None,
+        (manifest, _) => Some(manifest?),
+    };
+    let how = How { manifest: manifest.as_ref(), fitted, matrix };
     let input = args.read.open_beside(&args.against)?;
     let progress = Progress::new(false);
-    let verdict = Verdict::of(&output, &input, &manifest, matrix, args.read.memory, &progress)?;
+    let verdict = Verdict::of(&output, &input, how, args.read.memory, &progress)?;
     progress.clear();
     let text = if args.json { to_json(&verdict) + "\n" } else { in_words(&verdict, &args.output) };
     terminal::print(&text)?;

@@ -212,6 +212,7 @@ const AMINO_ACIDS: &[u8; 20] = b"ACDEFGHIKLMNPQRSTVWY";
 fn pair(draws: &mut Draws, late: f64) -> (String, String, f64) {
     const FIT: f64 = 1.5;
     const NOISE: f64 = 0.3;
+    const REPEATS: usize = 3;
     let group = draws.below(GROUPS.len());
     let mut drug: Vec<&str> =
         (0..4 + draws.below(8)).map(|_| ATOMS[draws.below(ATOMS.len())]).collect();
@@ -225,7 +226,10 @@ fn pair(draws: &mut Draws, late: f64) -> (String, String, f64) {
     let length = 60 + draws.below(140);
     let mut protein: String =
         (0..length).map(|_| char::from(AMINO_ACIDS[draws.below(AMINO_ACIDS.len())])).collect();
-    protein.insert_str(draws.below(length), MOTIFS[motif].0);
+    // More than once: what stands once in so many letters takes more rows to find than are made up.
+    for _ in 0..REPEATS {
+        protein.insert_str(draws.below(protein.len()), MOTIFS[motif].0);
+    }
     let fits = if group == motif { FIT } else { 0.0 };
     let score = 6.0 + GROUPS[group].1 + MOTIFS[motif].1 + fits + NOISE * draws.normal();
     (drug.concat(), protein, score)

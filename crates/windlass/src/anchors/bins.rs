@@ -27,6 +27,8 @@ use crate::{Error, Result};
 /// # Ok::<(), windlass::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(try_from = "Vec<f64>", into = "Vec<f64>"))]
 pub struct Bins {
     edges: Vec<f64>,
 }
@@ -79,6 +81,23 @@ impl Bins {
         check_finite_values("the values to bin", values)?;
         let bin = |&value: &f64| to_label(self.edges.partition_point(|&edge| edge <= value));
         Ok(values.iter().map(bin).collect())
+    }
+}
+
+#[cfg(feature = "serde")]
+impl From<Bins> for Vec<f64> {
+    fn from(bins: Bins) -> Self {
+        bins.edges
+    }
+}
+
+#[cfg(feature = "serde")]
+impl TryFrom<Vec<f64>> for Bins {
+    type Error = &'static str;
+
+    fn try_from(edges: Vec<f64>) -> Result<Self, Self::Error> {
+        let grow = edges.is_sorted_by(|a, b| a < b) && edges.iter().all(|edge| edge.is_finite());
+        if grow { Ok(Self { edges }) } else { Err("the edges of bins must be finite and grow") }
     }
 }
 

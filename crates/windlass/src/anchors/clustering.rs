@@ -6,7 +6,8 @@
 
 use ndarray::{Array2, ArrayView2, Axis, concatenate};
 
-use super::{KMeans, KMeansFit, RowSample};
+use super::kmeans::nearest;
+use super::{KMeans, RowSample};
 use crate::data::check_finite_or_missing;
 use crate::moments::moments;
 use crate::simd::vectorised;
@@ -105,8 +106,9 @@ impl Clustering {
         let (mut rows, weights) = sample.rows();
         let scaling = Scaling::of(&rows, &weights, self.scale);
         scaling.apply(&mut rows);
-        let kmeans = self.kmeans.fit(rows.view(), Some(&weights), seed)?;
-        Ok(Clusters { on: self.on, scaling, kmeans })
+        let found = self.kmeans.fit(rows.view(), Some(&weights), seed)?;
+        let missing = found.missing_groups();
+        Ok(Clusters { on: self.on, scaling, centres: found.into_centres(), missing })
     }
 }
 
@@ -178,23 +180,26 @@ fn present_moments(column: ndarray::ArrayView1<'_, f64>, weights: &[f64]) -> (f6
 
 /// Groups found by [`Clustering::fit`], with the scale they were found on.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(try_from = "kept::Clusters", into = "kept::Clusters"))]
 pub struct Clusters {
     on: On,
     scaling: Scaling,
-    kmeans: KMeansFit,
+    centres: Array2<f64>,
+    missing: usize,
 }
 
 impl Clusters {
     /// The number of groups.
     #[must_use]
     pub fn groups(&self) -> usize {
-        self.kmeans.centres().nrows()
+        self.centres.nrows()
     }
 
     /// How many of the groups asked for could not be filled, mostly for want of distinct rows.
     #[must_use]
     pub fn missing_groups(&self) -> usize {
-        self.kmeans.missing_groups()
+        self.missing
     }
 
     /// The group of every one of some samples: those fitted, or others.
@@ -204,7 +209,7 @@ impl Clusters {
 
     /// The group of every row of a block, given the columns that [`On`] names; NaN is a missing value.
     pub fn assign_rows(&self, rows: Array2<f64>) -> Result<Vec<u32>> {
-        let (expected, got) = (self.kmeans.centres().ncols(), rows.ncols());
+        let (expected, got) = (self.centres.ncols(), rows.ncols());
         if expected != got {
             return Err(Error::ColumnMismatch { what: "the clustered columns", expected, got });
         }
@@ -212,6 +217,54 @@ impl Clusters {
             if rows.is_standard_layout() { rows } else { rows.as_standard_layout().into_owned() };
         check_finite_or_missing("x", rows.view())?;
         self.scaling.apply(&mut rows);
-        self.kmeans.assign(rows.view())
+        nearest(&self.centres, rows.view())
+    }
+}
+
+/// [`Clusters`] as they are kept in a file.
+#[cfg(feature = "serde")]
+mod kept {
+    use ndarray::Array2;
+
+    use super::{On, Scaling};
+
+    #[derive(serde::Serialize, serde::Deserialize)]
+    pub(super) struct Clusters {
+        on: On,
+        /// Of every column, for what is missing.
+        means: Vec<f64>,
+        /// Of every column, if columns are standardised.
+        deviations: Option<Vec<f64>>,
+        centres: Vec<Vec<f64>>,
+        missing: usize,
+    }
+
+    impl From<super::Clusters> for Clusters {
+        fn from(clusters: super::Clusters) -> Self {
+            let super::Clusters { on, scaling: Scaling { means, deviations }, centres, missing } =
+                clusters;
+            let centres = centres.outer_iter().map(|centre| centre.to_vec()).collect();
+            Self { on, means, deviations, centres, missing }
+        }
+    }
+
+    impl TryFrom<Clusters> for super::Clusters {
+        type Error = &'static str;
+
+        fn try_from(kept: Clusters) -> Result<Self, Self::Error> {
+            let Clusters { on, means, deviations, centres, missing } = kept;
+            let width = means.len();
+            let lists = centres.iter().chain([&means]).chain(&deviations);
+            if centres.is_empty() || lists.clone().any(|list| list.len() != width) {
+                return Err("centres, means and deviations must have the same columns");
+            }
+            if lists.flatten().any(|value| !value.is_finite()) {
+                return Err("centres, means and deviations must be finite");
+            }
+            let rows = centres.len();
+            let centres = Array2::from_shape_vec((rows, width), centres.concat());
+            let centres = centres.map_err(|_| "centres must have the same columns")?;
+            Ok(Self { on, scaling: Scaling { means, deviations }, centres, missing })
+        }
     }
 }

@@ -41,13 +41,14 @@ use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
 
 use super::{Form, Gather, Strength, write_rows};
-use crate::data::{check_finite, check_weights, flatten, row_slices};
+use crate::data::{check_finite, check_finite_values, check_weights, flatten, row_slices};
 use crate::error::same_rows;
 use crate::sums::ExactSums;
 use crate::{Error, Partition, Real, Result};
 
 /// Exact sums of the rows of every group.
 #[derive(Debug, Clone)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct GroupSums {
     width: usize,
     /// The rows of every group: whole numbers, as divisors.
@@ -55,7 +56,8 @@ pub struct GroupSums {
     sums: ExactSums,
     /// Sums of the row weights; `None` while every row weighs 1.
     weights: Option<ExactSums>,
-    /// Why a block was refused: the sums are then of no use.
+    /// Why a block was refused: the sums are then of no use, whoever has them.
+    #[cfg_attr(feature = "serde", serde(skip))]
     refusal: Option<Error>,
 }
 
@@ -198,6 +200,14 @@ pub struct GroupMeans {
 }
 
 impl GroupMeans {
+    /// Means that were taken before, groups × width, and what each group's sum was divided by.
+    pub fn new(means: ArrayView2<'_, f64>, divisors: Vec<f64>) -> Result<Self> {
+        same_rows(("the means", means.nrows()), ("their divisors", divisors.len()))?;
+        check_finite("the means", means)?;
+        check_finite_values("the divisors", &divisors)?;
+        Ok(Self { width: means.ncols(), values: means.iter().copied().collect(), divisors })
+    }
+
     /// The means, groups × width.
     #[must_use]
     pub fn means(&self) -> ArrayView2<'_, f64> {

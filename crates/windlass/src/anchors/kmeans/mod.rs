@@ -230,29 +230,38 @@ impl KMeansFit {
 
     /// The group of the nearest centre for rows that need not have been fitted.
     pub fn assign(&self, x: ArrayView2<'_, f64>) -> Result<Vec<u32>> {
-        let x = flatten(x);
-        let d = self.centres.ncols();
-        if x.ncols() != d {
-            return Err(Error::ColumnMismatch { what: "x", expected: d, got: x.ncols() });
-        }
-        check_below("x", x.view(), 1e150)?;
-        let centres = Centres::new(self.centres.clone());
-        let mut labels = vec![0; x.nrows()];
-        let row = row_slices(x.view());
-        labels.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, labels)| {
-            let mut distances = centres.scratch();
-            vectorised(
-                labels,
-                #[inline(always)]
-                |labels| {
-                    for (i, label) in (chunk * CHUNK..).zip(labels) {
-                        *label = to_label(centres.nearest(row(i), &mut distances).first);
-                    }
-                },
-            );
-        });
-        Ok(labels)
+        nearest(&self.centres, x)
     }
+
+    pub(super) fn into_centres(self) -> Array2<f64> {
+        self.centres
+    }
+}
+
+/// The nearest of some centres for every row.
+pub(super) fn nearest(centres: &Array2<f64>, x: ArrayView2<'_, f64>) -> Result<Vec<u32>> {
+    let x = flatten(x);
+    let d = centres.ncols();
+    if x.ncols() != d {
+        return Err(Error::ColumnMismatch { what: "x", expected: d, got: x.ncols() });
+    }
+    check_below("x", x.view(), 1e150)?;
+    let centres = Centres::new(centres.clone());
+    let mut labels = vec![0; x.nrows()];
+    let row = row_slices(x.view());
+    labels.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, labels)| {
+        let mut distances = centres.scratch();
+        vectorised(
+            labels,
+            #[inline(always)]
+            |labels| {
+                for (i, label) in (chunk * CHUNK..).zip(labels) {
+                    *label = to_label(centres.nearest(row(i), &mut distances).first);
+                }
+            },
+        );
+    });
+    Ok(labels)
 }
 
 /// Rows that a parallel task handles.

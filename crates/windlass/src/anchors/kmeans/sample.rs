@@ -27,6 +27,7 @@ use crate::{Error, Result, Seed, Stream};
 /// # Ok::<(), windlass::Error>(())
 /// ```
 #[derive(Debug, Clone)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct RowSample {
     capacity: usize,
     width: usize,
@@ -35,6 +36,7 @@ pub struct RowSample {
 }
 
 #[derive(Debug, Clone)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct Kept {
     row: Box<[f64]>,
     weight: f64,

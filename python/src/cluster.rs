@@ -1,0 +1,283 @@
+//! Tables that are spread over many processes: passes in parts, and rows made of any batch.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use arrow_array::{Int64Array, RecordBatch};
+use arrow_schema::ffi::FFI_ArrowSchema;
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyCapsule, PyDict};
+use windlass_table::{Identity, Settings, Task, Twins, row_ids, write_whole};
+
+use crate::errors::{InputTypeError, Refused as _};
+use crate::options;
+use crate::table::{Table, column_roles, read};
+use crate::work::away;
+
+/// The columns of anything that has `__arrow_c_schema__`.
+fn schema_of(object: &Bound<'_, PyAny>) -> PyResult<SchemaRef> {
+    let capsule = object.call_method0("__arrow_c_schema__")?.cast_into::<PyCapsule>()?;
+    let pointer = capsule.pointer_checked(Some(c"arrow_schema"))?.cast::<FFI_ArrowSchema>();
+    #[expect(
+        unsafe_code,
+        reason = "the capsule's name says what it holds, and it outlives the use"
+    )]
+    let schema = Schema::try_from(unsafe { pointer.as_ref() });
+    let schema = schema.map_err(|error| InputTypeError::new_err(error.to_string()))?;
+    Ok(Arc::new(schema))
+}
+
+fn identity(text: &str) -> PyResult<Identity> {
+    text.parse::<Identity>().refused()
+}
+
+/// How many rows that hold the same came before, in other parts of the table.
+fn twins_of(before: Option<Vec<(i64, u32)>>) -> Option<Twins> {
+    before
+        .map(|pairs| Twins::new(pairs.into_iter().map(|(id, before)| (id.cast_unsigned(), before))))
+}
+
+/// A method that is being fitted, in passes over rows that are elsewhere.
+#[pyclass(module = "windlass._windlass")]
+pub(crate) struct Fitting {
+    core: Option<windlass_table::Fitting>,
+}
+
+#[pymethods]
+impl Fitting {
+    #[new]
+    #[pyo3(signature = (schema, name, options, *, target, roles, copies, originals, seed, clip, drop_missing_target, provenance, rows_by, memory))]
+    #[expect(clippy::too_many_arguments, reason = "called by keyword, in one place")]
+    fn new(
+        schema: &Bound<'_, PyAny>,
+        name: &str,
+        options: &Bound<'_, PyDict>,
+        target: Vec<String>,
+        roles: &Bound<'_, PyDict>,
+        copies: usize,
+        originals: bool,
+        seed: u64,
+        clip: bool,
+        drop_missing_target: bool,
+        provenance: bool,
+        rows_by: &str,
+        memory: u64,
+    ) -> PyResult<Self> {
+        let settings = Settings {
+            columns: column_roles(target, roles)?,
+            method: options::method(name, options)?,
+            copies,
+            originals,
+            seed,
+            clip,
+            drop_missing_target,
+            provenance,
+            rows_by: identity(rows_by)?,
+        };
+        let core = windlass_table::Fitting::new(schema_of(schema)?, &settings, memory).refused()?;
+        Ok(Self { core: Some(core) })
+    }
+
+    /// The next pass: what it does, and what every part is to do; nothing when there is no more.
+    fn task<'py>(&self, py: Python<'py>) -> PyResult<Option<(&'static str, Bound<'py, PyBytes>)>> {
+        let Some(task) = self.core.as_ref().and_then(windlass_table::Fitting::task) else {
+            return Ok(None);
+        };
+        Ok(Some((task.name(), PyBytes::new(py, &task.to_bytes().refused()?))))
+    }
+
+    /// Takes what a pass found in all rows.
+    fn take(&mut self, py: Python<'_>, part: &mut Part) -> PyResult<()> {
+        let (Some(core), Some(part)) = (&mut self.core, part.core.take()) else {
+            return Err(InputTypeError::new_err("it was taken already"));
+        };
+        away(py, || core.take(part))?.refused()
+    }
+
+    /// The fitted method, after the last pass.
+    fn finish(&mut self) -> PyResult<FittedTable> {
+        let core = self.core.take().ok_or_else(|| InputTypeError::new_err("it is finished"))?;
+        Ok(FittedTable { core: Arc::new(core.finish().refused()?) })
+    }
+}
+
+/// What was found so far in some rows.
+#[pyclass(module = "windlass._windlass")]
+pub(crate) struct Part {
+    core: Option<windlass_table::Part>,
+    twins: Option<Twins>,
+}
+
+#[pymethods]
+impl Part {
+    #[new]
+    #[pyo3(signature = (task, schema, twins=None))]
+    fn new(
+        task: &[u8],
+        schema: &Bound<'_, PyAny>,
+        twins: Option<Vec<(i64, u32)>>,
+    ) -> PyResult<Self> {
+        let task = Task::from_bytes(task).refused()?;
+        let core = windlass_table::Part::new(&task, &*schema_of(schema)?).refused()?;
+        Ok(Self { core: Some(core), twins: twins_of(twins) })
+    }
+
+    /// Takes the rows of anything that speaks Arrow.
+    fn add(&mut self, py: Python<'_>, rows: &Bound<'_, PyAny>) -> PyResult<()> {
+        let (_, batches) = read(rows)?;
+        let Self { core: Some(core), twins } = self else {
+            return Err(InputTypeError::new_err("it was taken already"));
+        };
+        let add = || batches.into_iter().try_for_each(|batch| core.add(batch, twins.as_mut()));
+        away(py, add)?.refused()
+    }
+
+    /// Adds what was found in other rows.
+    fn merge(&mut self, py: Python<'_>, found: &[u8]) -> PyResult<()> {
+        let Some(core) = &mut self.core else {
+            return Err(InputTypeError::new_err("it was taken already"));
+        };
+        away(py, || core.merge(found))?.refused()
+    }
+
+    /// What was found, for another process.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let Some(core) = &self.core else {
+            return Err(InputTypeError::new_err("it was taken already"));
+        };
+        Ok(PyBytes::new(py, &core.to_bytes().refused()?))
+    }
+}
+
+/// A method fitted on a table, here or elsewhere: what :func:`windlass.spark.fit` and
+/// :func:`windlass.ray.fit` give. The command reads its file with ``--fitted``.
+#[pyclass(frozen, module = "windlass._windlass")]
+pub(crate) struct FittedTable {
+    core: Arc<windlass_table::Fitted>,
+}
+
+#[pymethods]
+impl FittedTable {
+    /// Keeps it in a file, which the command takes as ``--fitted``.
+    fn save(&self, path: PathBuf) -> PyResult<()> {
+        write_whole(&path, self.core.to_json().refused()?.as_bytes()).refused()
+    }
+
+    /// Reads a file that :meth:`save` wrote, or the command with ``--save-fitted``.
+    #[staticmethod]
+    fn load(path: PathBuf) -> PyResult<Self> {
+        let text = std::fs::read_to_string(&path)?;
+        let core = Arc::new(windlass_table::Fitted::from_json(&text, &path).refused()?);
+        Ok(Self { core })
+    }
+
+    /// All of it, for another process.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &self.core.to_bytes().refused()?))
+    }
+
+    #[staticmethod]
+    fn from_bytes(bytes: &[u8]) -> PyResult<Self> {
+        Ok(Self { core: Arc::new(windlass_table::Fitted::from_bytes(bytes).refused()?) })
+    }
+
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let make = py.get_type::<Self>().getattr("from_bytes")?;
+        Ok((make, (self.to_bytes(py)?,)))
+    }
+
+    /// The number of rows of the table that it was fitted on.
+    #[getter]
+    fn rows(&self) -> u64 {
+        self.core.rows()
+    }
+
+    /// The number of rows in every group.
+    #[getter]
+    fn groups(&self) -> Vec<u64> {
+        self.core.groups().into_iter().map(|group| group.rows).collect()
+    }
+
+    /// What tells rows apart: "content" or "column:NAME".
+    #[getter]
+    fn rows_by(&self) -> String {
+        match &self.core.settings().rows_by {
+            Identity::Number => "number".into(),
+            Identity::Column(name) => format!("column:{name}"),
+            Identity::Content => "content".into(),
+        }
+    }
+
+    /// Whether random numbers belong to rows, so that they must be told apart.
+    #[getter]
+    fn draws_for_rows(&self) -> bool {
+        self.core.settings().draws_for_rows()
+    }
+
+    fn __repr__(&self) -> String {
+        let settings = self.core.settings();
+        let target = settings.columns.target.join(", ");
+        let (method, rows) = (settings.method.name(), self.core.rows());
+        format!("<FittedTable: {method} for {target}, fitted on {rows} rows>")
+    }
+}
+
+/// A fitted method that makes rows of batches.
+#[pyclass(module = "windlass._windlass")]
+pub(crate) struct RowMaker {
+    core: windlass_table::Ready,
+    twins: Option<Twins>,
+}
+
+#[pymethods]
+impl RowMaker {
+    #[new]
+    #[pyo3(signature = (fitted, schema, twins=None))]
+    fn new(
+        fitted: &FittedTable,
+        schema: &Bound<'_, PyAny>,
+        twins: Option<Vec<(i64, u32)>>,
+    ) -> PyResult<Self> {
+        let core = Arc::clone(&fitted.core).on(&schema_of(schema)?).refused()?;
+        Ok(Self { core, twins: twins_of(twins) })
+    }
+
+    /// No rows, with the columns of those that are made.
+    #[getter]
+    fn empty(&self) -> Table {
+        Table { schema: Arc::clone(self.core.schema()), batches: vec![] }
+    }
+
+    /// Every copy of the rows of anything that speaks Arrow.
+    fn make(&mut self, py: Python<'_>, rows: &Bound<'_, PyAny>) -> PyResult<Table> {
+        let (_, batches) = read(rows)?;
+        let Self { core, twins } = self;
+        let made = away(py, || {
+            let made = batches.into_iter().map(|batch| core.make(batch, twins.as_mut()));
+            made.collect::<Result<Vec<_>, _>>()
+        });
+        let batches = made?.refused()?.concat();
+        Ok(Table { schema: Arc::clone(core.schema()), batches })
+    }
+}
+
+/// What the rows of a batch go by, as a column `id`.
+#[pyfunction]
+pub(crate) fn ids_of_rows(rows: &Bound<'_, PyAny>, rows_by: &str) -> PyResult<Table> {
+    let (_, batches) = read(rows)?;
+    let identity = identity(rows_by)?;
+    let field = Field::new("id", DataType::Int64, false);
+    let schema = Arc::new(Schema::new(vec![field]));
+    let ids = |batch: RecordBatch| {
+        let ids = row_ids(&batch, &identity).refused()?;
+        let ids: Int64Array = ids.into_iter().map(u64::cast_signed).collect();
+        let made = RecordBatch::try_new(Arc::clone(&schema), vec![Arc::new(ids)]);
+        made.map_err(|error| InputTypeError::new_err(error.to_string()))
+    };
+    let batches = batches.into_iter().map(ids).collect::<PyResult<_>>()?;
+    Ok(Table { schema, batches })
+}

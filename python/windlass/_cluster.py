@@ -1,0 +1,166 @@
+"""What :mod:`windlass.spark` and :mod:`windlass.ray` share: tables without an order."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from . import _windlass as core
+from ._augmenters import Augmenter, named
+from ._base import DEFAULTS, seed_of
+from ._table import names_of
+from ._windlass import FittedTable, InputError, InputTypeError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+# What the driver may hold of a table for methods that mix rows, and send to every worker.
+MEMORY = 1 << 30
+
+# Rows that hold the same are told apart by a list on the driver, up to so many.
+MOST_TWINS = 1_000_000
+
+Twins = "list[tuple[int, int]] | None"
+
+
+class Request:
+    """What a user asks for."""
+
+    def __init__(
+        self,
+        plan: str | Augmenter,
+        target: str | Sequence[str],
+        *,
+        key: str | None,
+        provenance: bool,
+        memory: int,
+        roles: dict[str, Any],
+    ) -> None:
+        self.augmenter = plan if isinstance(plan, Augmenter) else named(plan)
+        options, found, within = self.augmenter._anchors(None)
+        if found is not None or within is not None:
+            raise InputError(
+                "anchors and within name columns of a table that is spread over many processes\n"
+                'hint: ADA(anchors="column:NAME", within="NAME")'
+            )
+        clip = roles.pop("clip", DEFAULTS["augment"]["clip"])
+        drop = roles.pop("drop_missing_target", DEFAULTS["augment"]["drop_missing_target"])
+        self.rows_by = "content" if key is None else f"column:{key}"
+        lists = ("features", "exclude", "carry", "categorical", "continuous")
+        unknown = [name for name in roles if name not in (*lists, "weight", "integers")]
+        if unknown:
+            raise InputTypeError(f"there is no setting {', '.join(unknown)}")
+        self.settings = {
+            "target": names_of(target, "target"),
+            "roles": {
+                name: names_of(value, name) if name in lists and value is not None else value
+                for name, value in roles.items()
+            },
+            "copies": self.augmenter.copies,
+            "originals": bool(self.augmenter.originals),
+            "seed": seed_of(self.augmenter.random_state),
+            "clip": bool(clip),
+            "drop_missing_target": bool(drop),
+            "provenance": bool(provenance),
+            "rows_by": self.rows_by,
+            "memory": memory,
+        }
+        self.options = options
+
+    def fitting(self, schema: Any) -> core.Fitting:
+        """Begin to fit on a table with these columns."""
+        return core.Fitting(schema, self.augmenter._method, self.options, **self.settings)
+
+    @property
+    def draws_for_rows(self) -> bool:
+        """Whether random numbers belong to rows, so that they must be told apart."""
+        return self.augmenter._method != "ada" or self.options.get("per") == "row"
+
+
+def check_given(plan: Any, given: dict[str, Any]) -> None:
+    """Refuse settings beside something fitted, which has its own."""
+    said = [name for name, value in given.items() if value]
+    if said:
+        raise InputTypeError(
+            f"{', '.join(said)}: {plan!r} has its settings already\nhint: set them in fit"
+        )
+
+
+def alone() -> None:
+    """Use one thread: an engine has a process for every core already."""
+    os.environ.setdefault("RAYON_NUM_THREADS", "1")
+
+
+def take_part(task: bytes, batches: Iterable[Any], twins: Any) -> Iterator[bytes]:
+    """Do a task with some batches; nothing where there are none."""
+    alone()
+    part = None
+    for batch in batches:
+        if batch.num_rows == 0:
+            continue
+        if part is None:
+            part = core.Part(task, batch.schema, twins)
+        part.add(batch)
+    if part is not None:
+        yield part.to_bytes()
+
+
+def make_rows(fitted: FittedTable, batches: Iterable[Any], twins: Any) -> Iterator[Any]:
+    """Make all rows of some batches, a batch of each copy at a time."""
+    import pyarrow
+
+    alone()
+    maker = None
+    for batch in batches:
+        if batch.num_rows == 0:
+            continue
+        if maker is None:
+            maker = core.RowMaker(fitted, batch.schema, twins)
+        yield from pyarrow.table(maker.make(batch)).to_batches()
+
+
+def out_schema(fitted: FittedTable, schema: Any) -> Any:
+    """Give the columns of the rows that are made, as pyarrow has them."""
+    import pyarrow
+
+    return pyarrow.table(core.RowMaker(fitted, schema, []).empty).schema
+
+
+def run_passes(
+    request: Request, schema: Any, found: Callable[[bytes], Iterable[bytes]]
+) -> FittedTable:
+    """Fit in passes; ``found`` gives what every part of the table found in one."""
+    fitting = request.fitting(schema)
+    while (task := fitting.task()) is not None:
+        whole = core.Part(task[1], schema)
+        for part in found(task[1]):
+            whole.merge(part)
+        fitting.take(whole)
+    return fitting.finish()
+
+
+def merged(task: bytes, schema: Any, parts: Iterable[bytes]) -> bytes:
+    """Merge what some parts found."""
+    alone()
+    whole = core.Part(task, schema)
+    for part in parts:
+        whole.merge(part)
+    return whole.to_bytes()
+
+
+def refuse_same_keys(column: str, keys: list[Any]) -> None:
+    """Refuse a key that stands for several rows."""
+    if keys:
+        raise InputError(
+            f"the key `{column}` does not tell rows apart: two rows have the same, {keys[0]}\n"
+            "hint: a key has another value in every row; leave it out to go by what rows hold"
+        )
+
+
+def refuse_many_twins(count: int) -> None:
+    """Refuse more equal rows than can be counted on the driver."""
+    if count > MOST_TWINS:
+        raise InputError(
+            f"more than {MOST_TWINS} rows hold the same as another, too many to tell apart\n"
+            "hint: name a column that differs in every row: key="
+        )

@@ -1,0 +1,258 @@
+"""Augmentation of Datasets of Ray.
+
+>>> import windlass.ray  # doctest: +SKIP
+>>> plan = windlass.ADA(n_anchors=32, alpha=2.0, copies=4, random_state=7)  # doctest: +SKIP
+>>> more = windlass.ray.augment(dataset, plan, target="y", provenance=True)  # doctest: +SKIP
+
+As in :mod:`windlass.spark`: Ray moves the rows, as blocks of Arrow, and the compiled core does
+the arithmetic. The rows that are made are the same, to the bit, whatever the blocks.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from . import _cluster
+from . import _windlass as core
+from ._base import needs
+from ._windlass import FittedTable, InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from ._augmenters import Augmenter
+
+try:
+    import pyarrow
+    import ray
+    import ray.data
+except ImportError as error:
+    raise needs(str(error.name), "windlass.ray", "'ray[data]' pyarrow") from None
+
+# Parts that are merged together by one worker.
+_FEW = 16
+
+
+def fit(
+    dataset: Any,
+    plan: str | Augmenter,
+    target: str | Sequence[str],
+    *,
+    key: str | None = None,
+    provenance: bool = False,
+    memory: int = _cluster.MEMORY,
+    **columns: Any,
+) -> FittedTable:
+    """Fit a method on a Dataset: roles of columns, groups and their means.
+
+    Parameters
+    ----------
+    dataset : ray.data.Dataset
+        The rows.
+    plan, target, key, provenance, memory, **columns
+        As in :func:`windlass.spark.fit`.
+
+    Returns
+    -------
+    FittedTable
+    """
+    return _fit(dataset, plan, target, key, provenance, memory, columns)[0]
+
+
+def augment(
+    dataset: Any,
+    plan: str | Augmenter | FittedTable,
+    target: str | Sequence[str] | None = None,
+    *,
+    key: str | None = None,
+    provenance: bool = False,
+    memory: int = _cluster.MEMORY,
+    **columns: Any,
+) -> Any:
+    """Augment a Dataset: fit now, make rows when they are asked for.
+
+    Parameters
+    ----------
+    dataset : ray.data.Dataset
+        The rows.
+    plan, target, key, provenance, memory, **columns
+        As in :func:`windlass.spark.augment`.
+
+    Returns
+    -------
+    ray.data.Dataset
+        The rows (unless ``originals=False``) and the synthetic ones, in no order. It is lazy,
+        unless random numbers belong to rows, there is no key, and some rows hold the same: they
+        are told apart by where they stand, so the dataset is read before.
+    """
+    if isinstance(plan, FittedTable):
+        given = {"target": target, "key": key, "provenance": provenance, **columns}
+        _cluster.check_given(plan, given)
+        if plan.rows_by == "number":
+            raise InputError(
+                "rows of a Dataset have no numbers\n"
+                "hint: fit with --rows-by content or --rows-by column:NAME"
+            )
+        fitted, rows = plan, _Rows.of(dataset, plan.rows_by, plan.draws_for_rows)
+    else:
+        if target is None:
+            raise InputError("target names no column")
+        fitted, rows = _fit(dataset, plan, target, key, provenance, memory, columns)
+    return rows.make(fitted)
+
+
+def _fit(
+    dataset: Any,
+    plan: str | Augmenter,
+    target: str | Sequence[str],
+    key: str | None,
+    provenance: bool,
+    memory: int,
+    columns: dict[str, Any],
+) -> tuple[FittedTable, _Rows]:
+    request = _cluster.Request(
+        plan, target, key=key, provenance=provenance, memory=memory, roles=columns
+    )
+    schema = _arrow_schema(dataset)
+    request.fitting(schema)  # What can be refused before rows are read is refused before.
+    rows = _Rows.of(dataset, request.rows_by, request.draws_for_rows)
+    return _cluster.run_passes(request, schema, lambda task: rows.parts(task, schema)), rows
+
+
+def _arrow_schema(dataset: Any) -> Any:
+    schema = dataset.schema()
+    if schema is None:
+        raise InputError("the dataset has no rows")
+    return pyarrow.schema(list(zip(schema.names, schema.types)))
+
+
+def _same(table: Any, schema: Any) -> Any:
+    """Give a block the columns of the dataset, or say which it does not have."""
+    if table.schema.names != schema.names:
+        raise InputError(
+            f"a block has the columns {', '.join(table.schema.names)}, "
+            f"the dataset {', '.join(schema.names)}"
+        )
+    for field, block in zip(schema, table.schema):
+        if field.type != block.type:
+            first = table.column(block.name)[0].as_py() if table.num_rows else "nothing"
+            raise InputError(
+                f"column `{field.name}` holds {block.type} in a block (such as {first!r}), "
+                f"{field.type} in the dataset\nhint: give the column one type"
+            )
+    return table
+
+
+class _Rows:
+    """The rows of a dataset, block by block."""
+
+    def __init__(self, dataset: Any) -> None:
+        self.dataset = dataset
+
+    @staticmethod
+    def of(dataset: Any, rows_by: str, draws: bool) -> _Rows:
+        """Give the rows, told apart where random numbers belong to them."""
+        if not draws:
+            return _Rows(dataset)
+        ids = dataset.map_batches(
+            lambda table: pyarrow.table(core.ids_of_rows(table, rows_by)),
+            batch_format="pyarrow",
+            batch_size=None,
+        )
+        counts = ids.groupby("id").count()
+        equal = counts.filter(lambda row: row["count()"] > 1).take(_cluster.MOST_TWINS + 1)
+        found = [row["id"] for row in equal]
+        if rows_by != "content":
+            _cluster.refuse_same_keys(rows_by.split(":", 1)[1], found)
+            return _Different(dataset)
+        _cluster.refuse_many_twins(len(found))
+        return _Equal(dataset, found) if found else _Different(dataset)
+
+    twins: Any = None
+
+    def parts(self, task: bytes, schema: Any) -> Iterable[bytes]:
+        """Give what is found in some blocks each."""
+        twins = self.twins
+
+        def part(table: Any) -> Any:
+            return _list(_cluster.take_part(task, _same(table, schema).to_batches(), twins))
+
+        found = self.dataset.map_batches(part, batch_format="pyarrow", batch_size=None)
+        found = found.map_batches(
+            lambda table: _list([_cluster.merged(task, schema, table.column(0).to_pylist())]),
+            batch_format="pyarrow",
+            batch_size=_FEW,
+        )
+        return (row["part"] for row in found.iter_rows())
+
+    def make(self, fitted: FittedTable) -> Any:
+        """Give the rows that are made."""
+        state, schema = ray.put(fitted.to_bytes()), _arrow_schema(self.dataset)
+        out, twins = _cluster.out_schema(fitted, schema), self.twins
+
+        def rows(table: Any) -> Iterator[Any]:
+            fitted = FittedTable.from_bytes(ray.get(state))
+            batches = _same(table, schema).to_batches()
+            for batch in _cluster.make_rows(fitted, batches, twins):
+                yield pyarrow.Table.from_batches([batch], out)
+
+        return self.dataset.map_batches(rows, batch_format="pyarrow", batch_size=None)
+
+
+class _Different(_Rows):
+    """Rows of which no two hold the same."""
+
+    twins: Any = []
+
+
+class _Equal(_Rows):
+    """Rows of which some hold the same: blocks stay where they are, so that they can be counted."""
+
+    def __init__(self, dataset: Any, equal: list[int]) -> None:
+        super().__init__(dataset.materialize())
+        self.blocks = self.dataset.to_arrow_refs()
+        known = ray.put(set(equal))
+        counts = ray.get([_count.remote(block, known) for block in self.blocks])
+        before: dict[int, int] = {}
+        self.before = []
+        for count in counts:
+            self.before.append([(id, before.get(id, 0)) for id in count])
+            for id, more in count.items():
+                before[id] = before.get(id, 0) + more
+
+    def parts(self, task: bytes, schema: Any) -> Iterable[bytes]:
+        todo = zip(self.blocks, self.before)
+        parts = [_part.remote(task, schema, block, twins) for block, twins in todo]
+        return (part for found in parts for part in ray.get(found))
+
+    def make(self, fitted: FittedTable) -> Any:
+        schema = _arrow_schema(self.dataset)
+        state, out = ray.put(fitted.to_bytes()), _cluster.out_schema(fitted, schema)
+        todo = zip(self.blocks, self.before)
+        made = [_block.remote(state, out, block, twins) for block, twins in todo]
+        return ray.data.from_arrow_refs(made)
+
+
+def _list(parts: Iterable[bytes]) -> Any:
+    return pyarrow.table({"part": pyarrow.array(list(parts), pyarrow.large_binary())})
+
+
+@ray.remote
+def _count(block: Any, known: set[int]) -> dict[int, int]:
+    """Count the rows of a block that hold the same as others."""
+    counts: dict[int, int] = {}
+    for id in pyarrow.table(core.ids_of_rows(block, "content")).column(0).to_pylist():
+        if id in known:
+            counts[id] = counts.get(id, 0) + 1
+    return counts
+
+
+@ray.remote
+def _part(task: bytes, schema: Any, block: Any, twins: Any) -> list[bytes]:
+    return list(_cluster.take_part(task, _same(block, schema).to_batches(), twins))
+
+
+@ray.remote
+def _block(state: bytes, out: Any, block: Any, twins: Any) -> Any:
+    fitted = FittedTable.from_bytes(state)
+    return pyarrow.Table.from_batches(_cluster.make_rows(fitted, block.to_batches(), twins), out)

@@ -1,0 +1,239 @@
+"""Augmentation of DataFrames of Spark.
+
+>>> import windlass.spark  # doctest: +SKIP
+>>> plan = windlass.ADA(n_anchors=32, alpha=2.0, copies=4, random_state=7)  # doctest: +SKIP
+>>> out = windlass.spark.augment(df, plan, target="y", provenance=True)  # doctest: +SKIP
+>>> out.write.parquet("augmented")  # doctest: +SKIP
+
+Spark moves the rows, as batches of Arrow, and the compiled core does the arithmetic. Fitting
+takes two or three passes of partial sums, which are merged exactly; no row is shuffled or
+collected. The rows that are made are those of the command ``windlass augment`` with
+``--rows-by``, to the bit, whatever the partitions.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from . import _cluster
+from . import _windlass as core
+from ._base import needs
+from ._windlass import FittedTable, InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from ._augmenters import Augmenter
+
+try:
+    import pyarrow
+    import pyspark
+except ImportError as error:
+    raise needs(str(error.name), "windlass.spark", "pyspark pyarrow") from None
+
+# Parts that are merged on the driver without another step in between.
+_FEW = 32
+
+
+def fit(
+    df: Any,
+    plan: str | Augmenter,
+    target: str | Sequence[str],
+    *,
+    key: str | None = None,
+    provenance: bool = False,
+    memory: int = _cluster.MEMORY,
+    **columns: Any,
+) -> FittedTable:
+    """Fit a method on a DataFrame: roles of columns, groups and their means.
+
+    Parameters
+    ----------
+    df : pyspark.sql.DataFrame
+        The rows.
+    plan : Augmenter or str
+        The method with its settings: ``windlass.ADA(...)`` or another.
+    target : str or list of str
+        The column to predict, or several.
+    key : str, optional
+        A column that differs in every row: integers, text or times. It names rows in
+        ``windlass_source``, and their random numbers depend on it. Without one they depend on
+        what rows hold.
+    provenance : bool, default False
+        Whether rows that are made say where they come from.
+    memory : int, default 1 GiB
+        What the driver and every worker may hold of the table, in bytes. ADA with groups needs
+        little; methods that mix rows need all of them.
+    **columns
+        As in :func:`windlass.augment`: ``features``, ``exclude``, ``carry``, ``categorical``,
+        ``continuous``, ``weight``, ``integers``, ``clip``, ``drop_missing_target``.
+
+    Returns
+    -------
+    FittedTable
+    """
+    return _fit(df, plan, target, key, provenance, memory, columns)[0]
+
+
+def augment(
+    df: Any,
+    plan: str | Augmenter | FittedTable,
+    target: str | Sequence[str] | None = None,
+    *,
+    key: str | None = None,
+    provenance: bool = False,
+    memory: int = _cluster.MEMORY,
+    **columns: Any,
+) -> Any:
+    """Augment a DataFrame: fit now, make rows when they are asked for.
+
+    Parameters
+    ----------
+    df : pyspark.sql.DataFrame
+        The rows.
+    plan : Augmenter, str or FittedTable
+        The method with its settings, or what :func:`fit` gave, on this or another DataFrame
+        with the same columns. The latter has all settings.
+    target, key, provenance, memory, **columns
+        As in :func:`fit`.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        The rows (unless ``originals=False``) and the synthetic ones, in no order. It is lazy.
+    """
+    if isinstance(plan, FittedTable):
+        given = {"target": target, "key": key, "provenance": provenance, **columns}
+        _cluster.check_given(plan, given)
+        fitted, twins = plan, None
+        if plan.rows_by == "number":
+            raise InputError(
+                "rows of a DataFrame have no numbers\n"
+                "hint: fit with --rows-by content or --rows-by column:NAME"
+            )
+        if plan.draws_for_rows:
+            twins = _twins(df, plan.rows_by)
+    else:
+        if target is None:
+            raise InputError("target names no column")
+        fitted, twins = _fit(df, plan, target, key, provenance, memory, columns)
+    return _make(df, fitted, twins)
+
+
+def _fit(
+    df: Any,
+    plan: str | Augmenter,
+    target: str | Sequence[str],
+    key: str | None,
+    provenance: bool,
+    memory: int,
+    columns: dict[str, Any],
+) -> tuple[FittedTable, dict[int, Any] | None]:
+    request = _cluster.Request(
+        plan, target, key=key, provenance=provenance, memory=memory, roles=columns
+    )
+    schema = _arrow_schema(df)
+    request.fitting(schema)  # What can be refused before rows are read is refused before.
+    twins = _twins(df, request.rows_by) if request.draws_for_rows else None
+    parts = df.rdd.getNumPartitions() if hasattr(df, "rdd") else _FEW
+
+    def found(task: bytes) -> Iterable[bytes]:
+        found = df.mapInArrow(_parts(task, twins), "part binary")
+        # Parts are merged by workers first if there are many: what comes here is a few of them.
+        if parts > _FEW:
+            found = found.repartition(math.isqrt(parts)).mapInArrow(
+                _merge(task, schema), "part binary"
+            )
+        return (bytes(row["part"]) for row in found.collect())
+
+    return _cluster.run_passes(request, schema, found), twins
+
+
+def _make(df: Any, fitted: FittedTable, twins: dict[int, Any] | None) -> Any:
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    schema = from_arrow_schema(_cluster.out_schema(fitted, _arrow_schema(df)))
+    return df.mapInArrow(_rows(_shared(df, fitted.to_bytes()), twins), schema)
+
+
+def _arrow_schema(df: Any) -> Any:
+    """Give the columns as workers see them."""
+    from pyspark.sql.pandas.types import to_arrow_schema
+
+    return to_arrow_schema(df.schema)
+
+
+def _shared(df: Any, state: bytes) -> Callable[[], bytes]:
+    """Send something to every executor once; with Spark Connect, along with the tasks."""
+    context = getattr(df.sparkSession, "_sc", None)
+    if context is None:
+        return lambda: state
+    sent = context.broadcast(state)
+    return lambda: sent.value  # type: ignore[no-any-return]
+
+
+def _here(twins: dict[int, Any] | None) -> Any:
+    """Give what came before this partition."""
+    if twins is None:
+        return None
+    context = pyspark.TaskContext.get()
+    return twins.get(context.partitionId(), []) if context is not None else []
+
+
+def _parts(task: bytes, twins: dict[int, Any] | None) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    def parts(batches: Iterator[Any]) -> Iterator[Any]:
+        for part in _cluster.take_part(task, batches, _here(twins)):
+            yield pyarrow.RecordBatch.from_pydict({"part": [part]})
+
+    return parts
+
+
+def _merge(task: bytes, schema: Any) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    def merge(batches: Iterator[Any]) -> Iterator[Any]:
+        parts = (part.as_py() for batch in batches for part in batch.column(0))
+        whole = _cluster.merged(task, schema, parts)
+        yield pyarrow.RecordBatch.from_pydict({"part": [whole]})
+
+    return merge
+
+
+def _rows(
+    state: Callable[[], bytes], twins: dict[int, Any] | None
+) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    def rows(batches: Iterator[Any]) -> Iterator[Any]:
+        fitted = FittedTable.from_bytes(state())
+        yield from _cluster.make_rows(fitted, batches, _here(twins))
+
+    return rows
+
+
+def _twins(df: Any, rows_by: str) -> dict[int, Any]:
+    """Count rows that hold the same: how many came before, for every partition.
+
+    Only numbers are shuffled, eight bytes of every row.
+    """
+
+    def numbered(batches: Iterator[Any]) -> Iterator[Any]:
+        context = pyspark.TaskContext.get()
+        here = context.partitionId() if context is not None else 0
+        for batch in batches:
+            if batch.num_rows:
+                ids = pyarrow.table(core.ids_of_rows(batch, rows_by)).column(0).combine_chunks()
+                place = pyarrow.array([here] * len(ids), pyarrow.int32())
+                yield pyarrow.RecordBatch.from_arrays([ids, place], ["id", "place"])
+
+    ids = df.mapInArrow(numbered, "id bigint, place int")
+    equal = ids.groupBy("id").count().where("count > 1").select("id")
+    if rows_by != "content":
+        _cluster.refuse_same_keys(rows_by.split(":", 1)[1], [r["id"] for r in equal.take(1)])
+        return {}
+    found = equal.limit(_cluster.MOST_TWINS + 1)
+    counts = ids.join(found, "id").groupBy("id", "place").count().collect()
+    _cluster.refuse_many_twins(len({row["id"] for row in counts}))
+    before: dict[int, int] = {}
+    twins: dict[int, Any] = {}
+    for row in sorted(counts, key=lambda row: (row["id"], row["place"])):
+        twins.setdefault(row["place"], []).append((row["id"], before.get(row["id"], 0)))
+        before[row["id"]] = before.get(row["id"], 0) + row["count"]
+    return twins
