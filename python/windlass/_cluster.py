@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import os
+import warnings
 from typing import TYPE_CHECKING, Any
 
 from . import _windlass as core
@@ -19,8 +21,6 @@ MEMORY = 1 << 30
 
 # Rows that hold the same are told apart by a list on the driver, up to so many.
 MOST_TWINS = 1_000_000
-
-Twins = "list[tuple[int, int]] | None"
 
 
 class Request:
@@ -50,7 +50,7 @@ class Request:
         unknown = [name for name in roles if name not in (*lists, "weight", "integers")]
         if unknown:
             raise InputTypeError(f"there is no setting {', '.join(unknown)}")
-        self.settings = {
+        self.settings: dict[str, Any] = {
             "target": names_of(target, "target"),
             "roles": {
                 name: names_of(value, name) if name in lists and value is not None else value
@@ -70,6 +70,12 @@ class Request:
     def fitting(self, schema: Any) -> core.Fitting:
         """Begin to fit on a table with these columns."""
         return core.Fitting(schema, self.augmenter._method, self.options, **self.settings)
+
+    def without_limit(self) -> Request:
+        """Give the same, of a table of any size."""
+        other = copy.copy(self)
+        other.settings = {**self.settings, "memory": 2**62}
+        return other
 
     @property
     def draws_for_rows(self) -> bool:
@@ -137,6 +143,57 @@ def run_passes(
             whole.merge(part)
         fitting.take(whole)
     return fitting.finish()
+
+
+class Within:
+    """A method that is fitted anew in every partition: Local-Mixup on tables that are too large.
+
+    What columns are is found in the whole table.
+    """
+
+    def __init__(self, request: Request, schema: Any, found: Callable[[bytes], Iterable[bytes]]):
+        self.request = request.without_limit()
+        task = self.request.fitting(schema).task()
+        self.look = merged(task[1], schema, found(task[1])) if task else b""
+
+    def make(self, batches: Iterable[Any], twins: Any) -> Iterator[Any]:
+        """Make the rows of one partition."""
+        import pyarrow
+
+        alone()
+        kept = [batch for batch in batches if batch.num_rows]
+        if not kept:
+            return
+        schema = kept[0].schema
+        fitting = self.request.fitting(schema)
+        while (task := fitting.task()) is not None:
+            part = core.Part(task[1], schema, twins)
+            if task[0] == "reading":
+                part.merge(self.look)
+            else:
+                for batch in kept:
+                    part.add(batch)
+            fitting.take(part)
+        maker = core.RowMaker(fitting.finish(), schema, twins)
+        for batch in kept:
+            yield from pyarrow.table(maker.make(batch)).to_batches()
+
+
+def fitted_or_within(
+    request: Request, schema: Any, found: Callable[[bytes], Iterable[bytes]]
+) -> FittedTable | Within:
+    """Fit; Local-Mixup falls back to partners within partitions where there is no room."""
+    try:
+        return run_passes(request, schema, found)
+    except InputError as error:
+        if request.augmenter._method != "local-mixup" or "in memory" not in str(error):
+            raise
+        warnings.warn(
+            "Local-Mixup finds partners within partitions only: the table is larger than memory "
+            f"({request.settings['memory']} bytes); rows depend on how it is partitioned",
+            stacklevel=4,
+        )
+        return Within(request, schema, found)
 
 
 def merged(task: bytes, schema: Any, parts: Iterable[bytes]) -> bytes:

@@ -56,7 +56,9 @@ def fit(
     -------
     FittedTable
     """
-    return _fit(dataset, plan, target, key, provenance, memory, columns)[0]
+    request = _request(plan, target, key, provenance, memory, columns)
+    rows = _Rows.asked(dataset, request)
+    return _cluster.run_passes(request, rows.schema, rows.parts)
 
 
 def augment(
@@ -97,26 +99,26 @@ def augment(
     else:
         if target is None:
             raise InputError("target names no column")
-        fitted, rows = _fit(dataset, plan, target, key, provenance, memory, columns)
+        request = _request(plan, target, key, provenance, memory, columns)
+        rows = _Rows.asked(dataset, request)
+        made = _cluster.fitted_or_within(request, rows.schema, rows.parts)
+        if isinstance(made, _cluster.Within):
+            return rows.make_within(made)
+        fitted = made
     return rows.make(fitted)
 
 
-def _fit(
-    dataset: Any,
+def _request(
     plan: str | Augmenter,
     target: str | Sequence[str],
     key: str | None,
     provenance: bool,
     memory: int,
     columns: dict[str, Any],
-) -> tuple[FittedTable, _Rows]:
-    request = _cluster.Request(
+) -> _cluster.Request:
+    return _cluster.Request(
         plan, target, key=key, provenance=provenance, memory=memory, roles=columns
     )
-    schema = _arrow_schema(dataset)
-    request.fitting(schema)  # What can be refused before rows are read is refused before.
-    rows = _Rows.of(dataset, request.rows_by, request.draws_for_rows)
-    return _cluster.run_passes(request, schema, lambda task: rows.parts(task, schema)), rows
 
 
 def _arrow_schema(dataset: Any) -> Any:
@@ -147,7 +149,13 @@ class _Rows:
     """The rows of a dataset, block by block."""
 
     def __init__(self, dataset: Any) -> None:
-        self.dataset = dataset
+        self.dataset, self.schema = dataset, _arrow_schema(dataset)
+
+    @staticmethod
+    def asked(dataset: Any, request: _cluster.Request) -> _Rows:
+        """Give the rows for what is asked; what can be refused before they are read is refused."""
+        request.fitting(_arrow_schema(dataset))
+        return _Rows.of(dataset, request.rows_by, request.draws_for_rows)
 
     @staticmethod
     def of(dataset: Any, rows_by: str, draws: bool) -> _Rows:
@@ -170,9 +178,9 @@ class _Rows:
 
     twins: Any = None
 
-    def parts(self, task: bytes, schema: Any) -> Iterable[bytes]:
+    def parts(self, task: bytes) -> Iterable[bytes]:
         """Give what is found in some blocks each."""
-        twins = self.twins
+        schema, twins = self.schema, self.twins
 
         def part(table: Any) -> Any:
             return _list(_cluster.take_part(task, _same(table, schema).to_batches(), twins))
@@ -187,7 +195,7 @@ class _Rows:
 
     def make(self, fitted: FittedTable) -> Any:
         """Give the rows that are made."""
-        state, schema = ray.put(fitted.to_bytes()), _arrow_schema(self.dataset)
+        state, schema = ray.put(fitted.to_bytes()), self.schema
         out, twins = _cluster.out_schema(fitted, schema), self.twins
 
         def rows(table: Any) -> Iterator[Any]:
@@ -195,6 +203,21 @@ class _Rows:
             batches = _same(table, schema).to_batches()
             for batch in _cluster.make_rows(fitted, batches, twins):
                 yield pyarrow.Table.from_batches([batch], out)
+
+        return self.dataset.map_batches(rows, batch_format="pyarrow", batch_size=None)
+
+    def make_within(self, within: _cluster.Within) -> Any:
+        """Give the rows that are made of every block by itself."""
+        if isinstance(self, _Equal):
+            raise InputError(
+                "rows that hold the same cannot be told apart within blocks\n"
+                "hint: name a column that differs in every row: key="
+            )
+        schema, twins = self.schema, self.twins
+
+        def rows(table: Any) -> Iterator[Any]:
+            for batch in within.make(_same(table, schema).to_batches(), twins):
+                yield pyarrow.Table.from_batches([batch])
 
         return self.dataset.map_batches(rows, batch_format="pyarrow", batch_size=None)
 
@@ -220,14 +243,13 @@ class _Equal(_Rows):
             for id, more in count.items():
                 before[id] = before.get(id, 0) + more
 
-    def parts(self, task: bytes, schema: Any) -> Iterable[bytes]:
+    def parts(self, task: bytes) -> Iterable[bytes]:
         todo = zip(self.blocks, self.before)
-        parts = [_part.remote(task, schema, block, twins) for block, twins in todo]
+        parts = [_part.remote(task, self.schema, block, twins) for block, twins in todo]
         return (part for found in parts for part in ray.get(found))
 
     def make(self, fitted: FittedTable) -> Any:
-        schema = _arrow_schema(self.dataset)
-        state, out = ray.put(fitted.to_bytes()), _cluster.out_schema(fitted, schema)
+        state, out = ray.put(fitted.to_bytes()), _cluster.out_schema(fitted, self.schema)
         todo = zip(self.blocks, self.before)
         made = [_block.remote(state, out, block, twins) for block, twins in todo]
         return ray.data.from_arrow_refs(made)
@@ -237,8 +259,7 @@ def _list(parts: Iterable[bytes]) -> Any:
     return pyarrow.table({"part": pyarrow.array(list(parts), pyarrow.large_binary())})
 
 
-@ray.remote
-def _count(block: Any, known: set[int]) -> dict[int, int]:
+def _count_block(block: Any, known: set[int]) -> dict[int, int]:
     """Count the rows of a block that hold the same as others."""
     counts: dict[int, int] = {}
     for id in pyarrow.table(core.ids_of_rows(block, "content")).column(0).to_pylist():
@@ -247,12 +268,13 @@ def _count(block: Any, known: set[int]) -> dict[int, int]:
     return counts
 
 
-@ray.remote
-def _part(task: bytes, schema: Any, block: Any, twins: Any) -> list[bytes]:
+def _part_of_block(task: bytes, schema: Any, block: Any, twins: Any) -> list[bytes]:
     return list(_cluster.take_part(task, _same(block, schema).to_batches(), twins))
 
 
-@ray.remote
-def _block(state: bytes, out: Any, block: Any, twins: Any) -> Any:
+def _make_block(state: bytes, out: Any, block: Any, twins: Any) -> Any:
     fitted = FittedTable.from_bytes(state)
     return pyarrow.Table.from_batches(_cluster.make_rows(fitted, block.to_batches(), twins), out)
+
+
+_count, _part, _block = map(ray.remote, (_count_block, _part_of_block, _make_block))

@@ -73,7 +73,8 @@ def fit(
     -------
     FittedTable
     """
-    return _fit(df, plan, target, key, provenance, memory, columns)[0]
+    rows = _Rows(df, _request(plan, target, key, provenance, memory, columns))
+    return _cluster.run_passes(rows.request, rows.schema, rows.found)
 
 
 def augment(
@@ -117,37 +118,44 @@ def augment(
     else:
         if target is None:
             raise InputError("target names no column")
-        fitted, twins = _fit(df, plan, target, key, provenance, memory, columns)
+        rows = _Rows(df, _request(plan, target, key, provenance, memory, columns))
+        made, twins = _cluster.fitted_or_within(rows.request, rows.schema, rows.found), rows.twins
+        if isinstance(made, _cluster.Within):
+            return _make_within(df, made, twins)
+        fitted = made
     return _make(df, fitted, twins)
 
 
-def _fit(
-    df: Any,
+def _request(
     plan: str | Augmenter,
     target: str | Sequence[str],
     key: str | None,
     provenance: bool,
     memory: int,
     columns: dict[str, Any],
-) -> tuple[FittedTable, dict[int, Any] | None]:
-    request = _cluster.Request(
+) -> _cluster.Request:
+    return _cluster.Request(
         plan, target, key=key, provenance=provenance, memory=memory, roles=columns
     )
-    schema = _arrow_schema(df)
-    request.fitting(schema)  # What can be refused before rows are read is refused before.
-    twins = _twins(df, request.rows_by) if request.draws_for_rows else None
-    parts = df.rdd.getNumPartitions() if hasattr(df, "rdd") else _FEW
 
-    def found(task: bytes) -> Iterable[bytes]:
-        found = df.mapInArrow(_parts(task, twins), "part binary")
+
+class _Rows:
+    """The rows of a DataFrame, and what is asked for."""
+
+    def __init__(self, df: Any, request: _cluster.Request) -> None:
+        self.df, self.request, self.schema = df, request, _arrow_schema(df)
+        request.fitting(self.schema)  # What can be refused before rows are read is refused before.
+        self.twins = _twins(df, request.rows_by) if request.draws_for_rows else None
+        self.partitions = df.rdd.getNumPartitions() if hasattr(df, "rdd") else _FEW
+
+    def found(self, task: bytes) -> Iterable[bytes]:
+        """Give what is found in some partitions each."""
+        found = self.df.mapInArrow(_parts(task, self.twins), "part binary")
         # Parts are merged by workers first if there are many: what comes here is a few of them.
-        if parts > _FEW:
-            found = found.repartition(math.isqrt(parts)).mapInArrow(
-                _merge(task, schema), "part binary"
-            )
+        if self.partitions > _FEW:
+            found = found.repartition(math.isqrt(self.partitions))
+            found = found.mapInArrow(_merge(task, self.schema), "part binary")
         return (bytes(row["part"]) for row in found.collect())
-
-    return _cluster.run_passes(request, schema, found), twins
 
 
 def _make(df: Any, fitted: FittedTable, twins: dict[int, Any] | None) -> Any:
@@ -155,6 +163,17 @@ def _make(df: Any, fitted: FittedTable, twins: dict[int, Any] | None) -> Any:
 
     schema = from_arrow_schema(_cluster.out_schema(fitted, _arrow_schema(df)))
     return df.mapInArrow(_rows(_shared(df, fitted.to_bytes()), twins), schema)
+
+
+def _make_within(df: Any, within: _cluster.Within, twins: dict[int, Any] | None) -> Any:
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    def rows(batches: Iterator[Any]) -> Iterator[Any]:
+        yield from within.make(batches, _here(twins))
+
+    # The columns are those of rows that are made of a few.
+    some = next(within.make(df.limit(2).toArrow().to_batches(), None if twins is None else []))
+    return df.mapInArrow(rows, from_arrow_schema(some.schema))
 
 
 def _arrow_schema(df: Any) -> Any:
@@ -170,7 +189,7 @@ def _shared(df: Any, state: bytes) -> Callable[[], bytes]:
     if context is None:
         return lambda: state
     sent = context.broadcast(state)
-    return lambda: sent.value  # type: ignore[no-any-return]
+    return lambda: sent.value
 
 
 def _here(twins: dict[int, Any] | None) -> Any:

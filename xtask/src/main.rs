@@ -2,13 +2,15 @@
 //!
 //! ```text
 //! cargo xtask test     format, clippy, tests, doc tests, docs, benches in test mode, Python: what CI runs
-//!                      (--quick leaves torch out, which is a download of gigabytes the first time)
+//!                      (--quick leaves torch and Spark out, which are gigabytes the first time; --cluster tests
+//!                      Spark and Ray alone, with executors in processes of their own)
 //! cargo xtask bench    the benchmarks beside their peers, written to docs/results/
 //! cargo xtask suite    every method on the paper's tables, written to docs/results/ (about an hour)
 //! cargo xtask fuzz     the doors for files, for two minutes each (or as many seconds as said)
 //! ```
 
 mod bench;
+mod bench_cluster;
 mod bench_deep;
 mod bench_python;
 mod bench_tables;
@@ -20,7 +22,9 @@ mod test;
 
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: cargo xtask test [--quick] | bench [core|tables|train|deep|python] | suite [REPEATS] | fuzz [SECONDS]";
+use test::Scope;
+
+const USAGE: &str = "usage: cargo xtask test [--quick|--cluster] | bench [core|tables|train|deep|python|cluster] | suite [REPEATS] | fuzz [SECONDS]";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -35,18 +39,21 @@ fn main() -> ExitCode {
         }
     }
     let result = match words[..] {
-        ["test"] => test::run(false),
-        ["test", "--quick"] => test::run(true),
+        ["test"] => test::run(Scope::Usual),
+        ["test", "--quick"] => test::run(Scope::Quick),
+        ["test", "--cluster"] => test::run(Scope::Cluster),
         ["bench"] => bench::run()
             .and_then(|()| bench_tables::run())
             .and_then(|()| bench_train::run())
             .and_then(|()| bench_deep::run())
-            .and_then(|()| bench_python::run()),
+            .and_then(|()| bench_python::run())
+            .and_then(|()| bench_cluster::run()),
         ["bench", "core"] => bench::run(),
         ["bench", "tables"] => bench_tables::run(),
         ["bench", "train"] => bench_train::run(),
         ["bench", "deep"] => bench_deep::run(),
         ["bench", "python"] => bench_python::run(),
+        ["bench", "cluster"] => bench_cluster::run(),
         ["suite"] => suite::run("1"),
         ["suite", repeats] if repeats.parse::<usize>().is_ok() => suite::run(repeats),
         ["fuzz"] => fuzz::run(120),

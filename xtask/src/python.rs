@@ -12,6 +12,8 @@ use crate::bench::{run_command, target_folder};
 /// What the package is tested with, and what torch adds to it.
 const REQUIREMENTS: &str = "python/tests/requirements.txt";
 const TORCH: &str = "python/tests/requirements-torch.txt";
+/// What it is tested with on clusters.
+const CLUSTER: &str = "python/tests/requirements-cluster.txt";
 
 /// An interpreter with the libraries, and the folder that the wheel was installed into.
 pub(crate) struct Installed {
@@ -26,11 +28,18 @@ impl Installed {
         command.env("PYTHONPATH", &self.site).env("PYTHONDONTWRITEBYTECODE", "1");
         command
     }
+
+    /// The same package in an environment with Spark and Ray.
+    pub(crate) fn on_clusters(&self) -> Result<Self> {
+        let python = environment(&[CLUSTER], " with Spark and Ray: about 1 GB")?;
+        Ok(Self { python, site: self.site.clone() })
+    }
 }
 
 /// Builds the wheel and installs it; `torch` says whether its libraries are wanted too.
 pub(crate) fn install(torch: bool, release: bool) -> Result<Installed> {
-    let python = environment(torch)?;
+    let lists: &[&str] = if torch { &[REQUIREMENTS, TORCH] } else { &[REQUIREMENTS] };
+    let python = environment(lists, if torch { " with torch: about 5 GB" } else { "" })?;
     let target = target_folder()?;
     let (wheels, site) = (target.join("wheels"), target.join("python-site"));
     for folder in [&wheels, &site] {
@@ -52,10 +61,9 @@ pub(crate) fn install(torch: bool, release: bool) -> Result<Installed> {
 }
 
 /// Makes the environment, once for every list of requirements, outside the clone: torch is large.
-fn environment(torch: bool) -> Result<PathBuf> {
-    let lists = if torch { vec![REQUIREMENTS, TORCH] } else { vec![REQUIREMENTS] };
+fn environment(lists: &[&str], note: &str) -> Result<PathBuf> {
     let mut wanted = String::new();
-    for list in &lists {
+    for list in lists {
         wanted += &fs::read_to_string(list).with_context(|| format!("cannot read {list}"))?;
     }
     let python3 = if cfg!(windows) { "python" } else { "python3" };
@@ -67,7 +75,7 @@ fn environment(torch: bool) -> Result<PathBuf> {
     if marker.exists() {
         return Ok(python);
     }
-    eprintln!("making a virtual environment{}", if torch { " with torch: about 5 GB" } else { "" });
+    eprintln!("making a virtual environment{note}");
     run_command(Command::new(python3).args(["-m", "venv", "--clear"]).arg(&folder))?;
     let mut pip = Command::new(&python);
     pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-use crate::bench::{cargo, target_folder};
+use crate::bench::{cargo, run_command, target_folder};
 use crate::python::install;
 
 /// A check: its name, the arguments of cargo, and variables to set.
@@ -75,9 +75,28 @@ struct Tally {
     skipped: Vec<String>,
 }
 
-pub(crate) fn run(quick: bool) -> Result<()> {
+/// What is tested of the Python package.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// All but torch and clusters.
+    Quick,
+    /// All, and a little of Spark where Java is there.
+    Usual,
+    /// All of Spark and Ray, in processes of their own, and nothing else.
+    Cluster,
+}
+
+pub(crate) fn run(scope: Scope) -> Result<()> {
     let mut tally = Tally::default();
     let mut failures = vec![];
+    if scope == Scope::Cluster {
+        eprintln!("==> clusters");
+        if !on_clusters(&mut tally)? {
+            failures.push("clusters");
+        }
+        return tally.end(&failures);
+    }
+    let quick = scope == Scope::Quick;
     for check in &CHECKS {
         eprintln!("==> {}", check.name);
         if !check.run(&mut tally)? {
@@ -89,20 +108,9 @@ pub(crate) fn run(quick: bool) -> Result<()> {
         failures.push("Python");
     }
     if quick {
-        tally.skipped.push("skipped: torch, and what needs it (--quick)".into());
+        tally.skipped.push("skipped: torch and Spark, and what needs them (--quick)".into());
     }
-    let mut reasons = tally.skipped.clone();
-    reasons.dedup();
-    for reason in reasons {
-        eprintln!("{reason}");
-    }
-    let mut out = std::io::stdout();
-    let (passed, failed, skipped) = (tally.passed, tally.failed, tally.skipped.len());
-    writeln!(out, "{passed} passed, {failed} failed, {skipped} skipped")?;
-    if !failures.is_empty() {
-        bail!("failed: {}", failures.join(", "));
-    }
-    Ok(())
+    tally.end(&failures)
 }
 
 /// Runs the tests that need Python, against the wheel and the command that the other tests have built.
@@ -121,14 +129,55 @@ fn python(quick: bool, tally: &mut Tally) -> Result<bool> {
     passed &= watched(stubs.arg("python/mypy.ini"), tally)?;
     let mut tests = installed.command();
     tests.args(["-m", "pytest", "--quiet", "-rs", "-p", "no:cacheprovider", "--doctest-modules"]);
-    if quick {
-        tests.arg(format!("--ignore={}", package.join("torch.py").display()));
+    // Modules for libraries that are not in this environment.
+    let absent: &[&str] = if quick { &["spark", "ray", "torch"] } else { &["spark", "ray"] };
+    for module in absent {
+        tests.arg(format!("--ignore={}", package.join(format!("{module}.py")).display()));
     }
+    tests.arg("--ignore=python/tests/cluster");
     tests.arg(&package);
     tests.args(["--doctest-glob=*.md", "docs/python.md"]);
     tests.args(["crates/windlass-cli/tests/python", "python/tests"]);
-    passed &= watched(tests.env("WINDLASS", windlass), tally)?;
+    passed &= watched(tests.env("WINDLASS", &windlass), tally)?;
+    if quick {
+        return Ok(passed);
+    }
+    if !has_java() {
+        tally.skipped.push("skipped: Spark, because there is no Java here".into());
+        return Ok(passed);
+    }
+    eprintln!("==> Spark");
+    let mut spark = installed.on_clusters()?.command();
+    spark.args(CLUSTER_TESTS).arg("python/tests/cluster/test_spark.py");
+    passed &= watched(spark.env("WINDLASS", &windlass), tally)?;
     Ok(passed)
+}
+
+const CLUSTER_TESTS: [&str; 6] = ["-m", "pytest", "--quiet", "-rs", "-p", "no:cacheprovider"];
+
+/// Runs the tests of Spark and Ray, whose executors and workers are processes of their own.
+fn on_clusters(tally: &mut Tally) -> Result<bool> {
+    if !has_java() {
+        eprintln!("installing Java");
+        run_command(Command::new("apt-get").args(["update", "-qq"]))?;
+        let java = ["install", "-y", "-qq", "openjdk-17-jre-headless"];
+        run_command(Command::new("apt-get").args(java))?;
+    }
+    let target = target_folder()?;
+    let windlass = target.join("debug").join(format!("windlass{}", std::env::consts::EXE_SUFFIX));
+    // With the features that the other checks build with, so that nothing is compiled twice.
+    let build = ["build", "--workspace", "--features", DEEP, "--bin", "windlass", "--locked"];
+    run_command(cargo().args(build))?;
+    let mut tests = install(false, false)?.on_clusters()?.command();
+    tests.args(CLUSTER_TESTS).arg("python/tests/cluster");
+    tests.env("WINDLASS", windlass).env("WINDLASS_SPARK", "local-cluster[2,1,1024]");
+    watched(&mut tests, tally)
+}
+
+fn has_java() -> bool {
+    let java =
+        Command::new("java").arg("-version").stderr(Stdio::null()).stdout(Stdio::null()).status();
+    java.is_ok_and(|status| status.success())
 }
 
 /// Runs a command, showing what it prints and counting its tests; whether it passed.
@@ -152,6 +201,21 @@ impl Check {
 }
 
 impl Tally {
+    /// Says what came of it all.
+    fn end(&self, failures: &[&str]) -> Result<()> {
+        let mut reasons = self.skipped.clone();
+        reasons.dedup();
+        for reason in reasons {
+            eprintln!("{reason}");
+        }
+        let (passed, failed, skipped) = (self.passed, self.failed, self.skipped.len());
+        writeln!(std::io::stdout(), "{passed} passed, {failed} failed, {skipped} skipped")?;
+        if !failures.is_empty() {
+            bail!("failed: {}", failures.join(", "));
+        }
+        Ok(())
+    }
+
     /// Reads lines such as `test result: ok. 10 passed; 0 failed; 0 ignored; …`, `skipped: …` and pytest's
     /// `1 failed, 3 passed in 0.52s` and `SKIPPED [2] …`.
     fn read(&mut self, line: &str) {

@@ -15,7 +15,7 @@ use crate::column::{in_words, keep_nans, numbers, to_type};
 use crate::fitting::bad_part;
 use crate::identity::Twins;
 use crate::maker::{Kept, MadeBlock, MadeCopy, Maker};
-use crate::profile::{Look, Profile};
+use crate::profile::Profile;
 use crate::roles::Roles;
 use crate::rows::{Block, Selector};
 use crate::settings::{Integers, Settings};
@@ -168,7 +168,7 @@ impl Fitted {
         self.check(schema)?;
         let targets = self.roles.targets.clone();
         let needed = if self.settings.drop_missing_target { targets } else { vec![] };
-        let selector = Selector::new(needed, &self.settings.rows_by, schema)?;
+        let selector = Selector::new(needed, &self.settings, schema)?;
         let columns = out_columns(schema, &self.roles, self.settings.columns.integers);
         let source = selector.identify.source_type();
         let out = out_schema(schema, &columns, &self.settings, &source)?;
@@ -241,10 +241,16 @@ impl Ready {
         if fitted.settings.rows_by == Identity::Number {
             return Err(Error::Needs { of: "a table without an order", option: "--rows-by" });
         }
+        if fitted.needs_twins() && twins.is_none() {
+            return Err(Error::BadPart { why: "rows that hold the same were not counted".into() });
+        }
+        if rows.schema().fields() != self.input.fields() {
+            self.fitted.check(&rows.schema())?;
+        }
         let block = self.selector.block(rows, 0, 0, twins)?;
-        let mut look = Look::in_any_order(self.input.fields().len(), <_>::default());
-        look.add(&block, u64::MAX)?;
-        fitted.roles.check_values(&self.input, &look.finish(&self.input).0)?;
+        let mut checked = fitted.roles.moved();
+        checked.extend(fitted.roles.weight);
+        fitted.roles.check_values(&self.input, &Profile::of_columns(&block, &checked))?;
         let seed = Seed(fitted.settings.seed);
         let made = self.copies().map(|copy| {
             let prepared: MadeCopy<'_> = fitted.maker.copy(copy, seed)?;

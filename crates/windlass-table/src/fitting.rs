@@ -166,6 +166,10 @@ impl Part {
 
     /// Takes some rows. Rows that hold the same are told apart by `twins`, where that matters.
     pub fn add(&mut self, rows: RecordBatch, twins: Option<&mut Twins>) -> Result<()> {
+        let counted = twins.is_some() || !self.task.settings.needs_twins();
+        if !counted && matches!(self.task.pass, Pass::Load { .. }) {
+            return Err(Error::BadPart { why: "rows that hold the same were not counted".into() });
+        }
         let block = self.selector.block(rows, self.kept, self.seen, twins)?;
         self.add_block(&block)
     }
@@ -245,7 +249,7 @@ fn asked(schema: &Schema, settings: &Settings) -> Result<(Asked, Vec<usize>)> {
 /// Which rows are augmented, and what they go by.
 fn selector(asked: &Asked, settings: &Settings, schema: &Schema) -> Result<Selector> {
     let needed = if settings.drop_missing_target { asked.targets() } else { vec![] };
-    Selector::new(needed, &settings.rows_by, schema)
+    Selector::new(needed, settings, schema)
 }
 
 impl Fitting {

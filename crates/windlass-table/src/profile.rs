@@ -70,6 +70,18 @@ impl Profile {
         }
         Ok(look.finish(schema).0)
     }
+
+    /// What some columns of a block hold; of the others nothing is known.
+    pub(crate) fn of_columns(block: &Block, columns: &[usize]) -> Self {
+        let mut scans: Vec<Scan> =
+            std::iter::repeat_with(Scan::default).take(block.batch.num_columns()).collect();
+        for &column in columns {
+            scans[column].look(block.batch.column(column), &|row| block.name(row));
+        }
+        let rows = block.rows() as u64;
+        let columns = scans.into_iter().map(|scan| scan.profile(rows)).collect();
+        Self { columns, rows, kept: rows, fingerprint: String::new() }
+    }
 }
 
 /// What is known of a table, or a part of it, so far.

@@ -7,7 +7,8 @@ use arrow_schema::Schema;
 use arrow_select::filter::filter_record_batch;
 
 use crate::column::numbers;
-use crate::identity::{Identify, Identity, Names, Twins};
+use crate::identity::{Identify, Names, Twins};
+use crate::settings::Settings;
 use crate::{Result, Table};
 
 /// Some rows, one after the other.
@@ -76,11 +77,14 @@ pub(crate) struct Selector {
     /// Columns without a finite number of which a row is left out.
     needed: Vec<usize>,
     pub(crate) identify: Identify,
+    /// Whether rows that hold the same are told apart.
+    twins: bool,
 }
 
 impl Selector {
-    pub(crate) fn new(needed: Vec<usize>, identity: &Identity, schema: &Schema) -> Result<Self> {
-        Ok(Self { needed, identify: Identify::new(identity, schema)? })
+    pub(crate) fn new(needed: Vec<usize>, settings: &Settings, schema: &Schema) -> Result<Self> {
+        let identify = Identify::new(&settings.rows_by, schema)?;
+        Ok(Self { needed, identify, twins: settings.needs_twins() })
     }
 
     /// The rows of a batch, of which the first is `source` in its table, and `first` among those not left out.
@@ -100,7 +104,7 @@ impl Selector {
                 (batch.expect("a word for every row"), sources)
             }
         };
-        let names = self.identify.names(&batch, twins)?;
+        let names = self.identify.names(&batch, twins.filter(|_| self.twins))?;
         Ok(Block { batch, whole, first, sources, names })
     }
 
@@ -138,7 +142,7 @@ impl<'a> Rows<'a> {
 
     /// The rows, by their number, in which these columns have finite numbers.
     pub(crate) fn finite(table: &'a Table, needed: Vec<usize>) -> Self {
-        Self::new(table, Selector { needed, identify: Identify::Number })
+        Self::new(table, Selector { needed, identify: Identify::Number, twins: false })
     }
 
     /// From here on equal rows are told apart.

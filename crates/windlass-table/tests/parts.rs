@@ -1,0 +1,228 @@
+//! Parts of a table, taken in any split and merged in any order, are the table.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow_array::{
+    ArrayRef, BooleanArray, Date32Array, Float32Array, Float64Array, Int32Array, Int64Array,
+    RecordBatch, StringArray,
+};
+use proptest::prelude::*;
+use windlass::{Bandwidth, GammaLaw, Per, Seed, Stream};
+use windlass_table::{
+    AdaSettings, AnchorChoice, Augmentation, Clusters, DEFAULT_MEMORY, Error, Fitted, Fitting,
+    Identity, Integers, Method, Part, Settings, Table, Twins, row_ids,
+};
+
+/// Rows of every kind of column; with `equal`, without a key, and each twice.
+fn table(rows: usize, equal: bool) -> RecordBatch {
+    let own = |row: usize| if equal { row / 2 } else { row };
+    let draw = |step: u64, row: usize| Seed(3).at(Stream::Sample, step, own(row) as u64).normal();
+    let all = 0..rows;
+    let missing = |row: usize| own(row) % 7 == 0;
+    let level = |row: usize| ["oslo", "bergen", "molde"][own(row) % 3];
+    let floats = |value: &dyn Fn(usize) -> f64| -> ArrayRef {
+        Arc::new(all.clone().map(value).collect::<Float64Array>())
+    };
+    let single = |row| (!missing(row)).then(|| draw(2, row) as f32);
+    let whole = |times: usize, below: usize| -> Vec<i32> {
+        all.clone().map(|row| i32::try_from(own(row) * times % below).unwrap()).collect()
+    };
+    let good = all.clone().map(|row| Some(own(row) % 2 == 0));
+    let mut columns: Vec<(&str, ArrayRef)> = vec![
+        ("a", floats(&|row| draw(1, row))),
+        ("b", Arc::new(all.clone().map(single).collect::<Float32Array>())),
+        ("n", Arc::new(Int32Array::from(whole(37, 91)))),
+        ("site", Arc::new(StringArray::from_iter_values(all.clone().map(level)))),
+        ("day", Arc::new(Date32Array::from(whole(1, 40)))),
+        ("good", Arc::new(BooleanArray::from_iter(good))),
+        ("w", floats(&|row| (own(row) % 4) as f64 + 0.5)),
+        ("y", floats(&|row| 2.0 * draw(1, row) + draw(3, row))),
+    ];
+    if !equal {
+        let key = |row| i64::try_from(row).unwrap() * 7 - 100;
+        columns.push(("id", Arc::new(all.clone().map(key).collect::<Int64Array>())));
+    }
+    RecordBatch::try_from_iter(columns).unwrap()
+}
+
+fn settings(method: Method, equal: bool) -> Settings {
+    let mut settings = Settings::new(&["y"]);
+    settings.method = method;
+    settings.copies = 2;
+    settings.seed = 5;
+    settings.provenance = true;
+    settings.rows_by = if equal { Identity::Content } else { Identity::Column("id".to_owned()) };
+    settings
+}
+
+fn ada(make: impl FnOnce(&mut AdaSettings)) -> Method {
+    let mut ada = AdaSettings::default();
+    make(&mut ada);
+    Method::Ada(ada)
+}
+
+fn methods() -> Vec<Method> {
+    vec![
+        ada(|ada| ada.clusters = Clusters::Count(5)),
+        ada(|ada| {
+            ada.clusters = Clusters::Count(2);
+            ada.within = Some("site".into());
+            ada.per = Per::Row;
+            ada.gamma = GammaLaw::LogUniform { alpha: 3.0 };
+        }),
+        ada(|ada| ada.anchors = AnchorChoice::Column("site".into())),
+        ada(|ada| ada.anchors = AnchorChoice::Bins("a".into())),
+        ada(|ada| ada.anchors = AnchorChoice::Quantiles("n".into())),
+        Method::Mixup { beta: 2.0, per: Per::Row },
+        Method::CMixup { bandwidth: Bandwidth::Absolute(0.5), beta: 2.0, per: Per::Batch },
+        Method::LocalMixup { epsilon: 1.5, beta: 1.0, per: Per::Row },
+        Method::Noise { targets: 0.2, features: 0.1, relative: true },
+    ]
+}
+
+/// Of every part, how many of its equal rows came before, in the order in which parts are named.
+fn twins(parts: &[RecordBatch]) -> Vec<Twins> {
+    let mut before = std::collections::HashMap::new();
+    let count = |part: &RecordBatch| {
+        let ids = row_ids(part, &Identity::Content).unwrap();
+        let here = Twins::new(ids.iter().map(|id| (*id, before.get(id).copied().unwrap_or(0))));
+        for id in ids {
+            *before.entry(id).or_insert(0) += 1;
+        }
+        here
+    };
+    parts.iter().map(count).collect()
+}
+
+fn fitted_in_parts(parts: &[RecordBatch], settings: &Settings, order: &[usize]) -> Fitted {
+    let schema = parts[0].schema();
+    let all_twins = twins(parts);
+    let mut fitting = Fitting::new(schema.clone(), settings, DEFAULT_MEMORY).unwrap();
+    while let Some(task) = fitting.task() {
+        // As it goes to another process and comes back.
+        let task = windlass_table::Task::from_bytes(&task.to_bytes().unwrap()).unwrap();
+        let mut whole = Part::new(&task, &schema).unwrap();
+        for &place in order {
+            let mut part = Part::new(&task, &schema).unwrap();
+            let mut twins = all_twins[place].clone();
+            part.add(parts[place].clone(), Some(&mut twins)).unwrap();
+            whole.merge(&part.to_bytes().unwrap()).unwrap();
+        }
+        fitting.take(whole).unwrap();
+    }
+    fitting.finish().unwrap()
+}
+
+/// The rows of some batches in words, sorted.
+fn words(batches: &[RecordBatch]) -> Vec<String> {
+    let options = arrow_cast::display::FormatOptions::new().with_null("-");
+    let mut rows = vec![];
+    for batch in batches {
+        let columns: Vec<_> = batch
+            .columns()
+            .iter()
+            .map(|column| arrow_cast::display::ArrayFormatter::try_new(column, &options).unwrap())
+            .collect();
+        for row in 0..batch.num_rows() {
+            let cells: Vec<String> =
+                columns.iter().map(|column| column.value(row).to_string()).collect();
+            rows.push(cells.join(" "));
+        }
+    }
+    rows.sort();
+    rows
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_split_and_order_is_the_table(
+        method in 0..9_usize,
+        equal: bool,
+        weighted: bool,
+        mut cuts in prop::collection::vec(0..120_usize, 0..6),
+        salt: u64,
+    ) {
+        let rows = table(120, equal);
+        let mut settings = settings(methods()[method].clone(), equal);
+        settings.columns.weight = weighted.then(|| "w".to_owned());
+        settings.columns.integers = if weighted { Integers::Float } else { Integers::Round };
+        cuts.extend([0, 120]);
+        cuts.sort_unstable();
+        let parts: Vec<RecordBatch> =
+            cuts.windows(2).map(|cut| rows.slice(cut[0], cut[1] - cut[0])).collect();
+        let mut order: Vec<usize> = (0..parts.len()).collect();
+        Seed(salt).shared(Stream::Order, 0).shuffle(&mut order);
+
+        let whole = Table::of(&rows, Path::new("the table")).unwrap();
+        let here = Augmentation::fit(&whole, &settings, DEFAULT_MEMORY, &()).unwrap();
+        let mut expected = vec![];
+        here.write(&(), None, &mut |_, batch| {
+            expected.push(batch);
+            Ok(())
+        }).unwrap();
+
+        let there = fitted_in_parts(&parts, &settings, &order);
+        prop_assert_eq!(there.to_bytes().unwrap(), here.fitted().to_bytes().unwrap());
+        let there = Arc::new(Fitted::from_bytes(&there.to_bytes().unwrap()).unwrap());
+        let ready = there.on(&rows.schema()).unwrap();
+        let mut made = vec![];
+        let counted = twins(&parts);
+        for (part, mut twins) in parts.into_iter().zip(counted) {
+            made.extend(ready.make(part, Some(&mut twins)).unwrap());
+        }
+        prop_assert_eq!(words(&made), words(&expected));
+    }
+}
+
+#[test]
+fn what_is_fitted_goes_through_a_file() {
+    let rows = table(120, false);
+    for method in &methods()[..5] {
+        let settings = settings(method.clone(), false);
+        let fitted = fitted_in_parts(&[rows.clone()], &settings, &[0]);
+        let text = fitted.to_json().unwrap();
+        let again = Fitted::from_json(&text, Path::new("fitted.json")).unwrap();
+        assert_eq!(again.to_bytes().unwrap(), fitted.to_bytes().unwrap());
+        assert_eq!(again.to_json().unwrap(), text);
+    }
+    let mixup = settings(methods()[5].clone(), false);
+    let refused = fitted_in_parts(&[rows], &mixup, &[0]).to_json();
+    assert!(matches!(refused, Err(Error::NotSaved { what: "mixup" })));
+}
+
+#[test]
+fn parts_of_something_else_are_refused() {
+    let rows = table(60, false);
+    let settings = settings(methods()[0].clone(), false);
+    let mut fitting = Fitting::new(rows.schema(), &settings, DEFAULT_MEMORY).unwrap();
+    let look = fitting.task().unwrap();
+    let mut part = Part::new(&look, &rows.schema()).unwrap();
+    part.add(rows.clone(), None).unwrap();
+    let bytes = part.to_bytes().unwrap();
+    fitting.take(part).unwrap();
+    let find = fitting.task().unwrap();
+    let mut part = Part::new(&find, &rows.schema()).unwrap();
+    assert!(matches!(part.merge(&bytes), Err(Error::BadPart { .. })));
+    assert!(matches!(part.merge(&[1, 2, 3]), Err(Error::BadPart { .. })));
+    assert!(matches!(Fitted::from_bytes(&bytes), Err(Error::BadPart { .. })));
+    assert!(fitting.finish().is_err());
+}
+
+#[test]
+fn rows_that_hold_the_same_have_the_same_hash_whatever_their_types() {
+    let narrow = RecordBatch::try_from_iter([
+        ("n", Arc::new(Int32Array::from(vec![Some(3), None])) as ArrayRef),
+        ("x", Arc::new(Float32Array::from(vec![0.5, -0.0])) as ArrayRef),
+    ]);
+    let wide = RecordBatch::try_from_iter([
+        ("n", Arc::new(Int64Array::from(vec![Some(3), None])) as ArrayRef),
+        ("x", Arc::new(Float64Array::from(vec![0.5, 0.0])) as ArrayRef),
+    ]);
+    let ids = |batch: RecordBatch| row_ids(&batch, &Identity::Content).unwrap();
+    let (narrow, wide) = (ids(narrow.unwrap()), ids(wide.unwrap()));
+    assert_eq!(narrow, wide);
+    assert_ne!(narrow[0], narrow[1]);
+}

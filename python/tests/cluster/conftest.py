@@ -1,0 +1,116 @@
+"""Engines that are started for the tests, on loopback alone, and stopped after them."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pyarrow
+import pyarrow.parquet
+import pytest
+
+COMMAND = os.environ.get("WINDLASS", "windlass")
+
+
+@pytest.fixture(scope="session")
+def spark(request: pytest.FixtureRequest) -> Any:
+    """Spark with two executors in processes of their own; in the default tests, in this one."""
+    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+    os.environ["SPARK_LOCAL_HOSTNAME"] = "127.0.0.1"
+    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.master(os.environ.get("WINDLASS_SPARK", "local[2]"))
+    settings = {
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.ui.enabled": "false",
+        "spark.sql.shuffle.partitions": "4",
+        "spark.executorEnv.PYTHONPATH": os.environ.get("PYTHONPATH", ""),
+        "spark.executorEnv.PYSPARK_PYTHON": sys.executable,
+        # An executor that is lost comes again, and its tasks are done again.
+        "spark.task.maxFailures": "4",
+    }
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    session = builder.getOrCreate()
+    yield session
+    session.stop()
+
+
+@pytest.fixture(scope="session")
+def ray() -> Any:
+    """Ray with two workers."""
+    module = pytest.importorskip("ray")
+    os.environ["RAY_DATA_DISABLE_PROGRESS_BARS"] = "1"
+    module.init(
+        num_cpus=2,
+        include_dashboard=False,
+        _node_ip_address="127.0.0.1",
+        object_store_memory=512 << 20,
+        log_to_driver=False,
+        configure_logging=False,
+    )
+    yield module
+    module.shutdown()
+
+
+def table(rows: int = 1200, *, equal: bool = False) -> pyarrow.Table:
+    """Make a table of every kind of column; with ``equal``, without a key, and every row three times."""
+    rng = np.random.default_rng(5)
+    own = rows // 3 if equal else rows
+    x = rng.normal(size=(own, 3))
+    weight = rng.integers(1, 5, own)
+    missing = rng.random(own) < 0.1
+    columns = {
+        "id": pyarrow.array(np.arange(own) * 7 + 3),
+        "a": pyarrow.array(x[:, 0]),
+        "b": pyarrow.array(x[:, 1].astype(np.float32)),
+        "c": pyarrow.array(x[:, 2], mask=missing),
+        "count": pyarrow.array(rng.integers(0, 1000, own).astype(np.int32)),
+        "month": pyarrow.array(rng.integers(1, 13, own)),
+        "site": pyarrow.array(np.array(["u", "v", "w"])[rng.integers(0, 3, own)]),
+        "good": pyarrow.array(rng.random(own) < 0.5),
+        "when": pyarrow.array(np.arange(own).astype("datetime64[D]")),
+        "w": pyarrow.array(weight.astype(float)),
+        "y": pyarrow.array(x @ [1.0, 2.0, -1.0] + rng.normal(size=own) * 0.1),
+    }
+    made = pyarrow.table(columns)
+    if equal:
+        made = pyarrow.concat_tables([made.drop_columns(["id", "when"])] * 3)
+    return made
+
+
+def write(folder: pathlib.Path, data: pyarrow.Table) -> str:
+    """Write a table to a file."""
+    path = str(folder / "table.parquet")
+    pyarrow.parquet.write_table(data, path, row_group_size=100)
+    return path
+
+
+def command(path: str, words: str) -> list[tuple[Any, ...]]:
+    """Augment with the command; the rows, sorted."""
+    out = path.replace("table.parquet", "command.parquet")
+    subprocess.run([COMMAND, "augment", path, *words.split(), "-o", out, "--quiet"], check=True)
+    return rows_of(pyarrow.parquet.read_table(out))
+
+
+def rows_of(data: pyarrow.Table) -> list[tuple[Any, ...]]:
+    """Give the rows of a table, every bit of them, sorted."""
+    columns = []
+    for column in data.columns:
+        values = column.to_pylist()
+        if pyarrow.types.is_floating(column.type):
+            values = [None if value is None else float(value).hex() for value in values]
+        columns.append([str(value) for value in values])
+    return sorted(zip(*columns))
+
+
+def verify(out: str, path: str, fitted: str) -> str:
+    """Verify with the command."""
+    words = [COMMAND, "verify", out, "--against", path, "--fitted", fitted]
+    return subprocess.run(words, check=True, capture_output=True, text=True).stdout

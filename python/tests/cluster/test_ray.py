@@ -1,0 +1,82 @@
+"""The same bits on Ray, whatever the blocks, and as the command makes them."""
+
+from __future__ import annotations
+
+import pathlib
+from typing import Any
+
+import pyarrow
+import pytest
+from conftest import command, rows_of, table, verify, write
+
+import windlass
+
+# A method, further settings, and what the command calls them.
+CASES: list[tuple[Any, dict[str, Any], str]] = [
+    (windlass.ADA(n_anchors=8, copies=2, random_state=7), {}, "--clusters 8 --copies 2 --seed 7"),
+    (
+        windlass.ADA(n_anchors=3, within="site", per="row", random_state=1),
+        {"weight": "w", "clip": True},
+        "--clusters 3 --within site --per row --seed 1 --weight w --clip observed",
+    ),
+    (windlass.CMixup(bandwidth=0.5), {}, "--method c-mixup --bandwidth 0.5"),
+]
+
+
+def collected(dataset: Any) -> pyarrow.Table:
+    """Give the rows of a dataset."""
+    return pyarrow.concat_tables(
+        dataset.iter_batches(batch_format="pyarrow", batch_size=None), promote_options="default"
+    )
+
+
+@pytest.mark.parametrize("equal", [False, True])
+@pytest.mark.parametrize("case", range(len(CASES)))
+def test_the_same_bits_as_the_command(
+    ray: Any, tmp_path: pathlib.Path, case: int, equal: bool
+) -> None:
+    """Whatever the blocks, and with rows that hold the same."""
+    import windlass.ray
+
+    plan, settings, words = CASES[case]
+    key = None if equal else "id"
+    path = write(tmp_path, table(equal=equal))
+    by = "content" if key is None else f"column:{key}"
+    expected = command(path, f"-t y --provenance --rows-by {by} {words}")
+    data = ray.data.read_parquet(path)
+    for blocks in (1, 4, 7):
+        spread = data.repartition(blocks)
+        out = windlass.ray.augment(spread, plan, "y", key=key, provenance=True, **settings)
+        assert rows_of(collected(out)) == expected, (blocks, words)
+
+
+def test_what_was_fitted_is_a_file(ray: Any, tmp_path: pathlib.Path) -> None:
+    """The command verifies with it what Ray wrote."""
+    import windlass.ray
+
+    path = write(tmp_path, table())
+    data = ray.data.read_parquet(path)
+    plan = windlass.ADA(n_anchors=8, copies=3, random_state=7)
+    fitted = windlass.ray.fit(data, plan, "y", key="id", provenance=True)
+    fitted.save(str(tmp_path / "anchors.json"))
+    again = windlass.FittedTable.load(str(tmp_path / "anchors.json"))
+    windlass.ray.augment(data, again).write_parquet(str(tmp_path / "out"))
+    said = verify(str(tmp_path / "out"), path, str(tmp_path / "anchors.json"))
+    assert said.endswith("4800 rows, all as computed again\n")
+
+
+def test_bad_values_name_column_and_key(ray: Any) -> None:
+    """What the driver shows says what to mend."""
+    import windlass.ray
+
+    data = table(60).to_pydict()
+    data["y"][41] = float("nan")
+    bad = ray.data.from_arrow(pyarrow.table(data)).repartition(3)
+    with pytest.raises(Exception, match=r"the target `y` is missing in row id=290"):
+        windlass.ray.fit(bad, windlass.ADA(), "y", key="id")
+    # A block in which a column holds something else.
+    good = table(60)
+    words = good.set_column(1, "a", pyarrow.array(["x"] * 60))
+    mixed = ray.data.from_arrow([good, words])
+    with pytest.raises(Exception, match=r"[Ff]ield a |column `a`"):
+        windlass.ray.fit(mixed, windlass.ADA(), "y", key="id")

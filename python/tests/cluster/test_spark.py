@@ -1,0 +1,148 @@
+"""The same bits on Spark, whatever the partitions, and as the command makes them."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import signal
+import time
+from typing import Any
+
+import pyarrow
+import pytest
+from conftest import command, rows_of, table, verify, write
+
+import windlass
+import windlass.spark
+
+CLUSTER = os.environ.get("WINDLASS_SPARK", "").startswith("local-cluster")
+
+# A method, further settings, and what the command calls them.
+CASES: list[tuple[Any, dict[str, Any], str]] = [
+    (windlass.ADA(n_anchors=8, copies=2, random_state=7), {}, "--clusters 8 --copies 2 --seed 7"),
+    (
+        windlass.ADA(n_anchors=3, within="site", per="row", random_state=1),
+        {"weight": "w", "clip": True, "integers": "float"},
+        "--clusters 3 --within site --per row --seed 1 --weight w --clip observed --integers float",
+    ),
+    (
+        windlass.ADA(anchors="column:month", originals=False),
+        {"categorical": ["count"], "exclude": ["good"]},
+        "--anchors column:month --no-originals --categorical count --exclude good",
+    ),
+    (windlass.ADA(anchors="bins:a", n_anchors=4), {}, "--anchors bins:a --clusters 4"),
+    (windlass.Mixup(per="row"), {}, "--method mixup --per row"),
+    (windlass.CMixup(bandwidth=0.5), {}, "--method c-mixup --bandwidth 0.5"),
+    (windlass.LocalMixup(epsilon=1.0), {}, "--method local-mixup --epsilon 1.0"),
+    (windlass.Noise(features=0.1), {}, "--method noise --noise-features 0.1"),
+]
+SMALL = CASES if CLUSTER else CASES[:2]
+
+
+def collected(df: Any) -> pyarrow.Table:
+    """Give the rows of a DataFrame."""
+    return df.toArrow()
+
+
+@pytest.mark.parametrize("equal", [False, True])
+@pytest.mark.parametrize("case", range(len(SMALL)))
+def test_the_same_bits_as_the_command(
+    spark: Any, tmp_path: pathlib.Path, case: int, equal: bool
+) -> None:
+    """Whatever the partitions, and with rows that hold the same."""
+    plan, settings, words = SMALL[case]
+    key = None if equal else "id"
+    path = write(tmp_path, table(equal=equal))
+    by = "content" if key is None else f"column:{key}"
+    expected = command(path, f"-t y --provenance --rows-by {by} {words}")
+    df = spark.read.parquet(path)
+    for parts in (1, 4, 7) if CLUSTER else (3,):
+        spread = df.repartition(parts)
+        out = windlass.spark.augment(spread, plan, "y", key=key, provenance=True, **settings)
+        assert rows_of(collected(out)) == expected, (parts, words)
+
+
+def test_what_was_fitted_is_a_file(spark: Any, tmp_path: pathlib.Path) -> None:
+    """The command reads it, and verifies with it what Spark wrote."""
+    path = write(tmp_path, table())
+    df = spark.read.parquet(path)
+    plan = windlass.ADA(n_anchors=8, copies=3, random_state=7)
+    fitted = windlass.spark.fit(df, plan, "y", key="id", provenance=True)
+    saved = str(tmp_path / "anchors.json")
+    fitted.save(saved)
+    words = "-t y --clusters 8 --copies 3 --seed 7 --rows-by column:id --provenance"
+    expected = command(path, f"{words} --save-fitted {tmp_path / 'own.json'}")
+    assert pathlib.Path(saved).read_text() == (tmp_path / "own.json").read_text()
+    again = windlass.FittedTable.load(saved)
+    out = windlass.spark.augment(df, again)
+    assert rows_of(collected(out)) == expected
+    out.write.parquet(str(tmp_path / "out"))
+    said = verify(str(tmp_path / "out"), path, saved)
+    assert said.endswith("4800 rows, all as computed again\n")
+    with pytest.raises(windlass.InputTypeError, match="has its settings already"):
+        windlass.spark.augment(df, again, "y")
+
+
+def test_bad_values_name_column_and_key(spark: Any, tmp_path: pathlib.Path) -> None:
+    """What the driver shows says what to mend."""
+    data = table(60).to_pydict()
+    data["y"][41] = float("nan")
+    df = spark.createDataFrame(pyarrow.table(data)).repartition(3)
+    with pytest.raises(Exception, match=r"the target `y` is missing in row id=290"):
+        windlass.spark.fit(df, windlass.ADA(), "y", key="id")
+    # A bad value that was not there when it was fitted.
+    fitted = windlass.spark.fit(df.where("id <> 290"), windlass.ADA(), "y", key="id")
+    with pytest.raises(Exception, match=r"the target `y` is missing in row id=290"):
+        windlass.spark.augment(df, fitted).collect()
+    with pytest.raises(windlass.InputTypeError, match="`site` of target is not numeric"):
+        windlass.spark.fit(df, windlass.ADA(), "site", key="id")
+    with pytest.raises(windlass.InputError, match="two rows have the same"):
+        windlass.spark.fit(df, windlass.ADA(per="row"), "w", key="month")
+    with pytest.raises(windlass.InputError, match="the columns that were fitted"):
+        windlass.spark.augment(df.drop("a"), fitted)
+
+
+def test_methods_that_need_all_rows_refuse_many(spark: Any) -> None:
+    """And say what to do."""
+    df = spark.createDataFrame(table(300))
+    with pytest.raises(windlass.InputError, match="hint: raise memory, or use ada"):
+        windlass.spark.fit(df, windlass.CMixup(), "y", key="id", memory=10_000)
+
+
+@pytest.mark.skipif(not CLUSTER, reason="executors are processes of their own with --cluster")
+def test_an_executor_that_is_killed_is_no_loss(spark: Any, tmp_path: pathlib.Path) -> None:
+    """Nothing is lost, and nothing comes twice."""
+    path = write(tmp_path, table(6000))
+    words = "-t y --provenance --rows-by column:id --clusters 8 --copies 4"
+    expected = command(path, words)
+    df = spark.read.parquet(path).repartition(8)
+    plan = windlass.ADA(n_anchors=8, copies=4)
+    out = windlass.spark.augment(df, plan, "y", key="id", provenance=True)
+    marks = tmp_path / "marks"
+    marks.mkdir()
+
+    def executor() -> int:
+        """Find the executor that a worker belongs to: the first parent that is Java."""
+        pid = os.getpid()
+        while pid > 1:
+            stat = pathlib.Path(f"/proc/{pid}/stat").read_text()
+            if "(java)" in stat:
+                return pid
+            pid = int(stat.rpartition(")")[2].split()[1])
+        raise RuntimeError("no Java above this process")
+
+    def slowly(batches: Any) -> Any:
+        # The executor of the first task is killed while rows are made.
+        mark = marks / "killed"
+        for batch in batches:
+            yield batch
+            try:
+                mark.touch(exist_ok=False)
+            except FileExistsError:
+                continue
+            os.kill(executor(), signal.SIGKILL)
+            time.sleep(60)
+
+    rows = out.mapInArrow(slowly, out.schema)
+    assert rows_of(collected(rows)) == expected
+    assert (marks / "killed").exists()
