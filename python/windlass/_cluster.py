@@ -29,13 +29,14 @@ class Request:
     def __init__(
         self,
         plan: str | Augmenter,
-        target: str | Sequence[str],
-        *,
+        target: str | Sequence[str] | None,
         key: str | None,
         provenance: bool,
         memory: int,
         roles: dict[str, Any],
     ) -> None:
+        if target is None:
+            raise InputError("target names no column")
         self.augmenter = plan if isinstance(plan, Augmenter) else named(plan)
         options, found, within = self.augmenter._anchors(None)
         if found is not None or within is not None:
@@ -83,12 +84,17 @@ class Request:
         return self.augmenter._method != "ada" or self.options.get("per") == "row"
 
 
-def check_given(plan: Any, given: dict[str, Any]) -> None:
-    """Refuse settings beside something fitted, which has its own."""
+def check_fitted(fitted: FittedTable, given: dict[str, Any]) -> None:
+    """Refuse settings beside something fitted, which has its own, and rows that go by numbers."""
     said = [name for name, value in given.items() if value]
     if said:
         raise InputTypeError(
-            f"{', '.join(said)}: {plan!r} has its settings already\nhint: set them in fit"
+            f"{', '.join(said)}: {fitted!r} has its settings already\nhint: set them in fit"
+        )
+    if fitted.rows_by == "number":
+        raise InputError(
+            "rows have no numbers on a cluster\n"
+            "hint: fit with --rows-by content or --rows-by column:NAME"
         )
 
 

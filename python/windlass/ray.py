@@ -56,7 +56,7 @@ def fit(
     -------
     FittedTable
     """
-    request = _request(plan, target, key, provenance, memory, columns)
+    request = _cluster.Request(plan, target, key, provenance, memory, columns)
     rows = _Rows.asked(dataset, request)
     return _cluster.run_passes(request, rows.schema, rows.parts)
 
@@ -89,36 +89,16 @@ def augment(
     """
     if isinstance(plan, FittedTable):
         given = {"target": target, "key": key, "provenance": provenance, **columns}
-        _cluster.check_given(plan, given)
-        if plan.rows_by == "number":
-            raise InputError(
-                "rows of a Dataset have no numbers\n"
-                "hint: fit with --rows-by content or --rows-by column:NAME"
-            )
+        _cluster.check_fitted(plan, given)
         fitted, rows = plan, _Rows.of(dataset, plan.rows_by, plan.draws_for_rows)
     else:
-        if target is None:
-            raise InputError("target names no column")
-        request = _request(plan, target, key, provenance, memory, columns)
+        request = _cluster.Request(plan, target, key, provenance, memory, columns)
         rows = _Rows.asked(dataset, request)
         made = _cluster.fitted_or_within(request, rows.schema, rows.parts)
         if isinstance(made, _cluster.Within):
             return rows.make_within(made)
         fitted = made
     return rows.make(fitted)
-
-
-def _request(
-    plan: str | Augmenter,
-    target: str | Sequence[str],
-    key: str | None,
-    provenance: bool,
-    memory: int,
-    columns: dict[str, Any],
-) -> _cluster.Request:
-    return _cluster.Request(
-        plan, target, key=key, provenance=provenance, memory=memory, roles=columns
-    )
 
 
 def _arrow_schema(dataset: Any) -> Any:

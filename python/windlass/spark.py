@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from . import _cluster
 from . import _windlass as core
 from ._base import needs
-from ._windlass import FittedTable, InputError
+from ._windlass import FittedTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -73,8 +73,9 @@ def fit(
     -------
     FittedTable
     """
-    rows = _Rows(df, _request(plan, target, key, provenance, memory, columns))
-    return _cluster.run_passes(rows.request, rows.schema, rows.found)
+    request = _cluster.Request(plan, target, key, provenance, memory, columns)
+    rows = _Rows(df, request)
+    return _cluster.run_passes(request, rows.schema, rows.found)
 
 
 def augment(
@@ -106,44 +107,25 @@ def augment(
     """
     if isinstance(plan, FittedTable):
         given = {"target": target, "key": key, "provenance": provenance, **columns}
-        _cluster.check_given(plan, given)
+        _cluster.check_fitted(plan, given)
         fitted, twins = plan, None
-        if plan.rows_by == "number":
-            raise InputError(
-                "rows of a DataFrame have no numbers\n"
-                "hint: fit with --rows-by content or --rows-by column:NAME"
-            )
         if plan.draws_for_rows:
             twins = _twins(df, plan.rows_by)
     else:
-        if target is None:
-            raise InputError("target names no column")
-        rows = _Rows(df, _request(plan, target, key, provenance, memory, columns))
-        made, twins = _cluster.fitted_or_within(rows.request, rows.schema, rows.found), rows.twins
+        request = _cluster.Request(plan, target, key, provenance, memory, columns)
+        rows = _Rows(df, request)
+        made, twins = _cluster.fitted_or_within(request, rows.schema, rows.found), rows.twins
         if isinstance(made, _cluster.Within):
             return _make_within(df, made, twins)
         fitted = made
     return _make(df, fitted, twins)
 
 
-def _request(
-    plan: str | Augmenter,
-    target: str | Sequence[str],
-    key: str | None,
-    provenance: bool,
-    memory: int,
-    columns: dict[str, Any],
-) -> _cluster.Request:
-    return _cluster.Request(
-        plan, target, key=key, provenance=provenance, memory=memory, roles=columns
-    )
-
-
 class _Rows:
     """The rows of a DataFrame, and what is asked for."""
 
     def __init__(self, df: Any, request: _cluster.Request) -> None:
-        self.df, self.request, self.schema = df, request, _arrow_schema(df)
+        self.df, self.schema = df, _arrow_schema(df)
         request.fitting(self.schema)  # What can be refused before rows are read is refused before.
         self.twins = _twins(df, request.rows_by) if request.draws_for_rows else None
         self.partitions = df.rdd.getNumPartitions() if hasattr(df, "rdd") else _FEW

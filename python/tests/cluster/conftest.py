@@ -60,7 +60,7 @@ def ray() -> Any:
 
 
 def table(rows: int = 1200, *, equal: bool = False) -> pyarrow.Table:
-    """Make a table of every kind of column; with ``equal``, without a key, and every row three times."""
+    """Make a table of every kind of column; with ``equal``, without a key, every row thrice."""
     rng = np.random.default_rng(5)
     own = rows // 3 if equal else rows
     x = rng.normal(size=(own, 3))

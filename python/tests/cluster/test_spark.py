@@ -146,3 +146,21 @@ def test_an_executor_that_is_killed_is_no_loss(spark: Any, tmp_path: pathlib.Pat
     rows = out.mapInArrow(slowly, out.schema)
     assert rows_of(collected(rows)) == expected
     assert (marks / "killed").exists()
+
+
+def test_local_mixup_of_a_large_table_stays_within_partitions(spark: Any) -> None:
+    """And says so; what columns are is found in the whole table."""
+    from pyspark.sql import functions
+
+    df = spark.createDataFrame(table(300)).repartition(3, "id")
+    plan = windlass.LocalMixup(epsilon=3.0, random_state=2)
+    with pytest.warns(UserWarning, match="finds partners within partitions only"):
+        out = windlass.spark.augment(df, plan, "y", key="id", provenance=True, memory=50_000)
+    place = df.select("id", functions.spark_partition_id().alias("place")).collect()
+    places = {row["id"]: row["place"] for row in place}
+    made = collected(out).to_pylist()
+    pairs = [(row["windlass_source"], row["windlass_partner"]) for row in made]
+    pairs = [pair for pair in pairs if pair[1] is not None]
+    assert len(made) - len(pairs) == 300
+    assert len(pairs) > 30
+    assert all(places[source] == places[partner] for source, partner in pairs)
