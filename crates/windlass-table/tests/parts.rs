@@ -24,6 +24,7 @@ fn table(rows: usize, equal: bool) -> RecordBatch {
     let floats = |value: &dyn Fn(usize) -> f64| -> ArrayRef {
         Arc::new(all.clone().map(value).collect::<Float64Array>())
     };
+    #[expect(clippy::cast_possible_truncation, reason = "narrow floats are wanted")]
     let single = |row| (!missing(row)).then(|| draw(2, row) as f32);
     let whole = |times: usize, below: usize| -> Vec<i32> {
         all.clone().map(|row| i32::try_from(own(row) * times % below).unwrap()).collect()
@@ -35,7 +36,7 @@ fn table(rows: usize, equal: bool) -> RecordBatch {
         ("n", Arc::new(Int32Array::from(whole(37, 91)))),
         ("site", Arc::new(StringArray::from_iter_values(all.clone().map(level)))),
         ("day", Arc::new(Date32Array::from(whole(1, 40)))),
-        ("good", Arc::new(BooleanArray::from_iter(good))),
+        ("good", Arc::new(good.collect::<BooleanArray>())),
         ("w", floats(&|row| (own(row) % 4) as f64 + 0.5)),
         ("y", floats(&|row| 2.0 * draw(1, row) + draw(3, row))),
     ];
@@ -182,7 +183,7 @@ fn what_is_fitted_goes_through_a_file() {
     let rows = table(120, false);
     for method in &methods()[..5] {
         let settings = settings(method.clone(), false);
-        let fitted = fitted_in_parts(&[rows.clone()], &settings, &[0]);
+        let fitted = fitted_in_parts(std::slice::from_ref(&rows), &settings, &[0]);
         let text = fitted.to_json().unwrap();
         let again = Fitted::from_json(&text, Path::new("fitted.json")).unwrap();
         assert_eq!(again.to_bytes().unwrap(), fitted.to_bytes().unwrap());

@@ -153,7 +153,7 @@ def test_local_mixup_of_a_large_table_stays_within_partitions(spark: Any) -> Non
     from pyspark.sql import functions
 
     df = spark.createDataFrame(table(300)).repartition(3, "id")
-    plan = windlass.LocalMixup(epsilon=3.0, random_state=2)
+    plan = windlass.LocalMixup(epsilon=300.0, random_state=2)
     with pytest.warns(UserWarning, match="finds partners within partitions only"):
         out = windlass.spark.augment(df, plan, "y", key="id", provenance=True, memory=50_000)
     place = df.select("id", functions.spark_partition_id().alias("place")).collect()
