@@ -180,6 +180,11 @@ fn what_was_not_fitted_is_refused() {
         desk.put("broken.json", broken);
         refused("t.csv --fitted broken.json", "`broken.json` holds nothing that was fitted");
     }
+    // Roles that columns cannot play: what was text is to be moved, and a feature is not.
+    let swapped = text.replacen("\"role\": \"continuous\"", "\"role\": \"@\"", 1);
+    let swapped = swapped.replacen("\"role\": \"carried\"", "\"role\": \"continuous\"", 1);
+    desk.put("swapped.json", swapped.replace("\"@\"", "\"carried\""));
+    refused("t.csv --fitted swapped.json", "`site` holds text, not numbers");
     refused("t.csv --fitted fitted.json --copies 3", "cannot be used with");
     refused(
         "t.csv -t y --method mixup --save-fitted f.json",

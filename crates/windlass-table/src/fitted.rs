@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use windlass::Seed;
 
 use crate::augment::GroupSummary;
-use crate::column::{in_words, keep_nans, numbers, to_type};
+use crate::column::{in_words, is_numeric, keep_nans, numbers, to_type};
 use crate::fitting::bad_part;
 use crate::identity::Twins;
 use crate::maker::{Kept, MadeBlock, MadeCopy, Maker};
@@ -187,6 +187,15 @@ impl Fitted {
             let holds = in_words(field.data_type());
             if holds != column.holds {
                 let why = format!("`{}` held {}, now {holds}", column.name, column.holds);
+                return Err(Error::OtherColumns { why });
+            }
+        }
+        // A file may have been changed by hand.
+        let numeric = self.roles.moved().into_iter().chain(self.roles.weight);
+        for place in numeric.chain(self.maker.numeric()) {
+            let (column, holds) = (&self.columns[place].name, &self.columns[place].holds);
+            if !is_numeric(schema.field(place).data_type()) {
+                let why = format!("`{column}` holds {holds}, not numbers");
                 return Err(Error::OtherColumns { why });
             }
         }

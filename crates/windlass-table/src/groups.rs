@@ -114,19 +114,25 @@ impl Grouping {
 
     /// Whether a table of so many columns can have these groups.
     pub(crate) fn fits(&self, columns: usize) -> bool {
-        let (categories, finders) = match self {
-            Self::Named(categories) => (categories, &[][..]),
-            Self::Found { levels, of_level } if levels.len() == of_level.len() => {
-                (levels, &of_level[..])
-            }
+        let categories = match self {
+            Self::Named(categories) => categories,
+            Self::Found { levels, of_level } if levels.len() == of_level.len() => levels,
             Self::Found { .. } => return false,
         };
-        let of_finders = finders.iter().flat_map(|finder| match finder {
+        categories.columns().iter().chain(self.numeric()).all(|&column| column < columns)
+    }
+
+    /// The columns whose numbers tell groups apart.
+    pub(crate) fn numeric(&self) -> impl Iterator<Item = &usize> {
+        let finders = match self {
+            Self::Named(_) => &[][..],
+            Self::Found { of_level, .. } => of_level,
+        };
+        finders.iter().flat_map(|finder| match finder {
             Finder::Clusters { columns, .. } => &columns[..],
             Finder::Bins { column, .. } => std::slice::from_ref(column),
             Finder::All => &[],
-        });
-        categories.columns().iter().chain(of_finders).all(|&column| column < columns)
+        })
     }
 }
 

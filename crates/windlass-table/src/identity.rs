@@ -168,12 +168,6 @@ impl Twins {
         Self(before.into_iter().collect())
     }
 
-    /// Whether all rows differ.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     /// Those of all rows of a table, none of which came before.
     pub(crate) fn among(mut hashes: Vec<u64>) -> Self {
         hashes.sort_unstable();

@@ -173,6 +173,14 @@ impl Maker {
         }
     }
 
+    /// The columns whose numbers tell groups apart.
+    pub(crate) fn numeric(&self) -> Vec<usize> {
+        match self {
+            Self::Groups(groups) => groups.grouping.numeric().copied().collect(),
+            Self::Mixed(_) => vec![],
+        }
+    }
+
     /// Whether many copies can be at hand at once.
     pub(crate) fn is_small(&self) -> bool {
         matches!(self, Self::Groups(_))
