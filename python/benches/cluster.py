@@ -136,12 +136,15 @@ def spark_session(memory: str) -> Any:
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.ui.enabled": "false",
         "spark.sql.shuffle.partitions": "4",
+        "spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1),
         "spark.executorEnv.PYTHONPATH": os.environ.get("PYTHONPATH", ""),
         "spark.executorEnv.PYSPARK_PYTHON": sys.executable,
     }.items():
         builder = builder.config(key, value)
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
+    # What it takes to start the executors and their Pythons is not of the rows.
+    session.range(0, 1000, 1, 2).mapInArrow(lambda batches: batches, "id bigint").collect()
     return session
 
 
@@ -154,10 +157,9 @@ def plan() -> Any:
 def ours_on_spark(table: str, out: str, meter: Meter) -> dict[str, Any]:
     import windlass.spark
 
-    df = spark_session("1024").read.parquet(table)
-    # What it takes to start the executors and their Pythons is not of the rows.
-    df.limit(10).mapInArrow(lambda batches: batches, df.schema).collect()
+    session = spark_session("1024")
     begun = meter.used()
+    df = session.read.parquet(table)
     fitted = windlass.spark.fit(df, plan(), "y", key="id", provenance=True)
     between = meter.used()
     windlass.spark.augment(df, fitted).write.parquet(out)
@@ -169,14 +171,13 @@ def plain_on_spark(table: str, out: str, meter: Meter) -> dict[str, Any]:
     from pyspark.sql import functions as F
 
     session = spark_session("1024")
+    begun = meter.used()
     df = session.read.parquet(table)
     moved = [name for name in df.columns if name not in ("g", "id")]
     means = df.groupBy("g").agg(*[F.avg(name).alias(f"mean_{name}") for name in moved])
-    gammas = [1.3600, 1.6119, 0.7312, 1.0417]
-    copies = session.createDataFrame(
-        [(0, None), *[(copy + 1, gamma) for copy, gamma in enumerate(gammas)]],
-        "windlass_copy int, windlass_gamma double",
-    )
+    gammas = enumerate([1.3600, 1.6119, 0.7312, 1.0417], start=1)
+    values = ", ".join(["(0, NULL)", *(f"({copy}, {gamma}D)" for copy, gamma in gammas)])
+    copies = session.sql(f"SELECT * FROM VALUES {values} AS t(windlass_copy, windlass_gamma)")
     joined = df.join(F.broadcast(means), "g").crossJoin(F.broadcast(copies))
 
     def value(name: str) -> Any:
@@ -193,7 +194,7 @@ def plain_on_spark(table: str, out: str, meter: Meter) -> dict[str, Any]:
         F.col("g").alias("windlass_group"),
         "windlass_gamma",
     ).write.parquet(out)
-    return {"made": meter.used()}
+    return {"begun": begun, "made": meter.used()}
 
 
 def ours_on_ray(table: str, out: str, meter: Meter) -> dict[str, Any]:
@@ -235,6 +236,7 @@ def main() -> None:
     parser.add_argument("--data", required=True, type=pathlib.Path)
     parser.add_argument("--out", required=True, type=pathlib.Path)
     parser.add_argument("--rows", type=int, nargs="+", default=[1_000_000, 5_000_000])
+    parser.add_argument("--sides", nargs="+", default=["command", *SIDES])
     parser.add_argument("--side")
     parser.add_argument("--table")
     args = parser.parse_args()
@@ -256,7 +258,7 @@ def main() -> None:
     for rows in args.rows:
         table = args.data / f"table-{rows}"
         make(table, rows)
-        for side in ("command", *SIDES):
+        for side in args.sides:
             out = args.data / "out"
             shutil.rmtree(out, ignore_errors=True)
             pathlib.Path(f"{out}.parquet").unlink(missing_ok=True)

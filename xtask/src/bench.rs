@@ -96,6 +96,21 @@ pub(crate) fn virtual_environment(folder: &Path, benches: &str) -> Result<PathBu
     Ok(python)
 }
 
+/// Builds the command for release, and gives what a script that measures it wrote. `python` finds what the
+/// script needs; `name` is that of its data and of what it wrote, in the target folder.
+pub(crate) fn measure_command(mut python: Command, script: &Path, name: &str) -> Result<Value> {
+    let target = target_folder()?;
+    run_command(cargo().args(["build", "--release", "--locked", "--package", "windlass-cli"]))?;
+    let (data, measured) = (target.join(name), target.join(format!("{name}.json")));
+    fs::create_dir_all(&data)?;
+    let windlass = format!("windlass{}", std::env::consts::EXE_SUFFIX);
+    python.arg(script).arg("--windlass").arg(target.join("release").join(windlass));
+    python.arg("--data").arg(&data).arg("--out").arg(&measured);
+    let status = python.status().context("cannot start Python")?;
+    ensure!(status.success(), "the measurement failed");
+    Ok(serde_json::from_str(&fs::read_to_string(&measured)?)?)
+}
+
 /// Builds our half, a bench of a package, and returns its path.
 pub(crate) fn build(package: &str, bench: &str) -> Result<PathBuf> {
     let mut command = cargo();

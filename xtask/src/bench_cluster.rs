@@ -2,35 +2,21 @@
 
 use std::fmt::Write as _;
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use serde_json::Value;
 
-use crate::bench::{cargo, processor, run_command, target_folder};
+use crate::bench::{measure_command, processor, run_command};
 use crate::python::install;
 
 const SCRIPT: &str = "python/benches/cluster.py";
 const RESULTS: &str = "docs/results/bench-cluster.md";
 
 pub(crate) fn run() -> Result<()> {
-    let target = target_folder()?;
-    run_command(cargo().args(["build", "--release", "--locked", "--package", "windlass-cli"]))?;
-    let installed = install(false, true)?.on_clusters()?;
-    let (data, measured) = (target.join("bench-cluster"), target.join("bench-cluster.json"));
-    let status = installed
-        .command()
-        .arg(SCRIPT)
-        .arg("--windlass")
-        .arg(target.join("release").join(format!("windlass{}", std::env::consts::EXE_SUFFIX)))
-        .arg("--data")
-        .arg(&data)
-        .arg("--out")
-        .arg(&measured)
-        .status()
-        .context("cannot start Python")?;
-    ensure!(status.success(), "the measurement failed");
-    let measured: Value = serde_json::from_str(&fs::read_to_string(&measured)?)?;
+    let python = install(false, true)?.on_clusters()?.command();
+    let measured = measure_command(python, Path::new(SCRIPT), "bench-cluster")?;
     fs::write(RESULTS, page(&measured)?).with_context(|| format!("cannot write {RESULTS}"))?;
     eprintln!("wrote {RESULTS}");
     Ok(())

@@ -5,10 +5,10 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use serde_json::Value;
 
-use crate::bench::{cargo, processor, run_command, target_folder, virtual_environment};
+use crate::bench::{measure_command, processor, run_command, target_folder, virtual_environment};
 
 const RESULTS: &str = "docs/results/bench-tables.md";
 const BENCHES: &str = "crates/windlass-cli/benches";
@@ -16,22 +16,8 @@ const BENCHES: &str = "crates/windlass-cli/benches";
 pub(crate) fn run() -> Result<()> {
     let target = target_folder()?;
     let python = virtual_environment(&target.join("bench-tables-venv"), BENCHES)?;
-    run_command(cargo().args(["build", "--release", "--locked", "--package", "windlass-cli"]))?;
-    let data = target.join("bench-tables");
-    fs::create_dir_all(&data)?;
-    let measured = target.join("bench-tables.json");
-    let status = Command::new(&python)
-        .arg(Path::new(BENCHES).join("tables.py"))
-        .arg("--windlass")
-        .arg(target.join("release").join(format!("windlass{}", std::env::consts::EXE_SUFFIX)))
-        .arg("--data")
-        .arg(&data)
-        .arg("--out")
-        .arg(&measured)
-        .status()
-        .context("cannot start Python")?;
-    ensure!(status.success(), "the measurement failed");
-    let measured: Value = serde_json::from_str(&fs::read_to_string(&measured)?)?;
+    let script = Path::new(BENCHES).join("tables.py");
+    let measured = measure_command(Command::new(python), &script, "bench-tables")?;
     fs::write(RESULTS, page(&measured)?).with_context(|| format!("cannot write {RESULTS}"))?;
     eprintln!("wrote {RESULTS}");
     Ok(())

@@ -190,10 +190,8 @@ impl<'a> Augmentation<'a> {
         let settings = ready.fitted.settings();
         let mut rows = Rows::new(table, ready.selector.clone());
         watch.stage("reading");
-        let mut look = match settings.rows_by {
-            Identity::Number => Look::in_order(schema.fields().len(), Categories::default()),
-            _ => Look::in_any_order(schema.fields().len(), Categories::default()),
-        };
+        let columns = schema.fields().len();
+        let mut look = Look::of_table(columns, Categories::default(), &settings.rows_by);
         let mut ids = Ids::new(settings, memory);
         for block in rows.blocks() {
             let block = block?;

@@ -120,7 +120,7 @@ impl Categories {
     pub(crate) fn label(&self, batch: &RecordBatch) -> Result<Vec<u32>> {
         let (codes, keys) = self.encode(batch);
         let group = |keys: &Vec<Key>| {
-            self.groups.get(keys).copied().ok_or_else(|| {
+            self.number(keys).ok_or_else(|| {
                 let schema = batch.schema();
                 let columns = self.columns.iter().map(|&column| schema.field(column).name());
                 let columns: Vec<String> = columns.map(|name| format!("`{name}`")).collect();
@@ -131,8 +131,13 @@ impl Categories {
         Ok(codes.into_iter().map(|code| groups[code as usize]).collect())
     }
 
+    /// The number of a group, if it was learnt.
+    pub(crate) fn number(&self, keys: &[Key]) -> Option<u32> {
+        self.groups.get(keys).copied()
+    }
+
     /// A code for every row, and the keys that each code stands for.
-    fn encode(&self, batch: &RecordBatch) -> (Vec<u32>, Vec<Vec<Key>>) {
+    pub(crate) fn encode(&self, batch: &RecordBatch) -> (Vec<u32>, Vec<Vec<Key>>) {
         let mut columns = self.columns.iter().map(|&column| encode(batch.column(column)));
         let Some((mut codes, keys)) = columns.next() else {
             return (vec![0; batch.num_rows()], vec![vec![]]);

@@ -33,12 +33,14 @@ use arrow_array::RecordBatch;
 use arrow_schema::{Schema, SchemaRef};
 use serde::{Deserialize, Serialize};
 
+use crate::ahead::Ahead;
 use crate::augment::named_columns;
 use crate::categories::Categories;
 use crate::fitted::Fitted;
 use crate::groups::{Grouping, Search, Seen, Start};
 use crate::identity::Twins;
-use crate::maker::{Loaded, Maker, Mixed, Sums};
+use crate::maker::{Maker, Sums};
+use crate::mixed::{Loaded, Mixed};
 use crate::profile::{Look, Profile};
 use crate::roles::{Asked, Roles};
 use crate::rows::{Block, Selector};
@@ -112,6 +114,7 @@ pub(crate) fn bad_part(error: postcard::Error) -> Error {
 /// What was found so far in some rows.
 pub struct Part {
     task: Task,
+    asked: Asked,
     selector: Selector,
     found: Found,
     seen: u64,
@@ -120,7 +123,7 @@ pub struct Part {
 
 #[derive(Serialize, Deserialize)]
 enum Found {
-    Look(Look),
+    Look(Look, Option<Box<Ahead>>),
     Seen(Seen),
     Sums(Sums),
     Loaded(Loaded),
@@ -142,13 +145,15 @@ impl Part {
         let (asked, named) = asked(schema, settings)?;
         let found = match pass {
             Pass::Look => {
+                let ahead = (&named[..], asked.may_move(schema));
+                let ahead = Ahead::start(settings, &asked, ahead, *memory).map(Box::new);
                 let (columns, names) = (schema.fields().len(), Categories::of_columns(named));
-                // A table whose rows go by what they hold has no order, also where it is read in one.
-                Found::Look(if in_order && settings.rows_by == Identity::Number {
-                    Look::in_order(columns, names)
+                let look = if in_order {
+                    Look::of_table(columns, names, &settings.rows_by)
                 } else {
                     Look::in_any_order(columns, names)
-                })
+                };
+                Found::Look(look, ahead)
             }
             Pass::Find(search) => Found::Seen(search.empty()),
             Pass::Mean { grouping, moved, rows, .. } => {
@@ -161,7 +166,7 @@ impl Part {
             Pass::Load { moved, .. } => Found::Loaded(Loaded::new(moved.len())),
         };
         let selector = selector(&asked, settings, schema)?;
-        Ok(Self { task: task.clone(), selector, found, seen: 0, kept: 0 })
+        Ok(Self { task: task.clone(), asked, selector, found, seen: 0, kept: 0 })
     }
 
     /// Takes some rows. Rows that hold the same are told apart by `twins`, where that matters.
@@ -176,7 +181,12 @@ impl Part {
 
     pub(crate) fn add_block(&mut self, block: &Block) -> Result<()> {
         match (&self.task.pass, &mut self.found) {
-            (Pass::Look, Found::Look(look)) => look.add(block, self.task.memory)?,
+            (Pass::Look, Found::Look(look, ahead)) => {
+                look.add(block, self.task.memory)?;
+                let schema = block.batch.schema();
+                let seem = || self.asked.settle(&schema, |column| look.few(column));
+                ahead.take_if(|all| !all.add(block, seem, self.task.memory).unwrap_or(false));
+            }
             (Pass::Find(search), Found::Seen(seen)) => search.see(&block.batch, seen)?,
             (Pass::Mean { grouping, moved, weight, .. }, Found::Sums(sums)) => {
                 sums.add(block, grouping, (moved, *weight))?;
@@ -201,7 +211,11 @@ impl Part {
     pub fn merge(&mut self, bytes: &[u8]) -> Result<()> {
         let other = postcard::from_bytes(bytes).map_err(bad_part)?;
         match (&self.task.pass, &mut self.found, other) {
-            (Pass::Look, Found::Look(look), Found::Look(other)) => {
+            (Pass::Look, Found::Look(look, ahead), Found::Look(other, others)) => {
+                let both = ahead.take().zip(others);
+                *ahead = both.and_then(|(mut all, others)| {
+                    all.merge(*others, self.task.memory).unwrap_or(false).then_some(all)
+                });
                 look.merge(other, self.task.memory)
             }
             (Pass::Find(search), Found::Seen(seen), Found::Seen(other)) => {
@@ -284,24 +298,16 @@ impl Fitting {
     /// Takes what a pass found in all rows.
     pub fn take(&mut self, part: Part) -> Result<()> {
         let stage = match (part.task.pass, part.found) {
-            (Pass::Look, Found::Look(look)) => {
+            (Pass::Look, Found::Look(look, ahead)) => {
                 let (profile, levels) = look.finish(&self.schema);
-                let pass = self.looked(&profile, levels)?;
-                let roles = self.asked.settle(&self.schema, &profile);
+                let (roles, pass) = self.looked(&profile, levels)?;
                 self.found = Some((profile, roles));
-                Stage::Pass(pass)
+                self.skip_ahead(pass, ahead.map(|ahead| *ahead))?
             }
             (Pass::Find(search), Found::Seen(seen)) => {
-                let grouping = search.finish(&seen)?;
-                let (profile, roles) = self.found.as_ref().expect("the first pass was taken");
-                Stage::Pass(mean(grouping, profile, roles))
+                Stage::Pass(self.mean(search.finish(&seen)?))
             }
-            (Pass::Mean { grouping, .. }, Found::Sums(sums)) => {
-                let Method::Ada(ada) = &self.settings.method else {
-                    unreachable!("only ADA has groups")
-                };
-                Stage::Done(Box::new(sums.finish(grouping, ada)?))
-            }
+            (Pass::Mean { grouping, .. }, Found::Sums(sums)) => self.finished(grouping, sums)?,
             (Pass::Load { .. }, Found::Loaded(mut loaded)) => {
                 let key = match &self.settings.rows_by {
                     Identity::Column(column) => Some(column.as_str()),
@@ -319,21 +325,21 @@ impl Fitting {
         Ok(())
     }
 
-    /// What comes after the first pass.
-    fn looked(&self, profile: &Profile, levels: Categories) -> Result<Pass> {
+    /// What columns are, and the pass after the first.
+    fn looked(&self, profile: &Profile, levels: Categories) -> Result<(Roles, Pass)> {
         if profile.kept == 0 {
             return Err(Error::NoTargets { path: "the table".into() });
         }
-        let roles = self.asked.settle(&self.schema, profile);
+        let roles = self.asked.settle(&self.schema, |place| profile.columns[place].few);
         roles.check(&self.schema, profile)?;
-        match &self.settings.method {
+        let pass = match &self.settings.method {
             Method::Ada(ada) if !matches!(ada.anchors, AnchorChoice::Matrix(_)) => {
                 let limits = (self.settings.seed, self.memory);
                 let found = (profile, &roles);
-                Ok(match Search::start(&self.schema, ada, levels, found, limits)? {
+                match Search::start(&self.schema, ada, levels, found, limits)? {
                     Start::Known(grouping) => mean(grouping, profile, &roles),
                     Start::Search(search) => Pass::Find(search),
-                })
+                }
             }
             _ => {
                 let moved = roles.moved();
@@ -341,9 +347,46 @@ impl Fitting {
                 let pass = Pass::Load { moved, weight: roles.weight, numbers };
                 let task = Task { settings: self.settings.clone(), memory: self.memory, pass };
                 task.check_loaded(profile.kept, roles.moved().len())?;
-                Ok(task.pass)
+                task.pass
             }
-        }
+        };
+        Ok((roles, pass))
+    }
+
+    /// The stage of this pass, or the one after it if the pass was taken along with the first.
+    fn skip_ahead(&self, pass: Pass, ahead: Option<Ahead>) -> Result<Stage> {
+        Ok(match (pass, ahead) {
+            (Pass::Mean { grouping, moved, weight, rows }, Some(Ahead::Sums(sums))) => {
+                let settled = match &grouping {
+                    Grouping::Named(groups) => sums.settle(groups, &moved, self.memory),
+                    Grouping::Found { .. } => None,
+                };
+                match settled {
+                    Some(sums) => self.finished(grouping, sums)?,
+                    None => Stage::Pass(Pass::Mean { grouping, moved, weight, rows }),
+                }
+            }
+            (Pass::Find(search), Some(Ahead::Sample(sample))) => {
+                match search.clustered().and_then(|columns| sample.settle(columns)) {
+                    Some(sample) => {
+                        let seen = Seen::Samples(vec![sample]);
+                        Stage::Pass(self.mean(search.finish(&seen)?))
+                    }
+                    None => Stage::Pass(Pass::Find(search)),
+                }
+            }
+            (pass, _) => Stage::Pass(pass),
+        })
+    }
+
+    fn mean(&self, grouping: Grouping) -> Pass {
+        let (profile, roles) = self.found.as_ref().expect("the first pass was taken");
+        mean(grouping, profile, roles)
+    }
+
+    fn finished(&self, grouping: Grouping, sums: Sums) -> Result<Stage> {
+        let Method::Ada(ada) = &self.settings.method else { unreachable!("only ADA has groups") };
+        Ok(Stage::Done(Box::new(sums.finish(grouping, ada)?)))
     }
 
     /// The fitted method, after the last pass.

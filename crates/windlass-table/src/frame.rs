@@ -42,7 +42,7 @@ impl Frame {
         if profile.kept == 0 {
             return Err(Error::NoTargets { path: table.path().to_owned() });
         }
-        let roles = asked.settle(schema, &profile);
+        let roles = asked.settle(schema, |place| profile.columns[place].few);
         roles.check_values(schema, &profile)?;
         let (mut batches, mut bytes) = (vec![], 0);
         for block in rows.blocks() {

@@ -176,11 +176,7 @@ impl Search {
         let by = match &ada.anchors {
             AnchorChoice::Column(_) => return Ok(Start::Known(Grouping::Named(levels))),
             AnchorChoice::KMeans => {
-                let columns = match ada.on {
-                    windlass::On::X => roles.features.clone(),
-                    windlass::On::Y => roles.targets.clone(),
-                    windlass::On::Xy => roles.moved(),
-                };
+                let columns = roles.clustered(ada.on);
                 let sampled =
                     (levels.len() * sample_within(levels.len()) * columns.len()) as u64 * 8;
                 if levels.len() > 1
@@ -203,6 +199,14 @@ impl Search {
             AnchorChoice::Matrix(_) => unreachable!("a matrix has no groups"),
         };
         Ok(Start::Search(Self { levels, count, by, seed }))
+    }
+
+    /// The columns that are clustered, if all rows are clustered together.
+    pub(crate) fn clustered(&self) -> Option<&[usize]> {
+        match &self.by {
+            By::KMeans { columns, .. } if self.levels.columns().is_empty() => Some(columns),
+            _ => None,
+        }
     }
 
     /// Nothing seen yet.

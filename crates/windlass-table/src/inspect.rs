@@ -72,7 +72,7 @@ impl Inspection {
             let asked = Asked::new(schema, &settings.columns, &[])?;
             watch.stage("reading");
             let profile = Profile::of(&Rows::all(table), memory, watch)?;
-            Some((asked.settle(schema, &profile), profile))
+            Some((asked.settle(schema, |place| profile.columns[place].few), profile))
         };
         let (roles, profile) = match (&fitted, &looked_at) {
             (Some(fitted), _) => (fitted.roles(), fitted.profile()),

@@ -19,6 +19,7 @@
 //! A [`Table`] is read in blocks, as often as needed; [`Augmentation`] looks at it, infers what each column
 //! is ([`Role`]), fits the method and makes the rows; a [`Sink`] writes them, whole or not at all.
 
+mod ahead;
 mod augment;
 mod categories;
 mod column;
@@ -31,6 +32,7 @@ mod groups;
 mod identity;
 mod inspect;
 mod maker;
+mod mixed;
 mod options;
 mod profile;
 mod provenance;

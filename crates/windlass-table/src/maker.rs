@@ -3,24 +3,20 @@
 use std::sync::Arc;
 
 use arrow_array::builder::Float64Builder;
-use arrow_array::{Array, ArrayRef, Float64Array, Int64Array, StringArray, UInt64Array};
-use arrow_buffer::NullBuffer;
-use ndarray::{Array2, ArrayView2, Axis};
+use arrow_array::{Array, ArrayRef, Float64Array};
+use ndarray::ArrayView2;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use windlass::{
-    AnchorMatrix, Batch, Draw, Fitted, Gammas, GroupMeans, GroupSums, How, Method as _, Per,
-    Samples, Seed, Strength,
-};
+use windlass::{Gammas, GroupMeans, GroupSums, How, Per, Seed, Strength};
 
 use crate::augment::GroupSummary;
 use crate::column::numbers;
 use crate::groups::{Grouping, weights};
-use crate::profile::{Profile, matrix};
+use crate::mixed::{Drawn, Loaded, Made, Mixed};
 use crate::roles::Roles;
 use crate::rows::Block;
-use crate::settings::{AdaSettings, AnchorChoice, Method, Settings};
-use crate::{Error, ReadOptions, Result, Table};
+use crate::settings::{AdaSettings, Method, Settings};
+use crate::{Error, Result};
 
 /// A fitted method.
 pub(crate) enum Maker {
@@ -49,24 +45,6 @@ pub(crate) struct Groups {
     labels: Option<Labels>,
     gammas: Gammas,
     per: Per,
-}
-
-pub(crate) struct Mixed {
-    fitted: Box<dyn Fitted>,
-    x: Array2<f64>,
-    y: Array2<f64>,
-    /// Rows without a value, for moved columns that have such.
-    missing: Vec<Option<Vec<bool>>>,
-    /// What rows are called in the output, if not by their place here.
-    sources: Option<ArrayRef>,
-    /// What rows go by, in growing order, if not by their place here.
-    ids: Option<Vec<u64>>,
-    /// Whether a copy is made as a whole, because all rows count in each of its rows.
-    whole: bool,
-    pairs: bool,
-    gamma: bool,
-    /// What it was fitted on, to be fitted again elsewhere.
-    loaded: Loaded,
 }
 
 /// A fitted method as it goes to other processes and into files.
@@ -119,7 +97,7 @@ impl Labels {
     }
 }
 
-fn in_memory(row: u64) -> usize {
+pub(crate) fn in_memory(row: u64) -> usize {
     usize::try_from(row).expect("what is in memory can be counted")
 }
 
@@ -203,9 +181,7 @@ impl Maker {
     pub(crate) fn copy(&self, copy: usize, seed: Seed) -> Result<MadeCopy<'_>> {
         let step = copy.checked_sub(1).map(|step| step as u64);
         let drawn = match (self, step) {
-            (Self::Mixed(mixed), Some(step)) if mixed.whole => {
-                Some(Arc::new(mixed.draw(Batch::All, seed, step)?))
-            }
+            (Self::Mixed(mixed), Some(step)) => mixed.copy(seed, step)?,
             _ => None,
         };
         Ok(MadeCopy { maker: self, seed, step, drawn })
@@ -223,10 +199,14 @@ pub(crate) struct Sums {
 }
 
 impl Sums {
+    /// Whether there is room for sums, twice while they become means.
+    fn fits(groups: usize, moved: usize, memory: u64) -> bool {
+        (groups as u64).saturating_mul(moved as u64 * 64) <= memory / 2
+    }
+
     /// Nothing yet.
     pub(crate) fn new(groups: usize, moved: usize, memory: u64) -> Result<Self> {
-        // The sums, twice while they become means.
-        if (groups as u64).saturating_mul(moved as u64 * 64) > memory / 2 {
+        if !Self::fits(groups, moved, memory) {
             return Err(Error::TooManyGroups { groups, memory });
         }
         let of_column = vec![GroupSums::new(groups, 1); moved];
@@ -244,21 +224,57 @@ impl Sums {
         grouping: &Grouping,
         (moved, weight): (&[usize], Option<usize>),
     ) -> Result<()> {
-        let own = grouping.label(&block.batch)?;
-        for &label in &own {
-            self.sizes[label as usize] += 1;
+        let labels = grouping.label(&block.batch)?;
+        if let Some(all) = &mut self.labels {
+            all.extend(&labels);
         }
-        if let Some(labels) = &mut self.labels {
-            labels.extend(&own);
+        self.add_labelled(block, &labels, (moved, weight))
+    }
+
+    /// Adds rows whose groups are known.
+    pub(crate) fn add_labelled(
+        &mut self,
+        block: &Block,
+        labels: &[u32],
+        (moved, weight): (&[usize], Option<usize>),
+    ) -> Result<()> {
+        for &label in labels {
+            self.sizes[label as usize] += 1;
         }
         let weights = weights(&block.batch, weight);
         self.of_column.par_iter_mut().zip(moved).try_for_each(|(sums, &place)| {
             let present = Present::of(&numbers(block.batch.column(place)));
             let weights = weights.as_ref().map(|weights| present.pick(weights));
-            let labels = present.pick(&own);
-            sums.add(present.view(), &labels, weights.as_deref())
+            sums.add(present.view(), &present.pick(labels), weights.as_deref())
         })?;
         Ok(())
+    }
+
+    /// Makes room for more groups; whether there is any.
+    pub(crate) fn grow(&mut self, groups: usize, memory: u64) -> bool {
+        if !Self::fits(groups, self.of_column.len(), memory) {
+            return false;
+        }
+        self.of_column.iter_mut().for_each(|sums| sums.grow(groups));
+        self.sizes.resize(groups, 0);
+        true
+    }
+
+    /// Adds sums whose groups have other numbers: their places here.
+    pub(crate) fn merge_at(&mut self, other: &Self, places: &[u32]) -> Result<()> {
+        for (sums, other) in self.of_column.iter_mut().zip(&other.of_column) {
+            sums.merge_at(other, places)?;
+        }
+        for (&place, more) in places.iter().zip(&other.sizes) {
+            self.sizes[place as usize] += more;
+        }
+        Ok(())
+    }
+
+    /// The sums of some of the columns.
+    pub(crate) fn of(mut self, columns: &[usize]) -> Self {
+        self.of_column = columns.iter().map(|&column| self.of_column[column].clone()).collect();
+        self
     }
 
     pub(crate) fn merge(&mut self, other: &Self) -> Result<()> {
@@ -343,286 +359,6 @@ impl Present {
     }
 }
 
-/// The moved columns of the rows of a table, side by side.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Loaded {
-    width: usize,
-    /// Row after row; missing values are NaN.
-    values: Vec<f64>,
-    weights: Option<Vec<f64>>,
-    /// What the rows go by, if not by their number.
-    ids: Option<Vec<u64>>,
-    /// What the rows are called in the output, if not by their place here.
-    sources: Option<Called>,
-}
-
-/// What rows are called.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-enum Called {
-    Numbers(Vec<i64>),
-    Words(Vec<String>),
-}
-
-impl Loaded {
-    /// Nothing yet.
-    pub(crate) fn new(moved: usize) -> Self {
-        Self { width: moved, values: vec![], weights: None, ids: None, sources: None }
-    }
-
-    /// How many bytes so many rows need: as they are read and as they are kept, pairs of them, a copy, and the
-    /// table itself.
-    pub(crate) fn bytes(rows: u64, moved: usize) -> u64 {
-        rows.saturating_mul(moved as u64 * 8 * 6)
-    }
-
-    /// Adds the rows of a block; `numbers` says whether what they are called is to be kept.
-    pub(crate) fn add(
-        &mut self,
-        block: &Block,
-        moved: &[usize],
-        weight: Option<usize>,
-        numbers: bool,
-    ) {
-        self.values.extend(matrix(&block.batch, moved));
-        if let Some(more) = weights(&block.batch, weight) {
-            self.weights.get_or_insert_default().extend(more);
-        }
-        match &block.names {
-            None if numbers => {
-                let sources = self.sources.get_or_insert(Called::Numbers(vec![]));
-                let number = |row| i64::try_from(block.source(row)).unwrap_or(i64::MAX);
-                sources.extend(Called::Numbers((0..block.rows()).map(number).collect()));
-            }
-            None => {}
-            Some(names) => {
-                self.ids.get_or_insert_default().extend(&names.ids);
-                let called = Called::of(&names.sources);
-                match &mut self.sources {
-                    Some(sources) => sources.extend(called),
-                    none => *none = Some(called),
-                }
-            }
-        }
-    }
-
-    /// Adds the rows of another part of the table.
-    pub(crate) fn merge(&mut self, other: Self) {
-        self.values.extend(other.values);
-        if let Some(more) = other.weights {
-            self.weights.get_or_insert_default().extend(more);
-        }
-        if let Some(more) = other.ids {
-            self.ids.get_or_insert_default().extend(more);
-        }
-        match (&mut self.sources, other.sources) {
-            (Some(sources), Some(more)) => sources.extend(more),
-            (none, more) => *none = none.take().or(more),
-        }
-    }
-
-    pub(crate) fn rows(&self) -> usize {
-        self.values.len() / self.width.max(1)
-    }
-
-    /// Puts the rows in the order of what they go by, so that it does not matter how they came. Two rows with one
-    /// key are refused.
-    pub(crate) fn sort(&mut self, key: Option<&str>) -> Result<()> {
-        let Some(ids) = &self.ids else { return Ok(()) };
-        let mut order: Vec<usize> = (0..ids.len()).collect();
-        order.sort_by_key(|&row| ids[row]);
-        let (values, width) = (&self.values, self.width);
-        let values = order.iter().flat_map(|&row| &values[row * width..(row + 1) * width]);
-        let sorted = Self {
-            width,
-            values: values.copied().collect(),
-            weights: self.weights.as_ref().map(|all| order.iter().map(|&row| all[row]).collect()),
-            ids: Some(order.iter().map(|&row| ids[row]).collect()),
-            sources: self.sources.as_ref().map(|sources| sources.take(&order)),
-        };
-        *self = sorted;
-        let ids = self.ids.as_ref().expect("they were sorted by them");
-        if let Some(row) = ids.windows(2).position(|pair| pair[0] == pair[1])
-            && let (Some(column), Some(sources)) = (key, &self.sources)
-        {
-            let (column, key) = (column.to_owned(), sources.word(row));
-            return Err(Error::SameKey { column, key });
-        }
-        Ok(())
-    }
-}
-
-impl Called {
-    fn of(sources: &ArrayRef) -> Self {
-        use arrow_array::cast::AsArray as _;
-        match sources.data_type() {
-            arrow_schema::DataType::Int64 => {
-                let numbers = sources.as_primitive::<arrow_array::types::Int64Type>();
-                Self::Numbers(numbers.values().to_vec())
-            }
-            _ => Self::Words(
-                sources.as_string::<i32>().iter().map(|w| w.unwrap_or("").to_owned()).collect(),
-            ),
-        }
-    }
-
-    fn extend(&mut self, more: Self) {
-        match (self, more) {
-            (Self::Numbers(all), Self::Numbers(more)) => all.extend(more),
-            (Self::Words(all), Self::Words(more)) => all.extend(more),
-            _ => {}
-        }
-    }
-
-    fn take(&self, rows: &[usize]) -> Self {
-        match self {
-            Self::Numbers(all) => Self::Numbers(rows.iter().map(|&row| all[row]).collect()),
-            Self::Words(all) => Self::Words(rows.iter().map(|&row| all[row].clone()).collect()),
-        }
-    }
-
-    fn word(&self, row: usize) -> String {
-        match self {
-            Self::Numbers(all) => all[row].to_string(),
-            Self::Words(all) => all[row].clone(),
-        }
-    }
-
-    fn array(&self) -> ArrayRef {
-        match self {
-            Self::Numbers(all) => Arc::new(Int64Array::from(all.clone())),
-            Self::Words(all) => Arc::new(StringArray::from_iter_values(all)),
-        }
-    }
-}
-
-impl Mixed {
-    /// Fits the method on the rows of a table, whose profile is needed for an anchor matrix.
-    pub(crate) fn new(
-        loaded: Loaded,
-        settings: &Settings,
-        roles: &Roles,
-        profile: Option<(&Profile, u64)>,
-    ) -> Result<Self> {
-        let bad = || Error::BadPart { why: "it has not the columns of the table".into() };
-        let shape = (loaded.rows(), roles.moved().len());
-        let mut all = Array2::from_shape_vec(shape, loaded.values.clone()).map_err(|_| bad())?;
-        let missing = fill(&mut all);
-        let (x, y) = all.view().split_at(Axis(1), roles.features.len());
-        let (x, y) = (x.to_owned(), y.to_owned());
-        let mut samples = Samples::new(x.view(), y.view())?;
-        if let Some(weights) = &loaded.weights {
-            samples = samples.with_weights(weights)?;
-        }
-        let seed = Seed(settings.seed);
-        let fitted = match (&settings.method, profile) {
-            (Method::Ada(ada), Some((profile, memory))) => {
-                let AnchorChoice::Matrix(path) = &ada.anchors else { return Err(bad()) };
-                let sources = match &loaded.sources {
-                    Some(Called::Numbers(rows)) => Some(&rows[..]),
-                    _ => None,
-                };
-                let anchors = read_anchors(path, profile, sources, memory)?;
-                ada.method(anchors.into(), None).fit(&samples, seed)?
-            }
-            (other, _) => other.without_anchors().ok_or_else(bad)?.fit(&samples, seed)?,
-        };
-        let gamma = matches!(settings.method, Method::Ada(_));
-        let pairs = !gamma && !matches!(settings.method, Method::Noise { .. });
-        let sources = loaded.sources.as_ref().map(Called::array);
-        let ids = loaded.ids.clone();
-        Ok(Self { fitted, x, y, missing, sources, ids, whole: gamma, pairs, gamma, loaded })
-    }
-
-    /// The places of a block's rows among those that were fitted.
-    fn places(&self, block: &Block) -> Result<Vec<usize>> {
-        let Some(ids) = &self.ids else {
-            let first = in_memory(block.first);
-            return Ok((first..first + block.rows()).collect());
-        };
-        let place = |row| {
-            let place = ids.binary_search(&block.id(row));
-            place.map_err(|_| Error::Changed { path: "the table".into() })
-        };
-        (0..block.rows()).map(place).collect()
-    }
-
-    fn draw(&self, batch: Batch<'_>, seed: Seed, step: u64) -> Result<Drawn> {
-        let draw = self.fitted.draw(batch, seed, step)?;
-        let x = draw.features(self.x.view())?;
-        let y = draw.targets(self.y.view())?;
-        Ok(Drawn { draw, x, y })
-    }
-
-    /// What the partners of rows are called in the output.
-    fn called(&self, partners: &[Option<usize>]) -> ArrayRef {
-        let places = partners.iter().map(|place| place.map(|place| place as u64));
-        match &self.sources {
-            None => {
-                let places =
-                    places.map(|place| place.map(|place| i64::try_from(place).unwrap_or(i64::MAX)));
-                Arc::new(places.collect::<Int64Array>())
-            }
-            Some(sources) => {
-                let places: UInt64Array = places.collect();
-                arrow_select::take::take(sources, &places, None).expect("places of rows")
-            }
-        }
-    }
-}
-
-/// Puts the mean of its column in the place of every missing value, and says which rows had none.
-fn fill(rows: &mut Array2<f64>) -> Vec<Option<Vec<bool>>> {
-    rows.columns_mut()
-        .into_iter()
-        .map(|mut column| {
-            let missing: Vec<bool> = column.iter().map(|value| value.is_nan()).collect();
-            if !missing.contains(&true) {
-                return None;
-            }
-            let present: Vec<f64> =
-                column.iter().copied().filter(|value| !value.is_nan()).collect();
-            let mean = present.iter().sum::<f64>() / (present.len() as f64).max(1.0);
-            column.mapv_inplace(|value| if value.is_nan() { mean } else { value });
-            Some(missing)
-        })
-        .collect()
-}
-
-fn read_anchors(
-    path: &std::path::Path,
-    profile: &Profile,
-    sources: Option<&[i64]>,
-    memory: u64,
-) -> Result<AnchorMatrix> {
-    let options = ReadOptions { memory, ..ReadOptions::default() };
-    let table = Table::open(&[path.to_owned()], &options)?;
-    let schema = table.schema();
-    for field in schema.fields() {
-        if !crate::column::is_numeric(field.data_type()) {
-            return Err(Error::NotNumeric {
-                column: field.name().clone(),
-                option: "--anchors",
-                holds: crate::column::in_words(field.data_type()),
-                example: String::new(),
-            });
-        }
-    }
-    let columns: Vec<usize> = (0..schema.fields().len()).collect();
-    let mut all = Array2::zeros((0, columns.len()));
-    for batch in table.blocks() {
-        all.append(Axis(0), matrix(&batch?, &columns).view()).expect("the same columns");
-    }
-    if all.nrows() as u64 != profile.rows {
-        let (path, expected, got) = (path.to_owned(), profile.rows, all.nrows() as u64);
-        return Err(Error::MatrixRows { path, expected, got });
-    }
-    if let Some(sources) = sources {
-        let rows: Vec<usize> = sources.iter().map(|&row| in_memory(row.unsigned_abs())).collect();
-        all = all.select(Axis(0), &rows);
-    }
-    Ok(AnchorMatrix::new(all)?)
-}
-
 /// A copy, as far as it can be made at once.
 pub(crate) struct MadeCopy<'a> {
     maker: &'a Maker,
@@ -631,13 +367,6 @@ pub(crate) struct MadeCopy<'a> {
     step: Option<u64>,
     /// The whole copy, where it is made as a whole.
     drawn: Option<Arc<Drawn>>,
-}
-
-/// Rows of a copy of the moved columns.
-struct Drawn {
-    draw: Draw,
-    x: Array2<f64>,
-    y: Array2<f64>,
 }
 
 impl MadeCopy<'_> {
@@ -659,27 +388,12 @@ impl MadeCopy<'_> {
             }
             Maker::Mixed(mixed) => {
                 if let Some(step) = self.step {
-                    let places = mixed.places(block)?;
-                    made.drawn = Some(match &self.drawn {
-                        Some(all) => Made { drawn: Arc::clone(all), places },
-                        None if rows == 0 => return Ok(made),
-                        None => {
-                            let batch = Batch::Rows(&places);
-                            let drawn = Arc::new(mixed.draw(batch, self.seed, step)?);
-                            Made { drawn, places: (0..rows).collect() }
-                        }
-                    });
+                    made.drawn = mixed.block(block, self.drawn.as_ref(), (self.seed, step))?;
                 }
             }
         }
         Ok(made)
     }
-}
-
-/// Rows that were drawn, and which of them the rows of a block are.
-struct Made {
-    drawn: Arc<Drawn>,
-    places: Vec<usize>,
 }
 
 /// A block of a copy.
@@ -699,38 +413,14 @@ impl MadeBlock<'_> {
             (Maker::Groups(groups), _, Some(labels), Some(strength)) => {
                 move_toward(&groups.means[index], original, labels, strength)
             }
-            (Maker::Mixed(mixed), Some(made), ..) => Ok(self.mixed(mixed, made, index, original)),
+            (Maker::Mixed(mixed), Some(made), ..) => Ok(made.column(mixed, index, original)),
             _ => Ok(original.clone()),
         }
     }
 
-    fn mixed(
-        &self,
-        mixed: &Mixed,
-        Made { drawn, places }: &Made,
-        index: usize,
-        original: &Float64Array,
-    ) -> Float64Array {
-        let all = match index.checked_sub(mixed.x.ncols()) {
-            None => drawn.x.column(index),
-            Some(target) => drawn.y.column(target),
-        };
-        let made = places.iter().map(|&row| all[row]);
-        let Some(missing) = &mixed.missing[index] else { return made.collect::<Vec<_>>().into() };
-        let partner_missing = |row: usize| match drawn.draw.origin(row).map(|origin| origin.how) {
-            Some(How::Pair { partner, .. }) => missing[partner],
-            _ => false,
-        };
-        let present = |row: usize| original.is_valid(row) && !partner_missing(places[row]);
-        let nulls: NullBuffer = (0..self.rows).map(present).collect::<Vec<bool>>().into();
-        Float64Array::new(made.collect(), Some(nulls))
-    }
-
     /// Which rows count, if not all do.
     pub(crate) fn kept(&self) -> Option<Vec<bool>> {
-        let Made { drawn, places } = self.drawn.as_ref()?;
-        let weights = drawn.draw.row_weights()?;
-        Some(places.iter().map(|&row| weights[row] > 0.0).collect())
+        self.drawn.as_ref()?.kept()
     }
 
     /// The group of every row, if the method has groups.
@@ -748,8 +438,7 @@ impl MadeBlock<'_> {
     }
 
     fn how(&self, row: usize) -> Option<How> {
-        let Made { drawn, places } = self.drawn.as_ref()?;
-        drawn.draw.origin(places[row]).map(|origin| origin.how)
+        self.drawn.as_ref()?.how(row)
     }
 
     /// The strength of a row; none for an original.

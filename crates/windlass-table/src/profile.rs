@@ -15,7 +15,7 @@ use crate::categories::Categories;
 use crate::column::{is_numeric, numbers, range};
 use crate::identity::contents;
 use crate::rows::{Block, Rows};
-use crate::{Error, Result, RowList, Watch};
+use crate::{Error, Identity, Result, RowList, Watch};
 
 /// Integers with at most so many distinct values are taken for categories.
 pub const FEW: usize = 20;
@@ -96,8 +96,16 @@ pub(crate) struct Look {
 }
 
 impl Look {
+    /// Nothing yet, of a whole table, read from its start. Where rows go by what they hold it has no order.
+    pub(crate) fn of_table(columns: usize, categories: Categories, rows_by: &Identity) -> Self {
+        match rows_by {
+            Identity::Number => Self::in_order(columns, categories),
+            Identity::Column(_) | Identity::Content => Self::in_any_order(columns, categories),
+        }
+    }
+
     /// Nothing yet, of a table whose rows come in their order.
-    pub(crate) fn in_order(columns: usize, categories: Categories) -> Self {
+    fn in_order(columns: usize, categories: Categories) -> Self {
         let scan = || Scan { ordered: Some(Ordered::default()), ..Scan::default() };
         let scans = std::iter::repeat_with(scan).take(columns).collect();
         Self { scans, categories, rows: 0, kept: 0, contents: None }
@@ -150,6 +158,11 @@ impl Look {
             return Err(Error::TooManyGroups { groups, memory });
         }
         Ok(())
+    }
+
+    /// The number of distinct integers of a column so far, if at most [`FEW`].
+    pub(crate) fn few(&self, column: usize) -> Option<usize> {
+        self.scans[column].few()
     }
 
     pub(crate) fn finish(mut self, schema: &Schema) -> (Profile, Categories) {
@@ -390,14 +403,23 @@ impl Scan {
         }
     }
 
+    /// Whether the column holds integers.
+    fn integers(&self) -> bool {
+        self.last.is_some() || !self.distinct.is_empty()
+    }
+
+    fn few(&self) -> Option<usize> {
+        (self.integers() && self.distinct.len() <= FEW).then_some(self.distinct.len())
+    }
+
     fn profile(self, rows: u64) -> ColumnProfile {
-        let integers = self.last.is_some() || !self.distinct.is_empty();
+        let integers = self.integers();
         let levels = self.distinct.len().max(self.words.len());
         ColumnProfile {
             levels: (1..=LEVELS).contains(&levels).then_some(levels),
             missing: self.missing,
             range: self.range,
-            few: (integers && self.distinct.len() <= FEW).then_some(self.distinct.len()),
+            few: self.few(),
             counts_rows: integers && !self.jumps && rows > 1,
             extreme: self.extreme,
             absent: self.absent,

@@ -2,6 +2,7 @@
 
 use arrow_schema::{Field, Schema};
 use serde::{Deserialize, Serialize};
+use windlass::On;
 
 use crate::column::{in_words, is_numeric};
 use crate::profile::Profile;
@@ -64,6 +65,15 @@ impl Roles {
     /// The columns that are moved: features, then targets.
     pub(crate) fn moved(&self) -> Vec<usize> {
         self.features.iter().chain(&self.targets).copied().collect()
+    }
+
+    /// The columns that are clustered.
+    pub(crate) fn clustered(&self, on: On) -> Vec<usize> {
+        match on {
+            On::X => self.features.clone(),
+            On::Y => self.targets.clone(),
+            On::Xy => self.moved(),
+        }
     }
 }
 
@@ -138,21 +148,39 @@ impl Asked {
         Ok(Self { of_column, only_features: columns.features.is_some() })
     }
 
-    pub(crate) fn targets(&self) -> Vec<usize> {
+    fn having(&self, role: Role) -> impl Iterator<Item = usize> {
         let of_column = self.of_column.iter().enumerate();
-        let target = |asked: &Option<(Role, _)>| matches!(asked, Some((Role::Target, _)));
-        of_column.filter(|(_, asked)| target(asked)).map(|(place, _)| place).collect()
+        of_column
+            .filter(move |(_, asked)| asked.is_some_and(|(own, _)| own == role))
+            .map(|(place, _)| place)
     }
 
-    /// The role of every column, now that it is known what they hold.
-    pub(crate) fn settle(&self, schema: &Schema, profile: &Profile) -> Roles {
+    pub(crate) fn targets(&self) -> Vec<usize> {
+        self.having(Role::Target).collect()
+    }
+
+    pub(crate) fn weight(&self) -> Option<usize> {
+        self.having(Role::Weight).next()
+    }
+
+    /// The columns that may turn out to be moved.
+    pub(crate) fn may_move(&self, schema: &Schema) -> Vec<usize> {
+        let may = |&place: &usize| match self.of_column[place] {
+            Some((role, _)) => matches!(role, Role::Target | Role::Continuous),
+            None => !self.only_features && is_numeric(schema.field(place).data_type()),
+        };
+        (0..self.of_column.len()).filter(may).collect()
+    }
+
+    /// The role of every column; `few` says how many distinct integers it has, if they are few.
+    pub(crate) fn settle(&self, schema: &Schema, few: impl Fn(usize) -> Option<usize>) -> Roles {
         let mut roles = vec![];
         let mut reasons = vec![];
         for (place, field) in schema.fields().iter().enumerate() {
             let (role, reason) = match self.of_column[place] {
                 Some((role, option)) => (role, option.to_owned()),
                 None if self.only_features => (Role::Carried, "not in --features".to_owned()),
-                None => inferred(field, profile.columns[place].few),
+                None => inferred(field, few(place)),
             };
             roles.push(role);
             reasons.push(reason);

@@ -179,6 +179,36 @@ proptest! {
 }
 
 #[test]
+fn a_pass_is_saved_where_columns_are_what_they_seem() {
+    let rows = table(120, false);
+    let passes = |parts: &[RecordBatch], method: &Method| {
+        let settings = settings(method.clone(), false);
+        let mut fitting = Fitting::new(rows.schema(), &settings, DEFAULT_MEMORY).unwrap();
+        let mut passes = vec![];
+        while let Some(task) = fitting.task() {
+            let mut whole = Part::new(&task, &rows.schema()).unwrap();
+            for rows in parts {
+                let mut part = Part::new(&task, &rows.schema()).unwrap();
+                part.add(rows.clone(), None).unwrap();
+                whole.merge(&part.to_bytes().unwrap()).unwrap();
+            }
+            fitting.take(whole).unwrap();
+            passes.push(task.name());
+        }
+        (passes, fitting.finish().unwrap().to_bytes().unwrap())
+    };
+    let halves = [rows.slice(0, 60), rows.slice(60, 60)];
+    // In a part of two rows the integers of `n` seem to be categories.
+    let uneven = [rows.slice(0, 2), rows.slice(2, 118)];
+    let (kmeans, named) = (&methods()[0], &methods()[2]);
+    assert_eq!(passes(&halves, kmeans).0, ["reading", "taking means"]);
+    assert_eq!(passes(&uneven, kmeans).0, ["reading", "finding groups", "taking means"]);
+    assert_eq!(passes(&halves, kmeans).1, passes(&uneven, kmeans).1);
+    assert_eq!(passes(&halves, named).0, ["reading"]);
+    assert_eq!(passes(&halves, named).1, passes(&uneven, named).1);
+}
+
+#[test]
 fn what_is_fitted_goes_through_a_file() {
     let rows = table(120, false);
     for method in &methods()[..5] {

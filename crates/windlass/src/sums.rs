@@ -124,31 +124,47 @@ impl ExactSums {
         }
     }
 
+    /// Makes room for more slots.
+    pub(crate) fn grow(&mut self, slots: usize) {
+        let len = slots * self.width;
+        self.hi.resize(len, 0.0);
+        self.mid.resize(len, 0.0);
+        if !self.lo.is_empty() {
+            self.lo.resize(len, 0.0);
+        }
+    }
+
     /// Adds another table of the same shape. The order of merging does not matter.
     pub(crate) fn merge(&mut self, other: &Self) {
-        debug_assert_eq!((self.width, self.hi.len()), (other.width, other.hi.len()));
+        debug_assert_eq!(self.hi.len(), other.hi.len());
+        self.merge_at(other, 0..self.hi.len() / self.width.max(1));
+    }
+
+    /// Adds another table of the same width, each of whose slots has its place here.
+    pub(crate) fn merge_at(&mut self, other: &Self, places: impl Iterator<Item = usize>) {
+        debug_assert_eq!(self.width, other.width);
         self.refused |= other.refused;
-        for index in 0..self.hi.len() {
-            for part in [other.hi[index], other.mid[index], other.lo_at(index)] {
-                if part != 0.0 {
-                    let (sum, error) = two_sum(self.hi[index], part);
-                    self.hi[index] = sum;
-                    let (sum, left) = two_sum(self.mid[index], error);
-                    self.mid[index] = sum;
-                    if left != 0.0 {
-                        let rest = (&mut self.lo, &mut self.rest);
-                        add_left_over(rest, self.hi.len(), index, [left]);
-                    }
-                }
-            }
-        }
         if !other.rest.is_empty() {
             self.lo.resize(self.hi.len(), 0.0);
         }
-        for (&index, parts) in &other.rest {
-            let rest = self.rest.entry(index).or_default();
-            for &part in parts {
-                grow(rest, part);
+        for (slot, place) in places.enumerate() {
+            for column in 0..self.width {
+                let (from, to) = (slot * self.width + column, place * self.width + column);
+                for part in [other.hi[from], other.mid[from], other.lo_at(from)] {
+                    if part != 0.0 {
+                        let (sum, error) = two_sum(self.hi[to], part);
+                        self.hi[to] = sum;
+                        let (sum, left) = two_sum(self.mid[to], error);
+                        self.mid[to] = sum;
+                        if left != 0.0 {
+                            let rest = (&mut self.lo, &mut self.rest);
+                            add_left_over(rest, self.hi.len(), to, [left]);
+                        }
+                    }
+                }
+                for &part in other.rest.get(&from).into_iter().flatten() {
+                    grow(self.rest.entry(to).or_default(), part);
+                }
             }
         }
     }

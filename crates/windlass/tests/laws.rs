@@ -224,6 +224,29 @@ proptest! {
         }
     }
 
+    /// Groups that come to light block by block, with other numbers in every block.
+    #[test]
+    fn groups_may_be_numbered_anew((x, groups) in grouped_rows(), weighted: bool, half in 0..9_usize) {
+        let n = x.nrows();
+        let half = half.min(n);
+        let most = u32::try_from(groups.groups()).unwrap();
+        let weights: Vec<f64> = (0..n).map(|i| (1 + i % 3) as f64).collect();
+        let mut whole = GroupSums::new(groups.groups(), x.ncols());
+        whole.add(x.view(), groups.labels(), weighted.then_some(&weights[..])).unwrap();
+
+        let (first, second) = x.view().split_at(Axis(0), half);
+        let mut sums = GroupSums::new(0, x.ncols());
+        sums.grow(groups.groups());
+        sums.add(first, &groups.labels()[..half], weighted.then_some(&weights[..half])).unwrap();
+        // The other block has its groups in the opposite order.
+        let turned: Vec<u32> = groups.labels()[half..].iter().map(|&label| most - 1 - label).collect();
+        let mut others = GroupSums::new(groups.groups(), x.ncols());
+        others.add(second, &turned, weighted.then_some(&weights[half..])).unwrap();
+        let places: Vec<u32> = (0..most).rev().collect();
+        sums.merge_at(&others, &places).unwrap();
+        prop_assert_eq!(sums.finish().unwrap(), whole.finish().unwrap());
+    }
+
     #[test]
     fn single_precision_agrees_to_its_own((x, groups) in grouped_rows(), (gamma, _) in strength()) {
         for mixing in [

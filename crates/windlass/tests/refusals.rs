@@ -241,6 +241,10 @@ fn groups_and_anchors_that_do_not_fit() {
     );
     refused(sums.merge(&GroupSums::new(2, 3)), "merged sums must have 1 columns, got 3");
     refused(
+        sums.merge_at(&GroupSums::new(2, 1), &[0, 2]),
+        "row 1 has group 2, but there are 2 groups",
+    );
+    refused(
         RowSample::new(4, 1, Seed(0)).add(array![[1.0, 2.0]].view(), None),
         "the block must have 1 columns, got 2",
     );

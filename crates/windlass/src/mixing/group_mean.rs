@@ -136,8 +136,38 @@ impl GroupSums {
         if self.sums.refused() { check_finite(what, rows) } else { Ok(()) }
     }
 
+    /// Makes room for more groups, which are empty.
+    pub fn grow(&mut self, groups: usize) {
+        let groups = groups.max(self.counts.len());
+        self.counts.resize(groups, 0.0);
+        self.sums.grow(groups);
+        if let Some(weights) = &mut self.weights {
+            weights.grow(groups);
+        }
+    }
+
     /// Adds the sums of other blocks.
     pub fn merge(&mut self, other: &Self) -> Result<()> {
+        same_rows(("the sums", self.counts.len()), ("the merged sums", other.counts.len()))?;
+        self.merge_places(other, 0..self.counts.len())
+    }
+
+    /// Adds the sums of other blocks, where groups have other numbers: `places[g]` is the group here that its
+    /// group `g` is.
+    pub fn merge_at(&mut self, other: &Self, places: &[u32]) -> Result<()> {
+        same_rows(("the places", places.len()), ("the merged sums", other.counts.len()))?;
+        let groups = self.counts.len();
+        if let Some(row) = places.iter().position(|&place| place as usize >= groups) {
+            return Err(Error::NoSuchGroup { row, label: places[row], groups });
+        }
+        self.merge_places(other, places.iter().map(|&place| place as usize))
+    }
+
+    fn merge_places(
+        &mut self,
+        other: &Self,
+        places: impl Iterator<Item = usize> + Clone,
+    ) -> Result<()> {
         if self.width != other.width {
             return Err(Error::ColumnMismatch {
                 what: "merged sums",
@@ -145,19 +175,18 @@ impl GroupSums {
                 got: other.width,
             });
         }
-        same_rows(("the sums", self.counts.len()), ("the merged sums", other.counts.len()))?;
         self.refusal = self.refusal.take().or_else(|| other.refusal.clone());
-        self.sums.merge(&other.sums);
+        self.sums.merge_at(&other.sums, places.clone());
         match &other.weights {
-            Some(weights) => self.weigh().merge(weights),
+            Some(weights) => self.weigh().merge_at(weights, places.clone()),
             None if self.weights.is_some() => {
-                let counts = other.counts.chunks_exact(1).enumerate();
+                let counts = places.clone().zip(other.counts.chunks_exact(1));
                 self.weigh().add_rows(counts.map(|(slot, row)| (slot, 1.0, row)));
             }
             None => {}
         }
-        for (count, more) in self.counts.iter_mut().zip(&other.counts) {
-            *count += more;
+        for (place, more) in places.zip(&other.counts) {
+            self.counts[place] += more;
         }
         Ok(())
     }
