@@ -206,6 +206,12 @@ impl FittedTable {
         self.core.groups().into_iter().map(|group| group.rows).collect()
     }
 
+    /// The columns that have no missing value in the table that it was fitted on, if it was fitted here.
+    #[getter]
+    fn complete(&self) -> Vec<&str> {
+        self.core.complete()
+    }
+
     /// What tells rows apart: "content" or "column:NAME".
     #[getter]
     fn rows_by(&self) -> String {

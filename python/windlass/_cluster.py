@@ -117,7 +117,9 @@ def take_part(task: bytes, batches: Iterable[Any], twins: Any) -> Iterator[bytes
         yield part.to_bytes()
 
 
-def make_rows(fitted: FittedTable, batches: Iterable[Any], twins: Any) -> Iterator[Any]:
+def make_rows(
+    fitted: FittedTable, batches: Iterable[Any], twins: Any, complete: Sequence[str] = ()
+) -> Iterator[Any]:
     """Make all rows of some batches, a batch of each copy at a time."""
     import pyarrow
 
@@ -127,15 +129,24 @@ def make_rows(fitted: FittedTable, batches: Iterable[Any], twins: Any) -> Iterat
         if batch.num_rows == 0:
             continue
         if maker is None:
-            maker = core.RowMaker(fitted, batch.schema, twins)
+            maker = core.RowMaker(fitted, _never_null(batch.schema, complete), twins)
         yield from pyarrow.table(maker.make(batch)).to_batches()
 
 
-def out_schema(fitted: FittedTable, schema: Any) -> Any:
+def out_schema(fitted: FittedTable, schema: Any, complete: Sequence[str] = ()) -> Any:
     """Give the columns of the rows that are made, as pyarrow has them."""
     import pyarrow
 
-    return pyarrow.table(core.RowMaker(fitted, schema, []).empty).schema
+    maker = core.RowMaker(fitted, _never_null(schema, complete), [])
+    return pyarrow.table(maker.empty).schema
+
+
+def _never_null(schema: Any, complete: Sequence[str]) -> Any:
+    """Say of some columns that they are never null, which is checked while rows are made."""
+    import pyarrow
+
+    fields = (field.with_nullable(False) if field.name in complete else field for field in schema)
+    return pyarrow.schema(fields)
 
 
 def run_passes(

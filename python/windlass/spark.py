@@ -108,17 +108,15 @@ def augment(
     if isinstance(plan, FittedTable):
         given = {"target": target, "key": key, "provenance": provenance, **columns}
         _cluster.check_fitted(plan, given)
-        fitted, twins = plan, None
-        if plan.draws_for_rows:
-            twins = _twins(df, plan.rows_by)
-    else:
-        request = _cluster.Request(plan, target, key, provenance, memory, columns)
-        rows = _Rows(df, request)
-        made, twins = _cluster.fitted_or_within(request, rows.schema, rows.found), rows.twins
-        if isinstance(made, _cluster.Within):
-            return _make_within(df, made, twins)
-        fitted = made
-    return _make(df, fitted, twins)
+        twins = _twins(df, plan.rows_by) if plan.draws_for_rows else None
+        return _make(df, plan, twins)
+    request = _cluster.Request(plan, target, key, provenance, memory, columns)
+    rows = _Rows(df, request)
+    fitted = _cluster.fitted_or_within(request, rows.schema, rows.found)
+    if isinstance(fitted, _cluster.Within):
+        return _make_within(df, fitted, rows.twins)
+    # Spark would ask of every value whether it is there, which takes a quarter of its time.
+    return _make(df, fitted, rows.twins, fitted.complete)
 
 
 class _Rows:
@@ -140,11 +138,13 @@ class _Rows:
         return (bytes(row["part"]) for row in found.collect())
 
 
-def _make(df: Any, fitted: FittedTable, twins: dict[int, Any] | None) -> Any:
+def _make(
+    df: Any, fitted: FittedTable, twins: dict[int, Any] | None, complete: Sequence[str] = ()
+) -> Any:
     from pyspark.sql.pandas.types import from_arrow_schema
 
-    schema = from_arrow_schema(_cluster.out_schema(fitted, _arrow_schema(df)))
-    return df.mapInArrow(_rows(_shared(df, fitted.to_bytes()), twins), schema)
+    schema = from_arrow_schema(_cluster.out_schema(fitted, _arrow_schema(df), complete))
+    return df.mapInArrow(_rows(_shared(df, fitted.to_bytes()), twins, complete), schema)
 
 
 def _make_within(df: Any, within: _cluster.Within, twins: dict[int, Any] | None) -> Any:
@@ -200,11 +200,11 @@ def _merge(task: bytes, schema: Any) -> Callable[[Iterator[Any]], Iterator[Any]]
 
 
 def _rows(
-    state: Callable[[], bytes], twins: dict[int, Any] | None
+    state: Callable[[], bytes], twins: dict[int, Any] | None, complete: Sequence[str]
 ) -> Callable[[Iterator[Any]], Iterator[Any]]:
     def rows(batches: Iterator[Any]) -> Iterator[Any]:
         fitted = FittedTable.from_bytes(state())
-        yield from _cluster.make_rows(fitted, batches, _here(twins))
+        yield from _cluster.make_rows(fitted, batches, _here(twins), complete)
 
     return rows
 

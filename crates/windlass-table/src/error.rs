@@ -92,6 +92,9 @@ pub enum Error {
     /// A value that was not there when groups were found.
     #[error("`{value}` names no group: it was not in {columns} when the groups were found")]
     NewValue { columns: String, value: String },
+    /// A value is missing in a column that has none.
+    #[error("`{column}` is missing in row {row}, and was never missing when it was fitted")]
+    NewlyMissing { column: String, row: String },
     /// What was fitted cannot be kept in a file.
     #[error(
         "{what} mixes rows of the table: what was fitted is the table itself, and is not saved"
@@ -234,6 +237,9 @@ impl Error {
                 "a key has another value in every row; or --rows-by content".into()
             }
             Self::NewValue { .. } => "fit again, on a table that has it".into(),
+            Self::NewlyMissing { .. } => {
+                "is the table the same whenever it is read? Write it first, or fit it and augment with what was fitted".into()
+            }
             Self::NotSaved { .. } => "only ada with groups can be fitted in one place and used in another".into(),
             Self::BadFitted { .. } => "is it a file that --save-fitted wrote?".into(),
             Self::OtherColumns { .. } => "what was fitted goes with tables of the same columns".into(),

@@ -97,6 +97,15 @@ impl Fitted {
         self.maker.groups()
     }
 
+    /// The columns that have no missing value in the table that it was fitted on; of one that was read from a
+    /// file, none are known.
+    #[must_use]
+    pub fn complete(&self) -> Vec<&str> {
+        let found = self.profile.iter().flat_map(|profile| &profile.columns);
+        let columns = self.columns.iter().zip(found).filter(|(_, found)| found.missing == 0);
+        columns.map(|(column, _)| column.name.as_str()).collect()
+    }
+
     /// Whether rows that hold the same must be told apart.
     #[must_use]
     pub fn needs_twins(&self) -> bool {
@@ -257,6 +266,15 @@ impl Ready {
             self.fitted.check(&rows.schema())?;
         }
         let block = self.selector.block(rows, 0, 0, twins)?;
+        for (field, column) in self.input.fields().iter().zip(block.batch.columns()) {
+            if let Some(nulls) = column.nulls().filter(|nulls| nulls.null_count() > 0)
+                && !field.is_nullable()
+            {
+                let row = nulls.iter().position(|present| !present).unwrap_or(0);
+                let (column, row) = (field.name().clone(), block.name(row));
+                return Err(Error::NewlyMissing { column, row });
+            }
+        }
         let mut checked = fitted.roles.moved();
         checked.extend(fitted.roles.weight);
         fitted.roles.check_values(&self.input, &Profile::of_columns(&block, &checked))?;

@@ -7,6 +7,7 @@ use arrow_array::{
     ArrayRef, BooleanArray, Date32Array, Float32Array, Float64Array, Int32Array, Int64Array,
     RecordBatch, StringArray,
 };
+use arrow_schema::{Field, Schema};
 use proptest::prelude::*;
 use windlass::{Bandwidth, GammaLaw, Per, Seed, Stream};
 use windlass_table::{
@@ -206,6 +207,32 @@ fn a_pass_is_saved_where_columns_are_what_they_seem() {
     assert_eq!(passes(&halves, kmeans).1, passes(&uneven, kmeans).1);
     assert_eq!(passes(&halves, named).0, ["reading"]);
     assert_eq!(passes(&halves, named).1, passes(&uneven, named).1);
+}
+
+#[test]
+fn a_column_that_is_never_null_stays_so() {
+    let rows = table(60, false);
+    let settings = settings(methods()[0].clone(), false);
+    let fitted = fitted_in_parts(std::slice::from_ref(&rows), &settings, &[0]);
+    let complete = fitted.complete();
+    assert!(complete.contains(&"a") && !complete.contains(&"b"), "{complete:?}");
+    let never_null = |field: &Arc<Field>| {
+        let nullable = !complete.contains(&field.name().as_str());
+        field.as_ref().clone().with_nullable(nullable)
+    };
+    let fields: Vec<Field> = rows.schema().fields().iter().map(never_null).collect();
+    let schema = Arc::new(Schema::new(fields));
+    let ready = Arc::new(fitted).on(&schema).unwrap();
+    assert!(!ready.schema().field_with_name("a").unwrap().is_nullable());
+    assert_eq!(ready.make(rows.clone(), None).unwrap().len(), 3);
+
+    let mut columns = rows.columns().to_vec();
+    let values = (0..60).map(|row| (row != 41).then_some(0.5));
+    columns[0] = Arc::new(values.collect::<Float64Array>());
+    let changed = RecordBatch::try_new(rows.schema(), columns).unwrap();
+    let refused = ready.make(changed, None).unwrap_err().to_string();
+    let expected = "`a` is missing in row id=187, and was never missing when it was fitted";
+    assert_eq!(refused, expected);
 }
 
 #[test]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import pathlib
+import signal
 from typing import Any
 
 import pyarrow
@@ -80,3 +82,45 @@ def test_bad_values_name_column_and_key(ray: Any) -> None:
     mixed = ray.data.from_arrow([good, words])
     with pytest.raises(Exception, match=r"[Ff]ield a |column `a`"):
         windlass.ray.fit(mixed, windlass.ADA(), "y", key="id")
+
+
+def test_a_worker_that_is_killed_is_no_loss(ray: Any, tmp_path: pathlib.Path) -> None:
+    """Nothing is lost, and nothing comes twice."""
+    import windlass.ray
+
+    path = write(tmp_path, table())
+    expected = command(path, "-t y --provenance --rows-by column:id --clusters 8 --copies 3")
+    data = ray.data.read_parquet(path).repartition(4)
+    plan = windlass.ADA(n_anchors=8, copies=3)
+    out = windlass.ray.augment(data, plan, "y", key="id", provenance=True)
+    mark = tmp_path / "killed"
+
+    def once(rows: pyarrow.Table) -> pyarrow.Table:
+        try:
+            mark.touch(exist_ok=False)
+        except FileExistsError:
+            return rows
+        os.kill(os.getpid(), signal.SIGKILL)
+        return rows
+
+    rows = out.map_batches(once, batch_format="pyarrow", batch_size=None)
+    assert rows_of(collected(rows)) == expected
+    assert mark.exists()
+
+
+def test_local_mixup_of_a_large_table_stays_within_blocks(ray: Any) -> None:
+    """And says so."""
+    import windlass.ray
+
+    blocks = [table(300).slice(first, 100) for first in (0, 100, 200)]
+    places = {id: place for place, block in enumerate(blocks) for id in block["id"].to_pylist()}
+    data = ray.data.from_arrow(blocks)
+    plan = windlass.LocalMixup(epsilon=300.0, random_state=2)
+    with pytest.warns(UserWarning, match="finds partners within partitions only"):
+        out = windlass.ray.augment(data, plan, "y", key="id", provenance=True, memory=50_000)
+    made = collected(out).to_pylist()
+    pairs = [(row["windlass_source"], row["windlass_partner"]) for row in made]
+    pairs = [pair for pair in pairs if pair[1] is not None]
+    assert len(made) - len(pairs) == 300
+    assert len(pairs) > 30
+    assert all(places[source] == places[partner] for source, partner in pairs)

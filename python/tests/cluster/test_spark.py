@@ -73,8 +73,13 @@ def test_what_was_fitted_is_a_file(spark: Any, tmp_path: pathlib.Path) -> None:
     words = "-t y --clusters 8 --copies 3 --seed 7 --rows-by column:id --provenance"
     expected = command(path, f"{words} --save-fitted {tmp_path / 'own.json'}")
     assert pathlib.Path(saved).read_text() == (tmp_path / "own.json").read_text()
+    # What is never missing needs no place for it; of another table nothing is known.
+    made = windlass.spark.augment(df, plan, "y", key="id", provenance=True)
+    assert [made.schema[name].nullable for name in ("a", "c", "y")] == [False, True, False]
+    assert rows_of(collected(made)) == expected
     again = windlass.FittedTable.load(saved)
     out = windlass.spark.augment(df, again)
+    assert out.schema["a"].nullable
     assert rows_of(collected(out)) == expected
     out.write.parquet(str(tmp_path / "out"))
     said = verify(str(tmp_path / "out"), path, saved)
