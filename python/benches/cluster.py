@@ -198,6 +198,7 @@ def plain_on_spark(table: str, out: str, meter: Meter) -> dict[str, Any]:
 
 
 def ours_on_ray(table: str, out: str, meter: Meter) -> dict[str, Any]:
+    os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"  # It listens on loopback only.
     import ray
 
     import windlass.ray
@@ -206,7 +207,6 @@ def ours_on_ray(table: str, out: str, meter: Meter) -> dict[str, Any]:
     ray.init(
         num_cpus=2,
         include_dashboard=False,
-        _node_ip_address="127.0.0.1",
         object_store_memory=2 << 30,
         log_to_driver=False,
     )

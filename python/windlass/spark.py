@@ -6,7 +6,7 @@
 >>> out.write.parquet("augmented")  # doctest: +SKIP
 
 Spark moves the rows, as batches of Arrow, and the compiled core does the arithmetic. Fitting
-takes two or three passes of partial sums, which are merged exactly; no row is shuffled or
+takes one to three passes of partial sums, which are merged exactly; no row is shuffled or
 collected. The rows that are made are those of the command ``windlass augment`` with
 ``--rows-by``, to the bit, whatever the partitions.
 """

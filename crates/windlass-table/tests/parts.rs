@@ -212,6 +212,9 @@ fn a_pass_is_saved_where_columns_are_what_they_seem() {
 #[test]
 fn a_column_that_is_never_null_stays_so() {
     let rows = table(60, false);
+    let may_be_null = |field: &Arc<Field>| field.as_ref().clone().with_nullable(true);
+    let fields: Vec<Field> = rows.schema().fields().iter().map(may_be_null).collect();
+    let rows = rows.with_schema(Arc::new(Schema::new(fields))).unwrap();
     let settings = settings(methods()[0].clone(), false);
     let fitted = fitted_in_parts(std::slice::from_ref(&rows), &settings, &[0]);
     let complete = fitted.complete();

@@ -45,18 +45,46 @@ def spark(request: pytest.FixtureRequest) -> Any:
 @pytest.fixture(scope="session")
 def ray() -> Any:
     """Ray with two workers."""
+    # Without "clusters" a node's address is loopback, whatever the system; Ray reads it when it is imported.
+    os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
     module = pytest.importorskip("ray")
     os.environ["RAY_DATA_DISABLE_PROGRESS_BARS"] = "1"
     module.init(
         num_cpus=2,
         include_dashboard=False,
-        _node_ip_address="127.0.0.1",
         object_store_memory=512 << 20,
         log_to_driver=False,
         configure_logging=False,
     )
     yield module
     module.shutdown()
+
+
+def listening_elsewhere() -> list[str]:
+    """Find what this process and its descendants listen on, other than loopback."""
+    parents: dict[int, int] = {}
+    sockets: dict[int, set[str]] = {}
+    for folder in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            parents[int(folder.name)] = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+            links = [os.readlink(link) for link in (folder / "fd").iterdir()]
+        except OSError:
+            continue  # It has ended.
+        sockets[int(folder.name)] = {link[8:-1] for link in links if link.startswith("socket:[")}
+
+    def ours(pid: int) -> bool:
+        return pid == os.getpid() or (pid in parents and ours(parents[pid]))
+
+    own = set().union(*(inodes for pid, inodes in sockets.items() if ours(pid)))
+    loopback = ("0100007F", "00000000000000000000000001000000", "0000000000000000FFFF00000100007F")
+    found = []
+    for table in ("tcp", "tcp6"):
+        for line in pathlib.Path(f"/proc/net/{table}").read_text().splitlines()[1:]:
+            words = line.split()
+            listens = words[3] == "0A"
+            if listens and words[9] in own and not words[1].startswith(loopback):
+                found.append(words[1])
+    return found
 
 
 def table(rows: int = 1200, *, equal: bool = False) -> pyarrow.Table:

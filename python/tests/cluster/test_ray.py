@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow
 import pytest
-from conftest import command, rows_of, table, verify, write
+from conftest import command, listening_elsewhere, rows_of, table, verify, write
 
 import windlass
 
@@ -50,6 +50,12 @@ def test_the_same_bits_as_the_command(
         spread = data.repartition(blocks)
         out = windlass.ray.augment(spread, plan, "y", key=key, provenance=True, **settings)
         assert rows_of(collected(out)) == expected, (blocks, words)
+
+
+def test_it_listens_on_loopback_only(ray: Any) -> None:
+    """While workers are at work."""
+    assert ray.data.range(10).map(lambda row: row).count() == 10
+    assert listening_elsewhere() == []
 
 
 def test_what_was_fitted_is_a_file(ray: Any, tmp_path: pathlib.Path) -> None:

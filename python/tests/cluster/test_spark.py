@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow
 import pytest
-from conftest import command, rows_of, table, verify, write
+from conftest import command, listening_elsewhere, rows_of, table, verify, write
 
 import windlass
 import windlass.spark
@@ -60,6 +60,12 @@ def test_the_same_bits_as_the_command(
         spread = df.repartition(parts)
         out = windlass.spark.augment(spread, plan, "y", key=key, provenance=True, **settings)
         assert rows_of(collected(out)) == expected, (parts, words)
+
+
+def test_it_listens_on_loopback_only(spark: Any) -> None:
+    """While executors are at work."""
+    assert spark.range(10).mapInArrow(lambda batches: batches, "id bigint").count() == 10
+    assert listening_elsewhere() == []
 
 
 def test_what_was_fitted_is_a_file(spark: Any, tmp_path: pathlib.Path) -> None:
