@@ -32,8 +32,8 @@ try:
 except ImportError as error:
     raise needs(str(error.name), "windlass.spark", "pyspark pyarrow") from None
 
-# Parts that are merged on the driver without another step in between.
-_FEW = 32
+# Parts that are merged on the driver, and by one worker: a sample of a wide table is some 30 MB.
+_FEW, _TOGETHER = 8, 32
 
 
 def fit(
@@ -126,14 +126,15 @@ class _Rows:
         self.df, self.schema = df, _arrow_schema(df)
         request.fitting(self.schema)  # What can be refused before rows are read is refused before.
         self.twins = _twins(df, request.rows_by) if request.draws_for_rows else None
-        self.partitions = df.rdd.getNumPartitions() if hasattr(df, "rdd") else _FEW
+        self.partitions = df.rdd.getNumPartitions() if hasattr(df, "rdd") else _TOGETHER
 
     def found(self, task: bytes) -> Iterable[bytes]:
         """Give what is found in some partitions each."""
         found = self.df.mapInArrow(_parts(task, self.twins), "part binary")
-        # Parts are merged by workers first if there are many: what comes here is a few of them.
-        if self.partitions > _FEW:
-            found = found.repartition(math.isqrt(self.partitions))
+        parts = self.partitions
+        while parts > _FEW:
+            parts = math.ceil(parts / _TOGETHER)
+            found = found.repartition(parts)
             found = found.mapInArrow(_merge(task, self.schema), "part binary")
         return (bytes(row["part"]) for row in found.collect())
 

@@ -68,6 +68,16 @@ def test_it_listens_on_loopback_only(spark: Any) -> None:
     assert listening_elsewhere() == []
 
 
+def test_many_parts_are_merged_by_workers(spark: Any, tmp_path: pathlib.Path) -> None:
+    """What is found in more partitions than the driver merges."""
+    path = write(tmp_path, table())
+    df = spark.read.parquet(path)
+    plan = windlass.ADA(n_anchors=8, random_state=7)
+    few = windlass.spark.fit(df, plan, "y", key="id")
+    many = windlass.spark.fit(df.repartition(40), plan, "y", key="id")
+    assert many.to_bytes() == few.to_bytes()
+
+
 def test_what_was_fitted_is_a_file(spark: Any, tmp_path: pathlib.Path) -> None:
     """The command reads it, and verifies with it what Spark wrote."""
     path = write(tmp_path, table())
