@@ -138,6 +138,7 @@ def spark_session(memory: str) -> Any:
         "spark.ui.enabled": "false",
         "spark.sql.shuffle.partitions": "4",
         "spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1),
+        "spark.ui.showConsoleProgress": "false",
         "spark.executorEnv.PYTHONPATH": os.environ.get("PYTHONPATH", ""),
         "spark.executorEnv.PYSPARK_PYTHON": sys.executable,
     }.items():

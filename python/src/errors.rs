@@ -12,6 +12,12 @@ create_exception!(
 );
 create_exception!(
     windlass,
+    NeedsMemoryError,
+    InputError,
+    "A method needs more of a table in memory than was allowed."
+);
+create_exception!(
+    windlass,
     InputTypeError,
     PyTypeError,
     "Data of a kind that cannot be used; the message says which, and what to do."
@@ -90,6 +96,7 @@ impl Refusal for windlass_table::Error {
         match self {
             Self::Interrupted => PyKeyboardInterrupt::new_err(()),
             Self::NotNumeric { .. } | Self::NotCategories { .. } => InputTypeError::new_err(text),
+            Self::NeedsMemory { .. } => NeedsMemoryError::new_err(text),
             error if error.is_fault() => PyOSError::new_err(text),
             _ => InputError::new_err(text),
         }

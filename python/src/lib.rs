@@ -27,7 +27,7 @@ mod _windlass {
     #[pymodule_export]
     use super::compare::{Contest, Outcome};
     #[pymodule_export]
-    use super::errors::{InputError, InputTypeError};
+    use super::errors::{InputError, InputTypeError, NeedsMemoryError};
     #[pymodule_export]
     use super::mixing::{group_mean, step_of};
     #[pymodule_export]

@@ -202,8 +202,8 @@ def fitted_or_within(
     """Fit; Local-Mixup falls back to partners within partitions where there is no room."""
     try:
         return run_passes(request, schema, found)
-    except InputError as error:
-        if request.augmenter._method != "local-mixup" or "in memory" not in str(error):
+    except core.NeedsMemoryError:
+        if request.augmenter._method != "local-mixup":
             raise
         warnings.warn(
             "Local-Mixup finds partners within partitions only: the table is larger than memory "

@@ -17,6 +17,7 @@ __all__ = [
     "InputError",
     "InputTypeError",
     "Model",
+    "NeedsMemoryError",
     "Outcome",
     "Part",
     "Plan",
@@ -38,6 +39,9 @@ GAMMAS: list[float]
 
 class InputError(ValueError):
     """A value that cannot be used; the message says which, and what to do."""
+
+class NeedsMemoryError(InputError):
+    """A method needs more of a table in memory than was allowed."""
 
 class InputTypeError(TypeError):
     """Data of a kind that cannot be used; the message says which, and what to do."""

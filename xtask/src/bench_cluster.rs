@@ -141,8 +141,7 @@ process took, with its start; of the most rows it is the median run.
         page,
         "
 Our arithmetic, and all else that Python does, is {:.0} % of what the executors take ({python:.1} of {executors:.1} s); the rest is
-Java, which reads Parquet, brings rows to Arrow and back, and writes Parquet. So what there is to win lies there: rows are brought to
-Python once to fit, not twice, and columns without a missing value are said to be never null, for which *plain* has no ground.
+Java\u{2019}s, which [mostly writes Parquet](../at-scale.md#what-it-costs), on both sides. Of ours, {fit:.1} s are the pass to fit.
 Who has a table on one machine is served best by the command.",
         100.0 * python / executors,
     )?;

@@ -285,9 +285,10 @@ impl<'a> Augmentation<'a> {
             let made = made.collect::<Result<Vec<_>>>()?;
             for block in self.rows.blocks() {
                 let block = block?;
+                let labels = maker.label(&block)?;
                 for (&copy, made) in copies.iter().zip(&made) {
                     watch.advance(block.rows() as u64)?;
-                    let made = made.block(&block)?;
+                    let made = made.block(&block, labels.as_ref())?;
                     let rows = self.ready.block(copy, &block, &made)?;
                     tally.add(&rows, made.gammas());
                     if let Some(sketch) = &mut sketch {

@@ -279,9 +279,10 @@ impl Ready {
         checked.extend(fitted.roles.weight);
         fitted.roles.check_values(&self.input, &Profile::of_columns(&block, &checked))?;
         let seed = Seed(fitted.settings.seed);
+        let labels = fitted.maker.label(&block)?;
         let made = self.copies().map(|copy| {
             let prepared: MadeCopy<'_> = fitted.maker.copy(copy, seed)?;
-            Ok(self.block(copy, &block, &prepared.block(&block)?)?.batch)
+            Ok(self.block(copy, &block, &prepared.block(&block, labels.as_ref())?)?.batch)
         });
         made.collect()
     }

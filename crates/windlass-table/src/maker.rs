@@ -177,6 +177,14 @@ impl Maker {
         filled.enumerate().map(summary).collect()
     }
 
+    /// The groups of the rows of a block, the same in every copy, if the method has groups.
+    pub(crate) fn label(&self, block: &Block) -> Result<Option<Arc<[u32]>>> {
+        match self {
+            Self::Groups(groups) => groups.label(block).map(|labels| Some(labels.into())),
+            Self::Mixed(_) => Ok(None),
+        }
+    }
+
     /// Prepares a copy; copy 0 are the originals.
     pub(crate) fn copy(&self, copy: usize, seed: Seed) -> Result<MadeCopy<'_>> {
         let step = copy.checked_sub(1).map(|step| step as u64);
@@ -370,14 +378,16 @@ pub(crate) struct MadeCopy<'a> {
 }
 
 impl MadeCopy<'_> {
-    /// Prepares a block.
-    pub(crate) fn block(&self, block: &Block) -> Result<MadeBlock<'_>> {
-        let rows = block.rows();
-        let mut made =
-            MadeBlock { maker: self.maker, rows, labels: None, strength: None, drawn: None };
+    /// Prepares a block, whose rows have these groups, if there are groups.
+    pub(crate) fn block(
+        &self,
+        block: &Block,
+        labels: Option<&Arc<[u32]>>,
+    ) -> Result<MadeBlock<'_>> {
+        let (rows, labels) = (block.rows(), labels.cloned());
+        let mut made = MadeBlock { maker: self.maker, rows, labels, strength: None, drawn: None };
         match self.maker {
             Maker::Groups(groups) => {
-                made.labels = Some(groups.label(block)?);
                 made.strength = self.step.map(|step| match groups.per {
                     Per::Batch => Strength::Shared(groups.gammas.shared(self.seed, step)),
                     Per::Row => {
@@ -400,7 +410,7 @@ impl MadeCopy<'_> {
 pub(crate) struct MadeBlock<'a> {
     maker: &'a Maker,
     rows: usize,
-    labels: Option<Vec<u32>>,
+    labels: Option<Arc<[u32]>>,
     strength: Option<Strength>,
     drawn: Option<Made>,
 }

@@ -138,6 +138,15 @@ def rows_of(data: pyarrow.Table) -> list[tuple[Any, ...]]:
     return sorted(zip(*columns))
 
 
+def check_partners(made: pyarrow.Table, places: dict[int, int]) -> None:
+    """Check that partners, of which there are some, stand in the same place as their rows."""
+    sources, partners = (made[f"windlass_{name}"].to_pylist() for name in ("source", "partner"))
+    pairs = [pair for pair in zip(sources, partners) if pair[1] is not None]
+    assert made.num_rows - len(pairs) == len(places)
+    assert len(pairs) > 30
+    assert all(places[source] == places[partner] for source, partner in pairs)
+
+
 def verify(out: str, path: str, fitted: str) -> str:
     """Verify with the command."""
     words = [COMMAND, "verify", out, "--against", path, "--fitted", fitted]
