@@ -53,7 +53,8 @@ impl Ahead {
         }
     }
 
-    /// Takes the rows of a block. `seem` says what columns seem to be. After an error it is of no use.
+    /// Takes the rows of a block, and says whether it is of use still; after an error it is not. `seem` says what
+    /// columns seem to be.
     pub(crate) fn add(
         &mut self,
         block: &Block,
@@ -66,7 +67,7 @@ impl Ahead {
         }
     }
 
-    /// Adds what was found in other rows; whether it is of use then.
+    /// Adds what was found in other rows, and says whether it is of use still.
     pub(crate) fn merge(&mut self, other: Self, memory: u64) -> Result<bool> {
         match (self, other) {
             (Self::Sums(sums), Self::Sums(other)) => sums.merge(&other, memory),
