@@ -201,10 +201,13 @@ fn a_pass_is_saved_where_columns_are_what_they_seem() {
     let halves = [rows.slice(0, 60), rows.slice(60, 60)];
     // In a part of two rows the integers of `n` seem to be categories.
     let uneven = [rows.slice(0, 2), rows.slice(2, 118)];
+    // And here in every part.
+    let slivers: Vec<RecordBatch> = (0..12).map(|part| rows.slice(part * 10, 10)).collect();
     let (kmeans, named) = (&methods()[0], &methods()[2]);
     assert_eq!(passes(&halves, kmeans).0, ["reading", "taking means"]);
     assert_eq!(passes(&uneven, kmeans).0, ["reading", "finding groups", "taking means"]);
     assert_eq!(passes(&halves, kmeans).1, passes(&uneven, kmeans).1);
+    assert_eq!(passes(&slivers, kmeans), passes(&uneven, kmeans));
     assert_eq!(passes(&halves, named).0, ["reading"]);
     assert_eq!(passes(&halves, named).1, passes(&uneven, named).1);
 }
