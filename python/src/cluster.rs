@@ -8,11 +8,11 @@ use arrow_schema::ffi::FFI_ArrowSchema;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyDict};
-use windlass_table::{Identity, Settings, Task, Twins, row_ids, write_whole};
+use windlass_table::{Error, Identity, Settings, Task, Twins, row_ids, write_whole};
 
 use crate::errors::{InputTypeError, Refused as _};
 use crate::options;
-use crate::table::{Table, column_roles, read};
+use crate::table::{NAME, Table, column_roles, read, stream};
 use crate::work::away;
 
 /// The columns of anything that has `__arrow_c_schema__`.
@@ -273,6 +273,28 @@ impl RowMaker {
         let batches = made?.refused()?.concat();
         Ok(Table { schema: Arc::clone(core.schema()), batches })
     }
+}
+
+/// Writes what is made of a stream of rows to a file of its own, and says how many rows it has. `own` says that the
+/// method was fitted on the table that the rows are of; the file then says how it was made.
+#[pyfunction]
+#[pyo3(signature = (fitted, schema, rows, path, *, twins=None, own=false))]
+pub(crate) fn write_rows(
+    py: Python<'_>,
+    fitted: &FittedTable,
+    schema: &Bound<'_, PyAny>,
+    rows: &Bound<'_, PyAny>,
+    path: PathBuf,
+    twins: Option<Vec<(i64, u32)>>,
+    own: bool,
+) -> PyResult<u64> {
+    let ready = Arc::clone(&fitted.core).on(&schema_of(schema)?).refused()?;
+    let manifest = own.then(|| fitted.core.manifest());
+    let mut twins = twins_of(twins);
+    let rows = stream(rows)?.map(|batch| {
+        batch.map_err(|error| Error::Damaged { path: NAME.into(), why: error.to_string() })
+    });
+    away(py, || ready.write(rows, twins.as_mut(), &path, manifest.as_ref()))?.refused()
 }
 
 /// What the rows of a batch go by, as a column `id`.

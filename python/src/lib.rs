@@ -23,7 +23,7 @@ mod _windlass {
     #[pymodule_export]
     use super::augment::{Fitted, Plan};
     #[pymodule_export]
-    use super::cluster::{FittedTable, Fitting, Part, RowMaker, ids_of_rows};
+    use super::cluster::{FittedTable, Fitting, Part, RowMaker, ids_of_rows, write_rows};
     #[pymodule_export]
     use super::compare::{Contest, Outcome};
     #[pymodule_export]

@@ -26,8 +26,8 @@ pub(crate) const NAME: &str = "the table";
 
 const CAPSULE: &std::ffi::CStr = c"arrow_array_stream";
 
-/// The batches of anything that has `__arrow_c_stream__`.
-pub(crate) fn read(object: &Bound<'_, PyAny>) -> PyResult<(SchemaRef, Vec<RecordBatch>)> {
+/// The batches of anything that has `__arrow_c_stream__`, as they come.
+pub(crate) fn stream(object: &Bound<'_, PyAny>) -> PyResult<RecordBatchStreamReader> {
     let stream = object.call_method0("__arrow_c_stream__")?.cast_into::<PyCapsule>()?;
     let pointer = stream.pointer_checked(Some(CAPSULE))?.cast::<FFI_ArrowArrayStream>();
     #[expect(
@@ -35,11 +35,16 @@ pub(crate) fn read(object: &Bound<'_, PyAny>) -> PyResult<(SchemaRef, Vec<Record
         reason = "the capsule's name says what it holds; it is moved out, as agreed"
     )]
     let stream = unsafe { FFI_ArrowArrayStream::from_raw(pointer.as_ptr()) };
-    let refuse = |error: arrow_schema::ArrowError| InputTypeError::new_err(error.to_string());
-    let reader = RecordBatchStreamReader::try_new(stream).map_err(refuse)?;
+    let reader = RecordBatchStreamReader::try_new(stream);
+    reader.map_err(|error| InputTypeError::new_err(error.to_string()))
+}
+
+/// All batches of anything that has `__arrow_c_stream__`.
+pub(crate) fn read(object: &Bound<'_, PyAny>) -> PyResult<(SchemaRef, Vec<RecordBatch>)> {
+    let reader = stream(object)?;
     let schema = reader.schema();
-    let batches = reader.collect::<Result<_, _>>().map_err(refuse)?;
-    Ok((schema, batches))
+    let batches = reader.collect::<Result<_, _>>();
+    Ok((schema, batches.map_err(|error| InputTypeError::new_err(error.to_string()))?))
 }
 
 /// The columns of a matrix under names, each as an array of Arrow.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import os
 import warnings
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,8 @@ from ._windlass import FittedTable, InputError, InputTypeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from ._folder import Folder
 
 # What the driver may hold of a table for methods that mix rows, and send to every worker.
 MEMORY = 1 << 30
@@ -29,11 +32,12 @@ class Request:
     def __init__(
         self,
         plan: str | Augmenter,
+        *,
         target: str | Sequence[str] | None,
         key: str | None,
         provenance: bool,
         memory: int,
-        roles: dict[str, Any],
+        **roles: Any,
     ) -> None:
         if target is None:
             raise InputError("target names no column")
@@ -117,28 +121,101 @@ def take_part(task: bytes, batches: Iterable[Any], twins: Any) -> Iterator[bytes
         yield part.to_bytes()
 
 
-def make_rows(
-    fitted: FittedTable, batches: Iterable[Any], twins: Any, complete: Sequence[str] = ()
-) -> Iterator[Any]:
+class Whole:
+    """A method that was fitted on the whole table, as workers have it."""
+
+    def __init__(
+        self, state: Callable[[], bytes], complete: Sequence[str] = (), own: bool = False
+    ) -> None:
+        self.state = state
+        # Columns that are never null, and whether it was fitted on the table whose rows it makes.
+        self.complete, self.own = complete, own
+
+    def on(self, batches: Iterator[Any], _twins: Any) -> tuple[FittedTable, Iterable[Any]]:
+        """Give what was fitted, and the batches of a partition to make rows of."""
+        return FittedTable.from_bytes(self.state()), batches
+
+    def out_schema(self, schema: Any) -> Any:
+        """Give the columns of the rows that are made, as pyarrow has them."""
+        import pyarrow
+
+        fitted = FittedTable.from_bytes(self.state())
+        maker = core.RowMaker(fitted, _never_null(schema, self.complete), [])
+        return pyarrow.table(maker.empty).schema
+
+
+class Within:
+    """A method that is fitted anew in every partition: Local-Mixup on tables that are too large.
+
+    What columns are is found in the whole table.
+    """
+
+    complete: Sequence[str] = ()
+    own = False
+
+    def __init__(self, request: Request, schema: Any, found: Callable[[bytes], Iterable[bytes]]):
+        self.request = request.without_limit()
+        task = self.request.fitting(schema).task()
+        self.look = merged(task[1], schema, found(task[1])) if task else b""
+
+    def on(self, batches: Iterator[Any], twins: Any) -> tuple[FittedTable, Iterable[Any]]:
+        """Fit on the batches of a partition."""
+        kept = list(batches)
+        schema = kept[0].schema
+        fitting = self.request.fitting(schema)
+        while (task := fitting.task()) is not None:
+            part = core.Part(task[1], schema, twins)
+            if task[0] == "reading":
+                part.merge(self.look)
+            else:
+                for batch in kept:
+                    part.add(batch)
+            fitting.take(part)
+        return fitting.finish(), kept
+
+
+def make_rows(method: Whole | Within, batches: Iterable[Any], twins: Any) -> Iterator[Any]:
     """Make all rows of some batches, a batch of each copy at a time."""
     import pyarrow
 
-    alone()
-    maker = None
+    if (begun := _begun(method, batches, twins)) is None:
+        return
+    fitted, schema, batches = begun
+    maker = core.RowMaker(fitted, _never_null(schema, method.complete), twins)
     for batch in batches:
-        if batch.num_rows == 0:
-            continue
-        if maker is None:
-            maker = core.RowMaker(fitted, _never_null(batch.schema, complete), twins)
         yield from pyarrow.table(maker.make(batch)).to_batches()
 
 
-def out_schema(fitted: FittedTable, schema: Any, complete: Sequence[str] = ()) -> Any:
-    """Give the columns of the rows that are made, as pyarrow has them."""
+def write_rows(
+    method: Whole | Within, batches: Iterable[Any], twins: Any, folder: Folder
+) -> Iterator[Any]:
+    """Write all rows of some batches to a file; give its name and the number of its rows."""
     import pyarrow
 
-    maker = core.RowMaker(fitted, _never_null(schema, complete), [])
-    return pyarrow.table(maker.empty).schema
+    if (begun := _begun(method, batches, twins)) is None:
+        return
+    fitted, schema, batches = begun
+    stream = pyarrow.RecordBatchReader.from_batches(schema, batches)
+    complete = _never_null(schema, method.complete)
+
+    def write(path: str) -> int:
+        return core.write_rows(fitted, complete, stream, path, twins=twins, own=method.own)
+
+    name, rows = folder.write(write)
+    yield pyarrow.RecordBatch.from_pydict({"file": [name], "rows": [rows]})
+
+
+def _begun(
+    method: Whole | Within, batches: Iterable[Any], twins: Any
+) -> tuple[FittedTable, Any, Iterable[Any]] | None:
+    """Give what makes rows of some batches, their columns, and the batches; nothing of no rows."""
+    alone()
+    rest = (batch for batch in batches if batch.num_rows)
+    first = next(rest, None)
+    if first is None:
+        return None
+    fitted, batches = method.on(itertools.chain([first], rest), twins)
+    return fitted, first.schema, batches
 
 
 def _never_null(schema: Any, complete: Sequence[str]) -> Any:
@@ -160,40 +237,6 @@ def run_passes(
             whole.merge(part)
         fitting.take(whole)
     return fitting.finish()
-
-
-class Within:
-    """A method that is fitted anew in every partition: Local-Mixup on tables that are too large.
-
-    What columns are is found in the whole table.
-    """
-
-    def __init__(self, request: Request, schema: Any, found: Callable[[bytes], Iterable[bytes]]):
-        self.request = request.without_limit()
-        task = self.request.fitting(schema).task()
-        self.look = merged(task[1], schema, found(task[1])) if task else b""
-
-    def make(self, batches: Iterable[Any], twins: Any) -> Iterator[Any]:
-        """Make the rows of one partition."""
-        import pyarrow
-
-        alone()
-        kept = [batch for batch in batches if batch.num_rows]
-        if not kept:
-            return
-        schema = kept[0].schema
-        fitting = self.request.fitting(schema)
-        while (task := fitting.task()) is not None:
-            part = core.Part(task[1], schema, twins)
-            if task[0] == "reading":
-                part.merge(self.look)
-            else:
-                for batch in kept:
-                    part.add(batch)
-            fitting.take(part)
-        maker = core.RowMaker(fitting.finish(), schema, twins)
-        for batch in kept:
-            yield from pyarrow.table(maker.make(batch)).to_batches()
 
 
 def fitted_or_within(

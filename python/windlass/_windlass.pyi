@@ -31,6 +31,7 @@ __all__ = [
     "predict_linear",
     "rounded",
     "step_of",
+    "write_rows",
     "write_whole",
 ]
 
@@ -202,6 +203,15 @@ class RowMaker:
     def empty(self) -> Table: ...
     def make(self, rows: Any) -> Table: ...
 
+def write_rows(
+    fitted: FittedTable,
+    schema: Any,
+    rows: Any,
+    path: str | PathLike[str],
+    *,
+    twins: Sequence[tuple[int, int]] | None = None,
+    own: bool = False,
+) -> int: ...
 def ids_of_rows(rows: Any, rows_by: str) -> Table: ...
 @final
 class Condensed:

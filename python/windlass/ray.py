@@ -18,14 +18,20 @@ from ._base import needs
 from ._windlass import FittedTable, InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    import os
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from ._augmenters import Augmenter
+
+    # What is made of the batches of a block, given what tells its rows apart.
+    _Make = Callable[[Iterable[Any], Any], Iterator[Any]]
 
 try:
     import pyarrow
     import ray
     import ray.data
+
+    from ._folder import Folder
 except ImportError as error:
     raise needs(str(error.name), "windlass.ray", "'ray[data]' pyarrow") from None
 
@@ -56,7 +62,9 @@ def fit(
     -------
     FittedTable
     """
-    request = _cluster.Request(plan, target, key, provenance, memory, columns)
+    request = _cluster.Request(
+        plan, target=target, key=key, provenance=provenance, memory=memory, **columns
+    )
     rows = _Rows.asked(dataset, request)
     return _cluster.run_passes(request, rows.schema, rows.parts)
 
@@ -87,18 +95,75 @@ def augment(
         unless random numbers belong to rows, there is no key, and some rows hold the same: they
         are told apart by where they stand, so the dataset is read before.
     """
+    given = {"target": target, "key": key, "provenance": provenance, **columns}
+    method, rows = _method(dataset, plan, memory, given)
+    out = method.out_schema(rows.schema) if isinstance(method, _cluster.Whole) else None
+    return rows.each(lambda batches, twins: _cluster.make_rows(method, batches, twins), out)
+
+
+def write_parquet(
+    dataset: Any,
+    plan: str | Augmenter | FittedTable,
+    path: str | os.PathLike[str],
+    target: str | Sequence[str] | None = None,
+    *,
+    key: str | None = None,
+    provenance: bool = False,
+    memory: int = _cluster.MEMORY,
+    **columns: Any,
+) -> int:
+    """Augment a Dataset and write the rows to a folder of Parquet files, from the workers.
+
+    The rows are those of ``augment(...).write_parquet(path)``, and are not kept in Ray's memory.
+
+    Parameters
+    ----------
+    dataset, plan, target, key, provenance, memory, **columns
+        As in :func:`augment`.
+    path : str or path
+        As in :func:`windlass.spark.write_parquet`.
+
+    Returns
+    -------
+    int
+        The number of rows.
+    """
+    given = {"target": target, "key": key, "provenance": provenance, **columns}
+    with Folder(path) as folder:
+        method, rows = _method(dataset, plan, memory, given)
+        parts = rows.each(
+            lambda batches, twins: _cluster.write_rows(method, batches, twins, folder),
+            pyarrow.schema({"file": pyarrow.string(), "rows": pyarrow.int64()}),
+        ).take_all()
+        folder.complete([part["file"] for part in parts])
+    return sum(part["rows"] for part in parts)
+
+
+def _method(
+    dataset: Any, plan: str | Augmenter | FittedTable, memory: int, given: dict[str, Any]
+) -> tuple[_cluster.Whole | _cluster.Within, _Rows]:
+    """Fit a method, unless it is fitted, and tell rows apart where that matters."""
     if isinstance(plan, FittedTable):
-        given = {"target": target, "key": key, "provenance": provenance, **columns}
         _cluster.check_fitted(plan, given)
-        fitted, rows = plan, _Rows.of(dataset, plan.rows_by, plan.draws_for_rows)
-    else:
-        request = _cluster.Request(plan, target, key, provenance, memory, columns)
-        rows = _Rows.asked(dataset, request)
-        made = _cluster.fitted_or_within(request, rows.schema, rows.parts)
-        if isinstance(made, _cluster.Within):
-            return rows.make_within(made)
-        fitted = made
-    return rows.make(fitted)
+        rows = _Rows.of(dataset, plan.rows_by, plan.draws_for_rows)
+        return _cluster.Whole(_shared(plan)), rows
+    request = _cluster.Request(plan, memory=memory, **given)
+    rows = _Rows.asked(dataset, request)
+    fitted = _cluster.fitted_or_within(request, rows.schema, rows.parts)
+    if isinstance(fitted, _cluster.Within):
+        if isinstance(rows, _Equal):
+            raise InputError(
+                "rows that hold the same cannot be told apart within blocks\n"
+                "hint: name a column that differs in every row: key="
+            )
+        return fitted, rows
+    return _cluster.Whole(_shared(fitted), fitted.complete, own=True), rows
+
+
+def _shared(fitted: FittedTable) -> Callable[[], bytes]:
+    """Send something to every node once."""
+    sent = ray.put(fitted.to_bytes())
+    return lambda: ray.get(sent)  # type: ignore[no-any-return]
 
 
 def _arrow_schema(dataset: Any) -> Any:
@@ -173,33 +238,15 @@ class _Rows:
         )
         return (row["part"] for row in found.iter_rows())
 
-    def make(self, fitted: FittedTable) -> Any:
-        """Give the rows that are made."""
-        state, schema = ray.put(fitted.to_bytes()), self.schema
-        out, twins = _cluster.out_schema(fitted, schema), self.twins
-
-        def rows(table: Any) -> Iterator[Any]:
-            fitted = FittedTable.from_bytes(ray.get(state))
-            batches = _same(table, schema).to_batches()
-            for batch in _cluster.make_rows(fitted, batches, twins):
-                yield pyarrow.Table.from_batches([batch], out)
-
-        return self.dataset.map_batches(rows, batch_format="pyarrow", batch_size=None)
-
-    def make_within(self, within: _cluster.Within) -> Any:
-        """Give the rows that are made of every block by itself."""
-        if isinstance(self, _Equal):
-            raise InputError(
-                "rows that hold the same cannot be told apart within blocks\n"
-                "hint: name a column that differs in every row: key="
-            )
+    def each(self, make: _Make, out: Any) -> Any:
+        """Give what is made of every block, with these columns."""
         schema, twins = self.schema, self.twins
 
-        def rows(table: Any) -> Iterator[Any]:
-            for batch in within.make(_same(table, schema).to_batches(), twins):
-                yield pyarrow.Table.from_batches([batch])
+        def tables(table: Any) -> Iterator[Any]:
+            for batch in make(_same(table, schema).to_batches(), twins):
+                yield pyarrow.Table.from_batches([batch], out)
 
-        return self.dataset.map_batches(rows, batch_format="pyarrow", batch_size=None)
+        return self.dataset.map_batches(tables, batch_format="pyarrow", batch_size=None)
 
 
 class _Different(_Rows):
@@ -228,11 +275,9 @@ class _Equal(_Rows):
         parts = [_part.remote(task, self.schema, block, twins) for block, twins in todo]
         return (part for found in parts for part in ray.get(found))
 
-    def make(self, fitted: FittedTable) -> Any:
-        state, out = ray.put(fitted.to_bytes()), _cluster.out_schema(fitted, self.schema)
+    def each(self, make: _Make, out: Any) -> Any:
         todo = zip(self.blocks, self.before)
-        made = [_block.remote(state, out, block, twins) for block, twins in todo]
-        return ray.data.from_arrow_refs(made)
+        return ray.data.from_arrow_refs([_block.remote(make, out, *block) for block in todo])
 
 
 def _list(parts: Iterable[bytes]) -> Any:
@@ -252,9 +297,8 @@ def _part_of_block(task: bytes, schema: Any, block: Any, twins: Any) -> list[byt
     return list(_cluster.take_part(task, _same(block, schema).to_batches(), twins))
 
 
-def _make_block(state: bytes, out: Any, block: Any, twins: Any) -> Any:
-    fitted = FittedTable.from_bytes(state)
-    return pyarrow.Table.from_batches(_cluster.make_rows(fitted, block.to_batches(), twins), out)
+def _make_block(make: _Make, out: Any, block: Any, twins: Any) -> Any:
+    return pyarrow.Table.from_batches(make(block.to_batches(), twins), out)
 
 
 _count, _part, _block = map(ray.remote, (_count_block, _part_of_block, _make_block))

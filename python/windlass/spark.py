@@ -22,6 +22,7 @@ from ._base import needs
 from ._windlass import FittedTable
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from ._augmenters import Augmenter
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 try:
     import pyarrow
     import pyspark
+
+    from ._folder import Folder
 except ImportError as error:
     raise needs(str(error.name), "windlass.spark", "pyspark pyarrow") from None
 
@@ -73,7 +76,9 @@ def fit(
     -------
     FittedTable
     """
-    request = _cluster.Request(plan, target, key, provenance, memory, columns)
+    request = _cluster.Request(
+        plan, target=target, key=key, provenance=provenance, memory=memory, **columns
+    )
     rows = _Rows(df, request)
     return _cluster.run_passes(request, rows.schema, rows.found)
 
@@ -105,18 +110,82 @@ def augment(
     pyspark.sql.DataFrame
         The rows (unless ``originals=False``) and the synthetic ones, in no order. It is lazy.
     """
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    given = {"target": target, "key": key, "provenance": provenance, **columns}
+    method, twins = _method(df, plan, memory, given)
+
+    def rows(batches: Iterator[Any]) -> Iterator[Any]:
+        yield from _cluster.make_rows(method, batches, _here(twins))
+
+    # The columns are those of rows that are made of none, or, of a method yet to be fitted, of few.
+    if isinstance(method, _cluster.Whole):
+        schema = method.out_schema(_arrow_schema(df))
+    else:
+        some = df.limit(2).toArrow().to_batches()
+        schema = next(_cluster.make_rows(method, some, None if twins is None else [])).schema
+    return df.mapInArrow(rows, from_arrow_schema(schema))
+
+
+def write_parquet(
+    df: Any,
+    plan: str | Augmenter | FittedTable,
+    path: str | os.PathLike[str],
+    target: str | Sequence[str] | None = None,
+    *,
+    key: str | None = None,
+    provenance: bool = False,
+    memory: int = _cluster.MEMORY,
+    **columns: Any,
+) -> int:
+    """Augment a DataFrame and write the rows to a folder of Parquet files, from the workers.
+
+    The rows are those of ``augment(...).write.parquet(path)``, for a fraction of the time of the
+    executors: they do not go back to Java, which takes most of it to write them. A file of a table
+    that the method was fitted on says how it was made, so that ``windlass verify`` needs no more.
+
+    Parameters
+    ----------
+    df, plan, target, key, provenance, memory, **columns
+        As in :func:`augment`.
+    path : str or path
+        A folder that is not there yet: on a file system that the driver and all workers share, or
+        an address that pyarrow knows, such as ``s3://``, ``gs://``, ``hdfs://``. It appears when
+        it is complete; on object stores, file by file, and ``_SUCCESS`` last.
+
+    Returns
+    -------
+    int
+        The number of rows.
+    """
+    given = {"target": target, "key": key, "provenance": provenance, **columns}
+    with Folder(path) as folder:
+        method, twins = _method(df, plan, memory, given)
+
+        def rows(batches: Iterator[Any]) -> Iterator[Any]:
+            yield from _cluster.write_rows(method, batches, _here(twins), folder)
+
+        parts = df.mapInArrow(rows, "file string, rows bigint").collect()
+        folder.complete([part["file"] for part in parts])
+    return sum(part["rows"] for part in parts)
+
+
+def _method(
+    df: Any, plan: str | Augmenter | FittedTable, memory: int, given: dict[str, Any]
+) -> tuple[_cluster.Whole | _cluster.Within, dict[int, Any] | None]:
+    """Fit a method, unless it is fitted, and count rows that hold the same where that matters."""
     if isinstance(plan, FittedTable):
-        given = {"target": target, "key": key, "provenance": provenance, **columns}
         _cluster.check_fitted(plan, given)
         twins = _twins(df, plan.rows_by) if plan.draws_for_rows else None
-        return _make(df, plan, twins)
-    request = _cluster.Request(plan, target, key, provenance, memory, columns)
+        return _cluster.Whole(_shared(df, plan.to_bytes())), twins
+    request = _cluster.Request(plan, memory=memory, **given)
     rows = _Rows(df, request)
     fitted = _cluster.fitted_or_within(request, rows.schema, rows.found)
     if isinstance(fitted, _cluster.Within):
-        return _make_within(df, fitted, rows.twins)
+        return fitted, rows.twins
     # Spark would ask of every value whether it is there, which takes a quarter of its time.
-    return _make(df, fitted, rows.twins, fitted.complete)
+    state, complete = _shared(df, fitted.to_bytes()), fitted.complete
+    return _cluster.Whole(state, complete, own=True), rows.twins
 
 
 class _Rows:
@@ -137,26 +206,6 @@ class _Rows:
             found = found.repartition(parts)
             found = found.mapInArrow(_merge(task, self.schema), "part binary")
         return (bytes(row["part"]) for row in found.collect())
-
-
-def _make(
-    df: Any, fitted: FittedTable, twins: dict[int, Any] | None, complete: Sequence[str] = ()
-) -> Any:
-    from pyspark.sql.pandas.types import from_arrow_schema
-
-    schema = from_arrow_schema(_cluster.out_schema(fitted, _arrow_schema(df), complete))
-    return df.mapInArrow(_rows(_shared(df, fitted.to_bytes()), twins, complete), schema)
-
-
-def _make_within(df: Any, within: _cluster.Within, twins: dict[int, Any] | None) -> Any:
-    from pyspark.sql.pandas.types import from_arrow_schema
-
-    def rows(batches: Iterator[Any]) -> Iterator[Any]:
-        yield from within.make(batches, _here(twins))
-
-    # The columns are those of rows that are made of a few.
-    some = next(within.make(df.limit(2).toArrow().to_batches(), None if twins is None else []))
-    return df.mapInArrow(rows, from_arrow_schema(some.schema))
 
 
 def _arrow_schema(df: Any) -> Any:
@@ -198,16 +247,6 @@ def _merge(task: bytes, schema: Any) -> Callable[[Iterator[Any]], Iterator[Any]]
         yield pyarrow.RecordBatch.from_pydict({"part": [whole]})
 
     return merge
-
-
-def _rows(
-    state: Callable[[], bytes], twins: dict[int, Any] | None, complete: Sequence[str]
-) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    def rows(batches: Iterator[Any]) -> Iterator[Any]:
-        fitted = FittedTable.from_bytes(state())
-        yield from _cluster.make_rows(fitted, batches, _here(twins), complete)
-
-    return rows
 
 
 def _twins(df: Any, rows_by: str) -> dict[int, Any]:

@@ -81,6 +81,12 @@ pub struct Manifest {
 impl Manifest {
     /// The key in the metadata of a file.
     pub const KEY: &'static str = "windlass";
+
+    /// Its text, in the metadata of a file or in a file of its own.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        serde_json::to_string_pretty(self).expect("numbers and words")
+    }
 }
 
 /// What was done, in numbers.
@@ -248,11 +254,10 @@ impl<'a> Augmentation<'a> {
     #[must_use]
     pub fn manifest(&self) -> Manifest {
         Manifest {
-            version: env!("CARGO_PKG_VERSION").into(),
             fingerprint: self.profile.fingerprint.clone(),
             rows: self.profile.rows,
-            settings: self.fitted().settings().clone(),
             fitted: self.given.clone(),
+            ..self.fitted().manifest()
         }
     }
 

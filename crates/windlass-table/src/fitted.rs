@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use windlass::Seed;
 
-use crate::augment::GroupSummary;
+use crate::augment::{GroupSummary, Manifest};
 use crate::column::{in_words, is_numeric, keep_nans, numbers, to_type};
 use crate::fitting::bad_part;
 use crate::identity::Twins;
@@ -19,7 +19,8 @@ use crate::profile::Profile;
 use crate::roles::Roles;
 use crate::rows::{Block, Selector};
 use crate::settings::{Integers, Settings};
-use crate::{Error, Identity, Result, Role, provenance};
+use crate::source::in_blocks;
+use crate::{Error, Identity, Result, Role, Sink, WriteOptions, provenance};
 
 /// A method, fitted on a table. It makes rows of that table, or of others with the same columns.
 #[derive(Debug)]
@@ -104,6 +105,18 @@ impl Fitted {
         let found = self.profile.iter().flat_map(|profile| &profile.columns);
         let columns = self.columns.iter().zip(found).filter(|(_, found)| found.missing == 0);
         columns.map(|(column, _)| column.name.as_str()).collect()
+    }
+
+    /// How rows of the table that it was fitted on are made.
+    #[must_use]
+    pub fn manifest(&self) -> Manifest {
+        Manifest {
+            version: env!("CARGO_PKG_VERSION").into(),
+            fingerprint: self.origin.fingerprint.clone(),
+            rows: self.origin.rows,
+            settings: self.settings.clone(),
+            fitted: None,
+        }
     }
 
     /// Whether rows that hold the same must be told apart.
@@ -285,6 +298,32 @@ impl Ready {
             Ok(self.block(copy, &block, &prepared.block(&block, labels.as_ref())?)?.batch)
         });
         made.collect()
+    }
+
+    /// Writes every copy of some rows, which stand anywhere in a table without an order, to a file of their own, and
+    /// says how many rows it has. A manifest is kept in the file's metadata.
+    pub fn write(
+        &self,
+        rows: impl Iterator<Item = Result<RecordBatch>>,
+        mut twins: Option<&mut Twins>,
+        path: &Path,
+        manifest: Option<&Manifest>,
+    ) -> Result<u64> {
+        let note = manifest.map(|manifest| (Manifest::KEY, manifest.to_json()));
+        let mut sink = Sink::create(path, &WriteOptions::default(), &self.schema, note)?;
+        let mut written = 0;
+        // A value that should not be missing is refused by name.
+        let may_be_null = |field: &Arc<Field>| field.as_ref().clone().with_nullable(true);
+        let fields: Vec<Field> = self.input.fields().iter().map(may_be_null).collect();
+        for block in in_blocks(rows, &Arc::new(Schema::new(fields))) {
+            let made = self.make(block?, twins.as_deref_mut())?;
+            for (copy, batch) in self.copies().zip(made) {
+                written += batch.num_rows() as u64;
+                sink.write(copy, &batch)?;
+            }
+        }
+        sink.finish()?;
+        Ok(written)
     }
 
     /// One block of one copy.

@@ -11,8 +11,9 @@ use arrow_schema::{Field, Schema};
 use proptest::prelude::*;
 use windlass::{Bandwidth, GammaLaw, Per, Seed, Stream};
 use windlass_table::{
-    AdaSettings, AnchorChoice, Augmentation, Clusters, DEFAULT_MEMORY, Error, Fitted, Fitting,
-    Identity, Integers, Method, Part, Settings, Table, Twins, row_ids,
+    AdaSettings, AnchorChoice, Augmentation, Clusters, DEFAULT_MEMORY, Error, Fitted, Fitting, How,
+    Identity, Integers, Manifest, Method, Part, ReadOptions, Settings, Table, Twins, Verdict,
+    row_ids,
 };
 
 /// Rows of every kind of column; with `equal`, without a key, and each twice.
@@ -213,6 +214,58 @@ fn a_pass_is_saved_where_columns_are_what_they_seem() {
 }
 
 #[test]
+fn parts_written_to_files_are_a_table_that_can_be_verified() {
+    for (method, equal) in methods().into_iter().zip([false, true].into_iter().cycle()) {
+        let rows = table(120, equal);
+        let settings = settings(method, equal);
+        let cuts = [(0, 50), (50, 1), (51, 69)];
+        let parts = cuts.map(|(first, count)| rows.slice(first, count));
+        let fitted = Arc::new(fitted_in_parts(&parts, &settings, &[2, 0, 1]));
+        let manifest = fitted.manifest();
+        let ready = Arc::clone(&fitted).on(&rows.schema()).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let (mut made, mut written) = (vec![], 0);
+        for ((place, part), mut twins) in parts.iter().enumerate().zip(twins(&parts)) {
+            // Batches come as they come.
+            let batches = (0..part.num_rows()).step_by(7);
+            let batches =
+                batches.map(|first| Ok(part.slice(first, 7.min(part.num_rows() - first))));
+            let path = folder.path().join(format!("{place}.parquet"));
+            made.extend(ready.make(part.clone(), Some(&mut twins.clone())).unwrap());
+            written += ready.write(batches, Some(&mut twins), &path, Some(&manifest)).unwrap();
+        }
+        let output = Table::open(&[folder.path().to_owned()], &ReadOptions::default()).unwrap();
+        let found = output.blocks().collect::<Result<Vec<_>, _>>().unwrap();
+        assert_eq!(words(&found), words(&made));
+        assert_eq!(found.iter().map(RecordBatch::num_rows).sum::<usize>() as u64, written);
+
+        let note: Manifest = serde_json::from_str(output.note(Manifest::KEY).unwrap()).unwrap();
+        let input = Table::of(&rows, Path::new("the table")).unwrap();
+        let how = How { manifest: Some(&note), ..How::default() };
+        let verdict = Verdict::of(&output, &input, how, DEFAULT_MEMORY, &()).unwrap();
+        assert_eq!((verdict.rows, verdict.differing, verdict.absent), (written, 0, 0));
+    }
+}
+
+#[test]
+fn a_part_with_a_bad_value_leaves_no_file() {
+    let rows = table(60, false);
+    let settings = settings(methods()[0].clone(), false);
+    let fitted = Arc::new(fitted_in_parts(std::slice::from_ref(&rows), &settings, &[0]));
+    let ready = fitted.on(&rows.schema()).unwrap();
+    let mut columns = rows.columns().to_vec();
+    let target = rows.schema().index_of("y").unwrap();
+    let values = (0..60).map(|row| if row == 41 { f64::NAN } else { 0.5 });
+    columns[target] = Arc::new(values.collect::<Float64Array>());
+    let bad = RecordBatch::try_new(rows.schema(), columns).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("part.parquet");
+    let refused = ready.write([Ok(bad)].into_iter(), None, &path, None).unwrap_err().to_string();
+    assert_eq!(refused, "the target `y` is missing in row id=187");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
 fn a_column_that_is_never_null_stays_so() {
     let rows = table(60, false);
     let may_be_null = |field: &Arc<Field>| field.as_ref().clone().with_nullable(true);
@@ -231,14 +284,19 @@ fn a_column_that_is_never_null_stays_so() {
     let ready = Arc::new(fitted).on(&schema).unwrap();
     assert!(!ready.schema().field_with_name("a").unwrap().is_nullable());
     assert_eq!(ready.make(rows.clone(), None).unwrap().len(), 3);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("part.parquet");
+    let written = ready.write([Ok(rows.clone())].into_iter(), None, &path, None).unwrap();
+    assert_eq!(written, 180);
 
     let mut columns = rows.columns().to_vec();
     let values = (0..60).map(|row| (row != 41).then_some(0.5));
     columns[0] = Arc::new(values.collect::<Float64Array>());
     let changed = RecordBatch::try_new(rows.schema(), columns).unwrap();
-    let refused = ready.make(changed, None).unwrap_err().to_string();
     let expected = "`a` is missing in row id=187, and was never missing when it was fitted";
-    assert_eq!(refused, expected);
+    assert_eq!(ready.make(changed.clone(), None).unwrap_err().to_string(), expected);
+    let refused = ready.write([Ok(changed)].into_iter(), None, &path, None).unwrap_err();
+    assert_eq!(refused.to_string(), expected);
 }
 
 #[test]

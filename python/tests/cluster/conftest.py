@@ -147,7 +147,18 @@ def check_partners(made: pyarrow.Table, places: dict[int, int]) -> None:
     assert all(places[source] == places[partner] for source, partner in pairs)
 
 
-def verify(out: str, path: str, fitted: str) -> str:
+def verify(out: str, path: str, fitted: str | None = None) -> str:
     """Verify with the command."""
-    words = [COMMAND, "verify", out, "--against", path, "--fitted", fitted]
+    words = [COMMAND, "verify", out, "--against", path]
+    words += [] if fitted is None else ["--fitted", fitted]
     return subprocess.run(words, check=True, capture_output=True, text=True).stdout
+
+
+def written(folder: pathlib.Path) -> pyarrow.Table:
+    """Read a folder that was written, in which there is nothing but the table."""
+    names = sorted(path.name for path in folder.iterdir())
+    assert names[0] == "_SUCCESS"
+    assert all(name.startswith("part-") and name.endswith(".parquet") for name in names[1:])
+    beside = [path.name for path in folder.parent.iterdir() if path.name.startswith(".")]
+    assert beside == []
+    return pyarrow.parquet.read_table(folder)

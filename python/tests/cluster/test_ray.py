@@ -9,7 +9,16 @@ from typing import Any
 
 import pyarrow
 import pytest
-from conftest import check_partners, command, listening_elsewhere, rows_of, table, verify, write
+from conftest import (
+    check_partners,
+    command,
+    listening_elsewhere,
+    rows_of,
+    table,
+    verify,
+    write,
+    written,
+)
 
 import windlass
 
@@ -50,6 +59,15 @@ def test_the_same_bits_as_the_command(
         spread = data.repartition(blocks)
         out = windlass.ray.augment(spread, plan, "y", key=key, provenance=True, **settings)
         assert rows_of(collected(out)) == expected, (blocks, words)
+    # Written by the workers, which the command can verify without further words.
+    folder = tmp_path / "written"
+    rows = windlass.ray.write_parquet(
+        data.repartition(4), plan, folder, "y", key=key, provenance=True, **settings
+    )
+    assert (rows, rows_of(written(folder))) == (len(expected), expected)
+    assert verify(str(folder), path).endswith(f"{rows} rows, all as computed again\n")
+    with pytest.raises(windlass.InputError, match="is there already"):
+        windlass.ray.write_parquet(data, plan, folder, "y", key=key)
 
 
 def test_it_listens_on_loopback_only(ray: Any) -> None:

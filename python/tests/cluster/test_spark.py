@@ -10,7 +10,16 @@ from typing import Any
 
 import pyarrow
 import pytest
-from conftest import check_partners, command, listening_elsewhere, rows_of, table, verify, write
+from conftest import (
+    check_partners,
+    command,
+    listening_elsewhere,
+    rows_of,
+    table,
+    verify,
+    write,
+    written,
+)
 
 import windlass
 import windlass.spark
@@ -60,6 +69,13 @@ def test_the_same_bits_as_the_command(
         spread = df.repartition(parts)
         out = windlass.spark.augment(spread, plan, "y", key=key, provenance=True, **settings)
         assert rows_of(collected(out)) == expected, (parts, words)
+    # Written by the workers, which the command can verify without further words.
+    folder = tmp_path / "written"
+    rows = windlass.spark.write_parquet(
+        df.repartition(4), plan, folder, "y", key=key, provenance=True, **settings
+    )
+    assert (rows, rows_of(written(folder))) == (len(expected), expected)
+    assert verify(str(folder), path).endswith(f"{rows} rows, all as computed again\n")
 
 
 def test_it_listens_on_loopback_only(spark: Any) -> None:
@@ -115,12 +131,33 @@ def test_bad_values_name_column_and_key(spark: Any, tmp_path: pathlib.Path) -> N
     fitted = windlass.spark.fit(df.where("id <> 290"), windlass.ADA(), "y", key="id")
     with pytest.raises(Exception, match=r"the target `y` is missing in row id=290"):
         windlass.spark.augment(df, fitted).collect()
+    with pytest.raises(Exception, match=r"the target `y` is missing in row id=290"):
+        windlass.spark.write_parquet(df, fitted, tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []
     with pytest.raises(windlass.InputTypeError, match="`site` of target is not numeric"):
         windlass.spark.fit(df, windlass.ADA(), "site", key="id")
     with pytest.raises(windlass.InputError, match="two rows have the same"):
         windlass.spark.fit(df, windlass.ADA(per="row"), "w", key="month")
     with pytest.raises(windlass.InputError, match="the columns that were fitted"):
         windlass.spark.augment(df.drop("a"), fitted)
+
+
+def test_a_folder_that_is_there_is_left_alone(spark: Any, tmp_path: pathlib.Path) -> None:
+    """And what names no place to write to is refused before anything is done."""
+    df = spark.createDataFrame(table(60))
+    (tmp_path / "kept").write_text("old")
+    for path in (tmp_path, f"file://{tmp_path}", tmp_path / "kept"):
+        with pytest.raises(windlass.InputError, match="is there already"):
+            windlass.spark.write_parquet(df, "ada", path, "y", key="id")
+    for path in ("nowhere://a/b", "/"):
+        with pytest.raises(windlass.InputError, match="cannot be written to|is there already"):
+            windlass.spark.write_parquet(df, "ada", path, "y", key="id")
+    assert [path.name for path in tmp_path.iterdir()] == ["kept"]
+    # A file system that is local, and one that is not, as far as anyone can tell.
+    for name, kind in (("local", "file"), ("remote", "fsspec+file")):
+        path = f"{kind}://{tmp_path}/{name}"
+        assert windlass.spark.write_parquet(df, "ada", path, "y", key="id") == 120
+        assert written(tmp_path / name).num_rows == 120
 
 
 def test_methods_that_need_all_rows_refuse_many(spark: Any) -> None:
@@ -139,8 +176,19 @@ def test_an_executor_that_is_killed_is_no_loss(spark: Any, tmp_path: pathlib.Pat
     df = spark.read.parquet(path).repartition(8)
     plan = windlass.ADA(n_anchors=8, copies=4)
     out = windlass.spark.augment(df, plan, "y", key="id", provenance=True)
-    marks = tmp_path / "marks"
-    marks.mkdir()
+    rows = out.mapInArrow(killing(tmp_path / "first"), out.schema)
+    assert rows_of(collected(rows)) == expected
+    assert (tmp_path / "first").exists()
+    # While files are written: what was begun is not in the folder.
+    fitted = windlass.spark.fit(df, plan, "y", key="id", provenance=True)
+    rows = df.mapInArrow(killing(tmp_path / "second"), df.schema)
+    assert windlass.spark.write_parquet(rows, fitted, tmp_path / "written") == len(expected)
+    assert (tmp_path / "second").exists()
+    assert rows_of(written(tmp_path / "written")) == expected
+
+
+def killing(mark: pathlib.Path) -> Any:
+    """Pass batches on, and kill the executor of the first task after its first."""
 
     def executor() -> int:
         """Find the executor that a worker belongs to: the first parent that is Java."""
@@ -152,9 +200,7 @@ def test_an_executor_that_is_killed_is_no_loss(spark: Any, tmp_path: pathlib.Pat
             pid = int(stat.rpartition(")")[2].split()[1])
         raise RuntimeError("no Java above this process")
 
-    def slowly(batches: Any) -> Any:
-        # The executor of the first task is killed while rows are made.
-        mark = marks / "killed"
+    def passed_on(batches: Any) -> Any:
         for batch in batches:
             yield batch
             try:
@@ -164,12 +210,12 @@ def test_an_executor_that_is_killed_is_no_loss(spark: Any, tmp_path: pathlib.Pat
             os.kill(executor(), signal.SIGKILL)
             time.sleep(60)
 
-    rows = out.mapInArrow(slowly, out.schema)
-    assert rows_of(collected(rows)) == expected
-    assert (marks / "killed").exists()
+    return passed_on
 
 
-def test_local_mixup_of_a_large_table_stays_within_partitions(spark: Any) -> None:
+def test_local_mixup_of_a_large_table_stays_within_partitions(
+    spark: Any, tmp_path: pathlib.Path
+) -> None:
     """And says so; what columns are is found in the whole table."""
     from pyspark.sql import functions
 
@@ -180,3 +226,8 @@ def test_local_mixup_of_a_large_table_stays_within_partitions(spark: Any) -> Non
     place = df.select("id", functions.spark_partition_id().alias("place")).collect()
     places = {row["id"]: row["place"] for row in place}
     check_partners(collected(out), places)
+    with pytest.warns(UserWarning, match="finds partners within partitions only"):
+        windlass.spark.write_parquet(
+            df, plan, tmp_path / "out", "y", key="id", provenance=True, memory=50_000
+        )
+    check_partners(written(tmp_path / "out"), places)

@@ -154,7 +154,7 @@ pub(crate) fn run(args: &AugmentArgs) -> windlass_lab::Result<ExitCode> {
         (progress, augmentation)
     };
     let kept = args.save_fitted.as_ref().map(|_| augmentation.fitted().to_json()).transpose()?;
-    let manifest = to_json(&augmentation.manifest());
+    let manifest = augmentation.manifest().to_json();
     let note = Some((Manifest::KEY, manifest.clone()));
     terminal::begin_writing();
     let mut sink = Sink::create(&args.output, &write(&table), augmentation.schema(), note)?;

@@ -156,9 +156,7 @@ impl Table {
             return Err(Error::NoRows { path: name.to_owned(), carriage_returns: false });
         }
         let block_rows = block_rows(&schema);
-        let rows = rows.into_iter().map(Ok);
-        let blocks =
-            Rechunked::new(rows, Arc::clone(&schema), block_rows).collect::<Result<_>>()?;
+        let blocks = in_blocks(rows.into_iter().map(Ok), &schema).collect::<Result<_>>()?;
         let parts = Parts::Given(name.to_owned());
         Ok(Self { parts, schema, format: Format::Arrow, block_rows, cache: Some(blocks) })
     }
@@ -487,6 +485,14 @@ fn other_names(names: &[String], first: &[String]) -> Option<String> {
     let place = names.iter().zip(first).position(|(name, first)| name != first)?;
     let (name, instead) = (&names[place], &first[place]);
     Some(format!("column {} is `{name}` instead of `{instead}`", place + 1))
+}
+
+/// Batches of any size as blocks of the size that suits their columns.
+pub(crate) fn in_blocks(
+    batches: impl Iterator<Item = Result<RecordBatch>>,
+    schema: &SchemaRef,
+) -> impl Iterator<Item = Result<RecordBatch>> {
+    Rechunked::new(batches, Arc::clone(schema), block_rows(schema))
 }
 
 /// Batches of any size as blocks of one size.
