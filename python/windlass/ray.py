@@ -163,7 +163,7 @@ def _method(
 def _shared(fitted: FittedTable) -> Callable[[], bytes]:
     """Send something to every node once."""
     sent = ray.put(fitted.to_bytes())
-    return lambda: ray.get(sent)  # type: ignore[no-any-return]
+    return lambda: ray.get(sent)
 
 
 def _arrow_schema(dataset: Any) -> Any:
