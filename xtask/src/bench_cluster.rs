@@ -82,7 +82,13 @@ most rows it is the median run. Memory of its own is without what processes shar
         works.push((rows.parse()?, sides));
     }
     works.sort_by_key(|(rows, _)| *rows);
-    for (rows, sides) in &works {
+    processes(&mut page, &works)?;
+    figures(&mut page, &works).map(|()| page)
+}
+
+/// What every process of every side took.
+fn processes(page: &mut String, works: &[(u64, &Value)]) -> Result<()> {
+    for (rows, sides) in works {
         for side in SIDES {
             let runs = runs(sides, side)?;
             let wall = median(runs.iter().filter_map(|run| run["wall"].as_f64()));
@@ -100,6 +106,11 @@ most rows it is the median run. Memory of its own is without what processes shar
             }
         }
     }
+    Ok(())
+}
+
+/// What it comes to.
+fn figures(page: &mut String, works: &[(u64, &Value)]) -> Result<()> {
     let ((least, few), (most, many)) =
         works.first().zip(works.last()).context("nothing was measured")?;
     let (ours, plain) = (runs(many, "spark")?, runs(many, "plain")?);
@@ -162,7 +173,7 @@ expressions. Of ours, {fit:.1} s are the pass to fit. Who has a table on one mac
         100.0 * python / executors,
     )?;
     let make = [all_of(written) - fit, make];
-    on_paper(&mut page, *most as f64, fit, make).map(|()| page)
+    on_paper(page, *most as f64, fit, make)
 }
 
 /// A billion rows of a hundred columns, from what a row and column took to fit, and to make where the workers write
