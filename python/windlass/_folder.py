@@ -98,6 +98,6 @@ def _resolved(path: str) -> tuple[Any, str]:
     except (ValueError, NotImplementedError) as error:
         raise InputError(
             f"`{path}` cannot be written to: {error}\n"
-            "hint: augment(...).write.parquet goes wherever Spark does"
+            "hint: write what augment(...) gives with the engine, which may know more places"
         ) from None
     return files, place.rstrip("/")
