@@ -8,7 +8,7 @@ use std::sync::Arc;
 use numpy::{PyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use windlass_lab::{
+use windlass_compare::{
     Comparison, Declared, Entrant, Key, MethodName, ModelName, Protocol, Results, Rows, Rule, Run,
     Sitting,
 };
@@ -61,8 +61,7 @@ impl Who<'_> {
             }
         };
         let name = self.label.clone();
-        let (model, kind, deep) = (ModelName::Estimator, None, None);
-        Ok(Declared { name, model, method, kind, enlarge, deep })
+        Ok(Declared { name, model: ModelName::Estimator, method, kind: None, enlarge })
     }
 }
 
@@ -123,7 +122,7 @@ impl Contest {
             let frame = Frame::load(&rows, &protocol.columns, false, u64::MAX, &Ear(stop))?;
             let table = Rows { frame: &frame, path: Path::new(NAME) };
             let sittings = Arc::clone(Comparison::new(&protocol, table, None)?.sittings());
-            Ok::<_, windlass_lab::Error>((frame, sittings))
+            Ok::<_, windlass_compare::Error>((frame, sittings))
         };
         let (frame, sittings) = interruptible(py, part)?.refused()?;
         Ok(Self { protocol, frame, sittings })
@@ -209,7 +208,7 @@ impl Contest {
 pub(crate) struct Outcome {
     contest: Contest,
     results: Results,
-    summary: windlass_lab::Summary,
+    summary: windlass_compare::Summary,
     how: String,
 }
 
@@ -281,8 +280,8 @@ impl Outcome {
     }
 }
 
-fn finding(finding: windlass_lab::Finding) -> &'static str {
-    use windlass_lab::Finding;
+fn finding(finding: windlass_compare::Finding) -> &'static str {
+    use windlass_compare::Finding;
     match finding {
         Finding::Reference => "reference",
         Finding::Placebo => "placebo",

@@ -115,7 +115,7 @@ impl Refusal for windlass_model::Error {
     }
 }
 
-impl Refusal for windlass_lab::Error {
+impl Refusal for windlass_compare::Error {
     fn refuse(self) -> PyErr {
         let text = message(&self, self.hint());
         match self {

@@ -6,6 +6,7 @@
 mod arrays;
 mod augment;
 mod cluster;
+mod command;
 mod compare;
 mod errors;
 mod mixing;
@@ -24,6 +25,8 @@ mod _windlass {
     use super::augment::{Fitted, Plan};
     #[pymodule_export]
     use super::cluster::{FittedTable, Fitting, Part, RowMaker, ids_of_rows, write_rows};
+    #[pymodule_export]
+    use super::command::run_command;
     #[pymodule_export]
     use super::compare::{Contest, Outcome};
     #[pymodule_export]

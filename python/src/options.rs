@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use windlass::regress::AnchorRegression;
 use windlass::{Bandwidth, GammaLaw, On, Per, Scale};
-use windlass_lab::Protocol;
+use windlass_compare::Protocol;
 use windlass_model::{ActivationName, NetworkOptions, OptimizerName, Scaling, Valid};
 use windlass_table::{
     AdaSettings, AnchorChoice, Clusters, Integers, Law, Method, MethodName, MethodOptions, Settings,

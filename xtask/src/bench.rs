@@ -29,7 +29,7 @@ const WORKS: [(&str, bool); 9] = [
 pub(crate) fn run() -> Result<()> {
     let target = target_folder()?;
     let python = virtual_environment(&target.join("bench-venv"), BENCHES)?;
-    let ours = build("windlass", "side_by_side")?;
+    let ours = build("windlass", "side_by_side", &[])?;
     let data = target.join("bench-data");
     fs::create_dir_all(&data)?;
     run_command(Command::new(&ours).arg("data").arg(&data))?;
@@ -68,7 +68,18 @@ pub(crate) fn run_command(command: &mut Command) -> Result<String> {
 }
 
 pub(crate) fn cargo() -> Command {
-    Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    if let Some(folder) = data_folder() {
+        cargo.env("WINDLASS_DATA", folder);
+    }
+    cargo
+}
+
+/// The folder of the paper's data sets, for tests and benchmarks: `WINDLASS_DATA`, or a folder next to the
+/// repository.
+pub(crate) fn data_folder() -> Option<PathBuf> {
+    let named = std::env::var_os("WINDLASS_DATA").map(PathBuf::from);
+    named.or_else(|| fs::canonicalize("../shared/data").ok())
 }
 
 pub(crate) fn target_folder() -> Result<PathBuf> {
@@ -112,9 +123,10 @@ pub(crate) fn measure_command(mut python: Command, script: &Path, name: &str) ->
 }
 
 /// Builds our half, a bench of a package, and returns its path.
-pub(crate) fn build(package: &str, bench: &str) -> Result<PathBuf> {
+pub(crate) fn build(package: &str, bench: &str, features: &[&str]) -> Result<PathBuf> {
     let mut command = cargo();
     command.args(["build", "--release", "--locked", "--package", package]);
+    command.arg("--features").arg(features.join(","));
     let text = run_command(command.args(["--bench", bench, "--message-format", "json"]))?;
     let built = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let executable = built
@@ -125,7 +137,7 @@ pub(crate) fn build(package: &str, bench: &str) -> Result<PathBuf> {
 
 /// Writes airfoil's rows, features and target, if the data set is there.
 pub(crate) fn write_airfoil(data: &Path) -> Result<()> {
-    let folder = std::env::var_os("WINDLASS_DATA").map_or("../shared/data".into(), PathBuf::from);
+    let folder = data_folder().unwrap_or_default();
     let Ok(text) = fs::read_to_string(folder.join("airfoil/airfoil_self_noise.dat")) else {
         eprintln!("skipped: data set `airfoil` is absent; set WINDLASS_DATA to its folder");
         return Ok(());

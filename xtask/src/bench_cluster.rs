@@ -16,7 +16,7 @@ const RESULTS: &str = "docs/results/bench-cluster.md";
 const SIDES: [&str; 6] = ["command", "spark", "spark-written", "plain", "ray", "ray-written"];
 
 pub(crate) fn run() -> Result<()> {
-    let python = install(false, true)?.on_clusters()?.command();
+    let python = install(false)?.on_clusters()?.command();
     let measured = measure_command(python, Path::new(SCRIPT), "bench-cluster")?;
     fs::write(RESULTS, page(&measured)?).with_context(|| format!("cannot write {RESULTS}"))?;
     eprintln!("wrote {RESULTS}");

@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::bench::{Measured, build, processor, run_command, target_folder, virtual_environment};
 
 const RESULTS: &str = "docs/results/bench-deep.md";
-const BENCHES: &str = "crates/windlass-deep/benches";
+const BENCHES: &str = "crates/windlass-paper/benches";
 const ROUNDS: usize = 3;
 
 const WORKS: [(&str, &str); 4] = [
@@ -26,7 +26,7 @@ pub(crate) fn run() -> Result<()> {
     // The peer is that of dense networks, and so is its environment.
     let python =
         virtual_environment(&target.join("bench-train-venv"), "crates/windlass-train/benches")?;
-    let ours = build("windlass-deep", "steps")?;
+    let ours = build("windlass-paper", "steps", &["deep"])?;
     let script = Path::new(BENCHES).join("pytorch.py");
     let mut measured = Measured::default();
     for round in 0..ROUNDS {

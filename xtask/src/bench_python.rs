@@ -16,8 +16,8 @@ const RESULTS: &str = "docs/results/bench-python.md";
 const ROUNDS: usize = 3;
 
 pub(crate) fn run() -> Result<()> {
-    let installed = install(true, true)?;
-    let ours = build("windlass", "side_by_side")?;
+    let installed = install(true)?;
+    let ours = build("windlass", "side_by_side", &[])?;
     let data = target_folder()?.join("bench-data");
     fs::create_dir_all(&data)?;
     run_command(Command::new(&ours).arg("data").arg(&data))?;

@@ -20,7 +20,7 @@ const ROUNDS: usize = 3;
 pub(crate) fn run() -> Result<()> {
     let target = target_folder()?;
     let python = virtual_environment(&target.join("bench-train-venv"), BENCHES)?;
-    let ours = build("windlass-train", "training")?;
+    let ours = build("windlass-train", "training", &[])?;
     let burn = build_burn(&target)?;
     let data = target.join("bench-data");
     fs::create_dir_all(&data)?;

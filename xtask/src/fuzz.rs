@@ -1,12 +1,15 @@
-//! `cargo xtask fuzz`: bytes that nobody would write, at the CSV and the Parquet door.
+//! `cargo xtask fuzz`: fuzz the CSV and Parquet readers.
 //!
-//! `libFuzzer` on the stable compiler: the flags below are what its coverage needs. Inputs that reached
-//! something new are kept in `fuzz/corpus`, inputs that broke something in `fuzz/found`.
+//! `libFuzzer` on the stable compiler: the flags below are what its coverage needs. `fuzz/corpus` has the seeds;
+//! inputs that reach new code are kept outside the repository, in the user's cache, and inputs that fail in
+//! `fuzz/found`. A failing input joins the seeds together with its fix.
 
 use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
+
+use crate::python::cache;
 
 const TARGETS: [&str; 2] = ["csv", "parquet"];
 
@@ -47,7 +50,11 @@ pub(crate) fn run(seconds: u32) -> Result<()> {
     std::fs::create_dir_all("fuzz/found")?;
     for target in TARGETS {
         eprintln!("==> {target}, {seconds} s");
+        let grown = cache()?.join("fuzz").join(target);
+        std::fs::create_dir_all(&grown)?;
+        // New inputs go to the first folder.
         let status = Command::new(folder.join(&host).join("release").join(target))
+            .arg(&grown)
             .arg(Path::new("fuzz/corpus").join(target))
             .arg(format!("-max_total_time={seconds}"))
             .args(["-max_len=65536", "-timeout=20", "-rss_limit_mb=1024", "-print_final_stats=1"])
@@ -55,7 +62,7 @@ pub(crate) fn run(seconds: u32) -> Result<()> {
             .status()
             .with_context(|| format!("cannot start the fuzz target {target}"))?;
         if !status.success() {
-            bail!("{target}: something broke; the input is in fuzz/found");
+            bail!("{target} failed; the input is in fuzz/found");
         }
     }
     Ok(())

@@ -1,12 +1,16 @@
 //! Every check and every benchmark of the workspace.
 //!
 //! ```text
-//! cargo xtask test     format, clippy, tests, doc tests, docs, benches in test mode, Python: what CI runs
-//!                      (--quick leaves torch and Spark out, which are gigabytes the first time; --cluster tests
-//!                      Spark and Ray alone, with executors in processes of their own)
-//! cargo xtask bench    the benchmarks beside their peers, written to docs/results/
+//! cargo xtask test     format, clippy, tests, doc tests, docs, benches in test mode, Python
+//!                      (--all adds torch, Spark, deep networks, overflow checks and every feature alone: what CI
+//!                      runs; --cluster tests Spark and Ray alone, with executors in processes of their own)
+//! cargo xtask bench    the benchmarks compared with their peers, written to docs/results/
+//! cargo xtask build    what compiling the first command takes, written to docs/results/build.md; compared with
+//!                      REVISION if one is named
+//! cargo xtask outputs  hashes of what the command and the Python package compute, compared with xtask/outputs.txt
+//!                      (--accept writes them there)
 //! cargo xtask suite    every method on the paper's tables, written to docs/results/ (about an hour)
-//! cargo xtask fuzz     the doors for files, for two minutes each (or as many seconds as said)
+//! cargo xtask fuzz     fuzz the CSV and Parquet readers, for two minutes each (or SECONDS)
 //! ```
 
 mod bench;
@@ -15,7 +19,9 @@ mod bench_deep;
 mod bench_python;
 mod bench_tables;
 mod bench_train;
+mod build;
 mod fuzz;
+mod outputs;
 mod python;
 mod suite;
 mod test;
@@ -24,7 +30,7 @@ use std::process::ExitCode;
 
 use test::Scope;
 
-const USAGE: &str = "usage: cargo xtask test [--quick|--cluster] | bench [core|tables|train|deep|python|cluster] | suite [REPEATS] | fuzz [SECONDS]";
+const USAGE: &str = "usage: cargo xtask test [--all|--cluster] | bench [core|tables|train|deep|python|cluster] | build [REVISION] | outputs [--accept] | suite [REPEATS] | fuzz [SECONDS]";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -40,7 +46,7 @@ fn main() -> ExitCode {
     }
     let result = match words[..] {
         ["test"] => test::run(Scope::Usual),
-        ["test", "--quick"] => test::run(Scope::Quick),
+        ["test", "--all"] => test::run(Scope::All),
         ["test", "--cluster"] => test::run(Scope::Cluster),
         ["bench"] => bench::run()
             .and_then(|()| bench_tables::run())
@@ -54,6 +60,10 @@ fn main() -> ExitCode {
         ["bench", "deep"] => bench_deep::run(),
         ["bench", "python"] => bench_python::run(),
         ["bench", "cluster"] => bench_cluster::run(),
+        ["build"] => build::run(None),
+        ["build", before] => build::run(Some(before)),
+        ["outputs"] => outputs::run(false),
+        ["outputs", "--accept"] => outputs::run(true),
         ["suite"] => suite::run("1"),
         ["suite", repeats] if repeats.parse::<usize>().is_ok() => suite::run(repeats),
         ["fuzz"] => fuzz::run(120),

@@ -37,7 +37,7 @@ impl Installed {
 }
 
 /// Builds the wheel and installs it; `torch` says whether its libraries are wanted too.
-pub(crate) fn install(torch: bool, release: bool) -> Result<Installed> {
+pub(crate) fn install(torch: bool) -> Result<Installed> {
     let lists: &[&str] = if torch { &[REQUIREMENTS, TORCH] } else { &[REQUIREMENTS] };
     let python = environment(lists, if torch { " with torch: about 5 GB" } else { "" })?;
     let target = target_folder()?;
@@ -48,8 +48,7 @@ pub(crate) fn install(torch: bool, release: bool) -> Result<Installed> {
         }
     }
     let mut maturin = Command::new(&python);
-    maturin.args(["-m", "maturin", "build", "--locked", "--quiet"]);
-    maturin.args(["--profile", if release { "release" } else { "dev" }]);
+    maturin.args(["-m", "maturin", "build", "--release", "--locked", "--quiet"]);
     // The wheel stays on this machine.
     maturin.args(["--compatibility", "linux", "--manifest-path", "python/Cargo.toml", "--out"]);
     run_command(maturin.arg(&wheels).env("CARGO_TARGET_DIR", &target))?;
@@ -87,8 +86,8 @@ fn environment(lists: &[&str], note: &str) -> Result<PathBuf> {
     Ok(python)
 }
 
-/// The user's cache.
-fn cache() -> Result<PathBuf> {
+/// Our folder in the user's cache.
+pub(crate) fn cache() -> Result<PathBuf> {
     let given = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     if let Some(folder) = given("XDG_CACHE_HOME") {
         return Ok(Path::new(&folder).join("windlass"));

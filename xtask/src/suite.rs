@@ -10,7 +10,7 @@ pub(crate) fn run(repeats: &str) -> Result<()> {
     let kept = target_folder()?.join("suite");
     std::fs::create_dir_all(&kept)?;
     let ran = cargo()
-        .args(["run", "--release", "--locked", "-p", "windlass-lab", "--example", "suite", "--"])
+        .args(["run", "--release", "--locked", "-p", "windlass-paper", "--example", "suite", "--"])
         .args([kept.as_os_str(), PAGE.as_ref(), repeats.as_ref()])
         .status()?;
     if !ran.success() {

@@ -15,18 +15,21 @@ struct Check {
     variables: &'static [(&'static str, &'static str)],
 }
 
-/// What a plain build leaves out.
-const DEEP: &str = "windlass-cli/deep";
+/// The same random cases every time, and no files left behind; `cargo test` alone tries new ones.
+const FIXED_CASES: &[(&str, &str)] =
+    &[("PROPTEST_RNG_SEED", "7"), ("PROPTEST_DISABLE_FAILURE_PERSISTENCE", "1")];
+const WARNINGS_DENIED: &[(&str, &str)] = &[("RUSTDOCFLAGS", "--deny warnings")];
 
+/// What `cargo xtask test` runs. All of it is built for release, as the README builds the command, so that
+/// dependencies are compiled once.
 const CHECKS: [Check; 5] = [
     Check { name: "format", arguments: &["fmt", "--all", "--check"], variables: &[] },
     Check {
         name: "clippy",
         arguments: &[
             "clippy",
+            "--release",
             "--workspace",
-            "--features",
-            DEEP,
             "--all-targets",
             "--locked",
             "--",
@@ -36,14 +39,13 @@ const CHECKS: [Check; 5] = [
         variables: &[],
     },
     Check {
-        // Unit tests, integration tests, and benches, which then run once on small data. All but the library of the
-        // Python package, which needs an interpreter around it; its tests come last.
+        // Unit tests, integration tests, examples, and benches, which then run once on small data. The Python
+        // package's library needs an interpreter around it; its tests come last.
         name: "tests and benches",
         arguments: &[
             "test",
+            "--release",
             "--workspace",
-            "--features",
-            DEEP,
             "--tests",
             "--benches",
             "--examples",
@@ -52,18 +54,99 @@ const CHECKS: [Check; 5] = [
             "--",
             "--show-output",
         ],
-        // The same random cases every time, and no files left behind; `cargo test` alone tries new ones.
-        variables: &[("PROPTEST_RNG_SEED", "7"), ("PROPTEST_DISABLE_FAILURE_PERSISTENCE", "1")],
+        variables: FIXED_CASES,
     },
     Check {
         name: "doc tests",
-        arguments: &["test", "--workspace", "--features", DEEP, "--doc", "--locked"],
+        arguments: &["test", "--release", "--workspace", "--doc", "--locked"],
         variables: &[],
     },
     Check {
         name: "docs",
-        arguments: &["doc", "--workspace", "--features", DEEP, "--no-deps", "--locked"],
-        variables: &[("RUSTDOCFLAGS", "--deny warnings")],
+        arguments: &["doc", "--release", "--workspace", "--no-deps", "--locked"],
+        variables: WARNINGS_DENIED,
+    },
+];
+
+/// What `--all` adds, besides torch and Spark.
+const MORE_CHECKS: [Check; 6] = [
+    Check {
+        name: "clippy with deep networks",
+        arguments: &[
+            "clippy",
+            "--release",
+            "--package",
+            "windlass-paper",
+            "--features",
+            "deep",
+            "--all-targets",
+            "--locked",
+            "--",
+            "--deny",
+            "warnings",
+        ],
+        variables: &[],
+    },
+    Check {
+        name: "tests with deep networks",
+        arguments: &[
+            "test",
+            "--release",
+            "--package",
+            "windlass-paper",
+            "--features",
+            "deep",
+            "--locked",
+            "--no-fail-fast",
+            "--",
+            "--show-output",
+        ],
+        variables: FIXED_CASES,
+    },
+    Check {
+        name: "docs with deep networks",
+        arguments: &[
+            "doc",
+            "--release",
+            "--package",
+            "windlass-paper",
+            "--features",
+            "deep",
+            "--no-deps",
+            "--locked",
+        ],
+        variables: WARNINGS_DENIED,
+    },
+    // In a debug build, integers that overflow and assertions that fail end a test.
+    Check {
+        name: "tests with overflow checks",
+        arguments: &[
+            "test",
+            "--workspace",
+            "--exclude",
+            "windlass-paper",
+            "--exclude",
+            "windlass-python",
+            "--exclude",
+            "xtask",
+            "--tests",
+            "--locked",
+            "--no-fail-fast",
+            "--",
+            "--show-output",
+        ],
+        variables: FIXED_CASES,
+    },
+    // Alone, a crate has only the features that it asks for itself.
+    Check {
+        name: "the core without features",
+        arguments: &["check", "--package", "windlass", "--no-default-features", "--locked"],
+        variables: &[],
+    },
+    Check {
+        name: "the core with serde",
+        arguments: &["check", "--package", "windlass", "--features", "serde", "--locked"],
+        variables: &[],
     },
 ];
 
@@ -75,14 +158,14 @@ struct Tally {
     skipped: Vec<String>,
 }
 
-/// What is tested of the Python package.
+/// How much is tested.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scope {
-    /// All but torch and clusters.
-    Quick,
-    /// All, and a little of Spark where Java is there.
+    /// What needs no more than 1 GB of downloads.
     Usual,
-    /// All of Spark and Ray, in processes of their own, and nothing else.
+    /// Torch, Spark, deep networks and every feature alone as well.
+    All,
+    /// Spark and Ray alone, with executors in processes of their own.
     Cluster,
 }
 
@@ -96,28 +179,52 @@ pub(crate) fn run(scope: Scope) -> Result<()> {
         }
         return tally.end(&failures);
     }
-    let quick = scope == Scope::Quick;
-    for check in &CHECKS {
+    let all = scope == Scope::All;
+    let more: &[Check] = if all { &MORE_CHECKS } else { &[] };
+    for check in CHECKS.iter().chain(more) {
         eprintln!("==> {}", check.name);
         if !check.run(&mut tally)? {
             failures.push(check.name);
         }
     }
+    if all && !deny(&mut tally)? {
+        failures.push("cargo deny");
+    }
     eprintln!("==> Python");
-    if !python(quick, &mut tally)? {
+    if !python(all, &mut tally)? {
         failures.push("Python");
     }
-    if quick {
-        tally.skipped.push("skipped: torch and Spark, and what needs them (--quick)".into());
+    if !all {
+        let skipped = "skipped: torch, Spark and deep networks: cargo xtask test --all tests them";
+        tally.skipped.push(skipped.into());
     }
     tally.end(&failures)
 }
 
-/// Runs the tests that need Python, against the wheel and the command that the other tests have built.
-fn python(quick: bool, tally: &mut Tally) -> Result<bool> {
-    let target = target_folder()?;
-    let installed = install(!quick, false)?;
-    let windlass = target.join("debug").join(format!("windlass{}", std::env::consts::EXE_SUFFIX));
+/// Checks licenses and advisories of dependencies, if cargo-deny is installed.
+fn deny(tally: &mut Tally) -> Result<bool> {
+    let version = cargo().args(["deny", "--version"]).stderr(Stdio::null()).output();
+    if !version.is_ok_and(|output| output.status.success()) {
+        let skipped = "skipped: cargo deny is not installed: cargo install --locked cargo-deny";
+        tally.skipped.push(skipped.into());
+        return Ok(true);
+    }
+    eprintln!("==> cargo deny");
+    // Advisories come from a database that is fetched; it is not there on every machine.
+    watched(cargo().args(["deny", "--offline", "check", "licenses", "bans", "sources"]), tally)
+}
+
+/// The command, as the README builds it.
+fn windlass() -> Result<std::path::PathBuf> {
+    run_command(cargo().args(["build", "--release", "--locked", "--workspace"]))?;
+    let name = format!("windlass{}", std::env::consts::EXE_SUFFIX);
+    Ok(target_folder()?.join("release").join(name))
+}
+
+/// Runs the tests that need Python, against the wheel and the command.
+fn python(all: bool, tally: &mut Tally) -> Result<bool> {
+    let windlass = windlass()?;
+    let installed = install(all)?;
     let package = installed.site.join("windlass");
     let mut passed = true;
     let mut types = installed.command();
@@ -130,7 +237,7 @@ fn python(quick: bool, tally: &mut Tally) -> Result<bool> {
     let mut tests = installed.command();
     tests.args(["-m", "pytest", "--quiet", "-rs", "-p", "no:cacheprovider", "--doctest-modules"]);
     // Modules for libraries that are not in this environment.
-    let absent: &[&str] = if quick { &["spark", "ray", "torch"] } else { &["spark", "ray"] };
+    let absent: &[&str] = if all { &["spark", "ray"] } else { &["spark", "ray", "torch"] };
     for module in absent {
         tests.arg(format!("--ignore={}", package.join(format!("{module}.py")).display()));
     }
@@ -139,11 +246,11 @@ fn python(quick: bool, tally: &mut Tally) -> Result<bool> {
     tests.args(["--doctest-glob=*.md", "docs/python.md"]);
     tests.args(["crates/windlass-cli/tests/python", "python/tests"]);
     passed &= watched(tests.env("WINDLASS", &windlass), tally)?;
-    if quick {
+    if !all {
         return Ok(passed);
     }
     if !has_java() {
-        tally.skipped.push("skipped: Spark, because there is no Java here".into());
+        tally.skipped.push(format!("skipped: Spark: {NO_JAVA}"));
         return Ok(passed);
     }
     eprintln!("==> Spark");
@@ -154,21 +261,16 @@ fn python(quick: bool, tally: &mut Tally) -> Result<bool> {
 }
 
 const CLUSTER_TESTS: [&str; 6] = ["-m", "pytest", "--quiet", "-rs", "-p", "no:cacheprovider"];
+const NO_JAVA: &str =
+    "Java is not installed: apt-get install openjdk-17-jre-headless, or any Java 17 or newer";
 
 /// Runs the tests of Spark and Ray, whose executors and workers are processes of their own.
 fn on_clusters(tally: &mut Tally) -> Result<bool> {
     if !has_java() {
-        eprintln!("installing Java");
-        run_command(Command::new("apt-get").args(["update", "-qq"]))?;
-        let java = ["install", "-y", "-qq", "openjdk-17-jre-headless"];
-        run_command(Command::new("apt-get").args(java))?;
+        bail!("{NO_JAVA}");
     }
-    let target = target_folder()?;
-    let windlass = target.join("debug").join(format!("windlass{}", std::env::consts::EXE_SUFFIX));
-    // With the features that the other checks build with, so that nothing is compiled twice.
-    let build = ["build", "--workspace", "--features", DEEP, "--bin", "windlass", "--locked"];
-    run_command(cargo().args(build))?;
-    let mut tests = install(false, false)?.on_clusters()?.command();
+    let windlass = windlass()?;
+    let mut tests = install(false)?.on_clusters()?.command();
     tests.args(CLUSTER_TESTS).arg("python/tests/cluster");
     tests.env("WINDLASS", windlass).env("WINDLASS_SPARK", "local-cluster[2,1,1024]");
     watched(&mut tests, tally)

@@ -34,10 +34,14 @@ pub(crate) struct ReadArgs {
     pub(crate) threads: Option<u16>,
 }
 
+/// The name of a table format.
 #[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum FormatName {
+pub enum FormatName {
+    #[expect(missing_docs, reason = "possible values would show it")]
     Csv,
+    #[expect(missing_docs, reason = "possible values would show it")]
     Tsv,
+    #[expect(missing_docs, reason = "possible values would show it")]
     Parquet,
     /// Arrow IPC, the file format
     Arrow,

@@ -1,15 +1,14 @@
-//! What people see: messages, progress, colour; and Ctrl-C.
+//! Messages, progress bars, colors and Ctrl-C, for the commands of this crate and of `windlass-paper`.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
+use std::ffi::OsString;
+use std::fmt::{Display, Write as _};
 use std::io::{self, IsTerminal, Write};
-use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use windlass_lab::Error as Refusal;
 use windlass_model::Error as ModelError;
 use windlass_table::{Error, Result, Watch};
 use windlass_train::Epoch;
@@ -17,31 +16,61 @@ use windlass_train::Epoch;
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 static WRITING: AtomicBool = AtomicBool::new(false);
 
-/// Says what went wrong and what to do, and chooses the exit code.
-pub(crate) fn report(error: &Refusal) -> ExitCode {
-    match error {
-        Refusal::Model(ModelError::Table(error)) if error.is_closed_pipe() => {
-            return ExitCode::SUCCESS;
-        }
-        Refusal::Model(ModelError::Table(Error::Interrupted)) | Refusal::Interrupted => {
-            return ExitCode::from(130);
-        }
-        _ => {}
+static ARGUMENTS: OnceLock<Vec<OsString>> = OnceLock::new();
+
+/// An error as a command reports it.
+pub trait Refusal: Display {
+    /// The next step for the user.
+    fn hint(&self) -> Option<String>;
+
+    /// The exit code; as `Err` if nothing is to be printed, because a pipe was closed or Ctrl-C pressed.
+    fn exit_code(&self) -> std::result::Result<u8, u8>;
+}
+
+impl Refusal for windlass_compare::Error {
+    fn hint(&self) -> Option<String> {
+        self.hint()
     }
+
+    fn exit_code(&self) -> std::result::Result<u8, u8> {
+        match self {
+            Self::Model(ModelError::Table(error)) if error.is_closed_pipe() => Err(0),
+            Self::Model(ModelError::Table(Error::Interrupted)) | Self::Interrupted => Err(130),
+            _ => Ok(if self.is_fault() { 2 } else { 1 }),
+        }
+    }
+}
+
+/// Prints an error with its hint, and returns the exit code.
+pub fn report(error: &impl Refusal) -> u8 {
+    let code = match error.exit_code() {
+        Ok(code) => code,
+        Err(silent) => return silent,
+    };
     say(&format!("{} {error}", paint("error:", "1;31")));
     if let Some(hint) = error.hint() {
         say(&format!("{} {hint}", paint("hint:", "1;36")));
     }
-    ExitCode::from(if error.is_fault() { 2 } else { 1 })
+    code
+}
+
+/// Remembers the arguments of the command: in the Python package they are not those of the process.
+pub(crate) fn set_arguments(arguments: Vec<OsString>) {
+    let _ = ARGUMENTS.set(arguments);
+}
+
+/// The arguments behind the command's name.
+pub(crate) fn arguments() -> &'static [OsString] {
+    ARGUMENTS.get().map_or(&[], Vec::as_slice)
 }
 
 /// A line on standard error. Where nobody can hear, nothing is said.
-pub(crate) fn say(line: &str) {
+pub fn say(line: &str) {
     let _ = writeln!(io::stderr(), "{line}");
 }
 
 /// Text on standard output.
-pub(crate) fn print(text: &str) -> Result<()> {
+pub fn print(text: &str) -> Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|source| Error::Io {
         doing: "write",
@@ -63,7 +92,8 @@ pub(crate) fn short(value: f64) -> String {
 }
 
 /// Lines whose cells stand in columns.
-pub(crate) fn aligned<const N: usize>(lines: &[[String; N]]) -> String {
+#[must_use]
+pub fn aligned<const N: usize>(lines: &[[String; N]]) -> String {
     let width = |place: usize| lines.iter().map(|line| line[place].chars().count()).max();
     let widths: [usize; N] = std::array::from_fn(|place| width(place).unwrap_or(0));
     let mut text = String::new();
@@ -78,7 +108,8 @@ pub(crate) fn aligned<const N: usize>(lines: &[[String; N]]) -> String {
 }
 
 /// Something for machines to read.
-pub(crate) fn to_json(value: &impl serde::Serialize) -> String {
+#[must_use]
+pub fn to_json(value: &impl serde::Serialize) -> String {
     serde_json::to_string_pretty(value).expect("numbers, names and lists of them")
 }
 
@@ -92,18 +123,21 @@ fn paint(text: &str, colour: &str) -> String {
 }
 
 /// Whether Ctrl-C was pressed.
-pub(crate) fn interrupted() -> bool {
+#[must_use]
+pub fn interrupted() -> bool {
     INTERRUPTED.load(Ordering::Relaxed)
 }
 
 /// A bar on a terminal that counts something, with the time left and a message.
-pub(crate) fn counted(quiet: bool, all: usize, what: &str) -> ProgressBar {
+#[must_use]
+pub fn counted(quiet: bool, all: usize, what: &str) -> ProgressBar {
     let template = format!("{{bar:30}} {{pos}}/{{len}} {what}, {{eta}} left  {{msg}}");
     bar_of(quiet, all as u64, &template)
 }
 
 /// A bar on a terminal that counts the bytes of a file.
-pub(crate) fn bytes(quiet: bool, file: &'static str) -> ProgressBar {
+#[must_use]
+pub fn bytes(quiet: bool, file: &'static str) -> ProgressBar {
     let template = "{msg}  {wide_bar} {bytes}/{total_bytes}, {eta} left";
     bar_of(quiet, 0, template).with_message(file)
 }
@@ -119,12 +153,12 @@ fn bar_of(quiet: bool, all: u64, template: &str) -> ProgressBar {
 }
 
 /// From here on there is something to tidy up: Ctrl-C ends the work at the next block.
-pub(crate) fn begin_writing() {
+pub fn begin_writing() {
     WRITING.store(true, Ordering::Relaxed);
 }
 
 /// Ctrl-C, and whatever else asks the command to end, leaves nothing behind.
-pub(crate) fn heed_ctrl_c() {
+pub fn heed_ctrl_c() {
     // A second handler is refused; there is only one.
     let _ = ctrlc::set_handler(|| {
         INTERRUPTED.store(true, Ordering::Relaxed);

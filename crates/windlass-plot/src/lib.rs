@@ -22,6 +22,7 @@ mod curve;
 mod dots;
 mod fits;
 mod frame;
+mod glyphs;
 mod groups;
 mod heat_map;
 mod intervals;

@@ -1,9 +1,9 @@
 //! A PNG of any plot, made from its SVG.
 
-use std::sync::Arc;
-
 use resvg::tiny_skia::{Pixmap, Transform};
-use resvg::usvg::{self, fontdb};
+use resvg::usvg;
+
+use crate::glyphs::outline_text;
 
 /// Pixels of the PNG per unit of the SVG.
 const PNG_SCALE: f32 = 2.0;
@@ -24,10 +24,7 @@ pub enum PlotError {
 
 /// Renders a plot at twice the size of its SVG, its text in an embedded font.
 pub(crate) fn render(svg: &str) -> Result<Vec<u8>, PlotError> {
-    let mut fonts = fontdb::Database::new();
-    fonts.load_font_source(fontdb::Source::Binary(Arc::new(ttf_noto_sans::REGULAR)));
     let options = usvg::Options {
-        fontdb: Arc::new(fonts),
         // The default resolvers open files.
         image_href_resolver: usvg::ImageHrefResolver {
             resolve_data: Box::new(|_, _, _| None),
@@ -35,7 +32,7 @@ pub(crate) fn render(svg: &str) -> Result<Vec<u8>, PlotError> {
         },
         ..usvg::Options::default()
     };
-    let tree = usvg::Tree::from_str(svg, &options)?;
+    let tree = usvg::Tree::from_str(&outline_text(svg), &options)?;
     let size = tree.size().to_int_size().scale_by(PNG_SCALE);
     let pixels = size.and_then(|size| Pixmap::new(size.width(), size.height()));
     let mut pixels = pixels.ok_or(PlotError::Memory)?;

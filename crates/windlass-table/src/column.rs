@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    ArrowPrimitiveType, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type,
-    UInt16Type, UInt32Type, UInt64Type,
+    ArrowPrimitiveType, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
+    UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, ArrayRef, Float64Array, PrimitiveArray, RecordBatch};
 use arrow_schema::DataType;
@@ -34,10 +34,7 @@ pub fn in_words(data_type: &DataType) -> String {
 /// The numbers of a column; NaN becomes a missing value.
 #[must_use]
 pub fn numbers(column: &ArrayRef) -> Float64Array {
-    let floats = match column.data_type() {
-        DataType::Float64 => Arc::clone(column),
-        _ => arrow_cast::cast(column, &DataType::Float64).expect("a numeric column"),
-    };
+    let floats = to_floats(column);
     let floats = floats.as_primitive::<Float64Type>();
     // Without a way out in the middle the loop is one of vectors.
     let has_nan = |values: &[f64]| values.iter().fold(false, |any, value| any | value.is_nan());
@@ -45,6 +42,29 @@ pub fn numbers(column: &ArrayRef) -> Float64Array {
         return floats.clone();
     }
     floats.iter().map(|value| value.filter(|value| !value.is_nan())).collect()
+}
+
+/// A numeric column as floats. The usual types are converted here: `arrow_cast` is compiled for size, not for speed.
+#[expect(clippy::cast_lossless, reason = "not in all of the types")]
+fn to_floats(column: &ArrayRef) -> ArrayRef {
+    macro_rules! floats {
+        ($type:ty) => {
+            Arc::new(column.as_primitive::<$type>().unary::<_, Float64Type>(|value| value as f64))
+        };
+    }
+    match column.data_type() {
+        DataType::Float64 => Arc::clone(column),
+        DataType::Float32 => floats!(Float32Type),
+        DataType::Int8 => floats!(Int8Type),
+        DataType::Int16 => floats!(Int16Type),
+        DataType::Int32 => floats!(Int32Type),
+        DataType::Int64 => floats!(Int64Type),
+        DataType::UInt8 => floats!(UInt8Type),
+        DataType::UInt16 => floats!(UInt16Type),
+        DataType::UInt32 => floats!(UInt32Type),
+        DataType::UInt64 => floats!(UInt64Type),
+        _ => arrow_cast::cast(column, &DataType::Float64).expect("a numeric column"),
+    }
 }
 
 /// The smallest and the largest number that is there; NaN counts as missing.
@@ -103,8 +123,11 @@ pub(crate) fn to_type(values: Float64Array, data_type: &DataType) -> ArrayRef {
         // Smaller floats and decimals keep to the ends of their range, as integers do.
         _ => {
             let most = largest(data_type);
-            let kept = values.unary(|value: f64| value.clamp(-most, most));
-            arrow_cast::cast(&kept as &Float64Array, data_type).expect("a numeric type")
+            let kept: Float64Array = values.unary(|value: f64| value.clamp(-most, most));
+            if data_type == &DataType::Float32 {
+                return Arc::new(kept.unary::<_, Float32Type>(|value: f64| value as f32));
+            }
+            arrow_cast::cast(&kept, data_type).expect("a numeric type")
         }
     }
 }

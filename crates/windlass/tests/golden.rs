@@ -331,16 +331,11 @@ struct RealFit {
     inertia: f64,
 }
 
-/// A file of the paper's data sets: in `WINDLASS_DATA`, in `shared/data` beside the repository, or in the
-/// user's cache.
+/// A file of the paper's data sets: in `WINDLASS_DATA`, or in the user's cache.
 fn data_file(file: &Path) -> Option<PathBuf> {
     let variable = |name: &str| std::env::var_os(name).map(PathBuf::from);
     let cache = variable("XDG_CACHE_HOME").or(variable("HOME").map(|home| home.join(".cache")));
-    let folders = [
-        variable("WINDLASS_DATA"),
-        Some(PathBuf::from("../../../shared/data")),
-        cache.map(|cache| cache.join("windlass/data")),
-    ];
+    let folders = [variable("WINDLASS_DATA"), cache.map(|cache| cache.join("windlass/data"))];
     folders.into_iter().flatten().map(|folder| folder.join(file)).find(|path| path.is_file())
 }
 

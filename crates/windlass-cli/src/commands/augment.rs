@@ -2,12 +2,11 @@
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
 use clap::Args;
-use windlass_lab::{Quest, Rows};
+use windlass_compare::{Quest, Rows};
 use windlass_model::{NetworkRecipe, Scaling, Split, Valid};
 use windlass_plot::{Point, Scatter};
 use windlass_table::{
@@ -121,7 +120,7 @@ pub(crate) fn read_fitted(path: &Path) -> Result<Arc<Fitted>> {
     Ok(Arc::new(Fitted::from_json(&text, path)?))
 }
 
-pub(crate) fn run(args: &AugmentArgs) -> windlass_lab::Result<ExitCode> {
+pub(crate) fn run(args: &AugmentArgs) -> windlass_compare::Result<u8> {
     let started = Instant::now();
     terminal::heed_ctrl_c();
     let to_stdout = args.output.as_os_str() == "-";
@@ -148,7 +147,7 @@ pub(crate) fn run(args: &AugmentArgs) -> windlass_lab::Result<ExitCode> {
         let augmentation = Augmentation::with(&table, fitted, memory, &progress)?;
         (progress, augmentation)
     } else {
-        let Some(settings) = settings(args, &table)? else { return Ok(ExitCode::from(3)) };
+        let Some(settings) = settings(args, &table)? else { return Ok(3) };
         let progress = Progress::new(args.quiet);
         let augmentation = Augmentation::fit(&table, &settings, memory, &progress)?;
         (progress, augmentation)
@@ -183,11 +182,11 @@ pub(crate) fn run(args: &AugmentArgs) -> windlass_lab::Result<ExitCode> {
     } else if !args.quiet {
         terminal::say(in_words(&summary, &args.output, started.elapsed().as_secs_f64()).trim_end());
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(0)
 }
 
 /// What is asked for; nothing where a search finds that nothing helps, and nothing is left to write.
-fn settings(args: &AugmentArgs, table: &Table) -> windlass_lab::Result<Option<Settings>> {
+fn settings(args: &AugmentArgs, table: &Table) -> windlass_compare::Result<Option<Settings>> {
     let columns = args.columns.columns(&args.target, table);
     let parts = (!args.no_originals, args.provenance);
     if !args.method.is_auto() {
@@ -206,7 +205,7 @@ fn search(
     args: &AugmentArgs,
     table: &Table,
     columns: &Columns,
-) -> windlass_lab::Result<Option<Method>> {
+) -> windlass_compare::Result<Option<Method>> {
     let progress = Progress::new(args.quiet);
     let drop = args.method.drops_missing_target();
     let frame = Frame::load(table, columns, drop, args.read.memory, &progress)?;
@@ -236,7 +235,7 @@ fn search(
     let rows = Rows { frame: &frame, path: table.path() };
     let found = quest.run(rows, vec![], None, &watch)?;
     watch.bar.finish_and_clear();
-    let findings = quest.findings(rows, &found.ok_or(windlass_lab::Error::Interrupted)?)?;
+    let findings = quest.findings(rows, &found.ok_or(windlass_compare::Error::Interrupted)?)?;
     if !args.quiet {
         terminal::say(&findings.verdict);
         if !findings.helps {

@@ -3,14 +3,13 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::str::FromStr as _;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
-use windlass_lab::{
+use windlass_compare::{
     Comparison, Entrant, Finding, Folder, Key, MethodName, ModelName, Plan, Protocol, Results,
     Rows, Rule, Run, Summary, Watch, in_percent,
 };
@@ -207,7 +206,7 @@ impl CompareArgs {
     }
 }
 
-pub(crate) fn run(args: &CompareArgs) -> windlass_lab::Result<ExitCode> {
+pub(crate) fn run(args: &CompareArgs) -> windlass_compare::Result<u8> {
     let started = Instant::now();
     terminal::heed_ctrl_c();
     args.protocol(Columns::default())?;
@@ -229,7 +228,7 @@ pub(crate) fn run(args: &CompareArgs) -> windlass_lab::Result<ExitCode> {
     };
     let test = match (&test_table, &args.test) {
         (Some(table), Some(path)) => {
-            Some(load(table).map_err(|error| windlass_lab::Error::from(error).in_file(path))?)
+            Some(load(table).map_err(|error| windlass_compare::Error::from(error).in_file(path))?)
         }
         _ => None,
     };
@@ -262,7 +261,7 @@ pub(crate) fn run(args: &CompareArgs) -> windlass_lab::Result<ExitCode> {
         Ok(runs) => runs,
         Err(error) => {
             // Runs that ended are kept, unless they are good for nothing.
-            let useless = matches!(error, windlass_lab::Error::AllDiverged { .. });
+            let useless = matches!(error, windlass_compare::Error::AllDiverged { .. });
             if args.output.is_some() && (useless || folder.is_empty()) {
                 folder.discard();
             }
@@ -277,7 +276,7 @@ pub(crate) fn run(args: &CompareArgs) -> windlass_lab::Result<ExitCode> {
             comparison.keys().len(),
             command(Some(folder.path()))
         ));
-        return Err(windlass_lab::Error::Interrupted);
+        return Err(windlass_compare::Error::Interrupted);
     }
     let results = Results {
         version: plan.version,
@@ -298,7 +297,7 @@ pub(crate) fn run(args: &CompareArgs) -> windlass_lab::Result<ExitCode> {
         let report = folder.path().join("report.html");
         terminal::say(&format!("{} ({:.1} s)", report.display(), started.elapsed().as_secs_f64()));
     }
-    Ok(ExitCode::from(if summary.helps { 0 } else { 3 }))
+    Ok(if summary.helps { 0 } else { 3 })
 }
 
 /// The first input's name without its folder.
@@ -330,9 +329,9 @@ pub(super) fn command(resume: Option<&Path>) -> String {
     words.join(" ")
 }
 
-/// The words behind the name of the program.
+/// The arguments as they were typed.
 fn typed() -> Vec<String> {
-    std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect()
+    terminal::arguments().iter().map(|word| word.to_string_lossy().into_owned()).collect()
 }
 
 /// The same as a shell needs them, without some options that take a value and some that take none.
@@ -404,7 +403,7 @@ impl<'a> Runs<'a> {
 }
 
 impl Watch for Runs<'_> {
-    fn done(&self, run: &Run, done: usize, _all: usize) -> windlass_lab::Result<()> {
+    fn done(&self, run: &Run, done: usize, _all: usize) -> windlass_compare::Result<()> {
         self.folder.keep(run)?;
         if !self.bar.is_hidden() {
             let mut errors = self.errors.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,7 +1,5 @@
 //! `completions`: what a shell needs to complete commands and options.
 
-use std::process::ExitCode;
-
 use clap::{Args, CommandFactory};
 use windlass_table::Result;
 
@@ -18,9 +16,9 @@ pub(crate) struct CompletionsArgs {
     shell: clap_complete::Shell,
 }
 
-pub(crate) fn run(args: &CompletionsArgs) -> Result<ExitCode> {
+pub(crate) fn run(args: &CompletionsArgs) -> Result<u8> {
     let mut text = vec![];
     clap_complete::generate(args.shell, &mut Windlass::command(), "windlass", &mut text);
     terminal::print(&String::from_utf8_lossy(&text))?;
-    Ok(ExitCode::SUCCESS)
+    Ok(0)
 }

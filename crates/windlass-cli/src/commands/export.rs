@@ -1,7 +1,6 @@
 //! `export`: a model for other programs.
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use clap::Args;
 use windlass_model::{Error, Result, onnx};
@@ -25,7 +24,7 @@ pub(crate) struct ExportArgs {
     output: PathBuf,
 }
 
-pub(crate) fn run(args: &ExportArgs) -> Result<ExitCode> {
+pub(crate) fn run(args: &ExportArgs) -> Result<u8> {
     let onnx_file =
         args.output.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("onnx"));
     if !onnx_file {
@@ -38,5 +37,5 @@ pub(crate) fn run(args: &ExportArgs) -> Result<ExitCode> {
     )?;
     let model = open(&args.model)?;
     write_whole(&args.output, &onnx::export(&model))?;
-    Ok(ExitCode::SUCCESS)
+    Ok(0)
 }

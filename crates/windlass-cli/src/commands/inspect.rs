@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use clap::Args;
 use windlass_table::{Inspection, Result, Settings, Table};
@@ -35,7 +34,7 @@ pub(crate) struct InspectArgs {
     read: ReadArgs,
 }
 
-pub(crate) fn run(args: &InspectArgs) -> Result<ExitCode> {
+pub(crate) fn run(args: &InspectArgs) -> Result<u8> {
     terminal::heed_ctrl_c();
     let table = args.read.open(&args.inputs)?;
     let columns = args.columns.columns(&args.target, &table);
@@ -51,8 +50,8 @@ pub(crate) fn run(args: &InspectArgs) -> Result<ExitCode> {
     terminal::print(&text)?;
     // What augment would refuse is not refused here, but said.
     match inspection.refusal {
-        Some(refusal) => Ok(terminal::report(&refusal.into())),
-        None => Ok(ExitCode::SUCCESS),
+        Some(refusal) => Ok(terminal::report(&windlass_compare::Error::from(refusal))),
+        None => Ok(0),
     }
 }
 

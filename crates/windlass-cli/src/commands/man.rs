@@ -1,7 +1,6 @@
 //! `man`: the manual pages.
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use clap::{Args, CommandFactory};
 use windlass_table::{Error, Result};
@@ -19,7 +18,7 @@ pub(crate) struct ManArgs {
     folder: Option<PathBuf>,
 }
 
-pub(crate) fn run(args: &ManArgs) -> Result<ExitCode> {
+pub(crate) fn run(args: &ManArgs) -> Result<u8> {
     let command = Windlass::command();
     if let Some(folder) = &args.folder {
         clap_mangen::generate_to(command, folder).map_err(|source| Error::Io {
@@ -32,5 +31,5 @@ pub(crate) fn run(args: &ManArgs) -> Result<ExitCode> {
         clap_mangen::Man::new(command).render(&mut page).expect("a vector takes all");
         terminal::print(&String::from_utf8_lossy(&page))?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(0)
 }

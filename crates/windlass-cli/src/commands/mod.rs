@@ -3,15 +3,13 @@
 pub(crate) mod augment;
 pub(crate) mod compare;
 pub(crate) mod completions;
-pub(crate) mod data;
 pub(crate) mod export;
 pub(crate) mod inspect;
 pub(crate) mod man;
 mod network;
-mod picture;
+pub(crate) mod picture;
 pub(crate) mod predict;
 pub(crate) mod regress;
-pub(crate) mod reproduce;
 pub(crate) mod train;
 pub(crate) mod tune;
 pub(crate) mod verify;

@@ -1,18 +1,22 @@
-//! Pictures, in the format that their names tell.
+//! Plots as files, in the format of their ending.
 
 use std::path::Path;
 
 use windlass_plot::{Lines, PlotError, Scatter, Sheet};
 use windlass_table::{Error, Result};
 
-#[derive(Clone, Copy)]
-pub(super) enum Picture {
+/// The format of a plot.
+#[derive(Debug, Clone, Copy)]
+pub enum Picture {
+    /// SVG.
     Svg,
+    /// PNG.
     Png,
 }
 
 impl Picture {
-    pub(super) fn of(path: &Path) -> Result<Self> {
+    /// The format of a file by its ending; any other than .svg and .png is refused.
+    pub fn of(path: &Path) -> Result<Self> {
         match path.extension().and_then(|ending| ending.to_str()) {
             Some(ending) if ending.eq_ignore_ascii_case("svg") => Ok(Self::Svg),
             Some(ending) if ending.eq_ignore_ascii_case("png") => Ok(Self::Png),
@@ -28,7 +32,8 @@ impl Picture {
         self.draw(path, || plot.to_svg(), || plot.to_png())
     }
 
-    pub(super) fn sheet(self, path: &Path, plot: &Sheet) -> Result<Vec<u8>> {
+    /// Draws a grid of images.
+    pub fn sheet(self, path: &Path, plot: &Sheet) -> Result<Vec<u8>> {
         self.draw(path, || plot.to_svg(), || plot.to_png())
     }
 

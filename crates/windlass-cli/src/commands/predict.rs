@@ -1,7 +1,6 @@
 //! `predict`: what a model says of the rows of a table.
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, Float64Array, RecordBatch};
@@ -56,7 +55,7 @@ pub(super) fn open(path: &Path) -> Result<Model> {
     Model::from_bytes(&bytes, path)
 }
 
-pub(crate) fn run(args: &PredictArgs) -> Result<ExitCode> {
+pub(crate) fn run(args: &PredictArgs) -> Result<u8> {
     terminal::heed_ctrl_c();
     let model = open(&args.model)?;
     if let Some(output) = &args.output {
@@ -146,7 +145,7 @@ pub(crate) fn run(args: &PredictArgs) -> Result<ExitCode> {
         let to_stdout = args.output.as_ref().is_some_and(|output| output.as_os_str() == "-");
         compared.report(args.json, args.quiet, to_stdout)?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(0)
 }
 
 fn added_columns(model: &Model) -> Vec<String> {

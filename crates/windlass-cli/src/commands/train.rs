@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
@@ -292,7 +291,7 @@ pub(super) fn carried(mut columns: Columns, name: &str, table: &Table) -> Column
     columns
 }
 
-pub(crate) fn run(args: &TrainArgs) -> Result<ExitCode> {
+pub(crate) fn run(args: &TrainArgs) -> Result<u8> {
     let started = Instant::now();
     terminal::heed_ctrl_c();
     args.refuse_others()?;
@@ -363,7 +362,7 @@ pub(crate) fn run(args: &TrainArgs) -> Result<ExitCode> {
     }
     match trained.diverged {
         Some(epoch) => Err(Error::Diverged { epoch }),
-        None => Ok(ExitCode::SUCCESS),
+        None => Ok(0),
     }
 }
 

@@ -1,13 +1,12 @@
 //! `tune`: search for settings, and say what they are worth.
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::Args;
 use indicatif::ProgressBar;
 use windlass::{Bandwidth, GammaLaw, On};
-use windlass_lab::{Attempt, Findings, Folder, Plan, Quest, Record, Rows, SearchWatch};
+use windlass_compare::{Attempt, Findings, Folder, Plan, Quest, Record, Rows, SearchWatch};
 use windlass_model::{Error, Kind, NetworkRecipe, Split};
 use windlass_table::{AdaSettings, AnchorChoice, Clusters, Columns, Frame, Method};
 
@@ -123,7 +122,7 @@ impl TuneArgs {
     }
 }
 
-pub(crate) fn run(args: &TuneArgs) -> windlass_lab::Result<ExitCode> {
+pub(crate) fn run(args: &TuneArgs) -> windlass_compare::Result<u8> {
     let started = Instant::now();
     terminal::heed_ctrl_c();
     args.quest(Columns::default())?;
@@ -176,7 +175,7 @@ pub(crate) fn run(args: &TuneArgs) -> windlass_lab::Result<ExitCode> {
             let again = command(Some(folder.path()));
             terminal::say(&format!("stopped; what was tried is kept. To go on:\n  {again}"));
         }
-        return Err(windlass_lab::Error::Interrupted);
+        return Err(windlass_compare::Error::Interrupted);
     };
     let findings = quest.findings(rows, &attempts)?;
     let advice = advice(&quest, &findings);
@@ -203,7 +202,7 @@ pub(crate) fn run(args: &TuneArgs) -> windlass_lab::Result<ExitCode> {
         let place = report.map_or(String::new(), |report| format!("{report}, "));
         terminal::say(&format!("{place}{} trials, {seconds:.1} s", findings.attempts));
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(0)
 }
 
 /// Keeps trials, and shows how far it is.
@@ -221,7 +220,7 @@ impl<'a> Trials<'a> {
 }
 
 impl SearchWatch for Trials<'_> {
-    fn tried(&self, attempt: &Attempt) -> windlass_lab::Result<()> {
+    fn tried(&self, attempt: &Attempt) -> windlass_compare::Result<()> {
         self.bar.inc(1);
         self.folder.map_or(Ok(()), |folder| folder.keep(attempt))
     }

@@ -1,10 +1,26 @@
-//! A desk to work at: a folder, some tables, and the command.
+//! A desk to work at: a folder, some tables, and the command. Tests of `windlass-paper` use it too.
 #![allow(dead_code, reason = "each test file uses its part")]
+
+pub(crate) mod refusals;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
+
+/// The command: that of the package whose tests these are.
+const COMMAND: &str = match option_env!("CARGO_BIN_EXE_windlass") {
+    Some(path) => path,
+    None => match option_env!("CARGO_BIN_EXE_windlass-paper") {
+        Some(path) => path,
+        None => panic!("cargo sets the path of the package's command"),
+    },
+};
+
+/// The name of the command.
+pub(crate) fn name() -> &'static str {
+    Path::new(COMMAND).file_stem().unwrap().to_str().unwrap()
+}
 
 /// A folder in which the command is run.
 pub(crate) struct Desk {
@@ -69,26 +85,26 @@ impl Desk {
     }
 
     pub(crate) fn command(&self, words: &str) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_windlass"));
+        let mut command = Command::new(COMMAND);
         command.current_dir(self.folder.path()).args(split(words)).env_remove("NO_COLOR");
         command
     }
 
-    /// Runs `windlass` with these words.
+    /// Runs the command with these words.
     pub(crate) fn run(&self, words: &str) -> Said {
         said(self.command(words).stdin(Stdio::null()))
     }
 
-    /// Runs `windlass` with these words, and some bytes on its standard input.
+    /// Runs the command with these words, and some bytes on its standard input.
     pub(crate) fn run_with(&self, words: &str, input: &[u8]) -> Said {
         self.put(".input", input);
         let file = std::fs::File::open(self.path(".input")).unwrap();
         said(self.command(words).stdin(file))
     }
 
-    /// Runs a line of shell, in which `windlass` is the command.
+    /// Runs a line of shell, in which the command has its name.
     pub(crate) fn shell(&self, line: &str) -> Said {
-        let folder = Path::new(env!("CARGO_BIN_EXE_windlass")).parent().unwrap();
+        let folder = Path::new(COMMAND).parent().unwrap();
         let path = std::env::join_paths(
             std::iter::once(folder.to_owned())
                 .chain(std::env::split_paths(&std::env::var_os("PATH").unwrap())),

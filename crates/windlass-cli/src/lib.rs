@@ -1,0 +1,105 @@
+//! The command `windlass`, as a library: the binary and the Python package's console script call [`run`].
+
+mod commands;
+mod options;
+pub mod terminal;
+
+pub use commands::picture::Picture;
+pub use options::FormatName;
+
+use std::ffi::OsString;
+
+use clap::{Parser, Subcommand};
+
+/// More training rows out of few: data augmentation for regression
+#[derive(Debug, Parser)]
+#[command(
+    name = "windlass",
+    version,
+    arg_required_else_help = true,
+    disable_help_subcommand = true
+)]
+#[command(
+    after_help = "Exit codes: 0 done, 1 the input was refused, 2 a fault, 3 compare found no help, 130 interrupted."
+)]
+struct Windlass {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Augment(Box<commands::augment::AugmentArgs>),
+    Inspect(Box<commands::inspect::InspectArgs>),
+    Verify(commands::verify::VerifyArgs),
+    Compare(Box<commands::compare::CompareArgs>),
+    Tune(Box<commands::tune::TuneArgs>),
+    Train(Box<commands::train::TrainArgs>),
+    Predict(commands::predict::PredictArgs),
+    Regress(Box<commands::regress::RegressArgs>),
+    Export(commands::export::ExportArgs),
+    Completions(commands::completions::CompletionsArgs),
+    Man(commands::man::ManArgs),
+}
+
+/// Runs the command with the arguments behind its name, and returns its exit code.
+pub fn run(arguments: Vec<OsString>) -> u8 {
+    let words = std::iter::once(OsString::from("windlass")).chain(arguments.iter().cloned());
+    let parsed = Windlass::try_parse_from(words);
+    terminal::set_arguments(arguments);
+    let windlass = match parsed {
+        Ok(windlass) => windlass,
+        Err(error) => {
+            if let Some(moved) = Moved::of(terminal::arguments()) {
+                return terminal::report(&moved);
+            }
+            // Help and version are not refusals; a closed pipe is not a fault.
+            let code = u8::from(error.use_stderr());
+            let _ = error.print();
+            return code;
+        }
+    };
+    let done = match windlass.command {
+        Command::Augment(args) => commands::augment::run(&args),
+        Command::Inspect(args) => commands::inspect::run(&args).map_err(Into::into),
+        Command::Verify(args) => commands::verify::run(&args).map_err(Into::into),
+        Command::Compare(args) => commands::compare::run(&args),
+        Command::Tune(args) => commands::tune::run(&args),
+        Command::Train(args) => commands::train::run(&args).map_err(Into::into),
+        Command::Predict(args) => commands::predict::run(&args).map_err(Into::into),
+        Command::Regress(args) => commands::regress::run(&args).map_err(Into::into),
+        Command::Export(args) => commands::export::run(&args).map_err(Into::into),
+        Command::Completions(args) => commands::completions::run(&args).map_err(Into::into),
+        Command::Man(args) => commands::man::run(&args).map_err(Into::into),
+    };
+    match done {
+        Ok(code) => code,
+        Err(error) => terminal::report(&error),
+    }
+}
+
+/// A command of 0.1.0 that `windlass-paper` has now.
+struct Moved(&'static str);
+
+impl Moved {
+    fn of(arguments: &[OsString]) -> Option<Self> {
+        let moved = ["data", "reproduce"].into_iter();
+        moved.map(Self).find(|moved| arguments.first().is_some_and(|first| first == moved.0))
+    }
+}
+
+impl std::fmt::Display for Moved {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "`windlass {}` is `windlass-paper {}` now", self.0, self.0)
+    }
+}
+
+impl terminal::Refusal for Moved {
+    fn hint(&self) -> Option<String> {
+        Some("install it with `cargo install windlass-paper`".to_owned())
+    }
+
+    fn exit_code(&self) -> Result<u8, u8> {
+        Ok(1)
+    }
+}

@@ -1,0 +1,51 @@
+//! Files written by 0.1.0 are read, with the same predictions and rows (release-0.1.0/README.md).
+
+mod common;
+
+use std::path::Path;
+
+use common::Desk;
+
+fn kept(name: &str) -> Vec<u8> {
+    std::fs::read(Path::new("tests/release-0.1.0").join(name)).unwrap()
+}
+
+fn desk_with(names: &[&str]) -> Desk {
+    let desk = Desk::new();
+    for name in names {
+        desk.put(name, kept(name));
+    }
+    desk
+}
+
+#[test]
+fn models_predict_the_same() {
+    for kind in ["network", "committee", "ridge", "forest", "anchor", "auto"] {
+        let table = if kind == "auto" { "line.csv" } else { "cars.csv" };
+        let model = format!("{kind}.windlass");
+        let desk = desk_with(&[table, &model]);
+        desk.run(&format!("predict {model} {table} --output out.csv")).ok();
+        let expected = String::from_utf8(kept(&format!("{kind}-predictions.csv"))).unwrap();
+        assert_eq!(desk.text("out.csv"), expected, "{kind}");
+    }
+}
+
+#[test]
+fn fitted_state_makes_the_same_rows() {
+    let desk = desk_with(&["cars.csv", "fitted.json"]);
+    desk.run("augment cars.csv --fitted fitted.json --output out.csv").ok();
+    assert_eq!(desk.text("out.csv"), String::from_utf8(kept("fitted-augmented.csv")).unwrap());
+}
+
+#[test]
+fn augmented_table_and_manifest_are_verified() {
+    let desk = desk_with(&["cars.csv", "augmented.parquet", "manifest.json"]);
+    desk.run("verify augmented.parquet --against cars.csv").ok();
+    desk.run("augment cars.csv --target mpg --provenance --output again.csv").ok();
+    desk.run("verify again.csv --against cars.csv --manifest manifest.json").ok();
+    // A row that was changed is noticed, so the checks above can fail.
+    let changed = desk.text("again.csv").replacen(",0,1,", ",1,1,", 1);
+    desk.put("changed.csv", changed);
+    let said = desk.run("verify changed.csv --against cars.csv --manifest manifest.json");
+    assert_ne!(said.code, Some(0), "{}", said.out);
+}

@@ -1,0 +1,510 @@
+//! Every entrant on the same rows: the runs of a comparison.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Instant;
+
+use ndarray::{Array2, Axis};
+use rayon::prelude::*;
+use windlass::Seed;
+use windlass_model::{
+    EnlargeRecipe, Kind, Metrics, Model, Preparation, Recipe, Split, Trained, Valid, groups_of,
+    weights,
+};
+use windlass_table::{Frame, numbers};
+use windlass_train::Epoch;
+
+use crate::entrant::{Distances, Entrant, MethodName, ModelName};
+use crate::protocol::{Common, Given, Protocol, Rule, Sitting};
+use crate::results::{GroupError, Key, Run, Trial};
+use crate::statistics::blocks_in_order;
+use crate::{Error, Result};
+
+/// Hears of runs as they end, and may end the comparison.
+pub trait Watch: Sync {
+    /// A run ended; so many of all are done. Runs end in any order.
+    fn done(&self, _run: &Run, _done: usize, _all: usize) -> Result<()> {
+        Ok(())
+    }
+
+    /// Whether to stop.
+    fn cancelled(&self) -> bool {
+        false
+    }
+}
+
+impl Watch for () {}
+
+/// Executes one run; `None` if it was cancelled.
+pub type Each<'a> = dyn Fn(Key) -> Result<Option<Run>> + Sync + 'a;
+
+/// Executes runs on threads, and returns their outcomes in order.
+pub type Spread<'a> = dyn Fn(&[Key], &Each<'_>) -> Vec<Result<Option<Run>>> + 'a;
+
+/// A table to compare on.
+#[derive(Debug, Clone, Copy)]
+pub struct Rows<'a> {
+    /// The rows.
+    pub frame: &'a Frame,
+    /// Its file, for messages.
+    pub path: &'a Path,
+}
+
+/// A comparison that can be run.
+#[derive(Debug)]
+pub struct Comparison<'a> {
+    protocol: &'a Protocol,
+    table: Rows<'a>,
+    test: Option<Rows<'a>>,
+    sittings: Arc<[Sitting]>,
+    /// For every size and sitting, what settings are in proportion to.
+    distances: Vec<Vec<Distances>>,
+}
+
+/// Ends the trainings of a run when the comparison is to stop.
+pub(crate) struct Ear<'a>(pub(crate) &'a dyn Watch);
+
+impl windlass_train::Watch for Ear<'_> {
+    fn epoch(&self, _run: usize, _epoch: &Epoch) -> bool {
+        !self.0.cancelled()
+    }
+}
+
+impl<'a> Comparison<'a> {
+    /// Splits the rows and refuses what cannot be compared.
+    pub fn new(protocol: &'a Protocol, table: Rows<'a>, test: Option<Rows<'a>>) -> Result<Self> {
+        let sittings = protocol.sittings(table.frame, test.map(|test| test.frame));
+        let sittings = sittings.map_err(|error| error.in_file(table.path))?;
+        Self::prepare(protocol, table, test, sittings)
+    }
+
+    /// A comparison on splits that the caller provides: for [`Rule::Given`].
+    pub fn with_splits(
+        protocol: &'a Protocol,
+        table: Rows<'a>,
+        test: Option<Rows<'a>>,
+        sittings: Vec<Sitting>,
+    ) -> Result<Self> {
+        let checked = protocol.check(table.frame, &sittings);
+        checked.map_err(|error| error.in_file(table.path))?;
+        Self::prepare(protocol, table, test, sittings)
+    }
+
+    fn prepare(
+        protocol: &'a Protocol,
+        table: Rows<'a>,
+        test: Option<Rows<'a>>,
+        sittings: Vec<Sitting>,
+    ) -> Result<Self> {
+        let entrants = protocol.entrants();
+        let has_reference = |entrant: &Entrant| {
+            protocol.reference(*entrant).is_some_and(|reference| entrants.contains(&reference))
+        };
+        if protocol.declared.is_empty() && !entrants.first().is_some_and(has_reference) {
+            return Err(Error::NothingToCompare { what: "no network without augmentation (erm)" });
+        }
+        if entrants.len() < 2 && protocol.declared.is_empty() {
+            return Err(Error::NothingToCompare { what: "one entrant only" });
+        }
+        let mut comparison =
+            Self { protocol, table, test, sittings: sittings.into(), distances: vec![] };
+        // Declared settings are in proportion to nothing.
+        let sizes = if protocol.declared.is_empty() { &protocol.sizes[..] } else { &[] };
+        for &size in sizes {
+            let of = |sitting: &Sitting| comparison.distances(sitting, size);
+            let distances: Vec<Distances> =
+                comparison.sittings.par_iter().map(of).collect::<Result<_>>()?;
+            comparison.distances.push(distances);
+        }
+        Ok(comparison)
+    }
+
+    /// A comparison of models that are trained elsewhere, of which the rows are parted already.
+    #[must_use]
+    pub fn of_sittings(protocol: &'a Protocol, table: Rows<'a>, sittings: Arc<[Sitting]>) -> Self {
+        Self { protocol, table, test: None, sittings, distances: vec![] }
+    }
+
+    /// How it goes.
+    #[must_use]
+    pub fn protocol(&self) -> &Protocol {
+        self.protocol
+    }
+
+    /// The table.
+    #[must_use]
+    pub fn frame(&self) -> &Frame {
+        self.table.frame
+    }
+
+    /// The rows of the table.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.table.frame.batch.num_rows()
+    }
+
+    /// The table of test rows, if there is one.
+    #[must_use]
+    pub fn test_frame(&self) -> Option<&Frame> {
+        self.test.map(|test| test.frame)
+    }
+
+    /// The rows of every split.
+    #[must_use]
+    pub fn sittings(&self) -> &Arc<[Sitting]> {
+        &self.sittings
+    }
+
+    /// Every run, whole splits one after the other.
+    #[must_use]
+    pub fn keys(&self) -> Vec<Key> {
+        let entrants = self.protocol.entrants();
+        let mut keys = vec![];
+        for &size in &self.protocol.sizes {
+            for Sitting { repeat, fold, .. } in self.sittings.iter() {
+                let key = |&entrant| Key { size, repeat: *repeat, fold: *fold, entrant };
+                keys.extend(entrants.iter().map(key));
+            }
+        }
+        keys
+    }
+
+    /// Runs what is not done yet, side by side. The results do not depend on the order in which runs end.
+    /// When the watcher stops it, the runs that have ended are returned all the same.
+    pub fn run(&self, done: Vec<Run>, watch: &dyn Watch) -> Result<Vec<Run>> {
+        let spread = |todo: &[Key], one: &Each<'_>| {
+            todo.par_iter().with_max_len(1).map(|&key| one(key)).collect()
+        };
+        self.run_by(done, watch, &spread, &|key| self.one(key, watch))
+    }
+
+    /// The same with models that the caller trains: `one` executes a run, `spread` distributes runs over threads.
+    pub fn run_by(
+        &self,
+        done: Vec<Run>,
+        watch: &dyn Watch,
+        spread: &Spread<'_>,
+        one: &Each<'_>,
+    ) -> Result<Vec<Run>> {
+        let keys = self.keys();
+        // Each run once, and only those that belong here.
+        let mut left: BTreeSet<Key> = keys.iter().copied().collect();
+        let done: Vec<Run> = done.into_iter().filter(|run| left.remove(&run.key)).collect();
+        let todo: Vec<Key> = keys.iter().filter(|key| left.contains(key)).copied().collect();
+        let count = AtomicUsize::new(done.len());
+        let failed = AtomicBool::new(false);
+        let told = |key: Key| {
+            if watch.cancelled() || failed.load(Ordering::Relaxed) {
+                return Ok(None);
+            }
+            let run = one(key).and_then(|run| {
+                if let Some(run) = &run {
+                    let done = 1 + count.fetch_add(1, Ordering::Relaxed);
+                    watch.done(run, done, keys.len())?;
+                }
+                Ok(run)
+            });
+            failed.fetch_or(run.is_err(), Ordering::Relaxed);
+            run
+        };
+        let mut runs = done;
+        for run in spread(&todo, &told) {
+            runs.extend(run?);
+        }
+        let place = |run: &Run| keys.iter().position(|key| *key == run.key);
+        runs.sort_by_cached_key(place);
+        let networks = runs.iter().filter(|run| run.key.entrant.model.is_network());
+        let (all, lost) =
+            networks.fold((0, 0), |(all, lost), run| (all + 1, lost + usize::from(run.diverged)));
+        if all > 0 && all == lost {
+            return Err(Error::AllDiverged { runs: all });
+        }
+        Ok(runs)
+    }
+
+    fn in_split<T>(
+        &self,
+        sitting: &Sitting,
+        result: Result<T, windlass_model::Error>,
+    ) -> Result<T> {
+        let split = || self.protocol.split_name(sitting);
+        result.map_err(|source| Error::InSplit { split: split(), source })
+    }
+
+    /// The rows of a run, and their place among all splits.
+    #[must_use]
+    pub fn sitting(&self, key: Key) -> (usize, &Sitting) {
+        let same = |sitting: &Sitting| sitting.repeat == key.repeat && sitting.fold == key.fold;
+        let place = self.sittings.iter().position(same).expect("a sitting of this comparison");
+        (place, &self.sittings[place])
+    }
+
+    /// The rows that a run learns from, in the order of the table.
+    fn training_rows(&self, sitting: &Sitting, size: Option<usize>) -> Frame {
+        self.table.frame.select(&sitting.training_rows(size))
+    }
+
+    /// How rows of a training part are held out inside it: as the part itself was, where it has groups enough.
+    fn inner(&self, train: &Frame) -> Result<Split> {
+        let split = self.protocol.rule.split();
+        Ok(match &split {
+            Split::Groups(column) if groups_of(&train.batch, column)?.len() < 2 => Split::Rows,
+            _ => split,
+        })
+    }
+
+    fn recipe(&self, kind: Kind, enlarge: Option<EnlargeRecipe>, seed: Seed) -> Recipe {
+        let protocol = self.protocol;
+        Recipe {
+            columns: protocol.columns.clone(),
+            drop_missing_target: protocol.drop_missing_target,
+            scaling: protocol.scaling,
+            target_scaling: protocol.target_scaling,
+            kind,
+            enlarge,
+            seed: seed.0,
+        }
+    }
+
+    /// Distances between pairs of training rows as networks see them, if a method asks.
+    fn distances(&self, sitting: &Sitting, size: Option<usize>) -> Result<Distances> {
+        const MOST: usize = 300;
+        let train = self.training_rows(sitting, size);
+        let rows = train.batch.num_rows();
+        let protocol = self.protocol;
+        let scalings = (protocol.scaling, protocol.target_scaling);
+        let fitted = Preparation::fit(&train, &train.batch, &protocol.columns, scalings);
+        let (preparation, _) = self.in_split(sitting, fitted)?;
+        let columns = preparation.width();
+        let mut between = vec![];
+        if protocol.methods.contains(&MethodName::LocalMixup) {
+            let x =
+                self.in_split(sitting, preparation.features(&train.batch, self.table.path, 0))?;
+            let few: Vec<usize> = (0..rows).step_by(rows.div_ceil(MOST)).collect();
+            for (place, &one) in few.iter().enumerate() {
+                for &other in &few[..place] {
+                    let off = &x.index_axis(Axis(0), one) - &x.index_axis(Axis(0), other);
+                    between.push(off.dot(&off).sqrt());
+                }
+            }
+            between.sort_by(f64::total_cmp);
+        }
+        Ok(Distances { between, rows, columns })
+    }
+
+    /// One run; `None` if it was stopped.
+    fn one(&self, key: Key, watch: &dyn Watch) -> Result<Option<Run>> {
+        let started = Instant::now();
+        let sitting = self.sitting(key).1;
+        let train = self.training_rows(sitting, key.size);
+        let valid = sitting.valid.as_ref().map(|rows| self.table.frame.select(rows));
+        let part = Part { train: &train, valid: valid.as_ref(), path: self.table.path };
+        let (trials, chosen, trained) = match key.entrant.declared {
+            Some(place) => {
+                let declared = &self.protocol.declared[place];
+                let seed = self.protocol.seed_of(sitting);
+                let kind = declared.kind.clone().ok_or(Error::Elsewhere)?;
+                let recipe = self.recipe(kind, declared.enlarge.clone(), seed);
+                (vec![], 0, self.in_split(sitting, part.fit(&recipe, watch))?)
+            }
+            None => match self.best_trial(key, &part, watch)? {
+                Some(found) => found,
+                None => return Ok(None),
+            },
+        };
+        if watch.cancelled() || trained.cancelled {
+            return Ok(None);
+        }
+        let test = self.test.unwrap_or(self.table);
+        let held = test.frame.select(&sitting.test);
+        let predicted = self.in_split(sitting, trained.model.predict(&held.batch, test.path, 0))?;
+        let run = self.judge(key, &predicted.mean, started.elapsed().as_secs_f64())?;
+        Ok(Some(Run { trials, chosen, diverged: trained.diverged.is_some(), ..run }))
+    }
+
+    /// What predictions for the held-out rows of a run amount to, a column for every target.
+    pub fn judge(&self, key: Key, predicted: &Array2<f64>, seconds: f64) -> Result<Run> {
+        let sitting = self.sitting(key).1;
+        let test = self.test.unwrap_or(self.table);
+        let held = test.frame.select(&sitting.test);
+        let y = targets(&held);
+        if predicted.dim() != y.dim() {
+            let (got, expected) = (predicted.dim(), y.dim());
+            return Err(Error::OtherShape {
+                split: self.protocol.split_name(sitting),
+                got,
+                expected,
+            });
+        }
+        let weights = self.in_split(sitting, weights(&held, &held.batch, test.path))?;
+        let metrics = Metrics::of(&y, predicted, weights.as_deref());
+        let mut domains = vec![];
+        if let Some(column) = self.protocol.rule.domain() {
+            for (name, rows) in groups_of(&held.batch, column)? {
+                let name = name.unwrap_or_else(|| "(missing)".into());
+                let [y, predicted] = [&y, predicted].map(|all| all.select(Axis(0), &rows));
+                let weights: Option<Vec<f64>> =
+                    weights.as_ref().map(|all| rows.iter().map(|&row| all[row]).collect());
+                let metrics = Metrics::of(&y, &predicted, weights.as_deref());
+                domains.push(GroupError { name, metrics });
+            }
+        }
+        let blocks = match &self.protocol.rule {
+            Rule::Given(Given { common: Common::HeldOutRows, .. }) => {
+                squares_of_blocks(&y, predicted)
+            }
+            _ => vec![],
+        };
+        let predicted =
+            if self.keeps_predictions(key) { predicted.iter().copied().collect() } else { vec![] };
+        Ok(Run {
+            key,
+            seed: self.protocol.seed_of(sitting).0,
+            train_rows: key.size.unwrap_or(sitting.train.len()),
+            trials: vec![],
+            chosen: 0,
+            metrics,
+            domains,
+            diverged: false,
+            predicted,
+            blocks,
+            seconds,
+        })
+    }
+
+    /// Every setting that an entrant tries, and what came of the best; `None` if it was stopped.
+    fn best_trial(&self, key: Key, part: &Part<'_>, watch: &dyn Watch) -> Result<Option<Tried>> {
+        let (place, sitting) = self.sitting(key);
+        let size = self.protocol.sizes.iter().position(|size| *size == key.size);
+        let distances = &self.distances[size.expect("a size of this comparison")][place];
+        let split = self.inner(part.train)?;
+        let seed = self.protocol.seed_of(sitting);
+        let trials =
+            if key.entrant.model == ModelName::Auto { 1 } else { self.protocol.tune.max(1) };
+        let mut tried: Vec<Trial> = vec![];
+        let mut best: Option<(f64, usize, Option<Trained>)> = None;
+        for trial in 0..trials {
+            let mut kind = key.entrant.settings(trial, &self.protocol.network, &split, distances);
+            if let Kind::Network(network) = &mut kind {
+                if part.valid.is_some() {
+                    network.valid = Valid::Given;
+                }
+                if key.entrant.method == Some(MethodName::Placebo) {
+                    network.valid_seed = Some(seed.0);
+                }
+            }
+            let recipe = self.recipe(kind, None, trial_seed(key.entrant, seed, trial));
+            let (valid, trained) =
+                self.in_split(sitting, self.assess(part, &recipe, &split, trials, watch))?;
+            if watch.cancelled() || trained.as_ref().is_some_and(|trained| trained.cancelled) {
+                return Ok(None);
+            }
+            let error = valid.filter(|valid| valid.is_finite()).unwrap_or(f64::INFINITY);
+            if best.as_ref().is_none_or(|(least, ..)| error < *least) {
+                best = Some((error, trial, trained));
+            }
+            tried.push(Trial { kind: recipe.kind, valid });
+        }
+        let (_, chosen, trained) = best.expect("a trial at least");
+        let trained = if let Some(trained) = trained {
+            trained
+        } else {
+            // What is not trained step by step needs no validation rows in the end.
+            let seed = trial_seed(key.entrant, seed, chosen);
+            let recipe = self.recipe(tried[chosen].kind.clone(), None, seed);
+            self.in_split(sitting, part.fit(&recipe, watch))?
+        };
+        Ok(Some((tried, chosen, trained)))
+    }
+
+    /// Whether predictions are needed later: for pictures, or because all runs have the same test rows.
+    fn keeps_predictions(&self, key: Key) -> bool {
+        let largest = self.protocol.sizes.last().copied().flatten();
+        let first = self.sittings[0].repeat;
+        self.protocol.rule == Rule::TestFile || (key.repeat == first && key.size == largest)
+    }
+
+    /// The error of settings on the validation rows of a training part, and the model where that is made at the
+    /// same time.
+    fn assess(
+        &self,
+        part: &Part<'_>,
+        recipe: &Recipe,
+        split: &Split,
+        trials: usize,
+        watch: &dyn Watch,
+    ) -> Result<(Option<f64>, Option<Trained>), windlass_model::Error> {
+        if part.valid.is_some() || matches!(recipe.kind, Kind::Network(_) | Kind::Auto(_)) {
+            let trained = part.fit(recipe, watch)?;
+            let valid = trained.model.card().valid.map(|valid| valid.rmse);
+            return Ok((valid, Some(trained)));
+        }
+        if trials == 1 {
+            return Ok((None, None));
+        }
+        let Part { train, path, .. } = *part;
+        let seed = Seed(recipe.seed);
+        let sides = match self.protocol.network.valid {
+            Valid::Folds(folds) => split.folds(&train.batch, folds, seed)?,
+            Valid::Share(share) => vec![split.share(&train.batch, share, seed)?],
+            Valid::None | Valid::Given => vec![split.share(&train.batch, 0.2, seed)?],
+        };
+        let (mut squares, mut rows) = (0.0, 0);
+        for sides in sides {
+            let inner = Part { train: &train.select(&sides.train), valid: None, path };
+            let Metrics { rmse, rows: held, .. } =
+                inner.fit(recipe, watch)?.model.evaluate(&train.select(&sides.held), path)?.1;
+            squares += rmse * rmse * held as f64;
+            rows += held;
+        }
+        Ok((Some((squares / rows as f64).sqrt()), None))
+    }
+}
+
+/// The squared errors of rows, summed over blocks of them.
+fn squares_of_blocks(y: &Array2<f64>, predicted: &Array2<f64>) -> Vec<f64> {
+    let mut sums: Vec<f64> = vec![];
+    let errors = y.rows().into_iter().zip(predicted.rows());
+    for ((y, predicted), block) in errors.zip(blocks_in_order(y.nrows())) {
+        sums.resize(block + 1, 0.0);
+        let off = &y - &predicted;
+        sums[block] += off.dot(&off);
+    }
+    sums
+}
+
+/// The targets of rows, a column for each.
+fn targets(rows: &Frame) -> Array2<f64> {
+    let columns: Vec<_> =
+        rows.roles.targets().iter().map(|&place| numbers(rows.batch.column(place))).collect();
+    Array2::from_shape_fn((rows.batch.num_rows(), columns.len()), |(i, j)| columns[j].value(i))
+}
+
+/// What was tried, which of it was best, and the model that it made.
+type Tried = (Vec<Trial>, usize, Trained);
+
+/// The rows that a run learns from and chooses by, and their file.
+#[derive(Clone, Copy)]
+struct Part<'a> {
+    train: &'a Frame,
+    valid: Option<&'a Frame>,
+    path: &'a Path,
+}
+
+impl Part<'_> {
+    fn fit(&self, recipe: &Recipe, watch: &dyn Watch) -> Result<Trained, windlass_model::Error> {
+        let valid = self.valid.map(|valid| (valid, self.path));
+        Model::train((self.train, self.path), valid, recipe, &Ear(watch), None)
+    }
+}
+
+/// The seed of a trial. The placebo differs from no augmentation in its initial weights and the order of rows only.
+#[must_use]
+pub fn trial_seed(entrant: Entrant, seed: Seed, trial: usize) -> Seed {
+    match entrant.method {
+        Some(MethodName::Placebo) => Protocol::placebo_seed(seed, trial),
+        _ => seed,
+    }
+}

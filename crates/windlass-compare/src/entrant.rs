@@ -1,0 +1,336 @@
+//! Who takes part in a comparison: methods on networks, and other models; and the settings that each tries.
+
+use serde::{Deserialize, Serialize};
+use windlass::{Bandwidth, GammaLaw, Per};
+use windlass_model::{
+    AugmentRecipe, AutoRecipe, EnlargeRecipe, ForestSettings, Kind, NetworkRecipe, Split,
+};
+use windlass_table::{AdaSettings, Clusters, Method};
+use windlass_train::{Activation, FittedOn, Optimiser, Training};
+
+/// A way to train a network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MethodName {
+    /// Without augmentation: what all others are compared with.
+    Erm,
+    /// Gaussian noise.
+    Noise,
+    /// Mixup.
+    Mixup,
+    /// Mixup after the first hidden layer.
+    ManifoldMixup,
+    /// Mixup with rows of similar features.
+    LocalMixup,
+    /// Mixup with rows of similar targets.
+    CMixup,
+    /// Anchor Data Augmentation.
+    Ada,
+    /// Anchor Data Augmentation after the first hidden layer.
+    AdaManifold,
+    /// Without augmentation again, with other random numbers: what chance alone does.
+    Placebo,
+}
+
+impl MethodName {
+    /// All of them.
+    pub const ALL: [Self; 9] = [
+        Self::Erm,
+        Self::Noise,
+        Self::Mixup,
+        Self::ManifoldMixup,
+        Self::LocalMixup,
+        Self::CMixup,
+        Self::Ada,
+        Self::AdaManifold,
+        Self::Placebo,
+    ];
+
+    /// The name, as the command has it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Erm => "erm",
+            Self::Noise => "noise",
+            Self::Mixup => "mixup",
+            Self::ManifoldMixup => "manifold-mixup",
+            Self::LocalMixup => "local-mixup",
+            Self::CMixup => "c-mixup",
+            Self::Ada => "ada",
+            Self::AdaManifold => "ada-manifold",
+            Self::Placebo => "placebo",
+        }
+    }
+
+    /// The name, as people write it.
+    #[must_use]
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Self::Erm => "ERM",
+            Self::Noise => "noise",
+            Self::Mixup => "Mixup",
+            Self::ManifoldMixup => "Manifold Mixup",
+            Self::LocalMixup => "Local-Mixup",
+            Self::CMixup => "C-Mixup",
+            Self::Ada => "ADA on inputs",
+            Self::AdaManifold => "ADA on the hidden layer",
+            Self::Placebo => "placebo: ERM again",
+        }
+    }
+
+    /// Whether it makes rows that were not there.
+    #[must_use]
+    pub fn augments(self) -> bool {
+        !matches!(self, Self::Erm | Self::Placebo)
+    }
+
+    /// What it does in a trial, if it does anything.
+    fn augment(self, trial: usize, distances: &Distances) -> Option<AugmentRecipe> {
+        let (at, also) = (point(trial, 3), point(trial, 4));
+        let per = Per::Batch;
+        let ada = || {
+            Method::Ada(AdaSettings {
+                clusters: if trial == 0 {
+                    Clusters::Auto
+                } else {
+                    Clusters::Count(distances.groups(also))
+                },
+                gamma: GammaLaw::Uniform { alpha: tried(trial, 2.0, (1.2, 8.0), at) },
+                ..AdaSettings::default()
+            })
+        };
+        let beta = || tried(trial, 2.0, (0.1, 4.0), at);
+        let method = match self {
+            Self::Erm | Self::Placebo => return None,
+            Self::Noise => Method::Noise {
+                targets: tried(trial, 0.1, (0.01, 0.5), at),
+                features: tried(trial, 0.1, (0.01, 0.5), also),
+                relative: true,
+            },
+            Self::Mixup | Self::ManifoldMixup => Method::Mixup { beta: beta(), per },
+            Self::LocalMixup => {
+                // Of all pairs this share counts.
+                let share = tried(trial, 0.5, (0.01, 1.0), also);
+                Method::LocalMixup { epsilon: distances.quantile(share), beta: beta(), per }
+            }
+            Self::CMixup => {
+                let bandwidth = Bandwidth::Deviations(tried(trial, 0.25, (0.05, 2.0), also));
+                Method::CMixup { bandwidth, beta: beta(), per }
+            }
+            Self::Ada | Self::AdaManifold => ada(),
+        };
+        let layer = usize::from(matches!(self, Self::ManifoldMixup | Self::AdaManifold));
+        Some(AugmentRecipe { method, layer, originals: false, fitted_on: FittedOn::TrainingRows })
+    }
+}
+
+/// A kind of model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ModelName {
+    /// A network.
+    Mlp,
+    /// The paper's network for tables.
+    Fcn3,
+    /// A linear model with a penalty.
+    Ridge,
+    /// A random forest.
+    Forest,
+    /// What held-out rows say is best.
+    Auto,
+    /// A model that is trained elsewhere, on rows made beforehand.
+    Estimator,
+}
+
+impl ModelName {
+    /// The name, as the command has it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Mlp => "mlp",
+            Self::Fcn3 => "fcn3",
+            Self::Ridge => "ridge",
+            Self::Forest => "forest",
+            Self::Auto => "auto",
+            Self::Estimator => "estimator",
+        }
+    }
+
+    /// Whether methods apply to it.
+    #[must_use]
+    pub fn is_network(self) -> bool {
+        matches!(self, Self::Mlp | Self::Fcn3)
+    }
+}
+
+/// A model with a method: what is compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Entrant {
+    /// The model.
+    pub model: ModelName,
+    /// The method; models that are not networks have none.
+    pub method: Option<MethodName>,
+    /// Its place among those that were declared with settings of their own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub declared: Option<usize>,
+}
+
+/// An entrant with settings of its own.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Declared {
+    /// What it is called.
+    pub name: String,
+    /// The model.
+    pub model: ModelName,
+    /// The method.
+    pub method: MethodName,
+    /// What is trained; nothing for a model that is trained elsewhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<Kind>,
+    /// Rows that are made beforehand.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub enlarge: Option<EnlargeRecipe>,
+}
+
+impl Entrant {
+    /// Every model with every method that applies to it.
+    #[must_use]
+    pub fn all(models: &[ModelName], methods: &[MethodName]) -> Vec<Self> {
+        let of_model = |&model: &ModelName| -> Vec<Self> {
+            if model.is_network() {
+                let entrant = |&method| Self { model, method: Some(method), declared: None };
+                methods.iter().map(entrant).collect()
+            } else {
+                vec![Self { model, method: None, declared: None }]
+            }
+        };
+        models.iter().flat_map(of_model).collect()
+    }
+
+    /// What it is compared with: the same network without augmentation, or the first network of a comparison.
+    #[must_use]
+    pub fn reference(self, models: &[ModelName]) -> Self {
+        let network = models.iter().copied().find(|model| model.is_network());
+        let model = if self.model.is_network() { Some(self.model) } else { network };
+        let model = model.unwrap_or(self.model);
+        Self { model, method: Some(MethodName::Erm), declared: None }
+    }
+
+    /// In words, among other models or alone.
+    #[must_use]
+    pub fn name(self, several: bool) -> String {
+        match self.method {
+            None => self.model.name().to_owned(),
+            Some(method) if several => format!("{} {}", self.model.name(), method.name()),
+            Some(method) => method.name().to_owned(),
+        }
+    }
+
+    /// What it tries in a trial; the first has the usual settings. Networks of all methods have the same rate and
+    /// weight decay in a trial.
+    #[must_use]
+    pub fn settings(
+        self,
+        trial: usize,
+        network: &NetworkRecipe,
+        split: &Split,
+        distances: &Distances,
+    ) -> Kind {
+        let method = self.method.unwrap_or(MethodName::Erm);
+        match self.model {
+            ModelName::Mlp | ModelName::Fcn3 => {
+                let mut network = network.clone();
+                if self.model == ModelName::Fcn3 {
+                    network.hidden = vec![128, 128];
+                    network.activation = Activation::LeakyRelu(0.1);
+                }
+                let training = &mut network.training;
+                training.rate = tried(trial, training.rate, (5e-4, 1e-2), point(trial, 1));
+                training.weight_decay =
+                    tried(trial, training.weight_decay, decays(training), point(trial, 2));
+                network.augment = method.augment(trial, distances);
+                network.split = split.clone();
+                Kind::Network(Box::new(network))
+            }
+            ModelName::Ridge => {
+                Kind::Ridge { penalty: tried(trial, 1.0, (0.01, 1000.0), point(trial, 1)) }
+            }
+            ModelName::Forest => {
+                let usual = ForestSettings::default();
+                #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "few")]
+                let count = |most: f64, at: f64| 1 + (at * most) as usize;
+                Kind::Forest(if trial == 0 {
+                    usual
+                } else {
+                    let features = count(distances.columns as f64, point(trial, 1));
+                    let leaf = count(8.0, point(trial, 2).powi(2));
+                    ForestSettings { leaf, features: Some(features), ..usual }
+                })
+            }
+            ModelName::Estimator => {
+                unreachable!("models that are trained elsewhere have settings of their own")
+            }
+            ModelName::Auto => {
+                Kind::Auto(AutoRecipe { folds: 4, split: split.clone(), larger_shifts: false })
+            }
+        }
+    }
+}
+
+/// What settings of some methods are in proportion to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Distances {
+    /// Distances between pairs of training rows, ascending.
+    pub between: Vec<f64>,
+    /// Training rows.
+    pub rows: usize,
+    /// The numbers of a row.
+    pub columns: usize,
+}
+
+impl Distances {
+    fn quantile(&self, share: f64) -> f64 {
+        let place = (share * self.between.len() as f64).floor();
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a place")]
+        let place = (place as usize).min(self.between.len().saturating_sub(1));
+        self.between.get(place).copied().filter(|&far| far > 0.0).unwrap_or(1.0)
+    }
+
+    /// A number of groups, from 2 to a fourth of the rows, at most 64.
+    fn groups(&self, at: f64) -> usize {
+        let most = (self.rows as f64 / 4.0).clamp(2.0, 64.0);
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "2 to 64")]
+        let groups = (2.0 * (most / 2.0).powf(at)).round() as usize;
+        groups.min(self.rows)
+    }
+}
+
+/// Weight decays to try: in the gradient they are far stronger than as a decay of their own.
+pub(crate) fn decays(training: &Training) -> (f64, f64) {
+    match training.optimiser {
+        Optimiser::AdamW { .. } => (0.01, 2.0),
+        _ => (1e-6, 1e-2),
+    }
+}
+
+/// The usual value first, then one of a range, on a logarithmic scale.
+fn tried(trial: usize, usual: f64, (low, high): (f64, f64), at: f64) -> f64 {
+    if trial == 0 {
+        return usual;
+    }
+    let value = low * (high / low).powf(at);
+    // Three digits are plenty, and can be read.
+    format!("{value:.2e}").parse().unwrap_or(value)
+}
+
+/// A coordinate of a trial, in [0, 1): the Halton sequence, which fills a box evenly however many points are taken.
+pub(crate) fn point(trial: usize, coordinate: usize) -> f64 {
+    let base = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37][coordinate - 1];
+    let (mut rest, mut unit, mut out) = (trial, 1.0, 0.0);
+    while rest > 0 {
+        unit /= base as f64;
+        out += unit * (rest % base) as f64;
+        rest /= base;
+    }
+    out
+}

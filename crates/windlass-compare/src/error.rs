@@ -1,0 +1,129 @@
+//! What can be wrong with a comparison.
+
+use std::path::{Path, PathBuf};
+
+/// The result of something that can be refused.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What the caller got wrong, with the values needed to put it right.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "each message names its fields")]
+pub enum Error {
+    /// A model was refused.
+    #[error(transparent)]
+    Model(#[from] windlass_model::Error),
+    /// Something was refused about a file.
+    #[error("`{}`: {source}", path.display())]
+    InFile { path: PathBuf, source: Box<Error> },
+    /// A model was refused in one split.
+    #[error("{split}: {source}")]
+    InSplit { split: String, source: windlass_model::Error },
+    /// A split that has nothing to learn.
+    #[error("{split}: target `{column}` is {value} in all {rows} training rows")]
+    ConstantTarget { split: String, column: String, value: f64, rows: usize },
+    /// More training rows than there are.
+    #[error("--sizes {size}: the smallest training part has {rows} rows")]
+    LargeSize { size: usize, rows: usize },
+    /// Fewer training rows than can be parted.
+    #[error("--sizes {size}: at least {least} training rows are needed")]
+    SmallSize { size: usize, least: usize },
+    /// No network converged.
+    #[error("all {runs} trainings of networks diverged: the loss was no number any more")]
+    AllDiverged { runs: usize },
+    /// Predictions are not those of the held-out rows.
+    #[error("{split}: {} rows of {} predictions, where {} rows of {} are held out", got.0, got.1, expected.0, expected.1)]
+    OtherShape { split: String, got: (usize, usize), expected: (usize, usize) },
+    /// A model that is trained elsewhere was to be trained here.
+    #[error("its models are trained elsewhere")]
+    Elsewhere,
+    /// A comparison without what to compare with.
+    #[error("nothing to compare: there is {what}")]
+    NothingToCompare { what: &'static str },
+    /// A folder that has results already.
+    #[error("`{}` has results of a comparison already", folder.display())]
+    HasResults { folder: PathBuf },
+    /// A folder that has no results.
+    #[error("`{}` has no comparison to go on with", folder.display())]
+    NoResults { folder: PathBuf },
+    /// Results of something else.
+    #[error("`{}` has results of other {what}: {was}, now {is}", folder.display())]
+    OtherResults { folder: PathBuf, what: &'static str, was: String, is: String },
+    /// A folder that another process writes to.
+    #[error("another process writes to `{}`", folder.display())]
+    Busy { folder: PathBuf },
+    /// A file where a folder is asked for.
+    #[error("`{}` is a file, not a folder", path.display())]
+    NotAFolder { path: PathBuf },
+    /// Results that cannot be read.
+    #[error("`{}` is not a file of results: {why}", path.display())]
+    BadResults { path: PathBuf, why: String },
+    /// A file that cannot be read or written.
+    #[error("cannot {doing} `{}`: {source}", path.display())]
+    Io { doing: &'static str, path: PathBuf, source: std::io::Error },
+    /// A picture that cannot be drawn.
+    #[error("cannot draw `{name}`: {why}")]
+    Picture { name: String, why: String },
+    /// It was ended.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl From<windlass_table::Error> for Error {
+    fn from(error: windlass_table::Error) -> Self {
+        Self::Model(error.into())
+    }
+}
+
+impl Error {
+    /// The same, with the name of the file that it is about.
+    #[must_use]
+    pub fn in_file(self, path: &Path) -> Self {
+        match self {
+            Self::Interrupted => self,
+            _ => Self::InFile { path: path.to_owned(), source: Box::new(self) },
+        }
+    }
+
+    /// What to do.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        Some(match self {
+            Self::Model(error) | Self::InSplit { source: error, .. } => return error.hint(),
+            Self::InFile { source, .. } => return source.hint(),
+            Self::ConstantTarget { .. } => {
+                "is it the right column? otherwise choose fewer --folds, or another --split".into()
+            }
+            Self::LargeSize { .. } => "choose smaller --sizes, or `all`".into(),
+            Self::SmallSize { .. } => "choose larger --sizes".into(),
+            Self::AllDiverged { .. } => "choose a smaller --lr, or --clip 1".into(),
+            Self::NothingToCompare { .. } => {
+                "name a network with --models and several --methods, one of them erm".into()
+            }
+            Self::HasResults { .. } => "go on with it: --resume, or name another folder".into(),
+            Self::NoResults { .. } => "start one: --output".into(),
+            Self::OtherResults { .. } => {
+                "name another folder with --output, or repeat the first command as it was".into()
+            }
+            Self::BadResults { .. } => "remove this file, and run the command again".into(),
+            Self::Busy { .. } => "wait for it to end".into(),
+            Self::NotAFolder { .. } => "name another folder with --output".into(),
+            Self::OtherShape { .. } => "a prediction for every held-out row, in their order".into(),
+            Self::Picture { .. } | Self::Io { .. } | Self::Elsewhere | Self::Interrupted => {
+                return None;
+            }
+        })
+    }
+
+    /// Whether it is a fault of the system and not of what was asked for.
+    #[must_use]
+    pub fn is_fault(&self) -> bool {
+        match self {
+            Self::Model(error) | Self::InSplit { source: error, .. } => error.is_fault(),
+            Self::InFile { source, .. } => source.is_fault(),
+            Self::Picture { .. } => true,
+            Self::Io { source, .. } => source.kind() != std::io::ErrorKind::NotFound,
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! Methods in words.
+
+use windlass::{Bandwidth, GammaLaw, On};
+use windlass_table::{Clusters, Method};
+
+/// A method with its settings.
+#[must_use]
+pub fn method(method: &Method) -> String {
+    match method {
+        Method::Ada(ada) => {
+            let groups = match ada.clusters {
+                Clusters::Auto => "as many groups as usual".to_owned(),
+                Clusters::Count(groups) => format!("{groups} groups"),
+            };
+            let of = match ada.on {
+                On::X => " of features",
+                On::Y => " of targets",
+                On::Xy => "",
+            };
+            format!("ADA, {groups}{of}, {}", gamma(&ada.gamma))
+        }
+        Method::Mixup { beta, .. } => format!("Mixup, Beta({beta}, {beta})"),
+        Method::CMixup { bandwidth, beta, .. } => {
+            let bandwidth = match bandwidth {
+                Bandwidth::Absolute(width) => format!("bandwidth {width}"),
+                Bandwidth::Deviations(width) => format!("bandwidth {width} deviations"),
+            };
+            format!("C-Mixup, {bandwidth}, Beta({beta}, {beta})")
+        }
+        Method::LocalMixup { epsilon, beta, .. } => {
+            format!("Local-Mixup, ε {}, Beta({beta}, {beta})", short(*epsilon))
+        }
+        Method::Noise { targets, features, relative } => {
+            let what = if *relative { "times the deviation" } else { "as deviation" };
+            let on_features = if *features == 0.0 {
+                String::new()
+            } else {
+                format!(", {} on features", short(*features))
+            };
+            format!("noise, {} {what} on targets{on_features}", short(*targets))
+        }
+    }
+}
+
+fn gamma(law: &GammaLaw) -> String {
+    match law {
+        GammaLaw::Uniform { alpha } => format!("γ between 1/{alpha} and {alpha}"),
+        GammaLaw::LogUniform { alpha } => {
+            format!("γ between 1/{alpha} and {alpha}, as often above 1 as below")
+        }
+        GammaLaw::PaperGrid { alpha, values } | GammaLaw::PublishedGrid { alpha, values } => {
+            format!("γ from {values} values between 1/{alpha} and {alpha}")
+        }
+        GammaLaw::List(values) => {
+            let ends = [f64::min, f64::max].map(|end| values.iter().copied().fold(f64::NAN, end));
+            format!("γ from {} values between {} and {}", values.len(), ends[0], ends[1])
+        }
+        GammaLaw::Gamma { shape, scale } => format!("γ of a gamma distribution ({shape}, {scale})"),
+        _ => "γ at random".to_owned(),
+    }
+}
+
+/// At most three decimals.
+fn short(value: f64) -> String {
+    let text = format!("{value:.3}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}

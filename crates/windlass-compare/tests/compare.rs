@@ -1,0 +1,459 @@
+//! What a comparison promises: equal conditions, nothing leaked, the same results in any order.
+
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tempfile::TempDir;
+use windlass::{Seed, Stream};
+use windlass_compare::{
+    Common, Comparison, Entrant, Error, Finding, Folder, Given, GroupError, Key, Line, MethodName,
+    ModelName, Plan, Protocol, Results, Rows, Rule, Run, Sitting, Watch,
+};
+use windlass_model::{NetworkRecipe, Scaling, Split, Valid};
+use windlass_table::{Columns, DEFAULT_MEMORY, Frame, ReadOptions, Table};
+use windlass_train::{Activation, Training};
+
+fn draw(step: u64, row: usize) -> f64 {
+    Seed(11).at(Stream::Sample, step, row as u64).normal()
+}
+
+/// Two features, a kind, a site and a target. `poison` is put in place of everything in the rows it names.
+fn text(rows: usize, poison: impl Fn(usize) -> bool) -> String {
+    let mut text = String::from("a,b,kind,site,day,y\n");
+    for row in 0..rows {
+        let (a, b) = (draw(0, row), draw(1, row));
+        let y = 2.0 * a - b + if row % 3 == 0 { 1.0 } else { 0.0 } + 0.3 * draw(2, row);
+        let kind = ["u", "v", "w"][row % 3];
+        let line = if poison(row) {
+            format!("{},{},zzz,s{},{row},{}\n", 1e6 * a, -1e7, row % 6, 1e8 * (y - 3.0))
+        } else {
+            format!("{a},{b},{kind},s{},{row},{y}\n", row % 6)
+        };
+        text.push_str(&line);
+    }
+    text
+}
+
+fn frame(folder: &TempDir, name: &str, text: &str, columns: &Columns) -> Frame {
+    let path = folder.path().join(name);
+    std::fs::write(&path, text).unwrap();
+    let table = Table::open(&[path], &ReadOptions::default()).unwrap();
+    Frame::load(&table, columns, false, DEFAULT_MEMORY, &()).unwrap()
+}
+
+fn protocol(rule: Rule) -> Protocol {
+    Protocol {
+        columns: Columns {
+            target: vec!["y".into()],
+            carry: vec!["site".into(), "day".into()],
+            ..Columns::default()
+        },
+        drop_missing_target: false,
+        scaling: Scaling::Standard,
+        target_scaling: Scaling::Standard,
+        methods: MethodName::ALL.to_vec(),
+        models: vec![ModelName::Mlp, ModelName::Ridge, ModelName::Forest],
+        declared: vec![],
+        rule,
+        folds: 3,
+        repeats: 1,
+        sizes: vec![None],
+        tune: 2,
+        network: NetworkRecipe {
+            hidden: vec![8, 8],
+            activation: Activation::Relu,
+            training: Training { epochs: 4, ..Training::default() },
+            augment: None,
+            valid: Valid::Share(0.2),
+            split: Split::Rows,
+            valid_seed: None,
+        },
+        seed: 5,
+    }
+}
+
+fn rows(frame: &Frame) -> Rows<'_> {
+    Rows { frame, path: Path::new("t.csv") }
+}
+
+/// Runs without what differs from one run of the program to the next.
+fn timeless(mut runs: Vec<Run>) -> Vec<Run> {
+    for run in &mut runs {
+        run.seconds = 0.0;
+    }
+    runs
+}
+
+/// Everything but the errors on held-out rows.
+fn learnt(run: &Run) -> String {
+    format!("{:?} {:?} {} {}", run.key, run.trials, run.chosen, run.diverged)
+}
+
+/// Whatever stands in held-out rows, training does not change by a bit: not its validation errors, nor the
+/// settings that are in proportion to distances.
+#[test]
+fn nothing_leaks_from_held_out_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    for rule in [
+        Rule::Rows,
+        Rule::Group("site".into()),
+        Rule::Domain("site".into()),
+        Rule::Time("day".into()),
+    ] {
+        let protocol = protocol(rule);
+        let clean = frame(&folder, "clean.csv", &text(60, |_| false), &protocol.columns);
+        let whole = Comparison::new(&protocol, rows(&clean), None).unwrap();
+        let expected = whole.run(vec![], &()).unwrap();
+        let sitting = &whole.sittings()[1];
+        let in_test = |row: usize| sitting.test.contains(&row);
+        let later = |row: usize| !sitting.train.contains(&row);
+        for poisoned in [&in_test as &dyn Fn(usize) -> bool, &later] {
+            let dirty = frame(&folder, "dirty.csv", &text(60, poisoned), &protocol.columns);
+            let other = Comparison::new(&protocol, rows(&dirty), None).unwrap();
+            assert_eq!(&other.sittings()[1], sitting);
+            let other = other.run(vec![], &()).unwrap();
+            let of_fold = |runs: &[Run]| -> Vec<Run> {
+                runs.iter().filter(|run| run.key.fold == sitting.fold).cloned().collect()
+            };
+            let (clean, dirty) = (of_fold(&expected), of_fold(&other));
+            assert_eq!(clean.len(), 11);
+            for (clean, dirty) in clean.iter().zip(&dirty) {
+                assert_eq!(learnt(clean), learnt(dirty));
+                // The poison was there.
+                assert!(dirty.metrics.rmse > 1e3 * clean.metrics.rmse);
+            }
+        }
+    }
+}
+
+/// Every entrant has the same rows, seed, steps and number of settings; the placebo another seed.
+#[test]
+fn conditions_are_equal() {
+    let folder = tempfile::tempdir().unwrap();
+    let protocol = protocol(Rule::Rows);
+    let table = frame(&folder, "t.csv", &text(60, |_| false), &protocol.columns);
+    let comparison = Comparison::new(&protocol, rows(&table), None).unwrap();
+    let runs = comparison.run(vec![], &()).unwrap();
+    assert_eq!(runs.len(), 3 * (9 + 2));
+    for fold in 0..3 {
+        let of_fold: Vec<&Run> = runs.iter().filter(|run| run.key.fold == fold).collect();
+        let erm = of_fold[0];
+        assert_eq!(erm.key.entrant.method, Some(MethodName::Erm));
+        for run in &of_fold {
+            assert_eq!((run.seed, run.train_rows), (erm.seed, 40));
+            assert_eq!((run.trials.len(), run.metrics.rows), (2, 20));
+            assert_eq!(run.predicted.len(), 20);
+            let (windlass_model::Kind::Network(own), windlass_model::Kind::Network(base)) =
+                (&run.trials[1].kind, &erm.trials[1].kind)
+            else {
+                continue;
+            };
+            assert_eq!((&own.training, &own.hidden), (&base.training, &base.hidden));
+        }
+        let placebo =
+            of_fold.iter().find(|run| run.key.entrant.method == Some(MethodName::Placebo));
+        // It is judged by the same validation rows.
+        let mut kind = placebo.unwrap().trials[0].kind.clone();
+        if let windlass_model::Kind::Network(network) = &mut kind {
+            assert_eq!(network.valid_seed.take(), Some(erm.seed));
+        }
+        assert_eq!(kind, erm.trials[0].kind);
+        assert_ne!(placebo.unwrap().metrics, erm.metrics);
+    }
+}
+
+/// Stops after some runs.
+struct Few<'a> {
+    left: AtomicUsize,
+    seen: Mutex<Vec<Key>>,
+    folder: Option<&'a Folder>,
+}
+
+impl Watch for Few<'_> {
+    fn done(&self, run: &Run, _done: usize, _all: usize) -> Result<(), Error> {
+        let _ =
+            self.left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
+        self.seen.lock().unwrap().push(run.key);
+        self.folder.map_or(Ok(()), |folder| folder.keep(run))
+    }
+
+    fn cancelled(&self) -> bool {
+        self.left.load(Ordering::SeqCst) == 0
+    }
+}
+
+/// A comparison that was stopped goes on where it was, and ends with the same results, whatever the number of
+/// threads; of other data or settings it is refused.
+#[test]
+fn results_do_not_depend_on_order_or_on_stops() {
+    let folder = tempfile::tempdir().unwrap();
+    let protocol = protocol(Rule::Rows);
+    let table = frame(&folder, "t.csv", &text(60, |_| false), &protocol.columns);
+    let comparison = Comparison::new(&protocol, rows(&table), None).unwrap();
+    let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    let expected = timeless(alone.install(|| comparison.run(vec![], &()).unwrap()));
+
+    let plan = Plan {
+        command: "windlass compare".into(),
+        version: "1".into(),
+        protocol: protocol.clone(),
+        tables: vec![table.profile.fingerprint.clone()],
+    };
+    let place = folder.path().join("results");
+    let kept = Folder::create(&place, &plan).unwrap();
+    let few = Few { left: AtomicUsize::new(7), seen: Mutex::default(), folder: Some(&kept) };
+    let some = comparison.run(vec![], &few).unwrap();
+    assert!((7..expected.len()).contains(&some.len()));
+    let seen = few.seen.lock().unwrap().len();
+    assert!(matches!(Folder::resume::<_, Run>(&place, &plan), Err(Error::Busy { .. })));
+    drop(kept);
+    // As if the machine had gone off while a line was written.
+    let lines = std::fs::read_to_string(place.join("runs.jsonl")).unwrap();
+    std::fs::write(place.join("runs.jsonl"), lines.clone() + &lines[..40]).unwrap();
+
+    assert!(matches!(Folder::create(&place, &plan), Err(Error::HasResults { .. })));
+    let (kept, done) = Folder::resume::<_, Run>(&place, &plan).unwrap();
+    assert_eq!(done.len(), seen);
+    let rest =
+        Few { left: AtomicUsize::new(usize::MAX), seen: Mutex::default(), folder: Some(&kept) };
+    let all = comparison.run(done.clone(), &rest).unwrap();
+    assert_eq!(rest.seen.lock().unwrap().len() + done.len(), expected.len());
+    assert_eq!(timeless(all.clone()), expected);
+
+    let results = Results {
+        version: "1".into(),
+        command: "windlass compare".into(),
+        protocol: protocol.clone(),
+        tables: plan.tables.clone(),
+        rows: 60,
+        runs: all,
+    };
+    kept.finish(&results).unwrap();
+    assert_eq!(timeless(Folder::resume(&place, &plan).unwrap().1), expected);
+
+    let says =
+        |plan: &Plan<Protocol>| Folder::resume::<_, Run>(&place, plan).unwrap_err().to_string();
+    let other = Plan { tables: vec!["xxh3-128:0".into()], ..plan.clone() };
+    assert!(says(&other).contains("results of other data"));
+    let other = Plan { protocol: Protocol { folds: 4, ..protocol.clone() }, ..plan.clone() };
+    assert!(says(&other).contains("results of other settings: folds 3, now folds 4"));
+}
+
+/// Runs with made-up errors: `gain` is the method's error over the reference's, less 1.
+fn made_up(comparison: &Comparison<'_>, gain: impl Fn(Key) -> f64) -> Vec<Run> {
+    let run = |key: Key| {
+        let noise = 0.05 * draw(90 + key.repeat as u64, key.fold);
+        let rmse = (1.0 + noise) * (1.0 + gain(key));
+        let metrics =
+            windlass_model::Metrics { rows: 20, rmse, mae: rmse, mape: None, r2: None, r: None };
+        Run {
+            key,
+            seed: 0,
+            train_rows: 40,
+            trials: vec![],
+            chosen: 0,
+            metrics,
+            domains: vec![],
+            diverged: false,
+            predicted: vec![],
+            blocks: vec![],
+            seconds: 0.0,
+        }
+    };
+    comparison.keys().into_iter().map(run).collect()
+}
+
+/// Where the same domains are held out each time, a gain has to hold in most of them.
+#[test]
+fn domains_say_what_other_domains_would_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let rule = Rule::Given(Given {
+        description: "8 trainings, the same days held out".into(),
+        domain: Some("day".into()),
+        common: Common::HeldOutDomains,
+    });
+    let protocol = protocol(rule);
+    let protocol = Protocol { folds: 1, models: vec![ModelName::Mlp], ..protocol };
+    let table = frame(&folder, "t.csv", &text(60, |_| false), &protocol.columns);
+    // Every row is a day of its own.
+    let sitting = |repeat| Sitting {
+        repeat,
+        fold: 0,
+        train: (0..50).collect(),
+        valid: Some((50..55).collect()),
+        test: (55..60).collect(),
+    };
+    let sittings = (0..8).map(sitting).collect();
+    let comparison = Comparison::with_splits(&protocol, rows(&table), None, sittings).unwrap();
+    // Of five days, all trainings agree on each.
+    let finding = |gains: [f64; 5]| {
+        let mut runs = made_up(&comparison, |_| 0.0);
+        for run in &mut runs {
+            let ada = run.key.entrant.method == Some(MethodName::Ada);
+            let wobble = 0.002
+                * draw(5 + run.key.repeat as u64, run.key.entrant.method.map_or(0, |m| m as usize));
+            let error = |(day, gain): (usize, f64)| GroupError {
+                name: day.to_string(),
+                metrics: windlass_model::Metrics {
+                    rmse: 1.0 + wobble + if ada { gain } else { 0.0 },
+                    rows: 1,
+                    ..run.metrics
+                },
+            };
+            run.domains = gains.into_iter().enumerate().map(error).collect();
+        }
+        let summary = comparison.summary(&runs);
+        let ada = |line: &&Line| line.entrant.method == Some(MethodName::Ada);
+        summary.lines.iter().find(ada).unwrap().finding
+    };
+    assert_eq!(finding([-0.1; 5]), Finding::Helps);
+    assert_eq!(finding([-0.5, 0.0, 0.0, 0.0, 0.0]), Finding::NoEvidence);
+}
+
+/// A gain is found, small differences are not, and a gain that chance gives too does not count.
+#[test]
+fn the_verdict_is_plain() {
+    let folder = tempfile::tempdir().unwrap();
+    let protocol = Protocol { repeats: 3, folds: 5, ..protocol(Rule::Rows) };
+    let table = frame(&folder, "t.csv", &text(60, |_| false), &protocol.columns);
+    let comparison = Comparison::new(&protocol, rows(&table), None).unwrap();
+    let method = |method| Entrant { model: ModelName::Mlp, method: Some(method), declared: None };
+    let wobble = |key: Key, size: f64| {
+        let step = 7 + 31 * key.repeat as u64 + key.entrant.method.map_or(0, |m| m as u64 * 1000);
+        size * draw(step, key.fold)
+    };
+    let gain = |key: Key| match key.entrant {
+        Entrant { model: ModelName::Ridge, .. } => 0.5 + wobble(key, 0.01),
+        Entrant { model: ModelName::Forest, .. } => wobble(key, 0.01),
+        Entrant { method: Some(MethodName::Erm), .. } => 0.0,
+        Entrant { method: Some(MethodName::AdaManifold), .. } => -0.05 + wobble(key, 0.01),
+        Entrant { method: Some(MethodName::Mixup), .. } => 0.05 + wobble(key, 0.01),
+        _ => wobble(key, 0.01),
+    };
+    let summary = comparison.summary(&made_up(&comparison, gain));
+    let found =
+        |entrant| summary.lines.iter().find(|line| line.entrant == entrant).unwrap().finding;
+    assert!(summary.helps);
+    assert_eq!(found(method(MethodName::AdaManifold)), Finding::Helps);
+    assert_eq!(found(method(MethodName::Mixup)), Finding::Hurts);
+    assert_eq!(found(method(MethodName::Ada)), Finding::NoEvidence);
+    assert_eq!(
+        found(Entrant { model: ModelName::Ridge, method: None, declared: None }),
+        Finding::Hurts
+    );
+    assert!(summary.verdict.starts_with("ada-manifold helps: RMSE "), "{}", summary.verdict);
+    assert!(summary.verdict.contains(" % lower (95 % interval: "), "{}", summary.verdict);
+    assert!(summary.verdict.ends_with("over 15 splits (3×5 folds of rows)."));
+    assert!(
+        summary
+            .remarks
+            .iter()
+            .any(|remark| remark.starts_with("Worse than the network without augmentation: mixup"))
+    );
+
+    // The same gain, but chance alone does as much.
+    let lucky = |key: Key| match key.entrant.method {
+        Some(MethodName::Placebo) => -0.04 + wobble(key, 0.02),
+        _ => gain(key),
+    };
+    let summary = comparison.summary(&made_up(&comparison, lucky));
+    assert!(!summary.helps);
+    assert!(summary.verdict.starts_with("No evidence that augmentation helps."));
+
+    // A forest that is better than all is the advice.
+    let forest = |key: Key| match key.entrant.model {
+        ModelName::Forest => -0.2 + wobble(key, 0.01),
+        _ => gain(key),
+    };
+    let summary = comparison.summary(&made_up(&comparison, forest));
+    assert!(summary.verdict.starts_with("Use a forest here: "), "{}", summary.verdict);
+
+    // Also where a method had less error, but not for certain; and every rival is named.
+    let unsure = |key: Key| match key.entrant {
+        Entrant { model: ModelName::Ridge, .. } => -0.1 + wobble(key, 0.01),
+        Entrant { method: Some(MethodName::AdaManifold), .. } => -0.3 + wobble(key, 0.4),
+        _ => forest(key),
+    };
+    let summary = comparison.summary(&made_up(&comparison, unsure));
+    assert!(summary.verdict.starts_with("Use a forest here: "), "{}", summary.verdict);
+    let also = "Also better than the network without augmentation: ridge";
+    assert!(summary.remarks.iter().any(|remark| remark.starts_with(also)), "{:?}", summary.remarks);
+
+    // Nothing is said to help against networks that diverged.
+    let mut runs = made_up(&comparison, gain);
+    runs[0].diverged = true;
+    let summary = comparison.summary(&runs);
+    assert!(!summary.helps);
+    let told = "Training diverged: erm (1 of 15 runs).";
+    assert!(summary.remarks.iter().any(|remark| remark.starts_with(told)), "{:?}", summary.remarks);
+}
+
+/// With fewer training rows the latest are learnt from, whatever the order of the file.
+#[test]
+fn the_latest_rows_are_the_sample_in_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let protocol = Protocol { sizes: vec![Some(10)], ..protocol(Rule::Time("day".into())) };
+    let straight = text(60, |_| false);
+    let (head, rest) = straight.split_once('\n').unwrap();
+    let mut lines: Vec<&str> = rest.lines().collect();
+    lines.reverse();
+    let backwards = format!("{head}\n{}\n", lines.join("\n"));
+    let latest = |name: &str, text: &str| -> Vec<Vec<f64>> {
+        let table = frame(&folder, name, text, &protocol.columns);
+        let days = windlass_table::numbers(table.batch.column_by_name("day").unwrap());
+        let sittings = protocol.sittings(&table, None).unwrap();
+        sittings
+            .iter()
+            .map(|s| s.train[..10].iter().map(|&row| days.value(row)).collect())
+            .collect()
+    };
+    let (one, other) = (latest("one.csv", &straight), latest("other.csv", &backwards));
+    assert_eq!(one, other);
+    assert!(one[0].windows(2).all(|two| two[0] > two[1]));
+}
+
+/// Nested samples, whole parts last; and the refusals.
+#[test]
+fn sizes_are_samples_of_training_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    let protocol = Protocol { sizes: vec![Some(10), None], ..protocol(Rule::Rows) };
+    let table = frame(&folder, "t.csv", &text(60, |_| false), &protocol.columns);
+    let comparison = Comparison::new(&protocol, rows(&table), None).unwrap();
+    let runs = comparison.run(vec![], &()).unwrap();
+    let trained: Vec<usize> = runs.iter().map(|run| run.train_rows).collect();
+    assert_eq!(trained.iter().filter(|&&rows| rows == 10).count(), 33);
+    assert_eq!(trained.iter().filter(|&&rows| rows == 40).count(), 33);
+    let large = Protocol { sizes: vec![Some(41)], ..protocol.clone() };
+    let refused = Comparison::new(&large, rows(&table), None).unwrap_err();
+    assert_eq!(refused.to_string(), "`t.csv`: --sizes 41: the smallest training part has 40 rows");
+    let alone = Protocol { methods: vec![MethodName::Ada], ..protocol.clone() };
+    let refused = Comparison::new(&alone, rows(&table), None).unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "nothing to compare: there is no network without augmentation (erm)"
+    );
+}
+
+/// A table of test rows: every run learns from all rows, and intervals come from repeats and test rows.
+#[test]
+fn a_test_file_is_the_same_for_all_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut protocol = protocol(Rule::TestFile);
+    protocol.methods = vec![MethodName::Erm, MethodName::Ada];
+    protocol.tune = 1;
+    let table = frame(&folder, "t.csv", &text(60, |_| false), &protocol.columns);
+    let test = frame(&folder, "test.csv", &text(90, |_| false), &protocol.columns);
+    let comparison = Comparison::new(&protocol, rows(&table), Some(rows(&test))).unwrap();
+    let runs = comparison.run(vec![], &()).unwrap();
+    assert!(runs.iter().all(|run| run.train_rows == 60 && run.metrics.rows == 90));
+    let erm: Vec<f64> = runs
+        .iter()
+        .filter(|run| run.key.entrant.method == Some(MethodName::Erm))
+        .map(|run| run.metrics.rmse)
+        .collect();
+    assert!(erm[0] != erm[1] && erm[1] != erm[2]);
+    let summary = comparison.summary(&runs);
+    let ada = summary.lines[1].difference.unwrap();
+    assert!(ada.low.is_finite() && ada.low < ada.mean && ada.mean < ada.high);
+}

@@ -1,0 +1,84 @@
+//! Fetching data sets.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use windlass_paper::data::{self, DataSet, Error, Fetch, Outcome};
+use windlass_paper::{Error as Refusal, Result};
+
+use windlass_cli::terminal;
+
+/// Fetch data sets that are not there yet
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Files appear under their names when their checksums are right. What was fetched before a connection broke
+is kept in a .part file, and the next run goes on from there.
+
+Examples:
+  windlass-paper data get airfoil
+  windlass-paper data get all --folder data
+  windlass-paper data get crime --from https://mirror.example.org/windlass")]
+pub(crate) struct GetArgs {
+    /// Names that `windlass-paper data list` shows, or `all`
+    #[arg(required = true, value_name = "NAME")]
+    names: Vec<String>,
+    /// Fetch from a mirror, which has the files' paths below this address
+    #[arg(long, value_name = "URL")]
+    from: Option<String>,
+    /// Where they go [default: the folder that `WINDLASS_DATA` names, or the user's cache]
+    #[arg(long, value_name = "FOLDER")]
+    folder: Option<PathBuf>,
+    /// Say nothing unless something goes wrong
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+pub(super) fn run(args: &GetArgs) -> Result<u8> {
+    let mut sets: Vec<&DataSet> = vec![];
+    for name in &args.names {
+        match name.as_str() {
+            "all" => sets.extend(data::all().iter().filter(|set| !set.is_later())),
+            name => sets.push(data::named(name)?),
+        }
+    }
+    let (folder, searched) = match &args.folder {
+        Some(folder) => (folder.clone(), vec![]),
+        None => (data::cache().ok_or(Error::NoCache)?, data::folders()),
+    };
+    let fetch = Fetch::new(folder, searched, args.from.as_deref())?;
+    let mut code = 0;
+    for set in sets {
+        // One that cannot be had does not keep the others away.
+        if let Err(error) = get(args, &fetch, set) {
+            code = terminal::report(&error);
+        }
+    }
+    Ok(code)
+}
+
+fn get(args: &GetArgs, fetch: &Fetch, set: &DataSet) -> Result<()> {
+    set.refuse_later()?;
+    for file in set.files {
+        let bar = terminal::bytes(args.quiet, file.path);
+        let outcome = fetch.file(set, file, &|so_far, all| {
+            if let Some(all) = all {
+                bar.set_length(all);
+            }
+            let begins = bar.position() == 0;
+            bar.set_position(so_far);
+            if begins {
+                // What was kept took no time.
+                bar.reset_eta();
+            }
+        });
+        bar.finish_and_clear();
+        let said = match outcome.map_err(Refusal::from)? {
+            Outcome::Present(path) => format!("`{}` is there already", path.display()),
+            Outcome::Fetched { path, from } => format!("`{}` fetched from {from}", path.display()),
+        };
+        if !args.quiet {
+            terminal::say(&format!("{}: {said}", set.name));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,4 @@
+//! One file or folder for each command.
+
+pub(crate) mod data;
+pub(crate) mod reproduce;

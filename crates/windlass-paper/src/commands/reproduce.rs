@@ -1,0 +1,196 @@
+//! `reproduce`: the experiments of the paper, from raw data to a page.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use clap::Args;
+use indicatif::ProgressBar;
+use windlass_compare::{Error as CompareError, Key, Run};
+use windlass_paper::reproduce::{
+    Experiment, Part, Reproduction, Scope, check_index, has_index, named, names, write_index,
+};
+use windlass_paper::{Error, Result, Watch};
+use windlass_train::Epoch;
+
+use windlass_cli::terminal;
+
+/// Run the experiments of the paper, with our numbers beside the published ones
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Without a name it lists all experiments. Results go to a folder for each: a page
+(README.md), pictures as SVG and PNG, and a JSON file with every run. Runs are kept as they
+end; the same command goes on where it stopped. Parts that take days, or files of your
+own, are run when --only names them.
+
+Examples:
+  windlass-paper reproduce
+  windlass-paper reproduce airfoil --only published
+  windlass-paper reproduce airfoil --seeds 0,1,2
+  windlass-paper reproduce rcf-mnist --only full --weights resnet18.pth --device cuda
+  windlass-paper reproduce all --quick")]
+pub(crate) struct ReproduceArgs {
+    /// Experiments, or `all`
+    names: Vec<String>,
+    /// Seeds in place of those of the experiment
+    #[arg(long, value_delimiter = ',')]
+    seeds: Option<Vec<u64>>,
+    /// Little of everything, in minutes: to see that it runs, not to believe it
+    #[arg(long)]
+    quick: bool,
+    /// Only this part of the experiments, such as `published` or `equal`
+    #[arg(long, value_name = "PART")]
+    only: Option<String>,
+    /// What deep networks are trained on: cpu, wgpu, cuda, or cuda:1 for the second of several
+    #[arg(long, value_name = "DEVICE", default_value = "cpu")]
+    device: String,
+    /// Weights that networks for images start from, such as those of ImageNet: torchvision's
+    /// ResNet-18, as safetensors or as PyTorch saves them
+    #[arg(long, value_name = "FILE")]
+    weights: Option<PathBuf>,
+    /// The folder of results [default: paper, or paper-quick]
+    #[arg(long, short)]
+    output: Option<PathBuf>,
+    /// Say nothing but what went wrong
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+/// Shows how far a part is.
+struct Runs {
+    bar: ProgressBar,
+    /// What those who take part are called.
+    names: Vec<String>,
+}
+
+impl windlass_compare::Watch for Runs {
+    fn done(&self, _run: &Run, done: usize, all: usize) -> windlass_compare::Result<()> {
+        self.bar.set_length(all as u64);
+        self.bar.set_position(done as u64);
+        Ok(())
+    }
+
+    fn cancelled(&self) -> bool {
+        terminal::interrupted()
+    }
+}
+
+impl Watch for Runs {
+    fn epoch(&self, run: Key, epoch: &Epoch, epochs: usize) {
+        let name = self.names.get(run.entrant.declared.unwrap_or(0)).map_or("", String::as_str);
+        let (seed, number, loss) = (run.repeat, epoch.number, epoch.loss);
+        let text = format!("{name}, seed {seed}: epoch {number} of {epochs}, loss {loss:.3e}");
+        self.bar.set_message(text);
+    }
+}
+
+pub(crate) fn run(args: &ReproduceArgs) -> Result<u8> {
+    terminal::heed_ctrl_c();
+    if args.names.is_empty() {
+        return list();
+    }
+    let everything = args.names.iter().any(|name| name == "all");
+    let mut experiments: Vec<Experiment> = vec![];
+    if everything {
+        let all = names().into_iter().map(named).collect::<Result<Vec<Experiment>>>()?;
+        experiments.extend(all.into_iter().filter(Experiment::can_run));
+    } else {
+        for name in &args.names {
+            experiments.push(named(name)?);
+        }
+    }
+    let usual = if args.quick { "paper-quick" } else { "paper" };
+    let output = args.output.clone().unwrap_or_else(|| usual.into());
+    let device = Some(args.device.clone());
+    let (seeds, weights) = (args.seeds.clone(), args.weights.clone());
+    let scope = Scope { seeds, quick: args.quick, device, weights };
+    let mut reproductions = vec![];
+    for experiment in experiments {
+        reproductions.push(Reproduction::new(experiment, scope.clone(), &output)?);
+    }
+    if everything {
+        check_index(&output)?;
+    }
+    let has = |name: &String| {
+        let mut parts = reproductions.iter().flat_map(|one| &one.experiment().part);
+        parts.any(|part| part.name == *name)
+    };
+    if let Some(only) = args.only.as_ref().filter(|only| !has(only)) {
+        let name = args.names.join(", ");
+        return Err(Error::BadExperiment { name, why: format!("there is no part `{only}`") });
+    }
+    let wanted = |one: &&Reproduction| {
+        let parts = &one.experiment().part;
+        args.only.as_ref().is_none_or(|only| parts.iter().any(|part| part.name == *only))
+    };
+    for reproduction in reproductions.iter().filter(wanted) {
+        reproduction.check(args.only.as_deref())?;
+    }
+    for reproduction in reproductions.iter().filter(wanted) {
+        one(args, reproduction)?;
+    }
+    // A list that is there says of every experiment whether it was run.
+    if everything || has_index(&output) {
+        let index = write_index(&output)?;
+        if !args.quiet {
+            terminal::say(&index.display().to_string());
+        }
+    }
+    Ok(0)
+}
+
+fn one(args: &ReproduceArgs, reproduction: &Reproduction) -> Result<()> {
+    let experiment = reproduction.experiment();
+    let started = Instant::now();
+    terminal::begin_writing();
+    let mut finished = vec![];
+    for part in &experiment.part {
+        if !part.is_wanted(args.only.as_deref()) {
+            finished.extend(reproduction.finished(part)?);
+            continue;
+        }
+        let what = format!("runs of {}, {}", experiment.name, part.name);
+        let names = part
+            .protocol()?
+            .comparison
+            .declared
+            .into_iter()
+            .map(|declared| declared.name)
+            .collect();
+        let watch = Runs { bar: terminal::counted(args.quiet, 0, &what), names };
+        let ran = reproduction.run(part, &watch);
+        watch.bar.finish_and_clear();
+        if matches!(ran, Err(Error::Compare(CompareError::Interrupted))) {
+            terminal::say("stopped; what was run is kept, and the same command goes on with it");
+        }
+        finished.push(ran?);
+    }
+    let page = reproduction.write(&finished)?;
+    if !args.quiet {
+        let seconds = started.elapsed().as_secs_f64();
+        terminal::say(&format!("{} ({seconds:.1} s)", page.display()));
+    }
+    Ok(())
+}
+
+fn list() -> Result<u8> {
+    let mut out = String::new();
+    for name in names() {
+        let experiment = named(name)?;
+        let part = |part: &Part| {
+            if part.only_when_asked {
+                format!("{} (only when asked)", part.name)
+            } else {
+                part.name.clone()
+            }
+        };
+        let parts: Vec<String> = experiment.part.iter().map(part).collect();
+        let mut state = if parts.is_empty() { "pictures".to_owned() } else { parts.join(", ") };
+        if !experiment.can_run() {
+            state += " (needs deep networks: build with --features deep)";
+        }
+        let _ = writeln!(out, "{name:<15} {}\n{:15} {state}", experiment.title, "");
+    }
+    terminal::print(&out)?;
+    Ok(0)
+}

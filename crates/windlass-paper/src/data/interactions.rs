@@ -1,0 +1,236 @@
+//! Drugs and proteins, how strongly they bind, and the year of the patent: the files `train_val.csv` and `test.csv`
+//! of `dti_dg_group` in the Therapeutics Data Commons, or rows that are made up in the same form.
+//!
+//! ```text
+//! Drug,Target,Y,Year
+//! CC(=O)Nc1ccc(O)cc1,MTEYKLVVVGAGGVGKSALTIQLIQ…,6.3,2014
+//! ```
+//!
+//! Other columns may stand between these, in any order. Of what is made up, the score depends on groups of atoms in
+//! the drug and on motifs in the protein, and on whether one suits the other; from year to year other proteins
+//! become frequent.
+//!
+//! Huang et al., [*Therapeutics Data Commons*](https://arxiv.org/abs/2102.09548), 2021.
+
+use std::fmt::Write as _;
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+
+use windlass::{Draws, Seed, Stream};
+use windlass_table::{ReadOptions, words, write_whole};
+
+use super::given::{numbers, put, whole};
+use super::{Error, Result};
+
+/// The years to learn from.
+const LEARNT: RangeInclusive<i64> = 2013..=2018;
+/// The years that are held out. Of 2021 there are too few rows, as published.
+const HELD: RangeInclusive<i64> = 2019..=2020;
+/// Of the rows of a year, these are to choose by: one of so many.
+const FIFTH: usize = 5;
+/// Where the files are published.
+const SOURCE: &str = "https://tdcommons.ai/benchmark/dti_dg_group/bindingdb_patent/";
+/// Their names in the folder of data sets, the usual ones first.
+const TRAIN: [&str; 2] = ["dti_dg_group/bindingdb_patent/train_val.csv", "dti/train_val.csv"];
+const TEST: [&str; 2] = ["dti_dg_group/bindingdb_patent/test.csv", "dti/test.csv"];
+
+/// The numbers of its tables: rows that are made, and the order of the rows of a year.
+const MADE: u64 = 1 << 33;
+const ORDER: u64 = MADE + 1;
+
+/// Pairs of a drug and a protein.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Interactions {
+    /// Molecules (SMILES).
+    pub drugs: Vec<String>,
+    /// Proteins, a letter for every amino acid.
+    pub proteins: Vec<String>,
+    /// How strongly they bind.
+    pub scores: Vec<f64>,
+    /// The year.
+    pub years: Vec<i64>,
+}
+
+/// At most so many rows of a year: to learn from, to choose by, and held out.
+pub(crate) type MostPerYear = [usize; 3];
+
+impl Interactions {
+    /// Reads both files from the first of these folders that has them: of each the years that it is for.
+    pub fn load_from(folders: &[PathBuf]) -> Result<Self, crate::Error> {
+        let [train, test] = Self::paths(folders)?;
+        let mut all = Self::default();
+        for (path, years, what) in [
+            (train, LEARNT, "of the years 2013 to 2018"),
+            (test, HELD, "of the years 2019 and 2020"),
+        ] {
+            let read = Self::read(&path)?;
+            let before = all.years.len();
+            for row in (0..read.years.len()).filter(|&row| years.contains(&read.years[row])) {
+                all.drugs.push(read.drugs[row].clone());
+                all.proteins.push(read.proteins[row].clone());
+                all.scores.push(read.scores[row]);
+                all.years.push(read.years[row]);
+            }
+            if all.years.len() == before {
+                return Err(Error::NoRowsOf { path, what }.into());
+            }
+        }
+        Ok(all)
+    }
+
+    /// Where the two files are, side by side.
+    pub(crate) fn paths(folders: &[PathBuf]) -> Result<[PathBuf; 2]> {
+        for folder in folders {
+            for pair in TRAIN.iter().zip(TEST) {
+                let paths = [folder.join(pair.0), folder.join(pair.1)];
+                if paths.iter().all(|path| path.is_file()) {
+                    return Ok(paths);
+                }
+            }
+        }
+        // One of them, or both, are nowhere: it says which.
+        Ok([put(&TRAIN, SOURCE, folders)?, put(&TEST, SOURCE, folders)?])
+    }
+
+    /// Reads a file: text with commas or tabs, of which the first line names the columns.
+    pub fn read(path: &Path) -> Result<Self, crate::Error> {
+        let io = |source| Error::Io { doing: "read", path: path.to_owned(), source };
+        let mut first = String::new();
+        let file = std::fs::File::open(path).map_err(io)?;
+        std::io::BufRead::read_line(&mut std::io::BufReader::new(file), &mut first).map_err(io)?;
+        let options = ReadOptions {
+            delimiter: first.contains('\t').then_some(b'\t'),
+            as_text: true,
+            memory: u64::MAX,
+            ..ReadOptions::default()
+        };
+        let table = whole(path, &options)?;
+        let column = |name: &'static str| {
+            table.column_by_name(name).ok_or_else(|| {
+                let columns = table.schema().fields().iter().map(|f| f.name().clone()).collect();
+                Error::NoColumn { path: path.to_owned(), column: name, columns }
+            })
+        };
+        let text = |name: &'static str| -> Result<Vec<String>> {
+            let word = |(row, word): (usize, Option<&str>)| {
+                let word = word.map(str::trim).filter(|word| !word.is_empty());
+                word.map(str::to_owned).ok_or_else(|| Error::BadValue {
+                    path: path.to_owned(),
+                    line: row + 2,
+                    column: name.to_owned(),
+                    value: String::new(),
+                    expected: "a sequence",
+                })
+            };
+            words(column(name)?).iter().enumerate().map(word).collect()
+        };
+        let (drugs, proteins) = (text("Drug")?, text("Target")?);
+        let scores = numbers(column("Y")?, path, "Y", 2)?;
+        let years = numbers(column("Year")?, path, "Year", 2)?;
+        #[expect(clippy::cast_possible_truncation, reason = "years are whole and small")]
+        let years = years.into_iter().map(|year| year as i64).collect();
+        Ok(Self { drugs, proteins, scores, years })
+    }
+
+    /// Makes rows up, as many of every year from 2013 to 2020.
+    ///
+    /// ```
+    /// use windlass_paper::data::Interactions;
+    ///
+    /// let made = Interactions::make(80, 0);
+    /// assert_eq!(made.years.iter().filter(|&&year| year == 2017).count(), 10);
+    /// ```
+    #[must_use]
+    pub fn make(rows: usize, seed: u64) -> Self {
+        let years: Vec<i64> = LEARNT.chain(HELD).collect();
+        let mut made = Self::default();
+        for row in 0..rows {
+            let mut draws = Seed(seed).at(Stream::Made, MADE, row as u64);
+            // As many rows of every year, one year after the other.
+            let place = row * years.len() / rows;
+            let (drug, protein, score) = pair(&mut draws, place as f64 / (years.len() - 1) as f64);
+            made.drugs.push(drug);
+            made.proteins.push(protein);
+            made.scores.push(score);
+            made.years.push(years[place]);
+        }
+        made
+    }
+
+    /// Writes the two files, in the form in which they are published. Files that are there stay.
+    pub fn write(&self, folder: &Path) -> Result<(), crate::Error> {
+        let files = [("train_val.csv", LEARNT), ("test.csv", HELD)];
+        for path in files.iter().map(|(name, _)| folder.join(name)) {
+            if path.exists() {
+                return Err(Error::Exists { path }.into());
+            }
+        }
+        let failed = |source| Error::Io { doing: "create", path: folder.to_owned(), source };
+        std::fs::create_dir_all(folder).map_err(failed)?;
+        for (name, years) in files {
+            let mut text = "Drug,Target,Y,Year\n".to_owned();
+            for row in (0..self.years.len()).filter(|&row| years.contains(&self.years[row])) {
+                let (drug, protein) = (&self.drugs[row], &self.proteins[row]);
+                let (score, year) = (self.scores[row], self.years[row]);
+                let _ = writeln!(text, "{drug},{protein},{score},{year}");
+            }
+            write_whole(&folder.join(name), text.as_bytes())?;
+        }
+        Ok(())
+    }
+
+    /// The rows to learn from, to choose by and to hold out, year by year: of the years up to 2018 a fifth, drawn by
+    /// the seed, is to choose by.
+    pub(crate) fn parts(&self, most: Option<MostPerYear>, seed: u64) -> [Vec<usize>; 3] {
+        let [train_most, valid_most, test_most] = most.unwrap_or([usize::MAX; 3]);
+        let [mut train, mut valid, mut test] = [const { Vec::new() }; 3];
+        for year in LEARNT.chain(HELD) {
+            let mut rows: Vec<usize> =
+                (0..self.years.len()).filter(|&row| self.years[row] == year).collect();
+            Seed(seed).shared(Stream::Made, ORDER + year.unsigned_abs()).shuffle(&mut rows);
+            if HELD.contains(&year) {
+                test.extend(rows.into_iter().take(test_most));
+                continue;
+            }
+            let learnt = rows.split_off(rows.len() / FIFTH);
+            valid.extend(rows.into_iter().take(valid_most));
+            train.extend(learnt.into_iter().take(train_most));
+        }
+        [train, valid, test]
+    }
+}
+
+/// Groups of atoms without a meaning of their own.
+const ATOMS: [&str; 9] = ["C", "CC", "N", "O", "C1CC1", "c1ccccc1", "OC", "CF", "C=C"];
+/// Groups of atoms that proteins bind, and what each adds to the score.
+const GROUPS: [(&str, f64); 3] = [("C(=O)N", 0.8), ("S(=O)(=O)", 0.0), ("C#N", -0.6)];
+/// Motifs of proteins, each of which suits the group of the same place, and what each adds to the score.
+const MOTIFS: [(&str, f64); 3] = [("HEAGHW", 0.6), ("GKSTLY", 0.0), ("DFGRWC", -0.4)];
+const AMINO_ACIDS: &[u8; 20] = b"ACDEFGHIKLMNPQRSTVWY";
+
+/// A drug, a protein and their score, late or early in the years (from 0 to 1).
+fn pair(draws: &mut Draws, late: f64) -> (String, String, f64) {
+    const FIT: f64 = 1.5;
+    const NOISE: f64 = 0.3;
+    const REPEATS: usize = 3;
+    let group = draws.below(GROUPS.len());
+    let mut drug: Vec<&str> =
+        (0..4 + draws.below(8)).map(|_| ATOMS[draws.below(ATOMS.len())]).collect();
+    drug.insert(draws.below(drug.len() + 1), GROUPS[group].0);
+    // Later on the last motif takes the place of the first.
+    let motif = match draws.uniform() {
+        share if share < 0.6 * (1.0 - late) => 0,
+        share if share < 0.6 => 2,
+        _ => 1,
+    };
+    let length = 60 + draws.below(140);
+    let mut protein: String =
+        (0..length).map(|_| char::from(AMINO_ACIDS[draws.below(AMINO_ACIDS.len())])).collect();
+    // More than once: what stands once in so many letters takes more rows to find than are made up.
+    for _ in 0..REPEATS {
+        protein.insert_str(draws.below(protein.len()), MOTIFS[motif].0);
+    }
+    let fits = if group == motif { FIT } else { 0.0 };
+    let score = 6.0 + GROUPS[group].1 + MOTIFS[motif].1 + fits + NOISE * draws.normal();
+    (drug.concat(), protein, score)
+}

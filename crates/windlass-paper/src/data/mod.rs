@@ -1,0 +1,281 @@
+//! The public data sets that the experiments run on: where they come from, where they are, what is in them.
+//!
+//! ```
+//! use windlass_paper::data;
+//!
+//! let airfoil = data::named("airfoil")?;
+//! assert_eq!((airfoil.rows, airfoil.target), (1503, Some("scaled_sound_pressure_level")));
+//! match airfoil.load() {
+//!     Ok(table) => assert_eq!(table.num_rows(), airfoil.rows),
+//!     Err(error) => assert!(matches!(error, data::Error::Absent { .. })),
+//! }
+//! # Ok::<(), data::Error>(())
+//! ```
+//!
+//! A file is taken as it was published or not at all: its checksum is part of the registry, and rows keep the
+//! order of the file, so that row numbers mean the same everywhere. Files that users must bring themselves are read by
+//! [`Series`] and [`Interactions`]. [`Fetch`] brings files here; [`cosine`],
+//! [`linear`] and [`RcfMnist`] make data up.
+
+mod california;
+mod error;
+mod fetch;
+mod given;
+mod gzip;
+mod images;
+mod interactions;
+mod layouts;
+mod made;
+mod places;
+mod rcf;
+mod sets;
+mod sheet;
+mod text;
+mod windows;
+
+use std::path::{Path, PathBuf};
+
+use arrow_array::RecordBatch;
+use arrow_schema::DataType;
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+pub use error::{Error, Result};
+pub use fetch::{Fetch, Outcome};
+pub use images::{Images, Part, fashion_mnist, fashion_mnist_from};
+pub use interactions::Interactions;
+pub use made::{cosine, linear, linear_valid};
+pub use places::{cache, folders};
+pub use rcf::{RcfMnist, RcfPart};
+use text::Layout;
+pub use windows::{Series, electricity};
+
+/// A public data set.
+#[derive(Debug)]
+pub struct DataSet {
+    /// Its short name.
+    pub name: &'static str,
+    /// Its files; none if it cannot be had yet.
+    pub files: &'static [File],
+    /// Where it was first published.
+    pub source: &'static str,
+    /// On which terms it may be used, as far as is known.
+    pub licence: &'static str,
+    /// How to cite it.
+    pub citation: &'static str,
+    /// The column to predict. A series has none: every column is forecast.
+    pub target: Option<&'static str>,
+    /// The column that says which domain a row comes from; whole numbers, and not an input.
+    pub domain: Option<&'static str>,
+    /// What stands for a missing value in the file, in quotes or not.
+    pub missing: Option<&'static str>,
+    /// How many rows it has; images count as rows.
+    pub rows: usize,
+    /// How the experiments of the ADA paper part it.
+    pub split: &'static str,
+    /// What to know before it is used.
+    pub note: Option<&'static str>,
+    /// What is in its files.
+    form: Form,
+}
+
+/// A file of a data set.
+#[derive(Debug, Serialize)]
+pub struct File {
+    /// Its path inside the folder of data sets.
+    pub path: &'static str,
+    /// Its size.
+    pub bytes: u64,
+    /// Its SHA-256, in hexadecimal digits.
+    pub sha256: &'static str,
+    /// A public copy with these very bytes.
+    pub copied_from: &'static str,
+    /// Where it can be fetched, first choice first.
+    pub addresses: &'static [Address],
+}
+
+/// Where a file can be fetched.
+#[derive(Debug, Serialize)]
+pub struct Address {
+    /// An address of HTTPS.
+    pub url: &'static str,
+    /// Where the file is in what comes from there.
+    pub within: Within,
+}
+
+/// Where a file is in what is fetched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Within {
+    /// It is all of it.
+    Itself,
+    /// The member of a zip archive.
+    Zip(&'static str),
+    /// The member of a compressed tar archive.
+    TarGz(&'static str),
+}
+
+/// A column of a table, as it is loaded.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Column {
+    /// Its name.
+    pub name: &'static str,
+    /// `float64`, `int64` or `utf8`.
+    #[serde(rename = "type")]
+    pub kind: &'static str,
+}
+
+/// What is in the files of a data set.
+#[derive(Debug)]
+enum Form {
+    /// Text, a row a line.
+    Text(&'static Layout),
+    /// The same, compressed.
+    Gzip(&'static Layout),
+    /// A sheet of numbers.
+    Sheet(&'static [&'static str]),
+    /// Text from which other columns are derived.
+    California,
+    /// Images and their labels, in two files each.
+    Images,
+    /// Files that cannot be had yet.
+    Later,
+}
+
+/// What a file holds, which may be anything.
+struct Contents {
+    path: PathBuf,
+    bytes: Vec<u8>,
+    sha256: &'static str,
+}
+
+/// Every data set.
+#[must_use]
+pub fn all() -> &'static [DataSet] {
+    &sets::SETS
+}
+
+/// The data set of that name.
+pub fn named(name: &str) -> Result<&'static DataSet> {
+    let found = all().iter().find(|set| set.name == name);
+    found.ok_or_else(|| Error::Unknown { name: name.into() })
+}
+
+impl DataSet {
+    /// Reads it from the first of the [`folders`] that has it.
+    pub fn load(&self) -> Result<RecordBatch> {
+        self.load_from(&folders())
+    }
+
+    /// Reads it from the first of these folders that has it: numbers as `Float64`, names as `Utf8`, the domain as
+    /// `Int64`, missing values as nulls. All columns but the target and the domain describe a row.
+    ///
+    /// Images are no table: see [`fashion_mnist`].
+    pub fn load_from(&self, folders: &[PathBuf]) -> Result<RecordBatch> {
+        let paths = self.paths(folders)?;
+        let contents = self.files.iter().zip(paths).map(|(file, path)| file.read(path));
+        let contents = contents.collect::<Result<Vec<_>>>()?;
+        // Readers go first: of a damaged file they can say where.
+        let table = match (&self.form, &contents[..]) {
+            (Form::Text(layout), [file]) => text::read(self, &file.path, &file.bytes, layout)?,
+            (Form::Gzip(layout), [file]) => {
+                text::read(self, &file.path, &gzip::unpacked(file)?, layout)?
+            }
+            (Form::Sheet(columns), [file]) => sheet::read(self, file, columns)?,
+            (Form::California, [file]) => california::read(self, file)?,
+            _ => return Err(Error::NotATable { name: self.name }),
+        };
+        contents.iter().try_for_each(Contents::verify)?;
+        Ok(table)
+    }
+
+    /// Where its files are, each in the first of these folders that has it.
+    pub fn paths(&self, folders: &[PathBuf]) -> Result<Vec<PathBuf>> {
+        self.refuse_later()?;
+        self.files.iter().map(|file| self.path(file, folders)).collect()
+    }
+
+    fn path(&self, file: &File, folders: &[PathBuf]) -> Result<PathBuf> {
+        let found = folders.iter().map(|folder| folder.join(file.path)).find(|path| path.is_file());
+        found.ok_or_else(|| Error::Absent {
+            name: self.name,
+            file: file.path,
+            copied_from: file.copied_from,
+            folders: folders.to_vec(),
+        })
+    }
+
+    /// Whether it is only named here, and cannot be had yet.
+    #[must_use]
+    pub fn is_later(&self) -> bool {
+        matches!(self.form, Form::Later)
+    }
+
+    /// The columns of its table; none if it has no table.
+    #[must_use]
+    pub fn columns(&self) -> Vec<Column> {
+        let of = |names: &[&'static str], type_of: &dyn Fn(&str) -> DataType| {
+            let named = |&name: &&'static str| Column { name, kind: in_words(&type_of(name)) };
+            names.iter().map(named).collect::<Vec<_>>()
+        };
+        let number = |_: &str| DataType::Float64;
+        match self.form {
+            Form::Text(layout) | Form::Gzip(layout) => {
+                let kept = layout.columns.iter().copied();
+                let kept: Vec<_> = kept.filter(|name| !layout.left_out.contains(name)).collect();
+                of(&kept, &|name| layout.type_of(name, self.domain))
+            }
+            Form::Sheet(columns) => of(columns, &number),
+            Form::California => of(&california::COLUMNS, &number),
+            Form::Images | Form::Later => vec![],
+        }
+    }
+
+    /// Refuses a data set that cannot be had yet.
+    pub fn refuse_later(&self) -> Result<()> {
+        if self.is_later() {
+            return Err(Error::Later { name: self.name, source_of: self.source });
+        }
+        Ok(())
+    }
+}
+
+fn in_words(kind: &DataType) -> &'static str {
+    match kind {
+        DataType::Int64 => "int64",
+        DataType::Utf8 => "utf8",
+        _ => "float64",
+    }
+}
+
+impl File {
+    fn read(&self, path: PathBuf) -> Result<Contents> {
+        match std::fs::read(&path) {
+            Ok(bytes) => Ok(Contents { path, bytes, sha256: self.sha256 }),
+            Err(source) => Err(Error::Io { doing: "read", path, source }),
+        }
+    }
+}
+
+impl Contents {
+    /// Refuses bytes that are not those of the registry.
+    fn verify(&self) -> Result<()> {
+        let found = sha256_of(&self.bytes);
+        if found == self.sha256 {
+            return Ok(());
+        }
+        Err(Error::Checksum { path: self.path.clone(), found, expected: self.sha256 })
+    }
+}
+
+fn sha256_of(bytes: &[u8]) -> String {
+    format!("{:x}", Sha256::digest(bytes))
+}
+
+/// Refuses a table that is too short or too long, whose last line is this.
+fn check_rows(set: &DataSet, path: &Path, rows: usize, line: usize) -> Result<()> {
+    if rows == set.rows {
+        return Ok(());
+    }
+    Err(Error::Rows { path: path.into(), line, rows, expected: set.rows })
+}

@@ -1,0 +1,99 @@
+//! Where data sets are looked for, and where they are put.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// The folders that may hold data sets, first choice first: the one that the environment variable `WINDLASS_DATA`
+/// names, and `windlass/data` in the user's cache.
+#[must_use]
+pub fn folders() -> Vec<PathBuf> {
+    places().folders()
+}
+
+/// The folder that data sets are fetched to, if there is one: what `WINDLASS_DATA` names, or else `windlass/data` in
+/// the user's cache (`XDG_CACHE_HOME` or the system's usual place).
+#[must_use]
+pub fn cache() -> Option<PathBuf> {
+    places().cache()
+}
+
+/// The folders that the environment names.
+struct Places {
+    named: Option<PathBuf>,
+    cached: Option<PathBuf>,
+}
+
+fn places() -> Places {
+    Places::by(|name| std::env::var_os(name), std::env::consts::OS)
+}
+
+impl Places {
+    fn by(variable: impl Fn(&str) -> Option<OsString>, system: &str) -> Self {
+        let folder = |name| variable(name).map(PathBuf::from).filter(|f| !f.as_os_str().is_empty());
+        // The XDG specification has relative paths ignored.
+        let cache = folder("XDG_CACHE_HOME").filter(|cache| cache.is_absolute());
+        let cache = cache.or_else(|| match system {
+            "windows" => folder("LOCALAPPDATA"),
+            "macos" => folder("HOME").map(|home| home.join("Library/Caches")),
+            _ => folder("HOME").map(|home| home.join(".cache")),
+        });
+        let cached = cache.map(|cache| cache.join("windlass/data"));
+        Self { named: folder("WINDLASS_DATA"), cached }
+    }
+
+    fn folders(self) -> Vec<PathBuf> {
+        [self.named, self.cached].into_iter().flatten().collect()
+    }
+
+    fn cache(self) -> Option<PathBuf> {
+        self.named.or(self.cached)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::{Path, PathBuf};
+
+    use super::Places;
+
+    fn places(variables: &[(&str, &str)], system: &str) -> Places {
+        let variable =
+            |name: &str| variables.iter().find(|(n, _)| *n == name).map(|(_, value)| value.into());
+        Places::by(variable, system)
+    }
+
+    fn found(variables: &[(&str, &str)]) -> Vec<PathBuf> {
+        places(variables, "linux").folders()
+    }
+
+    #[test]
+    fn the_variable_comes_first_and_the_cache_last() {
+        let all = [("WINDLASS_DATA", "/d"), ("XDG_CACHE_HOME", "/c"), ("HOME", "/h")];
+        let want = ["/d", "/c/windlass/data"].map(Path::new);
+        assert_eq!(found(&all), want);
+        assert_eq!(places(&all, "linux").cache(), Some("/d".into()));
+    }
+
+    #[test]
+    fn without_a_cache_folder_of_its_own_it_is_in_the_home() {
+        let want = ["/h/.cache/windlass/data"].map(Path::new);
+        assert_eq!(found(&[("HOME", "/h")]), want);
+        assert_eq!(found(&[("HOME", "/h"), ("XDG_CACHE_HOME", "here")]), want);
+        assert_eq!(found(&[("HOME", "/h"), ("WINDLASS_DATA", "")]), want);
+    }
+
+    #[test]
+    fn every_system_has_its_cache() {
+        let variables = [("HOME", "/h"), ("LOCALAPPDATA", "/l")];
+        let cache = |system| places(&variables, system).cache().unwrap();
+        assert_eq!(cache("linux"), Path::new("/h/.cache/windlass/data"));
+        assert_eq!(cache("macos"), Path::new("/h/Library/Caches/windlass/data"));
+        assert_eq!(cache("windows"), Path::new("/l/windlass/data"));
+    }
+
+    #[test]
+    fn without_a_home_there_is_no_cache() {
+        assert_eq!(found(&[]), Vec::<PathBuf>::new());
+        assert_eq!(places(&[], "linux").cache(), None);
+    }
+}

@@ -1,0 +1,98 @@
+//! Networks for series, images and sequences: what is trained, on which rows, and how it goes on where it stopped.
+//!
+//! They are compared by the same code as networks for tables: a [`Comparison`](windlass_compare::Comparison) whose
+//! table has the targets of every row, while what describes a row is in [`Arrays`].
+
+mod arrays;
+mod training;
+
+use std::sync::Arc;
+
+use crate::networks::Description;
+use serde::{Deserialize, Serialize};
+use windlass_table::Method;
+use windlass_train::{Augment, FittedOn, Training};
+
+use crate::Result;
+
+pub(crate) use arrays::{Arrays, DOMAIN};
+pub use training::Watch;
+pub(crate) use training::{Trainings, checkpoint};
+
+/// A network for series, images or sequences, and its training.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DeepRecipe {
+    /// The network.
+    pub network: Description,
+    /// How it is trained.
+    pub training: Training,
+    /// Augmentation inside the loop.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub augment: Option<DeepAugment>,
+    /// What it is trained on, if not the CPU.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<String>,
+}
+
+/// Augmentation inside the loop of a deep network.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DeepAugment {
+    /// The method.
+    pub method: Method,
+    /// After which hidden layers; 0 is the input. Of several, one is drawn for every step.
+    pub layers: Vec<usize>,
+    /// What groups and partners are found in.
+    pub fitted_on: FittedOn,
+}
+
+impl DeepAugment {
+    /// As training takes it, with so many training rows.
+    pub(crate) fn augment(&self, rows: usize) -> Augment {
+        let method: Arc<dyn windlass::Method> = match &self.method {
+            Method::Ada(ada) => {
+                let groups = ada.groups_in(rows as u64, 1);
+                Arc::new(ada.method(ada.found(groups), None))
+            }
+            other => other.without_anchors().expect("a method that is not ADA"),
+        };
+        let (layers, fitted_on) = (self.layers.clone(), self.fitted_on);
+        Augment { method, layers, originals: false, fitted_on }
+    }
+}
+
+/// Whether this build has deep networks.
+#[must_use]
+pub(crate) const fn is_built() -> bool {
+    cfg!(feature = "deep")
+}
+
+/// Refuses a device that this build does not know. Whether the machine has one is seen when it is opened.
+#[cfg(feature = "deep")]
+pub(crate) fn check_device(name: &str) -> Result<()> {
+    training::device(Some(name)).map(|_| ())
+}
+
+/// Refuses a network whose weights are not in the file that it names.
+#[cfg(feature = "deep")]
+pub(crate) fn check_weights(network: &Description) -> Result<()> {
+    use windlass_train::Architecture as _;
+
+    let bad = |error: windlass_train::Error| crate::Error::BadWeights { why: error.to_string() };
+    let deep = crate::networks::Deep::new(network.clone(), crate::networks::Device::Cpu);
+    deep.and_then(|deep| deep.network(windlass::Seed(0))).map(|_| ()).map_err(bad)
+}
+
+/// Without deep networks there are no weights to check.
+#[cfg(not(feature = "deep"))]
+pub(crate) fn check_weights(network: &Description) -> Result<()> {
+    Err(crate::Error::NotBuilt { name: network.name().to_owned() })
+}
+
+/// Without deep networks there is no device at all.
+#[cfg(not(feature = "deep"))]
+pub(crate) fn check_device(name: &str) -> Result<()> {
+    let why = "this build has no deep networks".to_owned();
+    Err(crate::Error::BadDevice { name: name.to_owned(), why })
+}

@@ -1,0 +1,226 @@
+//! One run of a deep network, from the start or from where it stopped.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use ndarray::Array2;
+use windlass_compare::{Comparison, Each, Key, Run, trial_seed};
+use windlass_table::write_whole;
+use windlass_train::{Architecture, Epoch, Examples, Learner as _, Outcome, RunSpec, Trainer};
+
+use super::{Arrays, DeepRecipe};
+use crate::{Error, Result};
+
+/// Reports runs and epochs as they end, and may cancel.
+pub trait Watch: windlass_compare::Watch {
+    /// An epoch of a deep network ended; `epochs` is how many a run has.
+    fn epoch(&self, _run: Key, _epoch: &Epoch, _epochs: usize) {}
+}
+
+impl Watch for () {}
+
+/// How often what is under way is kept.
+const PAUSE: Duration = Duration::from_secs(30);
+/// What all runs at a time may need for their training rows, in bytes.
+const ROOM: usize = 8 << 30;
+
+/// Where a run is kept while it goes on.
+pub(crate) fn checkpoint(folder: &Path, key: Key) -> PathBuf {
+    let Key { repeat, fold, entrant, .. } = key;
+    folder.join(format!("{repeat}-{fold}-{}.safetensors", entrant.declared.unwrap_or(0)))
+}
+
+/// The runs of a comparison of deep networks.
+pub(crate) struct Trainings<'a> {
+    comparison: &'a Comparison<'a>,
+    /// The network of every entrant.
+    recipes: &'a [DeepRecipe],
+    train: Arc<Examples>,
+    valid: Option<Arc<Examples>>,
+    test: Array2<f32>,
+    /// The folder of what is under way.
+    folder: &'a Path,
+    watch: &'a dyn Watch,
+    /// Whether a run could not be done, so that the others need not be finished.
+    failed: AtomicBool,
+}
+
+impl<'a> Trainings<'a> {
+    /// Runs on these rows.
+    pub(crate) fn new(
+        comparison: &'a Comparison<'a>,
+        recipes: &'a [DeepRecipe],
+        arrays: Arrays,
+        folder: &'a Path,
+        watch: &'a dyn Watch,
+    ) -> Result<Self> {
+        let [train, valid, test] = arrays.x;
+        let [own, chosen_by, _] = arrays.y;
+        #[expect(clippy::cast_possible_truncation, reason = "networks have 32 bits")]
+        let examples = |x: Array2<f32>, y: Array2<f64>| -> Result<Arc<Examples>> {
+            let made = Examples::new(x, y.mapv(|value| value as f32), None);
+            Ok(Arc::new(made?))
+        };
+        let train = examples(train, own)?;
+        let valid = (valid.nrows() > 0).then(|| examples(valid, chosen_by)).transpose()?;
+        let failed = AtomicBool::new(false);
+        Ok(Self { comparison, recipes, train, valid, test, folder, watch, failed })
+    }
+
+    /// Runs what is not done yet.
+    pub(crate) fn run(&self, done: Vec<Run>) -> Result<Vec<Run>> {
+        let most = if self.recipes.iter().all(|recipe| recipe.device.is_none()) {
+            // Some methods keep a copy of the rows in 64 bits, and need another to be fitted.
+            (ROOM / (self.train.x().len() * 2 * size_of::<f64>()).max(1)).max(1)
+        } else {
+            1
+        };
+        let spread = |todo: &[Key], one: &Each<'_>| apart(todo, most, one);
+        // A comparison knows its own errors only; ours is kept here.
+        let error = Mutex::new(None);
+        let one = |key| {
+            self.one(key).map_err(|refused| {
+                self.failed.store(true, Ordering::Relaxed);
+                error.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(refused);
+                windlass_compare::Error::Interrupted
+            })
+        };
+        let runs = self.comparison.run_by(done, self.watch, &spread, &one);
+        if let Some(error) = error.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            return Err(error);
+        }
+        let runs = runs?;
+        if !runs.is_empty() && runs.iter().all(|run| run.diverged) {
+            return Err(windlass_compare::Error::AllDiverged { runs: runs.len() }.into());
+        }
+        Ok(runs)
+    }
+
+    /// One run; `None` if it was stopped.
+    #[cfg(feature = "deep")]
+    fn one(&self, key: Key) -> Result<Option<Run>> {
+        let recipe = self.recipe(key);
+        let device = device(recipe.device.as_deref())?;
+        let network = crate::networks::Deep::new(recipe.network.clone(), device)?;
+        self.train(key, recipe, network)
+    }
+
+    /// One run, which this build cannot do.
+    #[cfg(not(feature = "deep"))]
+    fn one(&self, key: Key) -> Result<Option<Run>> {
+        let name = self.recipe(key).network.name().to_owned();
+        Err(Error::NotBuilt { name })
+    }
+
+    fn recipe(&self, key: Key) -> &'a DeepRecipe {
+        &self.recipes[key.entrant.declared.expect("deep networks are declared")]
+    }
+
+    /// One run of a network of any kind.
+    #[cfg_attr(not(feature = "deep"), expect(dead_code, reason = "for deep networks"))]
+    fn train<S: Architecture>(
+        &self,
+        key: Key,
+        recipe: &DeepRecipe,
+        shape: S,
+    ) -> Result<Option<Run>> {
+        let started = Instant::now();
+        let sitting = self.comparison.sitting(key).1;
+        let seed = self.comparison.protocol().seed_of(sitting);
+        let spec = RunSpec {
+            train: Arc::clone(&self.train),
+            valid: self.valid.clone(),
+            shape,
+            training: recipe.training.clone(),
+            augment: recipe.augment.as_ref().map(|augment| augment.augment(self.train.rows())),
+            seed: trial_seed(key.entrant, seed, 0),
+        };
+        let Some(trainer) = self.trained(key, &spec)? else { return Ok(None) };
+        let earlier = trainer.seconds_before();
+        let result = trainer.into_result();
+        let predicted = result.network.predict(self.test.view())?.mapv(f64::from);
+        let seconds = earlier + started.elapsed().as_secs_f64();
+        let run = self.comparison.judge(key, &predicted, seconds)?;
+        Ok(Some(Run { diverged: result.outcome == Outcome::Diverged, ..run }))
+    }
+
+    /// Trains to the end, or keeps what there is when it is to stop.
+    fn trained<'s, S: Architecture>(
+        &self,
+        key: Key,
+        spec: &'s RunSpec<S>,
+    ) -> Result<Option<Trainer<'s, S>>> {
+        let place = checkpoint(self.folder, key);
+        let mut trainer = match std::fs::read(&place) {
+            Ok(bytes) => Trainer::resume(spec, &bytes).map_err(|error| match error {
+                windlass_train::Error::BadState { why } => {
+                    Error::OtherCheckpoint { path: place.clone(), why }
+                }
+                other => other.into(),
+            })?,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Trainer::new(spec)?,
+            Err(source) => {
+                let error = windlass_compare::Error::Io { doing: "read", path: place, source };
+                return Err(error.into());
+            }
+        };
+        let mut kept = Instant::now();
+        while !trainer.is_finished() {
+            if let Some(epoch) = trainer.epoch()? {
+                self.watch.epoch(key, &epoch, spec.training.epochs);
+            }
+            let stop = self.watch.cancelled() || self.failed.load(Ordering::Relaxed);
+            if stop || (kept.elapsed() >= PAUSE && !trainer.is_finished()) {
+                write_whole(&place, &trainer.save())?;
+                kept = Instant::now();
+            }
+            if stop {
+                return Ok(None);
+            }
+        }
+        Ok(Some(trainer))
+    }
+}
+
+/// Does every run, at most so many at a time, in their order. Each has its own share of the threads: were they shared, a
+/// thread that waits for a part of a step could take up another run of minutes first.
+fn apart(todo: &[Key], most: usize, one: &Each<'_>) -> Vec<windlass_compare::Result<Option<Run>>> {
+    let threads = rayon::current_num_threads();
+    let workers = threads.min(todo.len()).min(most).max(1);
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let places = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
+        let keys = places.map_while(|place| Some((place, *todo.get(place)?)));
+        keys.map(|(place, key)| (place, one(key))).collect::<Vec<_>>()
+    };
+    let mut done = std::thread::scope(|scope| {
+        let start = |_| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads / workers).build();
+            scope.spawn(|| match pool {
+                Ok(pool) => pool.install(work),
+                // What is left then are the threads that all share.
+                Err(_) => work(),
+            })
+        };
+        let started: Vec<_> = (0..workers).map(start).collect();
+        let ended = started.into_iter().flat_map(|worker| match worker.join() {
+            Ok(done) => done,
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        ended.collect::<Vec<_>>()
+    });
+    done.sort_by_key(|(place, _)| *place);
+    done.into_iter().map(|(_, run)| run).collect()
+}
+
+/// The device of that name; without one, the CPU.
+#[cfg(feature = "deep")]
+pub(super) fn device(name: Option<&str>) -> Result<crate::networks::Device> {
+    let Some(name) = name else { return Ok(crate::networks::Device::Cpu) };
+    let bad = |why: String| Error::BadDevice { name: name.to_owned(), why };
+    let device: crate::networks::Device = name.parse().map_err(bad)?;
+    device.check().map_err(|error| bad(error.to_string()))?;
+    Ok(device)
+}

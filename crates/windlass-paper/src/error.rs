@@ -1,0 +1,103 @@
+//! What can be wrong with an experiment.
+
+use std::path::PathBuf;
+
+use windlass_cli::terminal::Refusal;
+use windlass_compare::Error as CompareError;
+
+/// The result of something that can be refused.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What the caller got wrong, with the values needed to put it right.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "each message names its fields")]
+pub enum Error {
+    /// A comparison, a model or a table was refused.
+    #[error(transparent)]
+    Compare(#[from] CompareError),
+    /// A data set cannot be had.
+    #[error(transparent)]
+    Data(#[from] crate::data::Error),
+    /// A page that is not ours.
+    #[error("`{}` exists and was not written by windlass-paper", path.display())]
+    NotOurs { path: PathBuf },
+    /// No experiment has that name.
+    #[error("unknown experiment `{name}`")]
+    NoSuchExperiment { name: String },
+    /// An experiment whose file makes no sense.
+    #[error("experiment `{name}`: {why}")]
+    BadExperiment { name: String, why: String },
+    /// Something that only builds with deep networks can run.
+    #[error("`{name}` needs deep networks, which this build does not have")]
+    NotBuilt { name: String },
+    /// A device that this build does not know.
+    #[error("--device {name}: {why}")]
+    BadDevice { name: String, why: String },
+    /// Weights that cannot be started from.
+    #[error("--weights: {why}")]
+    BadWeights { why: String },
+    /// A checkpoint of another run.
+    #[error("`{}` is not a checkpoint of this run: {why}", path.display())]
+    OtherCheckpoint { path: PathBuf, why: String },
+    /// Seeds that cannot number splits.
+    #[error("--seeds: {why}")]
+    BadSeeds { why: String },
+}
+
+impl From<windlass_table::Error> for Error {
+    fn from(error: windlass_table::Error) -> Self {
+        Self::Compare(error.into())
+    }
+}
+
+impl From<windlass_model::Error> for Error {
+    fn from(error: windlass_model::Error) -> Self {
+        Self::Compare(error.into())
+    }
+}
+
+impl From<windlass_train::Error> for Error {
+    fn from(error: windlass_train::Error) -> Self {
+        windlass_model::Error::from(error).into()
+    }
+}
+
+impl Refusal for Error {
+    fn hint(&self) -> Option<String> {
+        Some(match self {
+            Self::Compare(error) => return error.hint(),
+            Self::Data(error) => return error.hint(),
+            Self::NotOurs { .. } => "choose another folder with --output".into(),
+            Self::NoSuchExperiment { .. } => {
+                format!("experiments are {}, and `all`", crate::reproduce::names().join(", "))
+            }
+            Self::BadExperiment { .. } => {
+                "`windlass-paper reproduce` lists what can be run".into()
+            }
+            Self::NotBuilt { .. } => {
+                "build it with `cargo build --release --package windlass-paper --features deep`"
+                    .into()
+            }
+            Self::BadDevice { .. } => {
+                "devices are cpu, wgpu and cuda (cuda:1 is the second); builds with `--features wgpu` or \
+                 `--features cuda` have them"
+                    .into()
+            }
+            Self::BadWeights { .. } => {
+                "torchvision's weights of ResNet-18, as `rcf-mnist` takes them: safetensors, or what torch.save wrote"
+                    .into()
+            }
+            Self::OtherCheckpoint { .. } => "remove this file, and run the command again".into(),
+            Self::BadSeeds { .. } => "choose other seeds".into(),
+        })
+    }
+
+    fn exit_code(&self) -> std::result::Result<u8, u8> {
+        match self {
+            Self::Compare(error) => error.exit_code(),
+            Self::Data(error) if error.is_fault() => Ok(2),
+            _ => Ok(1),
+        }
+    }
+}

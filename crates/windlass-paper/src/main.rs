@@ -1,0 +1,49 @@
+//! The command `windlass-paper`.
+
+mod commands;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use windlass_cli::terminal;
+
+/// Blocks of rows come and go; the system's allocator gives their pages back each time.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// Data sets and experiments of the paper Anchor Data Augmentation (NeurIPS 2023)
+#[derive(Debug, Parser)]
+#[command(
+    name = "windlass-paper",
+    version,
+    arg_required_else_help = true,
+    disable_help_subcommand = true
+)]
+#[command(after_help = "Exit codes: 0 done, 1 the input was refused, 2 a fault, 130 interrupted.")]
+struct WindlassPaper {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Data(commands::data::DataArgs),
+    Reproduce(commands::reproduce::ReproduceArgs),
+}
+
+fn main() -> ExitCode {
+    let parsed = match WindlassPaper::try_parse() {
+        Ok(parsed) => parsed,
+        Err(error) => {
+            // Help and version are not refusals; a closed pipe is not a fault.
+            let code = u8::from(error.use_stderr());
+            let _ = error.print();
+            return ExitCode::from(code);
+        }
+    };
+    let done = match parsed.command {
+        Command::Data(args) => commands::data::run(&args),
+        Command::Reproduce(args) => commands::reproduce::run(&args),
+    };
+    ExitCode::from(done.unwrap_or_else(|error| terminal::report(&error)))
+}

@@ -1,0 +1,197 @@
+//! A deep network as the trainer knows it.
+
+use std::sync::Arc;
+
+use burn_tensor::Tensor;
+use ndarray::{Array2, ArrayView2, Axis};
+use windlass::Seed;
+use windlass_train::{Architecture, Error, Learner, Result, Step};
+
+use crate::networks::description::Description;
+use crate::networks::device::Device;
+use crate::networks::given;
+use crate::networks::mixed::mixed;
+use crate::networks::network::{Network, Pass, numbers};
+use crate::networks::values::Layout;
+
+/// A deep network, on a device: what a [`RunSpec`](windlass_train::RunSpec) of one names.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Deep {
+    description: Description,
+    device: Device,
+}
+
+impl Deep {
+    /// Refuses sizes that cannot be, and a device that is not built in.
+    pub fn new(description: Description, device: Device) -> Result<Self> {
+        description
+            .check()
+            .map_err(|why| Error::Network { why: format!("{}: {why}", description.name()) })?;
+        device.check()?;
+        Ok(Self { description, device })
+    }
+
+    /// What it is made of.
+    #[must_use]
+    pub fn description(&self) -> &Description {
+        &self.description
+    }
+
+    fn network(&self) -> Arc<dyn Network> {
+        match &self.description {
+            Description::Lstnet(net) => Arc::new(net.clone()),
+            Description::Resnet18(net) => Arc::new(net.clone()),
+            Description::Deepdta(net) => Arc::new(net.clone()),
+        }
+    }
+}
+
+impl Architecture for Deep {
+    type Network = DeepNetwork;
+
+    fn inputs(&self) -> usize {
+        self.description.inputs()
+    }
+
+    fn outputs(&self) -> usize {
+        self.description.outputs()
+    }
+
+    fn hidden(&self) -> usize {
+        self.description.layers()
+    }
+
+    fn is_encoded(&self) -> bool {
+        matches!(self.description, Description::Deepdta(_))
+    }
+
+    fn network(&self, seed: Seed) -> Result<DeepNetwork> {
+        let network = self.network();
+        let (learnt, remembered) = network.tensors();
+        let layout = Arc::new(Layout::new(learnt, remembered));
+        let mut values = layout.first(seed);
+        if let Description::Resnet18(net) = &self.description
+            && let Some(path) = &net.weights
+        {
+            given::take(path, &layout, &mut values)?;
+        }
+        Ok(DeepNetwork { deep: self.clone(), network, layout, values })
+    }
+}
+
+/// A deep network with its weights.
+#[derive(Debug, Clone)]
+pub struct DeepNetwork {
+    deep: Deep,
+    network: Arc<dyn Network>,
+    layout: Arc<Layout>,
+    values: Vec<f32>,
+}
+
+/// What is left of a pass.
+#[derive(Debug, Default)]
+pub struct Room {
+    gradient: Vec<f32>,
+    by_outputs: Vec<f32>,
+    overflown: bool,
+}
+
+impl DeepNetwork {
+    /// Rows as the network takes them.
+    fn input(&self, pass: &Pass<'_>, rows: Vec<f32>, count: usize) -> Tensor<2> {
+        let rows = self.network.encode(rows);
+        let width = rows.len() / count;
+        pass.matrix(rows, [count, width])
+    }
+
+    /// The tensors, by PyTorch's names: their shapes and numbers.
+    pub fn tensors(&self) -> impl Iterator<Item = (&str, &[usize], &[f32])> {
+        self.layout.tensors.iter().enumerate().map(|(place, tensor)| {
+            (&tensor.name[..], &tensor.shape[..], &self.values[self.layout.range(place)])
+        })
+    }
+
+    /// The numbers of a tensor, to be changed; none if there is no such tensor.
+    pub fn tensor_mut(&mut self, name: &str) -> Option<&mut [f32]> {
+        let place = self.layout.tensors.iter().position(|tensor| tensor.name == name)?;
+        Some(&mut self.values[self.layout.range(place)])
+    }
+}
+
+impl Learner for DeepNetwork {
+    type Room = Room;
+
+    fn values(&self) -> &[f32] {
+        &self.values
+    }
+
+    fn values_mut(&mut self) -> &mut [f32] {
+        &mut self.values
+    }
+
+    fn learnt(&self) -> usize {
+        self.layout.learnt_values()
+    }
+
+    fn pass(&mut self, step: &Step<'_>, room: &mut Room) -> Result<Option<f64>> {
+        let pass = Pass::new(&self.layout, &self.values, self.deep.device, Some(step.random));
+        let input = self.input(&pass, step.x.to_vec(), step.x.count());
+        let outputs = match &step.inside {
+            None => self.network.forward_from(&pass, 0, input),
+            Some(inside) => {
+                let rows = self.network.forward_to(&pass, inside.layer, input);
+                let mut made = mixed(&pass, inside.mixing, rows.clone());
+                if inside.originals {
+                    let [count, width] = made.dims();
+                    made = Tensor::cat(vec![rows.slice([0..count, 0..width]), made], 0);
+                }
+                self.network.forward_from(&pass, inside.layer, made)
+            }
+        };
+        let predicted = numbers(outputs.clone().detach());
+        room.overflown = !predicted.iter().all(|value| value.is_finite());
+        let width = self.deep.outputs();
+        let loss = step.loss.mean(&predicted, width, step.y, step.weight, &mut room.by_outputs);
+        let Some(loss) = loss else { return Ok(None) };
+        // The loss and its gradient by the outputs are the trainer's; this has the same gradient by the weights.
+        let by_outputs = pass.matrix(room.by_outputs.clone(), outputs.dims());
+        let mut gradients = (outputs * by_outputs).sum().backward();
+        room.gradient.clear();
+        for (place, tensor) in pass.learnt().iter().enumerate() {
+            match tensor.grad_remove(&mut gradients) {
+                Some(gradient) => room.gradient.extend(numbers(gradient)),
+                // What the outputs do not depend on.
+                None => room.gradient.resize(self.layout.range(place).end, 0.0),
+            }
+        }
+        for (place, seen) in pass.into_seen() {
+            self.values[self.layout.range(place)].copy_from_slice(&seen);
+        }
+        Ok(Some(loss))
+    }
+
+    fn gradient(room: &mut Room) -> &mut [f32] {
+        &mut room.gradient
+    }
+
+    fn has_overflown(room: &Room) -> bool {
+        room.overflown
+    }
+
+    fn predict(&self, x: ArrayView2<'_, f32>) -> Result<Array2<f32>> {
+        /// Rows at a time: what a network makes of them inside is much larger than they are.
+        const ROWS: usize = 128;
+        let (expected, got) = (self.deep.inputs(), x.ncols());
+        if expected != got {
+            return Err(Error::Columns { what: "features", expected, got });
+        }
+        let pass = Pass::new(&self.layout, &self.values, self.deep.device, None);
+        let mut out = Vec::with_capacity(x.nrows() * self.deep.outputs());
+        for rows in x.axis_chunks_iter(Axis(0), ROWS) {
+            let input = self.input(&pass, rows.iter().copied().collect(), rows.nrows());
+            out.extend(numbers(self.network.forward_from(&pass, 0, input)));
+        }
+        let shape = (x.nrows(), self.deep.outputs());
+        Ok(Array2::from_shape_vec(shape, out).expect("an output for every row"))
+    }
+}

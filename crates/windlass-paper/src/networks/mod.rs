@@ -1,0 +1,78 @@
+//! Networks for series, images and sequences, trained with augmentation inside the loop.
+//!
+//! The networks of the paper's second half: [`Lstnet`] for time series, [`ResNet18`] for images and [`DeepDta`]
+//! for pairs of a molecule and a protein. A [`Deep`] is one of them on a [`Device`]; it is trained by
+//! [`windlass_train`]'s own loop, so that every method, optimiser, checkpoint and measure of dense networks
+//! serves here too.
+//!
+//! ```
+//! # #[cfg(feature = "deep")] {
+//! use std::sync::Arc;
+//! use ndarray::Array2;
+//! use windlass::{Ada, Seed};
+//! use windlass_paper::networks::{Deep, Description, Device, Lstnet};
+//! use windlass_train::{Augment, Examples, Learner, RunSpec, Training};
+//!
+//! // Windows of 12 steps of 2 series, one after the other.
+//! let net = Lstnet { window: 12, series: 2, kernel: 3, skip: 3, highway: 4, ..Lstnet::default() };
+//! let x = Array2::from_shape_fn((32, 24), |(i, j)| ((i + j / 2) as f32 * 0.3 + (j % 2) as f32).sin());
+//! let y = Array2::from_shape_fn((32, 2), |(i, j)| ((i + 12) as f32 * 0.3 + j as f32).sin());
+//! let spec = RunSpec {
+//!     train: Arc::new(Examples::new(x.clone(), y, None)?),
+//!     valid: None,
+//!     shape: Deep::new(Description::Lstnet(net), Device::Cpu)?,
+//!     training: Training { epochs: 3, rate: 1e-3, ..Training::default() },
+//!     augment: Some(Augment::new(Ada::default().clusters(4)).after(1)),
+//!     seed: Seed(0),
+//! };
+//! let result = spec.run(|_| true)?;
+//! assert_eq!(result.network.predict(x.view())?.dim(), (32, 2));
+//! # }
+//! # Ok::<(), windlass_train::Error>(())
+//! ```
+//!
+//! # Promises
+//!
+//! * **Same seed, same bits** on the same machine, whatever the number of threads; a run that was stopped and
+//!   resumed ends with the same weights. Unlike those of dense networks the bits may differ between kinds of
+//!   processors and devices: products of matrices are burn's.
+//! * **PyTorch's numbers**: outputs and gradients for the same weights, tested on small networks.
+//!
+//! # Features
+//!
+//! | Feature | |
+//! | :-- | :-- |
+//! | `deep` | networks on the CPU, by [burn](https://burn.dev); without it there are only descriptions |
+//! | `wgpu`, `cuda` | on a GPU as well; not tested |
+
+mod description;
+pub mod sequences;
+
+#[cfg(feature = "deep")]
+mod deep;
+#[cfg(feature = "deep")]
+mod deepdta;
+#[cfg(feature = "deep")]
+mod device;
+#[cfg(feature = "deep")]
+mod given;
+#[cfg(feature = "deep")]
+mod gru;
+#[cfg(feature = "deep")]
+mod lstnet;
+#[cfg(feature = "deep")]
+mod mixed;
+#[cfg(feature = "deep")]
+mod network;
+#[cfg(feature = "deep")]
+mod recurrent;
+#[cfg(feature = "deep")]
+mod resnet;
+#[cfg(feature = "deep")]
+mod values;
+
+#[cfg(feature = "deep")]
+pub use deep::{Deep, DeepNetwork};
+pub use description::{DeepDta, Description, Lstnet, ResNet18, Tower};
+#[cfg(feature = "deep")]
+pub use device::Device;

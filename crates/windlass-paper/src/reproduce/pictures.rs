@@ -1,0 +1,353 @@
+//! The pictures of an experiment.
+
+use ndarray::Array2;
+use windlass::{
+    Ada, Anchors, Clustering, Copies, GammaLaw, KMeans, Method as _, On, Plan, Samples,
+};
+use windlass::{Scale, Seed};
+use windlass_compare::{Declared, Entrant, Error};
+use windlass_model::{Kind, Metrics};
+use windlass_plot::{
+    Best, Dots, Emphasis, Fits, HeatMap, Interval, Intervals, Lines, PlotError, Series,
+};
+use windlass_table::{Clusters, Method, numbers};
+
+use super::file::{Axis, Drawing, Metric, Picture};
+use super::page::{Spread, pairs};
+use super::run::Finished;
+use super::source::Source;
+use crate::{Result, data};
+
+/// A picture in both forms.
+pub(super) struct Drawn {
+    pub(super) svg: String,
+    pub(super) png: Vec<u8>,
+}
+
+/// Draws a picture.
+pub(super) fn draw(picture: &Picture, finished: &[Finished]) -> Result<Drawn> {
+    let title = picture.title.clone();
+    let bad = |why: String| Error::Picture { name: picture.name.clone(), why };
+    let part = |name: &str| {
+        let found = finished.iter().find(|part| part.part.name == name);
+        found.ok_or_else(|| bad(format!("there is no part `{name}`")))
+    };
+    let both = |svg: String, png: Result<Vec<u8>, PlotError>| {
+        let png = png.map_err(|error| bad(error.to_string()))?;
+        Ok(Drawn { svg, png })
+    };
+    match &picture.draw {
+        Drawing::Augmented { data, groups, gammas } => {
+            let plot = augmented(title, data, *groups, gammas)?;
+            both(plot.to_svg(), plot.to_png())
+        }
+        Drawing::Curves { part: name, only } => {
+            let plot = curves(title, part(name)?, only);
+            both(plot.to_svg(), plot.to_png())
+        }
+        Drawing::Heat { part: name } => {
+            let plot = heat(title, part(name)?);
+            both(plot.to_svg(), plot.to_png())
+        }
+        Drawing::Along { part: name, by } => {
+            let plot = along(title, part(name)?, *by);
+            both(plot.to_svg(), plot.to_png())
+        }
+        Drawing::Fits { part: name, only } => {
+            let plot = fits(title, part(name)?, only)?;
+            both(plot.to_svg(), plot.to_png())
+        }
+        &Drawing::Images { images, seed } => {
+            let source = data::fashion_mnist(data::Part::Train)?;
+            let plot = data::RcfMnist::make(&source, images, seed)?.sheet();
+            both(plot.to_svg(), plot.to_png())
+        }
+        Drawing::Methods { part: name, metric } => {
+            let plot = methods(title, name, finished, *metric);
+            both(plot.to_svg(), plot.to_png())
+        }
+    }
+}
+
+/// Two columns of numbers.
+fn points(source: &Source) -> Result<Vec<(f64, f64)>> {
+    let rows = source.load()?;
+    let of = |name: &str| numbers(rows.column_by_name(name).expect("rows on a line"));
+    let (x, y) = (of("x"), of("y"));
+    Ok(x.values().iter().copied().zip(y.values().iter().copied()).collect())
+}
+
+/// The cosine without its noise.
+fn truth() -> Vec<(f64, f64)> {
+    const STEPS: u32 = 400;
+    let reach = 3.0 * std::f64::consts::PI;
+    let x = |step: u32| reach * (2.0 * f64::from(step) / f64::from(STEPS) - 1.0);
+    (0..=STEPS).map(x).map(|x| (x, x.cos())).collect()
+}
+
+/// Points and fits with the cosine that they come from.
+fn cosine(title: String, points: Vec<Dots>, curves: Vec<Series>) -> Fits {
+    Fits {
+        title,
+        x_label: "x".into(),
+        y_label: "y".into(),
+        truth: Some(truth()),
+        truth_name: "cos x".into(),
+        points,
+        curves,
+        y_within: Some((-2.0, 2.0)),
+        ..Fits::default()
+    }
+}
+
+fn augmented(title: String, data: &Source, groups: usize, gammas: &[f64]) -> Result<Fits> {
+    let given = points(data)?;
+    let column = |of: &dyn Fn(&(f64, f64)) -> f64| {
+        Array2::from_shape_vec((given.len(), 1), given.iter().map(of).collect()).expect("a column")
+    };
+    let (x, y) = (column(&|point| point.0), column(&|point| point.1));
+    let wrong = |error: windlass::Error| Error::Model(error.into());
+    let samples = Samples::new(x.view(), y.view()).map_err(wrong)?;
+    let clustering = Clustering { kmeans: KMeans::new(groups), on: On::X, scale: Scale::Raw };
+    let mut clouds = vec![Dots { name: "given".into(), points: given.clone() }];
+    for &gamma in gammas.iter().filter(|&&gamma| gamma != 1.0) {
+        let ada = Ada::default()
+            .anchors(Anchors::KMeans(clustering.clone()))
+            .gamma(GammaLaw::List(vec![gamma]));
+        let fitted = ada.fit(&samples, Seed(0)).map_err(wrong)?;
+        let copies = Copies::new(1).originals(false);
+        let plan = Plan::draw(fitted.as_ref(), copies, Seed(0)).map_err(wrong)?;
+        let x = plan.features(x.view()).map_err(wrong)?;
+        let y = plan.targets(y.view()).map_err(wrong)?;
+        let points = x.iter().copied().zip(y.iter().copied()).collect();
+        clouds.push(Dots { name: format!("γ = {}", short(gamma)), points });
+    }
+    Ok(cosine(title, clouds, vec![]))
+}
+
+fn wanted(name: &str, only: &[String]) -> bool {
+    let matches = |pattern: &String| match pattern.strip_suffix('*') {
+        Some(start) => name.starts_with(start),
+        None => name == pattern,
+    };
+    only.is_empty() || only.iter().any(matches)
+}
+
+fn curves(title: String, part: &Finished, only: &[String]) -> Lines {
+    let metric = part.part.metrics[0];
+    let protocol = &part.kept.protocol.comparison;
+    let mut series = vec![];
+    for entrant in part.entrants() {
+        let name = protocol.name(entrant);
+        if !wanted(&name, only) {
+            continue;
+        }
+        let (mut points, mut spread) = (vec![], vec![]);
+        for &size in &protocol.sizes {
+            let Some((found, rows)) = part.ours(size, entrant, metric).zip(size) else { continue };
+            let values = part.kept.values(size, entrant, metric);
+            // The error of the mean: bands of single runs would hide each other.
+            let half = found.deviation.unwrap_or(0.0) / (values.len() as f64).sqrt();
+            points.push((rows as f64, found.mean));
+            spread.push((found.mean - half, found.mean + half));
+        }
+        series.push(Series { name, points, spread });
+    }
+    let values = || series.iter().flat_map(|series| series.points.iter().map(|point| point.1));
+    let (least, most) = (values().fold(f64::NAN, f64::min), values().fold(f64::NAN, f64::max));
+    Lines {
+        title,
+        x_label: "training rows".into(),
+        y_label: format!("{} (mean ± its standard error)", metric.name()),
+        series,
+        log_y: most > 20.0 * least,
+        bands: true,
+        ..Lines::default()
+    }
+}
+
+/// The range of γ and the number of groups of an entrant that has both.
+fn grid_place(declared: &Declared) -> Option<(f64, usize)> {
+    let ada = match (&declared.kind, &declared.enlarge) {
+        (_, Some(enlarge)) => &enlarge.method,
+        (Some(Kind::Network(network)), None) => &network.augment.as_ref()?.method,
+        _ => return None,
+    };
+    match ada {
+        Method::Ada(ada) => match (&ada.gamma, ada.clusters) {
+            (GammaLaw::PublishedGrid { alpha, .. }, Clusters::Count(groups)) => {
+                Some((*alpha, groups))
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Means over seeds by α and the number of groups, both ascending.
+struct Grid {
+    alphas: Vec<f64>,
+    groups: Vec<usize>,
+    found: Vec<(f64, usize, Spread)>,
+}
+
+impl Grid {
+    fn of(part: &Finished) -> Self {
+        let metric = part.part.metrics[0];
+        let mut found = vec![];
+        for entrant in part.entrants() {
+            let declared =
+                entrant.declared.map(|place| &part.kept.protocol.comparison.declared[place]);
+            let place = declared.and_then(grid_place);
+            if let Some(((alpha, groups), spread)) = place.zip(part.ours(None, entrant, metric)) {
+                found.push((alpha, groups, spread));
+            }
+        }
+        let mut alphas: Vec<f64> = found.iter().map(|cell| cell.0).collect();
+        alphas.sort_by(f64::total_cmp);
+        alphas.dedup();
+        let mut groups: Vec<usize> = found.iter().map(|cell| cell.1).collect();
+        groups.sort_unstable();
+        groups.dedup();
+        Self { alphas, groups, found }
+    }
+
+    fn at(&self, alpha: f64, groups: usize) -> Option<Spread> {
+        let here = |cell: &&(f64, usize, Spread)| cell.0 == alpha && cell.1 == groups;
+        self.found.iter().find(here).map(|cell| cell.2)
+    }
+}
+
+fn heat(title: String, part: &Finished) -> HeatMap {
+    let grid = Grid::of(part);
+    let row = |&groups: &usize| -> Vec<Option<f64>> {
+        grid.alphas.iter().map(|&alpha| grid.at(alpha, groups).map(|cell| cell.mean)).collect()
+    };
+    HeatMap {
+        title,
+        x_label: "α: γ from 1/α to α".into(),
+        y_label: "groups q".into(),
+        x_names: grid.alphas.iter().map(f64::to_string).collect(),
+        y_names: grid.groups.iter().map(usize::to_string).collect(),
+        values: grid.groups.iter().map(row).collect(),
+        value_label: part.part.metrics[0].name().into(),
+        decimals: part.part.decimals,
+        best: if part.part.metrics[0].is_better_high() { Best::Most } else { Best::Least },
+        ..HeatMap::default()
+    }
+}
+
+fn along(title: String, part: &Finished, by: Axis) -> Lines {
+    let grid = Grid::of(part);
+    let line = |name: String, cells: Vec<(f64, Option<Spread>)>| {
+        let cells: Vec<(f64, Spread)> =
+            cells.into_iter().filter_map(|(x, cell)| Some((x, cell?))).collect();
+        let spread = cells.iter().map(|(_, cell)| {
+            let off = cell.deviation.unwrap_or(0.0);
+            (cell.mean - off, cell.mean + off)
+        });
+        let spread = spread.collect();
+        Series { name, points: cells.iter().map(|(x, cell)| (*x, cell.mean)).collect(), spread }
+    };
+    let alphas: Vec<String> = grid.alphas.iter().map(f64::to_string).collect();
+    let groups: Vec<String> = grid.groups.iter().map(usize::to_string).collect();
+    let (names, lines, of, x_label) = match by {
+        Axis::Alpha => (alphas, groups, "q", "α: γ from 1/α to α"),
+        Axis::Groups => (groups, alphas, "α", "groups q"),
+    };
+    let cell = |place: usize, line: usize| match by {
+        Axis::Alpha => grid.at(grid.alphas[place], grid.groups[line]),
+        Axis::Groups => grid.at(grid.alphas[line], grid.groups[place]),
+    };
+    let series = lines.iter().enumerate().map(|(number, name)| {
+        let cells = (0..names.len()).map(|place| (place as f64, cell(place, number)));
+        line(format!("{of} = {name}"), cells.collect())
+    });
+    let series: Vec<Series> = series.collect();
+    let x_names =
+        Some(names.into_iter().enumerate().map(|(place, name)| (place as f64, name)).collect());
+    Lines {
+        title,
+        x_label: x_label.into(),
+        y_label: format!("{} (mean ± deviation over seeds)", part.part.metrics[0].name()),
+        series,
+        x_names,
+        ..Lines::default()
+    }
+}
+
+fn fits(title: String, part: &Finished, only: &[String]) -> Result<Fits> {
+    let test = part.part.test.as_ref().map(points).transpose()?.unwrap_or_default();
+    let first = part.part.seeds.first().copied().unwrap_or(0);
+    let set = match part.part.data.clone() {
+        Source::Cosine { rows, noise, equidistant, seed, .. } => {
+            Source::Cosine { rows, sets: 1, noise, equidistant, seed: seed + first }
+        }
+        other => other,
+    };
+    let mut lines = vec![];
+    for run in part.kept.runs.iter().filter(|run| run.key.repeat as u64 == first) {
+        let name = part.kept.protocol.comparison.name(run.key.entrant);
+        if run.predicted.is_empty() || !wanted(&name, only) {
+            continue;
+        }
+        let mut points: Vec<(f64, f64)> = test
+            .iter()
+            .zip(&run.predicted)
+            .map(|(point, predicted)| (point.0, *predicted))
+            .collect();
+        points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let Metrics { rmse, .. } = run.metrics;
+        let name = format!("{name}: MSE {:.3}", rmse * rmse);
+        lines.push(Series { name, points, ..Series::default() });
+    }
+    let rows = Dots { name: "training rows".into(), points: points(&set)? };
+    Ok(cosine(title, vec![rows], lines))
+}
+
+fn methods(title: String, name: &str, finished: &[Finished], metric: Metric) -> Intervals {
+    let mut rows = vec![];
+    let mut row = |heading: Option<String>, name: &str, found: Spread, points: Vec<f64>| {
+        let half = found.deviation.unwrap_or(0.0);
+        rows.push(Interval {
+            name: name.to_owned(),
+            mean: found.mean,
+            low: found.mean - half,
+            high: found.mean + half,
+            points,
+            emphasis: if name == "published" { Emphasis::Plain } else { Emphasis::Good },
+            heading,
+        });
+    };
+    for (main, equal) in pairs(finished).into_iter().filter(|(main, _)| main.part.name == name) {
+        for entrant in main.entrants() {
+            let mut heading = Some(main.kept.protocol.comparison.name(entrant));
+            if let Some(found) = main.published(entrant, metric) {
+                row(heading.take(), "published", found, vec![]);
+            }
+            let of = |part: &Finished, entrant: Entrant| {
+                let values = part.kept.values(None, entrant, metric);
+                (!values.is_empty()).then(|| (Spread::of(&values), values))
+            };
+            if let Some((found, values)) = of(main, entrant) {
+                row(heading.take(), "ours", found, values);
+            }
+            let other = equal.and_then(|equal| of(equal, main.counterpart(entrant, equal)?));
+            if let Some((found, values)) = other {
+                row(heading.take(), "ours, equal budget", found, values);
+            }
+        }
+    }
+    Intervals {
+        title,
+        x_label: format!("{} (mean ± deviation over seeds)", metric.name()),
+        rows,
+        ..Intervals::default()
+    }
+}
+
+/// Two decimals at most.
+fn short(value: f64) -> String {
+    let text = format!("{value:.2}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}

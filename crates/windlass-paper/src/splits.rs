@@ -1,0 +1,193 @@
+//! The splits of the published experiments.
+
+use std::collections::BTreeMap;
+
+use rand_mt::Mt;
+use serde::{Deserialize, Serialize};
+use windlass_compare::{Common, Given, Sitting};
+use windlass_table::{Frame, numbers};
+
+use crate::{Error, Result};
+
+/// Which rows are learnt from, chosen by and held out; every seed numbers a split or a training.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PublishedSplits {
+    /// A permutation of the rows for each seed, the same as numpy's `RandomState(seed).permutation` gives: the
+    /// first rows are for training, the next for validation, the next for the test.
+    Permuted {
+        /// Training, validation and test rows.
+        parts: [usize; 3],
+        /// The seeds.
+        seeds: Vec<u64>,
+    },
+    /// The last domains are held out, in the order of their numbers; the same for every seed.
+    Ordered {
+        /// The column of domains.
+        column: String,
+        /// The last domain to learn from.
+        train_to: i64,
+        /// The first domain that is held out; those between are for validation.
+        test_from: i64,
+        /// The seeds.
+        seeds: Vec<u64>,
+    },
+    /// Every value of a column is a training set; the test rows are a table of their own.
+    Sets {
+        /// The column of sets, 0 and up.
+        column: String,
+        /// The sets to learn from.
+        seeds: Vec<u64>,
+    },
+    /// The last rows of the table are held out; the same for every seed.
+    InOrder {
+        /// Training rows, the first of the table; validation rows, which come next; and test rows.
+        parts: [usize; 3],
+        /// The column of domains, if there are any.
+        column: Option<String>,
+        /// The seeds.
+        seeds: Vec<u64>,
+    },
+}
+
+impl PublishedSplits {
+    /// What a comparison must know of them; `trainings` is how many each seed has.
+    #[must_use]
+    pub fn given(&self, trainings: usize) -> Given {
+        let count = |seeds: &[u64]| seeds.len() * trainings;
+        let (description, domain, common) = match self {
+            Self::Permuted { seeds, .. } => {
+                let (runs, seeds) = (count(seeds), seeds.len());
+                let words = format!("{runs} trainings on {seeds} permutations of the rows");
+                (words, None, Common::Table)
+            }
+            Self::Ordered { column, seeds, .. } => {
+                let words =
+                    format!("{} trainings, the same values of {column} held out", count(seeds));
+                (words, Some(column.clone()), Common::HeldOutDomains)
+            }
+            Self::Sets { seeds, .. } => {
+                let words = format!("{} training sets, the same test rows", count(seeds));
+                (words, None, Common::Nothing)
+            }
+            Self::InOrder { column, seeds, .. } => {
+                let words = format!("{} trainings, the same rows held out", count(seeds));
+                (words, column.clone(), Common::HeldOutRows)
+            }
+        };
+        Given { description, domain, common }
+    }
+
+    /// The rows of every run.
+    pub fn sittings(
+        &self,
+        frame: &Frame,
+        test: Option<&Frame>,
+        trainings: usize,
+    ) -> Result<Vec<Sitting>> {
+        let rows = frame.batch.num_rows();
+        let sitting = |&seed: &u64, train, valid, test| Sitting {
+            repeat: usize::try_from(seed).unwrap_or(usize::MAX),
+            fold: 0,
+            train,
+            valid,
+            test,
+        };
+        let sittings: Vec<Sitting> = match self {
+            Self::Permuted { parts, seeds } => {
+                let [train, valid, held] = *parts;
+                if train + valid + held > rows {
+                    return Err(too_few(train + valid + held, rows));
+                }
+                let split = |seed: &u64| {
+                    let order = permutation(rows, *seed);
+                    let part = |from: usize, count: usize| order[from..from + count].to_vec();
+                    let valid_rows = (valid > 0).then(|| part(train, valid));
+                    sitting(seed, part(0, train), valid_rows, part(train + valid, held))
+                };
+                seeds.iter().map(split).collect()
+            }
+            Self::Ordered { column, train_to, test_from, seeds } => {
+                let groups = numbered(frame, column)?;
+                let of = |wanted: &dyn Fn(i64) -> bool| -> Vec<usize> {
+                    let groups = groups.iter().filter(|(number, _)| wanted(**number));
+                    groups.flat_map(|(_, rows)| rows.iter().copied()).collect()
+                };
+                let train = of(&|number| number <= *train_to);
+                let valid = of(&|number| *train_to < number && number < *test_from);
+                let held = of(&|number| *test_from <= number);
+                let split = |seed| sitting(seed, train.clone(), Some(valid.clone()), held.clone());
+                seeds.iter().map(split).collect()
+            }
+            Self::InOrder { parts, seeds, .. } => {
+                let [train, valid, held] = *parts;
+                if train + valid + held != rows {
+                    return Err(too_few(train + valid + held, rows));
+                }
+                let part = |from: usize, count: usize| (from..from + count).collect();
+                let valid_rows = (valid > 0).then(|| part(train, valid));
+                let split = |seed| {
+                    sitting(seed, part(0, train), valid_rows.clone(), part(train + valid, held))
+                };
+                seeds.iter().map(split).collect()
+            }
+            Self::Sets { column, seeds } => {
+                let mut sets = numbered(frame, column)?;
+                let held: Vec<usize> = (0..test.map_or(0, |test| test.batch.num_rows())).collect();
+                let count = sets.len();
+                let split = |seed: &u64| {
+                    let set = i64::try_from(*seed).ok().and_then(|set| sets.remove(&set));
+                    let train = set.ok_or_else(|| Error::BadSeeds {
+                        why: format!(
+                            "there is no training set {seed}: {count} are numbered from 0"
+                        ),
+                    })?;
+                    Ok(sitting(seed, train, None, held.clone()))
+                };
+                seeds.iter().map(split).collect::<Result<_>>()?
+            }
+        };
+        // Other trainings on the same rows are numbered as folds are.
+        let each =
+            |sitting: Sitting| (0..trainings).map(move |fold| Sitting { fold, ..sitting.clone() });
+        Ok(sittings.into_iter().flat_map(each).collect())
+    }
+}
+
+fn too_few(size: usize, rows: usize) -> Error {
+    windlass_compare::Error::LargeSize { size, rows }.into()
+}
+
+/// The rows of every whole number in a column.
+fn numbered(frame: &Frame, column: &str) -> Result<BTreeMap<i64, Vec<usize>>> {
+    let place = frame.batch.schema().index_of(column).map_err(|_| {
+        let columns = frame.batch.schema().fields().iter().map(|f| f.name().clone()).collect();
+        let option = "the rule of splits";
+        windlass_table::Error::NoSuchColumn { column: column.to_owned(), option, columns }
+    })?;
+    let mut groups: BTreeMap<i64, Vec<usize>> = BTreeMap::new();
+    for (row, number) in numbers(frame.batch.column(place)).iter().enumerate() {
+        #[expect(clippy::cast_possible_truncation, reason = "numbers of domains are whole")]
+        groups.entry(number.unwrap_or(f64::NAN) as i64).or_default().push(row);
+    }
+    Ok(groups)
+}
+
+/// `numpy.random.RandomState(seed).permutation(rows)`.
+fn permutation(rows: usize, seed: u64) -> Vec<usize> {
+    #[expect(clippy::cast_possible_truncation, reason = "numpy takes 32 bits of a seed")]
+    let mut random = Mt::new(seed as u32);
+    let mut order: Vec<usize> = (0..rows).collect();
+    for last in (1..rows).rev() {
+        // The fewest bits that hold it, again until they are not more.
+        let mask = usize::MAX >> last.leading_zeros();
+        let other = loop {
+            let draw = random.next_u32() as usize & mask;
+            if draw <= last {
+                break draw;
+            }
+        };
+        order.swap(last, other);
+    }
+    order
+}
