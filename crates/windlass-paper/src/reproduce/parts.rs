@@ -92,7 +92,7 @@ impl Part {
             },
             seed: 0,
         };
-        Ok(PartProtocol { comparison, splits, deep })
+        Ok(PartProtocol { splits, comparison, deep })
     }
 
     /// What epochs are chosen by.
