@@ -30,6 +30,7 @@ __all__ = [
     "ids_of_rows",
     "predict_linear",
     "rounded",
+    "run_command",
     "step_of",
     "write_rows",
     "write_whole",

@@ -1,7 +1,7 @@
 //! Networks for series, images and sequences, trained with augmentation inside the loop.
 //!
 //! The networks of the paper's second half: [`Lstnet`] for time series, [`ResNet18`] for images and [`DeepDta`]
-//! for pairs of a molecule and a protein. A [`Deep`] is one of them on a [`Device`]; it is trained by
+//! for pairs of a molecule and a protein. A `Deep` is one of them on a `Device`; it is trained by
 //! [`windlass_train`]'s own loop, so that every method, optimiser, checkpoint and measure of dense networks
 //! serves here too.
 //!
