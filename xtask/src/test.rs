@@ -140,12 +140,20 @@ const MORE_CHECKS: [Check; 6] = [
     // Alone, a crate has only the features that it asks for itself.
     Check {
         name: "the core without features",
-        arguments: &["check", "--package", "windlass", "--no-default-features", "--locked"],
+        arguments: &["check", "--release", "--package", "windlass", "--locked"],
         variables: &[],
     },
     Check {
         name: "the core with serde",
-        arguments: &["check", "--package", "windlass", "--features", "serde", "--locked"],
+        arguments: &[
+            "check",
+            "--release",
+            "--package",
+            "windlass",
+            "--features",
+            "serde",
+            "--locked",
+        ],
         variables: &[],
     },
 ];
