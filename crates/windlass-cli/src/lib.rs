@@ -46,11 +46,11 @@ enum Command {
 pub fn run(arguments: Vec<OsString>) -> u8 {
     let words = std::iter::once(OsString::from("windlass")).chain(arguments.iter().cloned());
     let parsed = Windlass::try_parse_from(words);
-    terminal::set_arguments(arguments);
+    terminal::begin(arguments);
     let windlass = match parsed {
         Ok(windlass) => windlass,
         Err(error) => {
-            if let Some(moved) = Moved::of(terminal::arguments()) {
+            if let Some(moved) = Moved::of(&terminal::arguments()) {
                 return terminal::report(&moved);
             }
             // Help and version are not refusals; a closed pipe is not a fault.

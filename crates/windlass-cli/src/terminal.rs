@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::fmt::{Display, Write as _};
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -15,8 +15,7 @@ use windlass_train::Epoch;
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 static WRITING: AtomicBool = AtomicBool::new(false);
-
-static ARGUMENTS: OnceLock<Vec<OsString>> = OnceLock::new();
+static ARGUMENTS: Mutex<Vec<OsString>> = Mutex::new(vec![]);
 
 /// An error as a command reports it.
 pub trait Refusal: Display {
@@ -54,14 +53,17 @@ pub fn report(error: &impl Refusal) -> u8 {
     code
 }
 
-/// Remembers the arguments of the command: in the Python package they are not those of the process.
-pub(crate) fn set_arguments(arguments: Vec<OsString>) {
-    let _ = ARGUMENTS.set(arguments);
+/// Begins a command. Its arguments are kept: in the Python package they are not those of the process, which may run
+/// several commands.
+pub(crate) fn begin(arguments: Vec<OsString>) {
+    INTERRUPTED.store(false, Ordering::Relaxed);
+    WRITING.store(false, Ordering::Relaxed);
+    *ARGUMENTS.lock().unwrap_or_else(PoisonError::into_inner) = arguments;
 }
 
 /// The arguments behind the command's name.
-pub(crate) fn arguments() -> &'static [OsString] {
-    ARGUMENTS.get().map_or(&[], Vec::as_slice)
+pub(crate) fn arguments() -> Vec<OsString> {
+    ARGUMENTS.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
 /// A line on standard error. Where nobody can hear, nothing is said.
