@@ -36,10 +36,15 @@ impl Installed {
     }
 }
 
-/// Builds the wheel and installs it; `torch` says whether its libraries are wanted too.
-pub(crate) fn install(torch: bool) -> Result<Installed> {
+/// The Python of the environment that the package is tested in, with or without torch.
+pub(crate) fn environment_of(torch: bool) -> Result<PathBuf> {
     let lists: &[&str] = if torch { &[REQUIREMENTS, TORCH] } else { &[REQUIREMENTS] };
-    let python = environment(lists, if torch { " with torch: about 5 GB" } else { "" })?;
+    environment(lists, if torch { " with torch: about 5 GB" } else { "" })
+}
+
+/// Builds the wheel and installs it next to an environment, with or without torch.
+pub(crate) fn install(torch: bool) -> Result<Installed> {
+    let python = environment_of(torch)?;
     let target = target_folder()?;
     let (wheels, site) = (target.join("wheels"), target.join("python-site"));
     for folder in [&wheels, &site] {

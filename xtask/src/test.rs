@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail};
 
 use crate::bench::{cargo, run_command, target_folder};
-use crate::python::install;
+use crate::python::{environment_of, install};
 
 /// A check: its name, the arguments of cargo, and variables to set.
 struct Check {
@@ -188,6 +188,8 @@ pub(crate) fn run(scope: Scope) -> Result<()> {
         return tally.end(&failures);
     }
     let all = scope == Scope::All;
+    // Downloading and unpacking Python packages takes minutes and little CPU: it runs while cargo compiles.
+    let environment = std::thread::spawn(move || environment_of(all));
     let more: &[Check] = if all { &MORE_CHECKS } else { &[] };
     for check in CHECKS.iter().chain(more) {
         eprintln!("==> {}", check.name);
@@ -199,6 +201,7 @@ pub(crate) fn run(scope: Scope) -> Result<()> {
         failures.push("cargo deny");
     }
     eprintln!("==> Python");
+    environment.join().expect("no panic while the virtual environment is made")?;
     if !python(all, &mut tally)? {
         failures.push("Python");
     }
@@ -244,6 +247,8 @@ fn python(all: bool, tally: &mut Tally) -> Result<bool> {
     passed &= watched(stubs.arg("python/mypy.ini"), tally)?;
     let mut tests = installed.command();
     tests.args(["-m", "pytest", "--quiet", "-rs", "-p", "no:cacheprovider", "--doctest-modules"]);
+    // Worker processes: most tests run on one thread.
+    tests.args(["--numprocesses", "auto"]);
     // Modules for libraries that are not in this environment.
     let absent: &[&str] = if all { &["spark", "ray"] } else { &["spark", "ray", "torch"] };
     for module in absent {
