@@ -52,8 +52,8 @@ def dense_ada(x, y, anchors, gamma):
 
     def move(values):
         mean = values.mean(0)
-        centred = values - mean
-        return mean + (centred + strength * projection @ centred) / norm
+        centered = values - mean
+        return mean + (centered + strength * projection @ centered) / norm
 
     return move(x), move(y)
 
@@ -135,12 +135,12 @@ def train(x, y, epochs):
     y = torch.from_numpy(np.float32(y))[:, None]
     layers = [nn.Linear(5, 128), nn.ReLU(), nn.Linear(128, 128), nn.ReLU(), nn.Linear(128, 1)]
     model = nn.Sequential(*layers)
-    optimiser = torch.optim.Adam(model.parameters(), lr=1e-3)
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
     for _ in range(epochs):
         for rows in torch.randperm(len(x)).split(16):
-            optimiser.zero_grad()
+            optimizer.zero_grad()
             nn.functional.mse_loss(model(x[rows]), y[rows]).backward()
-            optimiser.step()
+            optimizer.step()
 
 
 def versions():

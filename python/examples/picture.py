@@ -1,4 +1,4 @@
-"""A picture of what ADA does: cars and the synthetic cars made of them, coloured by group."""
+"""A picture of what ADA does: cars and the synthetic cars made of them, colored by group."""
 
 from pathlib import Path
 
@@ -18,12 +18,12 @@ def main(folder: Path = Path()) -> None:
     cars = pd.read_csv(CARS)
     more = windlass.augment(cars, target="mpg", copies=3, alpha=4.0, n_anchors=6, provenance=True)
     figure, axes = plt.subplots(figsize=(7, 4.2), layout="constrained")
-    colours = plt.get_cmap("tab10")(more["windlass_group"].to_numpy())
+    colors = plt.get_cmap("tab10")(more["windlass_group"].to_numpy())
     for synthetic, marker, size, alpha in [(True, "o", 8, 0.35), (False, "x", 14, 0.9)]:
         rows = (more["windlass_synthetic"] == synthetic).to_numpy()
         shown = more[rows]
         axes.scatter(
-            shown["weight"], shown["mpg"], s=size, marker=marker, alpha=alpha, c=colours[rows]
+            shown["weight"], shown["mpg"], s=size, marker=marker, alpha=alpha, c=colors[rows]
         )
     axes.set_xlabel("weight")
     axes.set_ylabel("mpg")

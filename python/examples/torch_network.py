@@ -41,7 +41,7 @@ def cars() -> tuple[torch.Tensor, torch.Tensor]:
 def train(x: torch.Tensor, y: torch.Tensor, seed: int, ada: ADA | None) -> Network:
     torch.manual_seed(seed)
     network = Network(x.shape[1])
-    optimiser = torch.optim.Adam(network.parameters(), lr=3e-3)
+    optimizer = torch.optim.Adam(network.parameters(), lr=3e-3)
     step = 0
     for _ in range(EPOCHS):
         for idx in torch.randperm(len(x)).split(BATCH):
@@ -52,9 +52,9 @@ def train(x: torch.Tensor, y: torch.Tensor, seed: int, ada: ADA | None) -> Netwo
                 h = windlass.torch.ada(h, groups=groups, gamma=gamma)
                 target = windlass.torch.ada(target, groups=groups, gamma=gamma)
             loss = nn.functional.mse_loss(network.rest(h), target)
-            optimiser.zero_grad()
+            optimizer.zero_grad()
             loss.backward()
-            optimiser.step()
+            optimizer.step()
             step += 1
     return network
 
@@ -69,13 +69,13 @@ def main(seeds: int = 5) -> None:
         known, held_out = order[:TRAINING], order[TRAINING:]
         # Means and deviations of training rows only.
         scaled = (x - x[known].mean(0)) / x[known].std(0)
-        centre, spread = y[known].mean(), y[known].std()
-        target = (y[known] - centre) / spread
+        center, spread = y[known].mean(), y[known].std()
+        target = (y[known] - center) / spread
         errors.append([])
         for ada in (None, ADA(n_anchors=8, random_state=seed).fit(scaled[known], target)):
             network = train(scaled[known], target, seed, ada)
             with torch.no_grad():
-                guess = network(scaled[held_out]) * spread + centre
+                guess = network(scaled[held_out]) * spread + center
             errors[-1].append((guess - y[held_out]).square().mean().sqrt().item())
         print(f"{seed:5}   {errors[-1][0]:15.3f}   {errors[-1][1]:.3f}")
     without, with_ada = np.mean(errors, axis=0)

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use windlass::{Partition, Samples};
 
 use crate::errors::{InputError, InputTypeError, Refused as _};
-use crate::work::away;
+use crate::runtime::away;
 
 /// Rows of floats.
 pub(crate) enum Rows<'py> {

@@ -7,12 +7,12 @@ use pyo3::types::{PyDict, PyTuple};
 use windlass::{
     AnchorMatrix, Anchors, Batch, Column, Copies, Draw, How, Partition, Real, Samples, Seed,
 };
-use windlass_table::{AnchorChoice, Method};
+use windlass_table::{AnchorSource, Method};
 
 use crate::arrays::{Rows, as_index, no_such_row, partition, row_numbers, with_samples, with_view};
 use crate::errors::{InputError, Refused as _};
 use crate::options;
-use crate::work::{away, away_unless, is_little};
+use crate::runtime::{away, away_unless, is_little};
 
 /// What is kept of the training rows: enough to fit again without looking for groups.
 enum Kept {
@@ -377,7 +377,7 @@ fn core_method(
         Some(Given::Labels(labels)) => labels.into(),
         Some(Given::Matrix(matrix)) => away(py, || AnchorMatrix::new(matrix))?.refused()?.into(),
         None => match &ada.anchors {
-            AnchorChoice::KMeans => {
+            AnchorSource::KMeans => {
                 if groups > rows {
                     let (clusters, rows) = (groups, rows as u64);
                     let error = windlass_table::Error::MoreClustersThanRows { clusters, rows };
@@ -385,9 +385,9 @@ fn core_method(
                 }
                 ada.found(groups)
             }
-            AnchorChoice::Bins(name) => Anchors::EqualWidth { of: column(name)?, bins: groups },
-            AnchorChoice::Quantiles(name) => Anchors::EqualSize { of: column(name)?, bins: groups },
-            AnchorChoice::Column(_) | AnchorChoice::Matrix(_) => {
+            AnchorSource::Bins(name) => Anchors::EqualWidth { of: column(name)?, bins: groups },
+            AnchorSource::Quantiles(name) => Anchors::EqualSize { of: column(name)?, bins: groups },
+            AnchorSource::Column(_) | AnchorSource::Matrix(_) => {
                 let text = "in arrays columns have no names: give an array of labels as anchors, \
                             or a DataFrame";
                 return Err(InputError::new_err(text));

@@ -9,29 +9,29 @@ use numpy::{PyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use windlass_compare::{
-    Comparison, Declared, Entrant, Key, MethodName, ModelName, Protocol, Results, Rows, Rule, Run,
-    Sitting,
+    Candidate, CandidateSpec, CompareConfig, Comparison, Fold, Key, MethodName, ModelName, Results,
+    Rows, Rule, Run,
 };
-use windlass_model::{EnlargeRecipe, NetworkOptions, Scaling};
-use windlass_table::Frame;
+use windlass_model::{NetworkOptions, PreAugmentConfig, Scaling};
+use windlass_table::LoadedTable;
 
 use crate::arrays::as_index;
 use crate::errors::{InputError, Refused as _};
 use crate::options;
+use crate::runtime::{away, interruptible};
 use crate::table::{Ear, NAME, Table, column_roles};
-use crate::work::{away, interruptible};
 
 /// A comparison: who takes part, and which rows are held out.
 #[pyclass(frozen, module = "windlass._windlass")]
-pub(crate) struct Contest {
-    protocol: Protocol,
-    frame: Frame,
-    sittings: Arc<[Sitting]>,
+pub(crate) struct EstimatorComparison {
+    protocol: CompareConfig,
+    frame: LoadedTable,
+    splits: Arc<[Fold]>,
 }
 
 /// Someone who takes part.
 #[derive(FromPyObject)]
-struct Who<'py> {
+struct CandidateInput<'py> {
     #[pyo3(item)]
     label: String,
     /// The method, as a comparison calls it.
@@ -44,8 +44,8 @@ struct Who<'py> {
     copies: usize,
 }
 
-impl Who<'_> {
-    fn declared(&self) -> PyResult<Declared> {
+impl CandidateInput<'_> {
+    fn declared(&self) -> PyResult<CandidateSpec> {
         let method = MethodName::ALL.into_iter().find(|method| method.name() == self.method);
         let method = method.ok_or_else(|| {
             let known: Vec<&str> = MethodName::ALL.into_iter().map(MethodName::name).collect();
@@ -57,32 +57,32 @@ impl Who<'_> {
             None => None,
             Some(options) => {
                 let made = options::method(&self.method, options)?;
-                Some(EnlargeRecipe { method: made, copies: self.copies })
+                Some(PreAugmentConfig { method: made, copies: self.copies })
             }
         };
         let name = self.label.clone();
-        Ok(Declared { name, model: ModelName::Estimator, method, kind: None, enlarge })
+        Ok(CandidateSpec { name, model: ModelName::Estimator, method, kind: None, enlarge })
     }
 }
 
-impl Contest {
+impl EstimatorComparison {
     fn comparison(&self) -> Comparison<'_> {
         let rows = Rows { frame: &self.frame, path: Path::new(NAME) };
-        Comparison::of_sittings(&self.protocol, rows, Arc::clone(&self.sittings))
+        Comparison::of_splits(&self.protocol, rows, Arc::clone(&self.splits))
     }
 }
 
 #[pymethods]
-impl Contest {
+impl EstimatorComparison {
     #[new]
-    #[pyo3(signature = (table, *, target, roles, entrants, split, folds, repeats, sizes, seed))]
+    #[pyo3(signature = (table, *, target, roles, candidates, split, folds, repeats, sizes, seed))]
     #[expect(clippy::too_many_arguments, reason = "called by keyword, in one place")]
     fn new(
         py: Python<'_>,
         table: &Table,
         target: Vec<String>,
         roles: &Bound<'_, PyDict>,
-        entrants: Vec<Who<'_>>,
+        candidates: Vec<CandidateInput<'_>>,
         split: &str,
         folds: usize,
         repeats: usize,
@@ -96,12 +96,13 @@ impl Contest {
                 return Err(InputError::new_err(text));
             }
         }
-        let declared = entrants.iter().map(Who::declared).collect::<PyResult<Vec<_>>>()?;
+        let declared =
+            candidates.iter().map(CandidateInput::declared).collect::<PyResult<Vec<_>>>()?;
         let mut columns = column_roles(target, roles)?;
         if let Some(column) = rule.split().column() {
             columns.carry.push(column.to_owned());
         }
-        let protocol = Protocol {
+        let protocol = CompareConfig {
             columns,
             drop_missing_target: false,
             scaling: Scaling::default(),
@@ -119,54 +120,54 @@ impl Contest {
         };
         let rows = table.rows()?;
         let part = |stop: &_| {
-            let frame = Frame::load(&rows, &protocol.columns, false, u64::MAX, &Ear(stop))?;
+            let frame = LoadedTable::load(&rows, &protocol.columns, false, u64::MAX, &Ear(stop))?;
             let table = Rows { frame: &frame, path: Path::new(NAME) };
-            let sittings = Arc::clone(Comparison::new(&protocol, table, None)?.sittings());
-            Ok::<_, windlass_compare::Error>((frame, sittings))
+            let splits = Arc::clone(Comparison::new(&protocol, table, None)?.splits());
+            Ok::<_, windlass_compare::Error>((frame, splits))
         };
-        let (frame, sittings) = interruptible(py, part)?.refused()?;
-        Ok(Self { protocol, frame, sittings })
+        let (frame, splits) = interruptible(py, part)?.refused()?;
+        Ok(Self { protocol, frame, splits })
     }
 
     /// Every split: its place, its seed, the seed of the placebo, and the rows to learn from and to predict.
     fn splits<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let mut splits = vec![];
         for &size in &self.protocol.sizes {
-            for sitting in self.sittings.iter() {
+            for split in self.splits.iter() {
                 let out = PyDict::new(py);
-                let seed = self.protocol.seed_of(sitting);
+                let seed = self.protocol.seed_of(split);
                 out.set_item("size", size)?;
-                out.set_item("repeat", sitting.repeat)?;
-                out.set_item("fold", sitting.fold)?;
+                out.set_item("repeat", split.repeat)?;
+                out.set_item("fold", split.fold)?;
                 out.set_item("seed", seed.0)?;
-                out.set_item("placebo", Protocol::placebo_seed(seed, 0).0)?;
-                out.set_item("train", as_index(py, sitting.training_rows(size).into_iter()))?;
-                out.set_item("test", as_index(py, sitting.test.iter().copied()))?;
+                out.set_item("placebo", CompareConfig::placebo_seed(seed, 0).0)?;
+                out.set_item("train", as_index(py, split.training_rows(size).into_iter()))?;
+                out.set_item("test", as_index(py, split.test.iter().copied()))?;
                 splits.push(out);
             }
         }
         Ok(splits)
     }
 
-    /// What one entrant predicted for the held-out rows of a split, as it is kept.
+    /// What one candidate predicted for the held-out rows of a split, as it is kept.
     fn judge(
         &self,
         py: Python<'_>,
-        entrant: usize,
+        candidate: usize,
         split: (Option<usize>, usize, usize),
         predicted: PyReadonlyArray2<'_, f64>,
         seconds: f64,
     ) -> PyResult<String> {
         let (size, repeat, fold) = split;
-        let Some(declared) = self.protocol.declared.get(entrant) else {
-            return Err(InputError::new_err(format!("there is no entrant {entrant}")));
+        let Some(declared) = self.protocol.declared.get(candidate) else {
+            return Err(InputError::new_err(format!("there is no candidate {candidate}")));
         };
-        let entrant = Entrant {
+        let candidate = Candidate {
             model: declared.model,
             method: Some(declared.method),
-            declared: Some(entrant),
+            declared: Some(candidate),
         };
-        let key = Key { size, repeat, fold, entrant };
+        let key = Key { size, repeat, fold, candidate };
         let predicted = predicted.as_array().to_owned();
         let run = away(py, || self.comparison().judge(key, &predicted, seconds))?.refused()?;
         serde_json::to_string(&run).map_err(|error| InputError::new_err(error.to_string()))
@@ -191,10 +192,10 @@ impl Contest {
         };
         let how = comparison.how();
         Ok(Outcome {
-            contest: Self {
+            comparison: Self {
                 protocol: self.protocol.clone(),
                 frame: self.frame.clone(),
-                sittings: Arc::clone(&self.sittings),
+                splits: Arc::clone(&self.splits),
             },
             results,
             summary,
@@ -206,7 +207,7 @@ impl Contest {
 /// What a comparison found.
 #[pyclass(frozen, module = "windlass._windlass")]
 pub(crate) struct Outcome {
-    contest: Contest,
+    comparison: EstimatorComparison,
     results: Results,
     summary: windlass_compare::Summary,
     how: String,
@@ -244,7 +245,7 @@ impl Outcome {
         let mut lines = vec![];
         for line in &self.summary.lines {
             let out = PyDict::new(py);
-            out.set_item("method", self.results.protocol.name(line.entrant))?;
+            out.set_item("method", self.results.protocol.name(line.candidate))?;
             out.set_item("rows", line.size)?;
             out.set_item("splits", line.splits)?;
             out.set_item("rmse", line.rmse)?;
@@ -275,7 +276,7 @@ impl Outcome {
 
     /// The page and its pictures, each with its name.
     fn report(&self, py: Python<'_>, table: &str) -> PyResult<Vec<(String, Vec<u8>)>> {
-        let comparison = self.contest.comparison();
+        let comparison = self.comparison.comparison();
         away(py, || comparison.report(&self.results, &self.summary, table))?.refused()
     }
 }

@@ -5,16 +5,16 @@
 
 mod arrays;
 mod augment;
-mod cluster;
 mod command;
 mod compare;
+mod distributed;
 mod errors;
 mod mixing;
 mod model;
 mod options;
 mod regress;
+mod runtime;
 mod table;
-mod work;
 
 /// The core, compiled.
 #[pyo3::pymodule]
@@ -24,11 +24,13 @@ mod _windlass {
     #[pymodule_export]
     use super::augment::{Fitted, Plan};
     #[pymodule_export]
-    use super::cluster::{FittedTable, Fitting, Part, RowMaker, ids_of_rows, write_rows};
-    #[pymodule_export]
     use super::command::run_command;
     #[pymodule_export]
-    use super::compare::{Contest, Outcome};
+    use super::compare::{EstimatorComparison, Outcome};
+    #[pymodule_export]
+    use super::distributed::{
+        FitDriver, FittedTable, PassAccumulator, RowGenerator, ids_of_rows, write_rows,
+    };
     #[pymodule_export]
     use super::errors::{InputError, InputTypeError, NeedsMemoryError};
     #[pymodule_export]
@@ -40,7 +42,7 @@ mod _windlass {
     #[pymodule_export]
     use super::regress::{Condensed, predict_linear};
     #[pymodule_export]
-    use super::table::{Table, augment, write_whole};
+    use super::table::{Table, augment, write_atomic};
 
     #[pymodule_export]
     const GAMMAS: [f64; 7] = windlass::regress::GAMMAS;

@@ -6,7 +6,7 @@ use windlass::{Mixing, Strength};
 
 use crate::arrays::{Rows, partition, with_view};
 use crate::errors::{InputTypeError, Refused as _};
-use crate::work::{away_unless, is_little};
+use crate::runtime::{away_unless, is_little};
 
 fn strength(value: &Bound<'_, PyAny>, name: &str) -> PyResult<Strength> {
     if let Ok(shared) = value.extract::<f64>() {

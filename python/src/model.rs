@@ -6,14 +6,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use numpy::PyArray2;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
-use windlass_model::{AugmentRecipe, Kind, Recipe, Valid};
-use windlass_table::Frame;
+use windlass_model::{InLoopAugmentConfig, Kind, ModelConfig, Validation};
+use windlass_table::LoadedTable;
 use windlass_train::{Epoch, FittedOn, Watch};
 
 use crate::errors::{InputError, Refused as _, in_python};
 use crate::options;
+use crate::runtime::{away, interruptible};
 use crate::table::{Ear, NAME, Table, column_roles};
-use crate::work::{away, interruptible};
 
 /// A trained model.
 #[pyclass(frozen, module = "windlass._windlass")]
@@ -46,8 +46,8 @@ pub(crate) struct Inside<'py> {
 }
 
 impl Inside<'_> {
-    fn recipe(&self) -> PyResult<AugmentRecipe> {
-        Ok(AugmentRecipe {
+    fn recipe(&self) -> PyResult<InLoopAugmentConfig> {
+        Ok(InLoopAugmentConfig {
             method: options::method(&self.name, &self.options)?,
             layer: self.layer,
             originals: self.keep_originals,
@@ -74,9 +74,9 @@ impl Model {
     ) -> PyResult<Trained> {
         let said = options::network(network)?;
         let mut network =
-            said.options.recipe(if valid.is_some() { Valid::Given } else { said.valid });
+            said.options.recipe(if valid.is_some() { Validation::Given } else { said.valid });
         network.augment = augment.map(|augment| augment.recipe()).transpose()?;
-        let recipe = Recipe {
+        let recipe = ModelConfig {
             columns: column_roles(target, roles)?,
             drop_missing_target: false,
             scaling: said.scaling,
@@ -88,7 +88,8 @@ impl Model {
         let rows = table.rows()?;
         let valid = valid.map(Table::rows).transpose()?;
         let trained = interruptible(py, |stop| {
-            let load = |table| Frame::load(table, &recipe.columns, false, u64::MAX, &Ear(stop));
+            let load =
+                |table| LoadedTable::load(table, &recipe.columns, false, u64::MAX, &Ear(stop));
             let frame = load(&rows)?;
             let valid = valid.as_ref().map(load).transpose()?;
             let path = Path::new(NAME);

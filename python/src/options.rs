@@ -6,11 +6,12 @@ use std::str::FromStr as _;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use windlass::regress::AnchorRegression;
-use windlass::{Bandwidth, GammaLaw, On, Per, Scale};
-use windlass_compare::Protocol;
-use windlass_model::{ActivationName, NetworkOptions, OptimizerName, Scaling, Valid};
+use windlass::{Bandwidth, ClusterOn, ClusterScaling, GammaDistribution, Per};
+use windlass_compare::CompareConfig;
+use windlass_model::{ActivationName, NetworkOptions, OptimizerName, Scaling, Validation};
 use windlass_table::{
-    AdaSettings, AnchorChoice, Clusters, Integers, Law, Method, MethodName, MethodOptions, Settings,
+    AdaConfig, AnchorSource, AugmentConfig, ClusterCount, GammaSpec, IntegerHandling, Method,
+    MethodName, MethodOptions,
 };
 use windlass_train::{Loss, Order, Schedule, Training};
 
@@ -117,10 +118,12 @@ impl<'py> Options<'py> {
 }
 
 const PER: [(&str, Per); 2] = [("copy", Per::Batch), ("row", Per::Row)];
-const ON: [(&str, On); 3] = [("x", On::X), ("y", On::Y), ("xy", On::Xy)];
-const SCALE: [(&str, Scale); 2] = [("standard", Scale::Standardised), ("raw", Scale::Raw)];
-pub(crate) const INTEGERS: [(&str, Integers); 2] =
-    [("round", Integers::Round), ("float", Integers::Float)];
+const ON: [(&str, ClusterOn); 3] =
+    [("x", ClusterOn::X), ("y", ClusterOn::Y), ("xy", ClusterOn::Xy)];
+const SCALE: [(&str, ClusterScaling); 2] =
+    [("standard", ClusterScaling::Standardized), ("raw", ClusterScaling::Raw)];
+pub(crate) const INTEGERS: [(&str, IntegerHandling); 2] =
+    [("round", IntegerHandling::Round), ("float", IntegerHandling::Float)];
 const SCALING: [(&str, Scaling); 3] =
     [("standard", Scaling::Standard), ("minmax", Scaling::MinMax), ("none", Scaling::None)];
 const ACTIVATION: [(&str, ActivationName); 5] = [
@@ -149,21 +152,21 @@ pub(crate) fn method(name: &str, options: &Bound<'_, PyDict>) -> PyResult<Method
     let gamma = match said.given.get_item("law")? {
         Some(list) if !list.is_instance_of::<PyString>() && list.len().is_ok() => said
             .get("law", |list| list.extract().ok(), "a law, a number or a list of numbers")?
-            .map(Law::List),
-        _ => said.read("law", |gamma| Law::List(vec![gamma]), Law::from_str)?,
+            .map(GammaSpec::List),
+        _ => said.read("law", |gamma| GammaSpec::List(vec![gamma]), GammaSpec::from_str)?,
     };
     let clusters = match said.given.get_item("n_anchors")? {
         Some(text) if text.is_instance_of::<PyString>() => {
-            let read = |text: &str| Clusters::from_str(text);
-            said.read("n_anchors", |_| Clusters::Auto, read)?
+            let read = |text: &str| ClusterCount::from_str(text);
+            said.read("n_anchors", |_| ClusterCount::Auto, read)?
         }
-        _ => said.count_from("n_anchors", 1)?.map(Clusters::Count),
+        _ => said.count_from("n_anchors", 1)?.map(ClusterCount::Count),
     };
     MethodOptions {
         published: false,
         anchors: said
             .text("anchors")?
-            .map(|text| AnchorChoice::from_str(&text))
+            .map(|text| AnchorSource::from_str(&text))
             .transpose()
             .refused()?,
         clusters,
@@ -187,7 +190,7 @@ pub(crate) fn method(name: &str, options: &Bound<'_, PyDict>) -> PyResult<Method
 /// A network with its training, and what columns and targets are scaled by.
 pub(crate) struct Network {
     pub(crate) options: NetworkOptions,
-    pub(crate) valid: Valid,
+    pub(crate) valid: Validation,
     pub(crate) scaling: Scaling,
     pub(crate) target_scaling: Scaling,
 }
@@ -195,16 +198,16 @@ pub(crate) struct Network {
 pub(crate) fn network(options: &Bound<'_, PyDict>) -> PyResult<Network> {
     let said = Options::of("regressor", options)?;
     let valid = match (said.count("committee")?, said.given.get_item("valid")?) {
-        (Some(members), None) => Valid::Folds(members),
+        (Some(members), None) => Validation::Folds(members),
         (Some(_), Some(_)) => {
             let text = "committee does not apply to valid: its members validate each other's rows";
             return Err(InputError::new_err(text));
         }
         (None, None) => NetworkOptions::VALID,
         (None, Some(text)) if text.is_instance_of::<PyString>() => {
-            said.word("valid", &[("none", Valid::None)])?.unwrap_or(Valid::None)
+            said.word("valid", &[("none", Validation::None)])?.unwrap_or(Validation::None)
         }
-        (None, Some(_)) => said.number("valid")?.map_or(NetworkOptions::VALID, Valid::Share),
+        (None, Some(_)) => said.number("valid")?.map_or(NetworkOptions::VALID, Validation::Share),
     };
     let hidden = said.get("hidden", |value| value.extract().ok(), "a tuple of layer sizes")?;
     #[expect(clippy::cast_possible_truncation, reason = "networks have 32 bits")]
@@ -241,8 +244,13 @@ pub(crate) fn defaults(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let all = PyDict::new(py);
     let usual = |name| MethodOptions::default().method(name).refused();
     let none = || py.None();
-    if let Method::Ada(AdaSettings { on, scale, per, gamma: GammaLaw::Uniform { alpha }, .. }) =
-        usual(MethodName::Ada)?
+    if let Method::Ada(AdaConfig {
+        on,
+        scale,
+        per,
+        gamma: GammaDistribution::Uniform { alpha },
+        ..
+    }) = usual(MethodName::Ada)?
     {
         let ada = PyDict::new(py);
         ada.set_item("n_anchors", "auto")?;
@@ -280,13 +288,13 @@ pub(crate) fn defaults(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
         noise.set_item("relative", relative)?;
         all.set_item("noise", noise)?;
     }
-    let settings = Settings::new(&[]);
+    let settings = AugmentConfig::new(&[]);
     let augment = PyDict::new(py);
     augment.set_item("copies", settings.copies)?;
     augment.set_item("originals", settings.originals)?;
     augment.set_item("random_state", settings.seed)?;
     augment.set_item("clip", settings.clip)?;
-    augment.set_item("integers", word_of(&Integers::default(), &INTEGERS))?;
+    augment.set_item("integers", word_of(&IntegerHandling::default(), &INTEGERS))?;
     augment.set_item("drop_missing_target", settings.drop_missing_target)?;
     all.set_item("augment", augment)?;
     all.set_item("regressor", network_defaults(py)?)?;
@@ -295,7 +303,7 @@ pub(crate) fn defaults(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     anchor.set_item("gamma", regression.gamma())?;
     anchor.set_item("alpha", regression.ridge())?;
     all.set_item("anchor", anchor)?;
-    let (folds, repeats) = (Protocol::FOLDS, Protocol::REPEATS);
+    let (folds, repeats) = (CompareConfig::FOLDS, CompareConfig::REPEATS);
     let compare = PyDict::new(py);
     compare.set_item("cv", folds)?;
     compare.set_item("repeats", repeats)?;
@@ -322,7 +330,7 @@ fn network_defaults(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     for name in ["slope", "momentum", "weight_decay", "clip", "patience", "committee"] {
         network.set_item(name, py.None())?;
     }
-    if let Valid::Share(share) = NetworkOptions::VALID {
+    if let Validation::Share(share) = NetworkOptions::VALID {
         network.set_item("valid", share)?;
     }
     Ok(network)

@@ -9,8 +9,8 @@ use windlass::regress::{self, Exogenous, PathPoint};
 
 use crate::arrays::{Rows, partition, with_samples};
 use crate::errors::Refused as _;
+use crate::runtime::away;
 use crate::table::to_vec;
-use crate::work::away;
 
 /// What a regression needs to know of its rows, whatever γ.
 #[pyclass(frozen, module = "windlass._windlass")]

@@ -15,11 +15,13 @@ use numpy::ndarray::ArrayView2;
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
-use windlass_table::{Augmentation, Columns, Identity, Integers, Settings, Table as Rows, Watch};
+use windlass_table::{
+    AugmentConfig, Augmentation, Columns, IntegerHandling, RowIdSource, Table as Rows, Watch,
+};
 
 use crate::errors::{InputError, InputTypeError, Refused as _};
 use crate::options::{self, INTEGERS};
-use crate::work::interruptible;
+use crate::runtime::interruptible;
 
 /// What a table in memory is called in messages.
 pub(crate) const NAME: &str = "the table";
@@ -225,7 +227,7 @@ pub(crate) fn column_roles(target: Vec<String>, roles: &Bound<'_, PyDict>) -> Py
                 ))
             })?
         }
-        _ => Integers::default(),
+        _ => IntegerHandling::default(),
     };
     Ok(Columns {
         target,
@@ -259,7 +261,7 @@ pub(crate) fn augment(
     clip: bool,
     drop_missing_target: bool,
 ) -> PyResult<(Table, Vec<String>)> {
-    let settings = Settings {
+    let settings = AugmentConfig {
         columns: column_roles(target, roles)?,
         method: options::method(name, options)?,
         copies,
@@ -268,7 +270,7 @@ pub(crate) fn augment(
         clip,
         drop_missing_target,
         provenance: true,
-        rows_by: Identity::Number,
+        rows_by: RowIdSource::Number,
     };
     if copies == 0 {
         let error = windlass::Error::OutOfRange { name: "copies", range: "[1, inf)", got: 0.0 };
@@ -296,8 +298,8 @@ pub(crate) fn augment(
 
 /// Writes a file that appears under its name only when it is complete.
 #[pyfunction]
-pub(crate) fn write_whole(path: std::path::PathBuf, bytes: &[u8]) -> PyResult<()> {
-    windlass_table::write_whole(&path, bytes).refused()
+pub(crate) fn write_atomic(path: std::path::PathBuf, bytes: &[u8]) -> PyResult<()> {
+    windlass_table::write_atomic(&path, bytes).refused()
 }
 
 /// Weights as they are taken from numpy.

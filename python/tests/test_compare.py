@@ -146,7 +146,7 @@ def test_tables_groups_and_sizes():
     ("change", "error", "says"),
     [
         ({"methods": ["best"]}, InputError, "there is no method 'best': methods are erm, placebo, ada"),
-        ({"methods": ["erm"]}, InputError, "one entrant only"),
+        ({"methods": ["erm"]}, InputError, "one candidate only"),
         ({"methods": ["ada-manifold"]}, InputError, "hidden layer"),
         ({"methods": ["local-mixup"]}, InputError, "local-mixup needs epsilon"),
         ({"methods": ["placebo"]}, InputError, "LinearRegression has none"),

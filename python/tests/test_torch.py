@@ -266,14 +266,14 @@ def test_values_that_overflow_go_on():
 
 def test_a_scaler_finds_its_scale():
     layer = torch.nn.Linear(3, 1)
-    optimiser = torch.optim.SGD(layer.parameters(), lr=0.1)
+    optimizer = torch.optim.SGD(layer.parameters(), lr=0.1)
     scaler = torch.amp.GradScaler("cpu", init_scale=2.0**127, backoff_factor=2.0**-20)
     x, scales, weights = made(7, 3, dtype=torch.float32), [], [layer.weight.detach().clone()]
     for _ in range(8):
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         h = wt.ada(layer(x), GROUPS, 2.0)
         scaler.scale(100 * h.square().mean()).backward()
-        scaler.step(optimiser)
+        scaler.step(optimizer)
         scaler.update()
         scales.append(scaler.get_scale())
         weights.append(layer.weight.detach().clone())
@@ -473,7 +473,7 @@ def test_a_loop_of_torch_learns_the_same_every_time(hidden):
 
     def losses():
         model = network(4)
-        optimiser = torch.optim.Adam(model.parameters(), lr=0.02)
+        optimizer = torch.optim.Adam(model.parameters(), lr=0.02)
         for step, idx in enumerate(torch.randperm(90 * 30).remainder(90).split(30)):
             xb, yb = x[idx], y[idx]
             if hidden:
@@ -484,9 +484,9 @@ def test_a_loop_of_torch_learns_the_same_every_time(hidden):
                 xb, yb = ada.batch(xb, yb, idx, step=step)
                 out = model(xb)
             loss = (out.squeeze(1) - yb).square().mean()
-            optimiser.zero_grad()
+            optimizer.zero_grad()
             loss.backward()
-            optimiser.step()
+            optimizer.step()
             yield loss.item()
 
     first = list(losses())
@@ -526,7 +526,7 @@ class Published:
 def test_steps_of_the_published_code(run):
     x, y, groups = tensor(STEPS["X"]), tensor(STEPS["y"]), np.array(STEPS["labels"])
     model = Published()
-    optimiser = torch.optim.Adam(
+    optimizer = torch.optim.Adam(
         model.parameters.values(),
         lr=STEPS["lr"],
         betas=(STEPS["beta1"], STEPS["beta2"]),
@@ -550,12 +550,12 @@ def test_steps_of_the_published_code(run):
             out = model(mixed(x[taken]))
         loss = (out - mixed(y[taken])).square().mean()
         assert loss.item() == pytest.approx(expected, rel=1e-5)
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         loss.backward()
         if step == 0:
             for name, item in run["first_gradient"].items():
                 assert torch.allclose(model.parameters[name].grad, tensor(item), atol=1e-5), name
-        optimiser.step()
+        optimizer.step()
     for name, item in run["final_parameters"].items():
         assert torch.allclose(model.parameters[name], tensor(item), atol=1e-5), name
 

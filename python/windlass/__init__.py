@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from . import torch as torch
     from ._anchor import AnchorRegressor as AnchorRegressor
     from ._anchor import Path as Path
-    from ._augmented import AugmentedRegressor as AugmentedRegressor
+    from ._augmented_regressor import AugmentedRegressor as AugmentedRegressor
     from ._augmenters import ADA as ADA
     from ._augmenters import Augmenter as Augmenter
     from ._augmenters import CMixup as CMixup

@@ -63,7 +63,7 @@ class AnchorRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """Least squares that is robust to shifts along anchors.
 
     It minimises ``‖(I − Π)(y − Xb)‖² + gamma·‖Π(y − Xb)‖² + alpha·‖b‖²``, where Π projects
-    onto the centred anchors. ``gamma=0`` partials the anchors out, ``gamma=1`` is ordinary
+    onto the centered anchors. ``gamma=0`` partials the anchors out, ``gamma=1`` is ordinary
     least squares, and a large gamma comes close to two-stage least squares.
 
     Parameters

@@ -17,7 +17,7 @@ from ._windlass import FittedTable, InputError, InputTypeError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from ._folder import Folder
+    from ._atomic_dir import Folder
 
 # What the driver may hold of a table for methods that mix rows, and send to every worker.
 MEMORY = 1 << 30
@@ -72,9 +72,9 @@ class Request:
         }
         self.options = options
 
-    def fitting(self, schema: Any) -> core.Fitting:
+    def fitting(self, schema: Any) -> core.FitDriver:
         """Begin to fit on a table with these columns."""
-        return core.Fitting(schema, self.augmenter._method, self.options, **self.settings)
+        return core.FitDriver(schema, self.augmenter._method, self.options, **self.settings)
 
     def without_limit(self) -> Request:
         """Give the same, of a table of any size."""
@@ -115,7 +115,7 @@ def take_part(task: bytes, batches: Iterable[Any], twins: Any) -> Iterator[bytes
         if batch.num_rows == 0:
             continue
         if part is None:
-            part = core.Part(task, batch.schema, twins)
+            part = core.PassAccumulator(task, batch.schema, twins)
         part.add(batch)
     if part is not None:
         yield part.to_bytes()
@@ -140,7 +140,7 @@ class Whole:
         import pyarrow
 
         fitted = FittedTable.from_bytes(self.state())
-        maker = core.RowMaker(fitted, _never_null(schema, self.complete), [])
+        maker = core.RowGenerator(fitted, _never_null(schema, self.complete), [])
         return pyarrow.table(maker.empty).schema
 
 
@@ -164,7 +164,7 @@ class Within:
         schema = kept[0].schema
         fitting = self.request.fitting(schema)
         while (task := fitting.task()) is not None:
-            part = core.Part(task[1], schema, twins)
+            part = core.PassAccumulator(task[1], schema, twins)
             if task[0] == "reading":
                 part.merge(self.look)
             else:
@@ -181,7 +181,7 @@ def make_rows(method: Whole | Within, batches: Iterable[Any], twins: Any) -> Ite
     if (begun := _begun(method, batches, twins)) is None:
         return
     fitted, schema, batches = begun
-    maker = core.RowMaker(fitted, _never_null(schema, method.complete), twins)
+    maker = core.RowGenerator(fitted, _never_null(schema, method.complete), twins)
     for batch in batches:
         yield from pyarrow.table(maker.make(batch)).to_batches()
 
@@ -232,7 +232,7 @@ def run_passes(
     """Fit in passes; ``found`` gives what every part of the table found in one."""
     fitting = request.fitting(schema)
     while (task := fitting.task()) is not None:
-        whole = core.Part(task[1], schema)
+        whole = core.PassAccumulator(task[1], schema)
         for part in found(task[1]):
             whole.merge(part)
         fitting.take(whole)
@@ -259,7 +259,7 @@ def fitted_or_within(
 def merged(task: bytes, schema: Any, parts: Iterable[bytes]) -> bytes:
     """Merge what some parts found."""
     alone()
-    whole = core.Part(task, schema)
+    whole = core.PassAccumulator(task, schema)
     for part in parts:
         whole.merge(part)
     return whole.to_bytes()

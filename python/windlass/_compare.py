@@ -111,18 +111,18 @@ def compare(
             f"cv must be a number of folds, got {type(cv).__name__}\n"
             'hint: split="group:COLUMN", "domain:COLUMN" or "time:COLUMN", or groups=labels'
         )
-    entrants = _entrants(methods, copies)
-    if any(who["method"] == "placebo" for who, _ in entrants) and not _seeds(estimator):
+    candidates = _candidates(methods, copies)
+    if any(who["method"] == "placebo" for who, _ in candidates) and not _seeds(estimator):
         raise InputError(
             f"the placebo is another seed, and {type(estimator).__name__} has none\n"
             "hint: leave it out"
         )
     table, target, split = _table(X, y, split, groups)
-    contest = core.Contest(
+    comparison = core.EstimatorComparison(
         table,
         target=target,
         roles={},
-        entrants=[who for who, _ in entrants],
+        candidates=[who for who, _ in candidates],
         split=split,
         folds=int(cv),
         repeats=_arrays.whole(repeats, "repeats"),
@@ -135,7 +135,7 @@ def compare(
 
     def run(place: int, part: dict[str, Any]) -> tuple[int, Any, np.ndarray[Any, Any], float]:
         started = time.perf_counter()
-        who, augmenter = entrants[place]
+        who, augmenter = candidates[place]
         train_x, train_y = _take(X, part["train"]), targets[part["train"]]
         if augmenter is not None:
             own = clone(augmenter).set_params(random_state=part["seed"])
@@ -149,18 +149,18 @@ def compare(
         key = (part["size"], part["repeat"], part["fold"])
         return place, key, predicted, time.perf_counter() - started
 
-    tasks = [(place, part) for part in contest.splits() for place in range(len(entrants))]
+    tasks = [(place, part) for part in comparison.splits() for place in range(len(candidates))]
     if n_jobs is None or n_jobs == 1:
         done = [run(*task) for task in tasks]
     else:
         from joblib import Parallel, delayed
 
         done = Parallel(n_jobs=n_jobs)(delayed(run)(*task) for task in tasks)
-    runs = [contest.judge(place, key, made, took) for place, key, made, took in done]
-    return Comparison(contest.outcome(runs, repr(estimator)))
+    runs = [comparison.judge(place, key, made, took) for place, key, made, took in done]
+    return Comparison(comparison.outcome(runs, repr(estimator)))
 
 
-def _entrants(
+def _candidates(
     methods: Sequence[str | Augmenter] | Mapping[str, str | Augmenter], copies: int | None
 ) -> list[tuple[dict[str, Any], Augmenter | None]]:
     if isinstance(methods, (str, Augmenter)):
@@ -199,7 +199,7 @@ def _entrants(
         erm = [({"label": label, "method": "erm", "options": None, "copies": 0}, None)]
     others = [pair for pair in out if pair[0]["method"] != "erm"]
     if not others:
-        raise InputError("nothing to compare: there is one entrant only\nhint: name more methods")
+        raise InputError("nothing to compare: there is one candidate only\nhint: name more methods")
     # What others are compared with comes first.
     return erm + others
 
@@ -348,12 +348,12 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         head, cells = self._cells()
-        colours = {"helps": "#1a7f37", "hurts": "#b42318"}
+        colors = {"helps": "#1a7f37", "hurts": "#b42318"}
 
         def row(line: list[str], tag: str) -> str:
-            colour = colours.get(line[-1], "inherit")
+            color = colors.get(line[-1], "inherit")
             inner = "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in line)
-            return f'<tr style="color:{colour}">{inner}</tr>'
+            return f'<tr style="color:{color}">{inner}</tr>'
 
         body = "".join(row(line, "td") for line in cells)
         remarks = "".join(f"<p>{html.escape(remark)}</p>" for remark in self.remarks)
@@ -387,13 +387,13 @@ class Comparison:
         ][::-1]
         if ax is None:
             _, ax = plt.subplots(figsize=(6, 1 + 0.4 * len(lines)), layout="constrained")
-        colours = {"helps": "#1a7f37", "hurts": "#b42318"}
+        colors = {"helps": "#1a7f37", "hurts": "#b42318"}
         for place, line in enumerate(lines):
-            colour = colours.get(line["finding"], "#6b7280")
+            color = colors.get(line["finding"], "#6b7280")
             ends = [line["low"], line["high"]]
             if np.isfinite(ends).all():
-                ax.plot(ends, [place, place], color=colour, linewidth=2)
-            ax.plot([line["difference"]], [place], "o", color=colour)
+                ax.plot(ends, [place, place], color=color, linewidth=2)
+            ax.plot([line["difference"]], [place], "o", color=color)
         ax.axvline(0.0, color="#9ca3af", linewidth=1)
         ax.set_yticks(range(len(lines)), [line["method"] for line in lines])
         ax.set_ylim(-0.6, len(lines) - 0.4)

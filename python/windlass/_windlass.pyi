@@ -10,18 +10,18 @@ from numpy.typing import NDArray
 __all__ = [
     "GAMMAS",
     "Condensed",
-    "Contest",
+    "EstimatorComparison",
     "Fitted",
     "FittedTable",
-    "Fitting",
+    "FitDriver",
     "InputError",
     "InputTypeError",
     "Model",
     "NeedsMemoryError",
     "Outcome",
-    "Part",
+    "PassAccumulator",
     "Plan",
-    "RowMaker",
+    "RowGenerator",
     "Table",
     "__version__",
     "augment",
@@ -139,7 +139,7 @@ class Table:
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> Any: ...
 
 @final
-class Fitting:
+class FitDriver:
     def __new__(
         cls,
         schema: Any,
@@ -156,16 +156,16 @@ class Fitting:
         provenance: bool,
         rows_by: str,
         memory: int,
-    ) -> Fitting: ...
+    ) -> FitDriver: ...
     def task(self) -> tuple[str, bytes] | None: ...
-    def take(self, part: Part) -> None: ...
+    def take(self, part: PassAccumulator) -> None: ...
     def finish(self) -> FittedTable: ...
 
 @final
-class Part:
+class PassAccumulator:
     def __new__(
         cls, task: bytes, schema: Any, twins: Sequence[tuple[int, int]] | None = None
-    ) -> Part: ...
+    ) -> PassAccumulator: ...
     def add(self, rows: Any) -> None: ...
     def merge(self, found: bytes) -> None: ...
     def to_bytes(self) -> bytes: ...
@@ -197,10 +197,10 @@ class FittedTable:
     def draws_for_rows(self) -> bool: ...
 
 @final
-class RowMaker:
+class RowGenerator:
     def __new__(
         cls, fitted: FittedTable, schema: Any, twins: Sequence[tuple[int, int]] | None = None
-    ) -> RowMaker: ...
+    ) -> RowGenerator: ...
     @property
     def empty(self) -> Table: ...
     def make(self, rows: Any) -> Table: ...
@@ -264,24 +264,24 @@ class Model:
     def __reduce__(self) -> tuple[Any, ...]: ...
 
 @final
-class Contest:
+class EstimatorComparison:
     def __new__(
         cls,
         table: Table,
         *,
         target: Sequence[str],
         roles: dict[str, Any],
-        entrants: Sequence[Mapping[str, Any]],
+        candidates: Sequence[Mapping[str, Any]],
         split: str,
         folds: int,
         repeats: int,
         sizes: Sequence[int | None],
         seed: int,
-    ) -> Contest: ...
+    ) -> EstimatorComparison: ...
     def splits(self) -> list[dict[str, Any]]: ...
     def judge(
         self,
-        entrant: int,
+        candidate: int,
         split: tuple[int | None, int, int],
         predicted: NDArray[np.float64],
         seconds: float,

@@ -31,7 +31,7 @@ try:
     import ray
     import ray.data
 
-    from ._folder import Folder
+    from ._atomic_dir import Folder
 except ImportError as error:
     raise needs(str(error.name), "windlass.ray", "'ray[data]' pyarrow") from None
 

@@ -31,7 +31,7 @@ try:
     import pyarrow
     import pyspark
 
-    from ._folder import Folder
+    from ._atomic_dir import Folder
 except ImportError as error:
     raise needs(str(error.name), "windlass.spark", "pyspark pyarrow") from None
 

@@ -286,7 +286,7 @@ By that count the additions set the pace, but no hardware counters were read to 
 twelfth of them, and would make a batch's bits depend on its order; how much faster they are was not
 measured. A ratio below its reach in the table above is not reached.
 
-k-means takes its steps with bounds: what a step costs depends on how far the centres still move, so
+k-means takes its steps with bounds: what a step costs depends on how far the centers still move, so
 steps at different n are alike only on average. Its start sees a sample of fixed size above 32,768 rows."
     )?;
     Ok(())

@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr as _;
 
 use clap::{Args, ValueEnum};
-use windlass::{Bandwidth, On, Per, Scale};
+use windlass::{Bandwidth, ClusterOn, ClusterScaling, Per};
 use windlass_table::{
-    AdaSettings, AnchorChoice, Clusters, Columns, Error, Format, Identity, Integers, Law, Method,
-    MethodName as TableMethod, MethodOptions, ReadOptions, Result, Settings, Table, bandwidth,
+    AdaConfig, AnchorSource, AugmentConfig, ClusterCount, Columns, Error, Format, GammaSpec,
+    IntegerHandling, Method, MethodName as TableMethod, MethodOptions, ReadOptions, Result,
+    RowIdSource, Table, bandwidth,
 };
 
 /// How files are read.
@@ -182,8 +183,8 @@ impl ColumnArgs {
             continuous: list(&self.continuous),
             weight: self.weight.clone(),
             integers: match self.integers {
-                IntegersName::Round => Integers::Round,
-                IntegersName::Float => Integers::Float,
+                IntegersName::Round => IntegerHandling::Round,
+                IntegersName::Float => IntegerHandling::Float,
             },
         }
     }
@@ -215,8 +216,8 @@ pub(crate) struct MethodArgs {
     seed: u64,
     /// What tells rows apart, for random numbers and where rows come from: number (where they stand), column:NAME
     /// (a key), or content (what they hold). With the last two the order of rows does not matter
-    #[arg(long, value_name = "IDENTITY", default_value = "number", value_parser = Identity::from_str)]
-    rows_by: Identity,
+    #[arg(long, value_name = "IDENTITY", default_value = "number", value_parser = RowIdSource::from_str)]
+    rows_by: RowIdSource,
     /// Keep synthetic values inside the range observed in their column
     #[arg(long, value_name = "RANGE")]
     clip: Option<Clip>,
@@ -233,11 +234,11 @@ pub(crate) struct HowArgs {
     preset: Option<Preset>,
     /// ADA: which rows belong together: kmeans, bins:COLUMN, quantiles:COLUMN, column:COLUMN, matrix:FILE
     /// [default: kmeans]
-    #[arg(long, value_name = "ANCHORS", value_parser = AnchorChoice::from_str)]
-    anchors: Option<AnchorChoice>,
+    #[arg(long, value_name = "ANCHORS", value_parser = AnchorSource::from_str)]
+    anchors: Option<AnchorSource>,
     /// ADA: how many clusters or bins; auto is √(rows/2), at least 2, at most 32 [default: auto]
-    #[arg(long, value_name = "N|auto", value_parser = Clusters::from_str)]
-    clusters: Option<Clusters>,
+    #[arg(long, value_name = "N|auto", value_parser = ClusterCount::from_str)]
+    clusters: Option<ClusterCount>,
     /// ADA: what clusters are found in: features, targets or both [default: xy]
     #[arg(long, value_name = "WHAT")]
     on: Option<OnName>,
@@ -255,8 +256,8 @@ pub(crate) struct HowArgs {
     alpha: Option<f64>,
     /// ADA: how γ is drawn: uniform, grid[:K], published-grid[:K], log-uniform, gamma:SHAPE,SCALE,
     /// list:γ,γ,… (in turn), or one number [default: uniform]
-    #[arg(long, value_name = "LAW", value_parser = Law::from_str)]
-    gamma: Option<Law>,
+    #[arg(long, value_name = "LAW", value_parser = GammaSpec::from_str)]
+    gamma: Option<GammaSpec>,
     /// ADA and mixups: one γ or λ for a whole copy (or batch), or one for each row [default: copy]
     #[arg(long, value_name = "WHAT")]
     per: Option<PerName>,
@@ -344,7 +345,7 @@ impl MethodArgs {
     }
 
     /// What is asked for by name.
-    pub(crate) fn settings(&self, columns: Columns, parts: (bool, bool)) -> Result<Settings> {
+    pub(crate) fn settings(&self, columns: Columns, parts: (bool, bool)) -> Result<AugmentConfig> {
         self.settings_of(columns, parts, Some(self.how.method(self.method)?))
     }
 
@@ -354,15 +355,15 @@ impl MethodArgs {
         columns: Columns,
         (originals, provenance): (bool, bool),
         method: Option<Method>,
-    ) -> Result<Settings> {
+    ) -> Result<AugmentConfig> {
         if self.copies == 0 {
             let (name, range) = ("copies", "[1, inf)");
             return Err(windlass::Error::OutOfRange { name, range, got: 0.0 }.into());
         }
-        let settings = Settings {
+        let settings = AugmentConfig {
             columns,
             copies: if method.is_some() { self.copies } else { 0 },
-            method: method.unwrap_or_else(|| Method::Ada(AdaSettings::default())),
+            method: method.unwrap_or_else(|| Method::Ada(AdaConfig::default())),
             originals,
             seed: self.seed,
             clip: self.clip.is_some(),
@@ -377,7 +378,7 @@ impl MethodArgs {
     /// The file of an anchor matrix, if there is one.
     pub(crate) fn matrix(&self) -> Option<&PathBuf> {
         match &self.how.anchors {
-            Some(AnchorChoice::Matrix(path)) => Some(path),
+            Some(AnchorSource::Matrix(path)) => Some(path),
             _ => None,
         }
     }
@@ -385,21 +386,21 @@ impl MethodArgs {
 
 impl HowArgs {
     /// The anchors, and how many groups where they are found.
-    pub(crate) fn groups(&self) -> (AnchorChoice, Clusters) {
+    pub(crate) fn groups(&self) -> (AnchorSource, ClusterCount) {
         (self.anchors.clone().unwrap_or_default(), self.clusters.unwrap_or_default())
     }
 
     /// The strength of an anchor regression: a single γ.
     pub(crate) fn strength(&self) -> Option<f64> {
         match &self.gamma {
-            Some(Law::List(list)) if list.len() == 1 => Some(list[0]),
+            Some(GammaSpec::List(list)) if list.len() == 1 => Some(list[0]),
             _ => None,
         }
     }
 
     /// Whether groups are named by columns, and not found.
     pub(crate) fn names_groups(&self) -> bool {
-        self.groups().0 != AnchorChoice::KMeans || self.within.is_some()
+        self.groups().0 != AnchorSource::KMeans || self.within.is_some()
     }
 
     /// Refuses a number of clusters where groups are those of a column.
@@ -436,13 +437,13 @@ impl HowArgs {
             anchors: self.anchors.clone(),
             clusters: self.clusters,
             on: self.on.map(|on| match on {
-                OnName::X => On::X,
-                OnName::Y => On::Y,
-                OnName::Xy => On::Xy,
+                OnName::X => ClusterOn::X,
+                OnName::Y => ClusterOn::Y,
+                OnName::Xy => ClusterOn::Xy,
             }),
             scale: match (self.raw, self.standardize) {
-                (true, _) => Some(Scale::Raw),
-                (false, true) => Some(Scale::Standardised),
+                (true, _) => Some(ClusterScaling::Raw),
+                (false, true) => Some(ClusterScaling::Standardized),
                 (false, false) => None,
             },
             within: self.within.clone(),

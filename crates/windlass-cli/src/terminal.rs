@@ -115,10 +115,10 @@ pub fn to_json(value: &impl serde::Serialize) -> String {
     serde_json::to_string_pretty(value).expect("numbers, names and lists of them")
 }
 
-fn paint(text: &str, colour: &str) -> String {
+fn paint(text: &str, color: &str) -> String {
     let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     if wanted && io::stderr().is_terminal() {
-        format!("\x1b[{colour}m{text}\x1b[0m")
+        format!("\x1b[{color}m{text}\x1b[0m")
     } else {
         text.to_owned()
     }

@@ -252,7 +252,7 @@ fn a_summary_for_people_and_for_machines() {
     let sizes = summary["groups"].as_array().unwrap().iter();
     assert_eq!(sizes.map(|group| group["rows"].as_u64().unwrap()).sum::<u64>(), 398);
     assert!(desk.run("augment cars.csv -t mpg --quiet -o out.csv").ok().err.is_empty());
-    // Nobody gets colours who is not at a terminal.
+    // Nobody gets colors who is not at a terminal.
     assert!(!desk.run("augment none.csv -t mpg -o out.csv").err.contains('\x1b'));
 }
 

@@ -1,4 +1,4 @@
-//! Every entrant on the same rows: the runs of a comparison.
+//! Every candidate on the same rows: the runs of a comparison.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -10,15 +10,15 @@ use ndarray::{Array2, Axis};
 use rayon::prelude::*;
 use windlass::Seed;
 use windlass_model::{
-    EnlargeRecipe, Kind, Metrics, Model, Preparation, Recipe, Split, Trained, Valid, groups_of,
-    weights,
+    Kind, Metrics, Model, ModelConfig, PreAugmentConfig, Preprocessing, Split, Trained, Validation,
+    groups_of, weights,
 };
-use windlass_table::{Frame, numbers};
+use windlass_table::{LoadedTable, numbers};
 use windlass_train::Epoch;
 
-use crate::entrant::{Distances, Entrant, MethodName, ModelName};
-use crate::protocol::{Common, Given, Protocol, Rule, Sitting};
-use crate::results::{GroupError, Key, Run, Trial};
+use crate::candidate::{Candidate, Distances, MethodName, ModelName};
+use crate::config::{Common, CompareConfig, Fold, Given, Rule};
+use crate::results::{GroupError, Key, Run, SettingsTrial};
 use crate::statistics::blocks_in_order;
 use crate::{Error, Result};
 
@@ -47,7 +47,7 @@ pub type Spread<'a> = dyn Fn(&[Key], &Each<'_>) -> Vec<Result<Option<Run>>> + 'a
 #[derive(Debug, Clone, Copy)]
 pub struct Rows<'a> {
     /// The rows.
-    pub frame: &'a Frame,
+    pub frame: &'a LoadedTable,
     /// Its file, for messages.
     pub path: &'a Path,
 }
@@ -55,11 +55,11 @@ pub struct Rows<'a> {
 /// A comparison that can be run.
 #[derive(Debug)]
 pub struct Comparison<'a> {
-    protocol: &'a Protocol,
+    protocol: &'a CompareConfig,
     table: Rows<'a>,
     test: Option<Rows<'a>>,
-    sittings: Arc<[Sitting]>,
-    /// For every size and sitting, what settings are in proportion to.
+    splits: Arc<[Fold]>,
+    /// For every size and split, what settings are in proportion to.
     distances: Vec<Vec<Distances>>,
 }
 
@@ -74,48 +74,52 @@ impl windlass_train::Watch for Ear<'_> {
 
 impl<'a> Comparison<'a> {
     /// Splits the rows and refuses what cannot be compared.
-    pub fn new(protocol: &'a Protocol, table: Rows<'a>, test: Option<Rows<'a>>) -> Result<Self> {
-        let sittings = protocol.sittings(table.frame, test.map(|test| test.frame));
-        let sittings = sittings.map_err(|error| error.in_file(table.path))?;
-        Self::prepare(protocol, table, test, sittings)
+    pub fn new(
+        protocol: &'a CompareConfig,
+        table: Rows<'a>,
+        test: Option<Rows<'a>>,
+    ) -> Result<Self> {
+        let splits = protocol.splits(table.frame, test.map(|test| test.frame));
+        let splits = splits.map_err(|error| error.in_file(table.path))?;
+        Self::prepare(protocol, table, test, splits)
     }
 
     /// A comparison on splits that the caller provides: for [`Rule::Given`].
     pub fn with_splits(
-        protocol: &'a Protocol,
+        protocol: &'a CompareConfig,
         table: Rows<'a>,
         test: Option<Rows<'a>>,
-        sittings: Vec<Sitting>,
+        splits: Vec<Fold>,
     ) -> Result<Self> {
-        let checked = protocol.check(table.frame, &sittings);
+        let checked = protocol.check(table.frame, &splits);
         checked.map_err(|error| error.in_file(table.path))?;
-        Self::prepare(protocol, table, test, sittings)
+        Self::prepare(protocol, table, test, splits)
     }
 
     fn prepare(
-        protocol: &'a Protocol,
+        protocol: &'a CompareConfig,
         table: Rows<'a>,
         test: Option<Rows<'a>>,
-        sittings: Vec<Sitting>,
+        splits: Vec<Fold>,
     ) -> Result<Self> {
-        let entrants = protocol.entrants();
-        let has_reference = |entrant: &Entrant| {
-            protocol.reference(*entrant).is_some_and(|reference| entrants.contains(&reference))
+        let candidates = protocol.candidates();
+        let has_reference = |candidate: &Candidate| {
+            protocol.reference(*candidate).is_some_and(|reference| candidates.contains(&reference))
         };
-        if protocol.declared.is_empty() && !entrants.first().is_some_and(has_reference) {
+        if protocol.declared.is_empty() && !candidates.first().is_some_and(has_reference) {
             return Err(Error::NothingToCompare { what: "no network without augmentation (erm)" });
         }
-        if entrants.len() < 2 && protocol.declared.is_empty() {
-            return Err(Error::NothingToCompare { what: "one entrant only" });
+        if candidates.len() < 2 && protocol.declared.is_empty() {
+            return Err(Error::NothingToCompare { what: "one candidate only" });
         }
         let mut comparison =
-            Self { protocol, table, test, sittings: sittings.into(), distances: vec![] };
+            Self { protocol, table, test, splits: splits.into(), distances: vec![] };
         // Declared settings are in proportion to nothing.
         let sizes = if protocol.declared.is_empty() { &protocol.sizes[..] } else { &[] };
         for &size in sizes {
-            let of = |sitting: &Sitting| comparison.distances(sitting, size);
+            let of = |split: &Fold| comparison.distances(split, size);
             let distances: Vec<Distances> =
-                comparison.sittings.par_iter().map(of).collect::<Result<_>>()?;
+                comparison.splits.par_iter().map(of).collect::<Result<_>>()?;
             comparison.distances.push(distances);
         }
         Ok(comparison)
@@ -123,19 +127,19 @@ impl<'a> Comparison<'a> {
 
     /// A comparison of models that are trained elsewhere, of which the rows are parted already.
     #[must_use]
-    pub fn of_sittings(protocol: &'a Protocol, table: Rows<'a>, sittings: Arc<[Sitting]>) -> Self {
-        Self { protocol, table, test: None, sittings, distances: vec![] }
+    pub fn of_splits(protocol: &'a CompareConfig, table: Rows<'a>, splits: Arc<[Fold]>) -> Self {
+        Self { protocol, table, test: None, splits, distances: vec![] }
     }
 
     /// How it goes.
     #[must_use]
-    pub fn protocol(&self) -> &Protocol {
+    pub fn protocol(&self) -> &CompareConfig {
         self.protocol
     }
 
     /// The table.
     #[must_use]
-    pub fn frame(&self) -> &Frame {
+    pub fn frame(&self) -> &LoadedTable {
         self.table.frame
     }
 
@@ -147,25 +151,25 @@ impl<'a> Comparison<'a> {
 
     /// The table of test rows, if there is one.
     #[must_use]
-    pub fn test_frame(&self) -> Option<&Frame> {
+    pub fn test_frame(&self) -> Option<&LoadedTable> {
         self.test.map(|test| test.frame)
     }
 
     /// The rows of every split.
     #[must_use]
-    pub fn sittings(&self) -> &Arc<[Sitting]> {
-        &self.sittings
+    pub fn splits(&self) -> &Arc<[Fold]> {
+        &self.splits
     }
 
     /// Every run, whole splits one after the other.
     #[must_use]
     pub fn keys(&self) -> Vec<Key> {
-        let entrants = self.protocol.entrants();
+        let candidates = self.protocol.candidates();
         let mut keys = vec![];
         for &size in &self.protocol.sizes {
-            for Sitting { repeat, fold, .. } in self.sittings.iter() {
-                let key = |&entrant| Key { size, repeat: *repeat, fold: *fold, entrant };
-                keys.extend(entrants.iter().map(key));
+            for Fold { repeat, fold, .. } in self.splits.iter() {
+                let key = |&candidate| Key { size, repeat: *repeat, fold: *fold, candidate };
+                keys.extend(candidates.iter().map(key));
             }
         }
         keys
@@ -215,7 +219,7 @@ impl<'a> Comparison<'a> {
         }
         let place = |run: &Run| keys.iter().position(|key| *key == run.key);
         runs.sort_by_cached_key(place);
-        let networks = runs.iter().filter(|run| run.key.entrant.model.is_network());
+        let networks = runs.iter().filter(|run| run.key.candidate.model.is_network());
         let (all, lost) =
             networks.fold((0, 0), |(all, lost), run| (all + 1, lost + usize::from(run.diverged)));
         if all > 0 && all == lost {
@@ -224,30 +228,26 @@ impl<'a> Comparison<'a> {
         Ok(runs)
     }
 
-    fn in_split<T>(
-        &self,
-        sitting: &Sitting,
-        result: Result<T, windlass_model::Error>,
-    ) -> Result<T> {
-        let split = || self.protocol.split_name(sitting);
+    fn in_split<T>(&self, split: &Fold, result: Result<T, windlass_model::Error>) -> Result<T> {
+        let split = || self.protocol.split_name(split);
         result.map_err(|source| Error::InSplit { split: split(), source })
     }
 
     /// The rows of a run, and their place among all splits.
     #[must_use]
-    pub fn sitting(&self, key: Key) -> (usize, &Sitting) {
-        let same = |sitting: &Sitting| sitting.repeat == key.repeat && sitting.fold == key.fold;
-        let place = self.sittings.iter().position(same).expect("a sitting of this comparison");
-        (place, &self.sittings[place])
+    pub fn split(&self, key: Key) -> (usize, &Fold) {
+        let same = |split: &Fold| split.repeat == key.repeat && split.fold == key.fold;
+        let place = self.splits.iter().position(same).expect("a split of this comparison");
+        (place, &self.splits[place])
     }
 
     /// The rows that a run learns from, in the order of the table.
-    fn training_rows(&self, sitting: &Sitting, size: Option<usize>) -> Frame {
-        self.table.frame.select(&sitting.training_rows(size))
+    fn training_rows(&self, split: &Fold, size: Option<usize>) -> LoadedTable {
+        self.table.frame.select(&split.training_rows(size))
     }
 
     /// How rows of a training part are held out inside it: as the part itself was, where it has groups enough.
-    fn inner(&self, train: &Frame) -> Result<Split> {
+    fn inner(&self, train: &LoadedTable) -> Result<Split> {
         let split = self.protocol.rule.split();
         Ok(match &split {
             Split::Groups(column) if groups_of(&train.batch, column)?.len() < 2 => Split::Rows,
@@ -255,9 +255,9 @@ impl<'a> Comparison<'a> {
         })
     }
 
-    fn recipe(&self, kind: Kind, enlarge: Option<EnlargeRecipe>, seed: Seed) -> Recipe {
+    fn recipe(&self, kind: Kind, enlarge: Option<PreAugmentConfig>, seed: Seed) -> ModelConfig {
         let protocol = self.protocol;
-        Recipe {
+        ModelConfig {
             columns: protocol.columns.clone(),
             drop_missing_target: protocol.drop_missing_target,
             scaling: protocol.scaling,
@@ -269,19 +269,18 @@ impl<'a> Comparison<'a> {
     }
 
     /// Distances between pairs of training rows as networks see them, if a method asks.
-    fn distances(&self, sitting: &Sitting, size: Option<usize>) -> Result<Distances> {
+    fn distances(&self, split: &Fold, size: Option<usize>) -> Result<Distances> {
         const MOST: usize = 300;
-        let train = self.training_rows(sitting, size);
+        let train = self.training_rows(split, size);
         let rows = train.batch.num_rows();
         let protocol = self.protocol;
         let scalings = (protocol.scaling, protocol.target_scaling);
-        let fitted = Preparation::fit(&train, &train.batch, &protocol.columns, scalings);
-        let (preparation, _) = self.in_split(sitting, fitted)?;
+        let fitted = Preprocessing::fit(&train, &train.batch, &protocol.columns, scalings);
+        let (preparation, _) = self.in_split(split, fitted)?;
         let columns = preparation.width();
         let mut between = vec![];
         if protocol.methods.contains(&MethodName::LocalMixup) {
-            let x =
-                self.in_split(sitting, preparation.features(&train.batch, self.table.path, 0))?;
+            let x = self.in_split(split, preparation.features(&train.batch, self.table.path, 0))?;
             let few: Vec<usize> = (0..rows).step_by(rows.div_ceil(MOST)).collect();
             for (place, &one) in few.iter().enumerate() {
                 for &other in &few[..place] {
@@ -297,17 +296,17 @@ impl<'a> Comparison<'a> {
     /// One run; `None` if it was stopped.
     fn one(&self, key: Key, watch: &dyn Watch) -> Result<Option<Run>> {
         let started = Instant::now();
-        let sitting = self.sitting(key).1;
-        let train = self.training_rows(sitting, key.size);
-        let valid = sitting.valid.as_ref().map(|rows| self.table.frame.select(rows));
+        let split = self.split(key).1;
+        let train = self.training_rows(split, key.size);
+        let valid = split.valid.as_ref().map(|rows| self.table.frame.select(rows));
         let part = Part { train: &train, valid: valid.as_ref(), path: self.table.path };
-        let (trials, chosen, trained) = match key.entrant.declared {
+        let (trials, chosen, trained) = match key.candidate.declared {
             Some(place) => {
                 let declared = &self.protocol.declared[place];
-                let seed = self.protocol.seed_of(sitting);
+                let seed = self.protocol.seed_of(split);
                 let kind = declared.kind.clone().ok_or(Error::Elsewhere)?;
                 let recipe = self.recipe(kind, declared.enlarge.clone(), seed);
-                (vec![], 0, self.in_split(sitting, part.fit(&recipe, watch))?)
+                (vec![], 0, self.in_split(split, part.fit(&recipe, watch))?)
             }
             None => match self.best_trial(key, &part, watch)? {
                 Some(found) => found,
@@ -318,27 +317,27 @@ impl<'a> Comparison<'a> {
             return Ok(None);
         }
         let test = self.test.unwrap_or(self.table);
-        let held = test.frame.select(&sitting.test);
-        let predicted = self.in_split(sitting, trained.model.predict(&held.batch, test.path, 0))?;
+        let held = test.frame.select(&split.test);
+        let predicted = self.in_split(split, trained.model.predict(&held.batch, test.path, 0))?;
         let run = self.judge(key, &predicted.mean, started.elapsed().as_secs_f64())?;
         Ok(Some(Run { trials, chosen, diverged: trained.diverged.is_some(), ..run }))
     }
 
     /// What predictions for the held-out rows of a run amount to, a column for every target.
     pub fn judge(&self, key: Key, predicted: &Array2<f64>, seconds: f64) -> Result<Run> {
-        let sitting = self.sitting(key).1;
+        let split = self.split(key).1;
         let test = self.test.unwrap_or(self.table);
-        let held = test.frame.select(&sitting.test);
+        let held = test.frame.select(&split.test);
         let y = targets(&held);
         if predicted.dim() != y.dim() {
             let (got, expected) = (predicted.dim(), y.dim());
             return Err(Error::OtherShape {
-                split: self.protocol.split_name(sitting),
+                split: self.protocol.split_name(split),
                 got,
                 expected,
             });
         }
-        let weights = self.in_split(sitting, weights(&held, &held.batch, test.path))?;
+        let weights = self.in_split(split, weights(&held, &held.batch, test.path))?;
         let metrics = Metrics::of(&y, predicted, weights.as_deref());
         let mut domains = vec![];
         if let Some(column) = self.protocol.rule.domain() {
@@ -361,8 +360,8 @@ impl<'a> Comparison<'a> {
             if self.keeps_predictions(key) { predicted.iter().copied().collect() } else { vec![] };
         Ok(Run {
             key,
-            seed: self.protocol.seed_of(sitting).0,
-            train_rows: key.size.unwrap_or(sitting.train.len()),
+            seed: self.protocol.seed_of(split).0,
+            train_rows: key.size.unwrap_or(split.train.len()),
             trials: vec![],
             chosen: 0,
             metrics,
@@ -374,30 +373,30 @@ impl<'a> Comparison<'a> {
         })
     }
 
-    /// Every setting that an entrant tries, and what came of the best; `None` if it was stopped.
+    /// Every setting that a candidate tries, and what came of the best; `None` if it was stopped.
     fn best_trial(&self, key: Key, part: &Part<'_>, watch: &dyn Watch) -> Result<Option<Tried>> {
-        let (place, sitting) = self.sitting(key);
+        let (place, outer) = self.split(key);
         let size = self.protocol.sizes.iter().position(|size| *size == key.size);
         let distances = &self.distances[size.expect("a size of this comparison")][place];
         let split = self.inner(part.train)?;
-        let seed = self.protocol.seed_of(sitting);
+        let seed = self.protocol.seed_of(outer);
         let trials =
-            if key.entrant.model == ModelName::Auto { 1 } else { self.protocol.tune.max(1) };
-        let mut tried: Vec<Trial> = vec![];
+            if key.candidate.model == ModelName::Auto { 1 } else { self.protocol.tune.max(1) };
+        let mut tried: Vec<SettingsTrial> = vec![];
         let mut best: Option<(f64, usize, Option<Trained>)> = None;
         for trial in 0..trials {
-            let mut kind = key.entrant.settings(trial, &self.protocol.network, &split, distances);
+            let mut kind = key.candidate.settings(trial, &self.protocol.network, &split, distances);
             if let Kind::Network(network) = &mut kind {
                 if part.valid.is_some() {
-                    network.valid = Valid::Given;
+                    network.valid = Validation::Given;
                 }
-                if key.entrant.method == Some(MethodName::Placebo) {
+                if key.candidate.method == Some(MethodName::Placebo) {
                     network.valid_seed = Some(seed.0);
                 }
             }
-            let recipe = self.recipe(kind, None, trial_seed(key.entrant, seed, trial));
+            let recipe = self.recipe(kind, None, trial_seed(key.candidate, seed, trial));
             let (valid, trained) =
-                self.in_split(sitting, self.assess(part, &recipe, &split, trials, watch))?;
+                self.in_split(outer, self.assess(part, &recipe, &split, trials, watch))?;
             if watch.cancelled() || trained.as_ref().is_some_and(|trained| trained.cancelled) {
                 return Ok(None);
             }
@@ -405,16 +404,16 @@ impl<'a> Comparison<'a> {
             if best.as_ref().is_none_or(|(least, ..)| error < *least) {
                 best = Some((error, trial, trained));
             }
-            tried.push(Trial { kind: recipe.kind, valid });
+            tried.push(SettingsTrial { kind: recipe.kind, valid });
         }
         let (_, chosen, trained) = best.expect("a trial at least");
         let trained = if let Some(trained) = trained {
             trained
         } else {
             // What is not trained step by step needs no validation rows in the end.
-            let seed = trial_seed(key.entrant, seed, chosen);
+            let seed = trial_seed(key.candidate, seed, chosen);
             let recipe = self.recipe(tried[chosen].kind.clone(), None, seed);
-            self.in_split(sitting, part.fit(&recipe, watch))?
+            self.in_split(outer, part.fit(&recipe, watch))?
         };
         Ok(Some((tried, chosen, trained)))
     }
@@ -422,7 +421,7 @@ impl<'a> Comparison<'a> {
     /// Whether predictions are needed later: for pictures, or because all runs have the same test rows.
     fn keeps_predictions(&self, key: Key) -> bool {
         let largest = self.protocol.sizes.last().copied().flatten();
-        let first = self.sittings[0].repeat;
+        let first = self.splits[0].repeat;
         self.protocol.rule == Rule::TestFile || (key.repeat == first && key.size == largest)
     }
 
@@ -431,7 +430,7 @@ impl<'a> Comparison<'a> {
     fn assess(
         &self,
         part: &Part<'_>,
-        recipe: &Recipe,
+        recipe: &ModelConfig,
         split: &Split,
         trials: usize,
         watch: &dyn Watch,
@@ -447,9 +446,9 @@ impl<'a> Comparison<'a> {
         let Part { train, path, .. } = *part;
         let seed = Seed(recipe.seed);
         let sides = match self.protocol.network.valid {
-            Valid::Folds(folds) => split.folds(&train.batch, folds, seed)?,
-            Valid::Share(share) => vec![split.share(&train.batch, share, seed)?],
-            Valid::None | Valid::Given => vec![split.share(&train.batch, 0.2, seed)?],
+            Validation::Folds(folds) => split.folds(&train.batch, folds, seed)?,
+            Validation::Share(share) => vec![split.share(&train.batch, share, seed)?],
+            Validation::None | Validation::Given => vec![split.share(&train.batch, 0.2, seed)?],
         };
         let (mut squares, mut rows) = (0.0, 0);
         for sides in sides {
@@ -476,25 +475,29 @@ fn squares_of_blocks(y: &Array2<f64>, predicted: &Array2<f64>) -> Vec<f64> {
 }
 
 /// The targets of rows, a column for each.
-fn targets(rows: &Frame) -> Array2<f64> {
+fn targets(rows: &LoadedTable) -> Array2<f64> {
     let columns: Vec<_> =
         rows.roles.targets().iter().map(|&place| numbers(rows.batch.column(place))).collect();
     Array2::from_shape_fn((rows.batch.num_rows(), columns.len()), |(i, j)| columns[j].value(i))
 }
 
 /// What was tried, which of it was best, and the model that it made.
-type Tried = (Vec<Trial>, usize, Trained);
+type Tried = (Vec<SettingsTrial>, usize, Trained);
 
 /// The rows that a run learns from and chooses by, and their file.
 #[derive(Clone, Copy)]
 struct Part<'a> {
-    train: &'a Frame,
-    valid: Option<&'a Frame>,
+    train: &'a LoadedTable,
+    valid: Option<&'a LoadedTable>,
     path: &'a Path,
 }
 
 impl Part<'_> {
-    fn fit(&self, recipe: &Recipe, watch: &dyn Watch) -> Result<Trained, windlass_model::Error> {
+    fn fit(
+        &self,
+        recipe: &ModelConfig,
+        watch: &dyn Watch,
+    ) -> Result<Trained, windlass_model::Error> {
         let valid = self.valid.map(|valid| (valid, self.path));
         Model::train((self.train, self.path), valid, recipe, &Ear(watch), None)
     }
@@ -502,9 +505,9 @@ impl Part<'_> {
 
 /// The seed of a trial. The placebo differs from no augmentation in its initial weights and the order of rows only.
 #[must_use]
-pub fn trial_seed(entrant: Entrant, seed: Seed, trial: usize) -> Seed {
-    match entrant.method {
-        Some(MethodName::Placebo) => Protocol::placebo_seed(seed, trial),
+pub fn trial_seed(candidate: Candidate, seed: Seed, trial: usize) -> Seed {
+    match candidate.method {
+        Some(MethodName::Placebo) => CompareConfig::placebo_seed(seed, trial),
         _ => seed,
     }
 }

@@ -3,12 +3,12 @@
 use serde::{Deserialize, Serialize};
 use windlass_model::{Kind, Metrics};
 
-use crate::Protocol;
-use crate::entrant::Entrant;
+use crate::CompareConfig;
+use crate::candidate::Candidate;
 
 /// Settings that were tried inside a training part.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Trial {
+pub struct SettingsTrial {
     /// The settings.
     pub kind: Kind,
     /// The error (RMSE) on the validation rows of the training part; none where nothing was to be chosen.
@@ -36,10 +36,10 @@ pub struct Key {
     pub fold: usize,
     /// Who ran.
     #[serde(flatten)]
-    pub entrant: Entrant,
+    pub candidate: Candidate,
 }
 
-/// One run: an entrant on the rows of a split.
+/// One run: a candidate on the rows of a split.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Run {
     /// Which run it is.
@@ -51,7 +51,7 @@ pub struct Run {
     pub train_rows: usize,
     /// What was tried; nothing where settings are declared.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub trials: Vec<Trial>,
+    pub trials: Vec<SettingsTrial>,
     /// The trial that was chosen.
     pub chosen: usize,
     /// Errors on the held-out rows.
@@ -90,5 +90,5 @@ pub struct Record<P, R> {
     pub runs: Vec<R>,
 }
 
-/// All runs of a comparison, in the order of sizes, repeats, folds and entrants.
-pub type Results = Record<Protocol, Run>;
+/// All runs of a comparison, in the order of sizes, repeats, folds and candidates.
+pub type Results = Record<CompareConfig, Run>;

@@ -25,10 +25,10 @@
 //! # How well it is calibrated
 //!
 //! Simulated tables of 60 to 400 rows (linear and curved targets, signal to noise from 1 to 5, normal and
-//! heavy-tailed noise; ridge regression, random features, nearest neighbours), 3 × 5 folds with a fifth of
+//! heavy-tailed noise; ridge regression, random features, nearest neighbors), 3 × 5 folds with a fifth of
 //! the rows held out, 500 to 2,000 tables each: how often, in per cent, the 95 % interval held the true
 //! mean of d. "Different" methods see different columns and are equal by symmetry; "similar" ones see the
-//! same and differ by mixup, penalty, number of neighbours or seed, as augmentation and ERM do.
+//! same and differ by mixup, penalty, number of neighbors or seed, as augmentation and ERM do.
 //!
 //! | Training rows, of the table | different methods | similar methods |
 //! | :-- | :-- | :-- |
@@ -230,7 +230,7 @@ pub fn random_blocks(rows: usize, seed: Seed) -> Vec<usize> {
     block
 }
 
-/// The same for rows of which neighbours are alike, such as those of a series: every block is of rows one after the
+/// The same for rows of which neighbors are alike, such as those of a series: every block is of rows one after the
 /// other.
 #[must_use]
 pub fn blocks_in_order(rows: usize) -> Vec<usize> {

@@ -8,15 +8,15 @@ use windlass::Seed;
 use windlass_model::weights;
 use windlass_table::numbers;
 
+use crate::candidate::{Candidate, MethodName, ModelName};
 use crate::compare::Comparison;
-use crate::entrant::{Entrant, MethodName, ModelName};
-use crate::protocol::{Common, Rule};
+use crate::config::{Common, Rule};
 use crate::results::{GroupError, Run};
 use crate::statistics::{
     Interval, Sizes, holm, log_ratio, over_repeats, over_splits, random_blocks,
 };
 
-/// What can be said of an entrant.
+/// What can be said of a candidate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Finding {
@@ -32,13 +32,13 @@ pub enum Finding {
     NoEvidence,
 }
 
-/// An entrant with so many training rows, over all splits.
+/// A candidate with so many training rows, over all splits.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Line {
     /// Training rows; `None` is all of a part.
     pub size: Option<usize>,
     /// Who.
-    pub entrant: Entrant,
+    pub candidate: Candidate,
     /// Splits that it ran on.
     pub splits: usize,
     /// The mean over splits of the root mean squared error.
@@ -55,7 +55,7 @@ pub struct Line {
     pub differences: Vec<f64>,
     /// Their mean, with an interval.
     pub difference: Option<Interval>,
-    /// The p-value, adjusted for the number of entrants.
+    /// The p-value, adjusted for the number of candidates.
     pub p: Option<f64>,
     /// What can be said.
     pub finding: Finding,
@@ -68,7 +68,7 @@ pub struct Line {
 /// What a comparison found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
-    /// Every entrant with every number of training rows.
+    /// Every candidate with every number of training rows.
     pub lines: Vec<Line>,
     /// Whether an augmentation helps on all rows.
     pub helps: bool,
@@ -131,34 +131,38 @@ fn worst_domain(runs: &[&Run]) -> Option<(String, f64)> {
 }
 
 impl Comparison<'_> {
-    /// What runs amount to; splits that an entrant or its reference lacks are left out.
+    /// What runs amount to; splits that a candidate or its reference lacks are left out.
     #[must_use]
     pub fn summary(&self, runs: &[Run]) -> Summary {
-        let entrants = self.protocol().entrants();
+        let candidates = self.protocol().candidates();
         let mut lines = vec![];
         for &size in &self.protocol().sizes {
-            let mut of_size: Vec<Line> =
-                entrants.iter().filter_map(|&entrant| self.line(runs, size, entrant)).collect();
+            let mut of_size: Vec<Line> = candidates
+                .iter()
+                .filter_map(|&candidate| self.line(runs, size, candidate))
+                .collect();
             judge(&mut of_size);
             lines.extend(of_size);
         }
         let largest = self.protocol().sizes.last().copied().flatten();
         let main: Vec<&Line> = lines.iter().filter(|line| line.size == largest).collect();
-        let augments = |line: &&&Line| line.entrant.method.is_some_and(MethodName::augments);
+        let augments = |line: &&&Line| line.candidate.method.is_some_and(MethodName::augments);
         let helps = main.iter().filter(augments).any(|line| line.finding == Finding::Helps);
         let (verdict, remarks) = self.in_words(&main, &lines);
         Summary { lines, helps, verdict, remarks }
     }
 
-    fn line(&self, runs: &[Run], size: Option<usize>, entrant: Entrant) -> Option<Line> {
-        let of = |entrant: Entrant| -> Vec<&Run> {
-            runs.iter().filter(|run| run.key.size == size && run.key.entrant == entrant).collect()
+    fn line(&self, runs: &[Run], size: Option<usize>, candidate: Candidate) -> Option<Line> {
+        let of = |candidate: Candidate| -> Vec<&Run> {
+            runs.iter()
+                .filter(|run| run.key.size == size && run.key.candidate == candidate)
+                .collect()
         };
-        let own = of(entrant);
+        let own = of(candidate);
         if own.is_empty() {
             return None;
         }
-        let reference = self.protocol().reference(entrant)?;
+        let reference = self.protocol().reference(candidate)?;
         let same = |a: &Run, b: &Run| (a.key.repeat, a.key.fold) == (b.key.repeat, b.key.fold);
         let pairs: Vec<(&Run, &Run)> = of(reference)
             .into_iter()
@@ -166,11 +170,11 @@ impl Comparison<'_> {
             .collect();
         let differences: Vec<f64> =
             pairs.iter().map(|(run, erm)| log_ratio(run.metrics.rmse, erm.metrics.rmse)).collect();
-        let difference = (entrant != reference && !pairs.is_empty())
+        let difference = (candidate != reference && !pairs.is_empty())
             .then(|| self.interval(&pairs, &differences));
         Some(Line {
             size,
-            entrant,
+            candidate,
             splits: own.len(),
             rmse: mean(own.iter().map(|run| run.metrics.rmse)),
             mae: mean(own.iter().map(|run| run.metrics.mae)),
@@ -180,7 +184,7 @@ impl Comparison<'_> {
             differences,
             difference,
             p: None,
-            finding: match entrant.method {
+            finding: match candidate.method {
                 Some(MethodName::Erm) => Finding::Reference,
                 Some(MethodName::Placebo) => Finding::Placebo,
                 _ => Finding::NoEvidence,
@@ -271,12 +275,12 @@ impl Comparison<'_> {
 
     /// The answer and what else there is to say of the largest training parts and of smaller ones.
     fn in_words(&self, main: &[&Line], lines: &[Line]) -> (String, Vec<String>) {
-        let name = |line: &Line| self.protocol().name(line.entrant);
+        let name = |line: &Line| self.protocol().name(line.candidate);
         let subject = self.protocol().subject();
         let of = |finding: Finding, rival: bool| -> Vec<(&Line, Interval)> {
             let mut found: Vec<(&Line, Interval)> = main
                 .iter()
-                .filter(|line| line.finding == finding && line.entrant.method.is_none() == rival)
+                .filter(|line| line.finding == finding && line.candidate.method.is_none() == rival)
                 .filter_map(|line| Some((*line, line.difference?)))
                 .collect();
             found.sort_by(|a, b| a.1.mean.total_cmp(&b.1.mean));
@@ -315,7 +319,7 @@ impl Comparison<'_> {
         let mut remarks = vec![];
         let mut other_rivals = &rivals[..];
         if let Some((line, interval)) = rivals.first().filter(|(_, rival)| rival.mean < least) {
-            let what = match line.entrant.model {
+            let what = match line.candidate.model {
                 ModelName::Forest => "Use a forest here",
                 ModelName::Ridge => "Use ridge here",
                 _ => "Use `windlass train --auto` here",
@@ -355,7 +359,7 @@ impl Comparison<'_> {
             .filter(|line| line.diverged > 0)
             .map(|line| {
                 let (lost, all) = (line.diverged, line.splits);
-                format!("{} ({lost} of {all} runs)", self.protocol().name(line.entrant))
+                format!("{} ({lost} of {all} runs)", self.protocol().name(line.candidate))
             })
             .collect();
         if !diverged.is_empty() {
@@ -378,7 +382,7 @@ impl Comparison<'_> {
                 .filter(|line| line.size == Some(*rows) && line.finding == Finding::Helps)
                 .filter_map(|line| {
                     let by = in_percent(line.difference?.mean);
-                    Some(format!("{} (RMSE {by})", self.protocol().name(line.entrant)))
+                    Some(format!("{} (RMSE {by})", self.protocol().name(line.candidate)))
                 })
                 .collect();
             remarks.push(match helping.join(", ") {
@@ -405,9 +409,9 @@ impl Comparison<'_> {
     /// How rows were held out, in words.
     #[must_use]
     pub fn how(&self) -> String {
-        let splits = self.sittings();
-        let repeats = splits.iter().map(|sitting| sitting.repeat + 1).max().unwrap_or(0);
-        let folds = splits.iter().map(|sitting| sitting.fold + 1).max().unwrap_or(0);
+        let splits = self.splits();
+        let repeats = splits.iter().map(|split| split.repeat + 1).max().unwrap_or(0);
+        let folds = splits.iter().map(|split| split.fold + 1).max().unwrap_or(0);
         match &self.protocol().rule {
             Rule::Rows => format!("{repeats}×{folds} folds of rows"),
             Rule::Group(column) => format!("{repeats}×{folds} folds of the groups of {column}"),
@@ -428,7 +432,7 @@ impl Comparison<'_> {
     }
 }
 
-/// What can be said of entrants with the same number of training rows.
+/// What can be said of candidates with the same number of training rows.
 fn judge(lines: &mut [Line]) {
     let tested: Vec<usize> = (0..lines.len())
         .filter(|&place| lines[place].finding == Finding::NoEvidence)
@@ -441,15 +445,15 @@ fn judge(lines: &mut [Line]) {
     let chance: BTreeMap<ModelName, f64> = lines
         .iter()
         .filter(|line| line.finding == Finding::Placebo)
-        .filter_map(|line| Some((line.entrant.model, line.difference?.low)))
+        .filter_map(|line| Some((line.candidate.model, line.difference?.low)))
         .filter(|(_, low)| low.is_finite())
         .collect();
     for (place, p) in tested.into_iter().zip(holm(&raw)) {
         let line = &mut lines[place];
         let Some(difference) = line.difference else { continue };
         line.p = Some(p);
-        let by_chance = match line.entrant.method {
-            Some(_) => chance.get(&line.entrant.model).copied(),
+        let by_chance = match line.candidate.method {
+            Some(_) => chance.get(&line.candidate.model).copied(),
             None => None,
         };
         line.finding = match difference.mean {

@@ -16,22 +16,23 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use tpe::density_estimation::DefaultEstimatorBuilder;
 use tpe::{TpeOptimizer, TpeOptimizerBuilder};
-use windlass::{Bandwidth, Draws, GammaLaw, On, Per, Seed, Stream};
+use windlass::{Bandwidth, ClusterOn, Draws, GammaDistribution, Per, Seed, Stream};
 use windlass_model::{
-    AugmentRecipe, Kind, Metrics, Model, NetworkRecipe, Recipe, Scaling, Split, Valid, groups_of,
+    InLoopAugmentConfig, Kind, Metrics, Model, ModelConfig, NetworkConfig, Scaling, Split,
+    Validation, groups_of,
 };
-use windlass_table::{AdaSettings, Clusters, Columns, Frame, Method};
+use windlass_table::{AdaConfig, ClusterCount, Columns, LoadedTable, Method};
 use windlass_train::FittedOn;
 
+use crate::candidate::{decays, point};
 use crate::compare::{Ear, Rows};
-use crate::entrant::{decays, point};
-use crate::protocol::salt;
+use crate::config::salt;
 use crate::statistics::{Interval, Sizes, log_ratio, over_splits};
 use crate::{Error, Result};
 
 /// All that decides what a search finds, besides the rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Quest {
+pub struct TuneConfig {
     /// Which columns are what.
     pub columns: Columns,
     /// Leave out rows without a finite target.
@@ -51,7 +52,7 @@ pub struct Quest {
     /// Only what can be done to a table before training: nothing on hidden layers.
     pub on_tables: bool,
     /// The network; its rate, decay, epochs and augmentation are searched.
-    pub network: NetworkRecipe,
+    pub network: NetworkConfig,
     /// What random numbers depend on.
     pub seed: u64,
 }
@@ -67,14 +68,14 @@ pub struct SearchKey {
 
 /// Settings that were tried.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Attempt {
+pub struct Trial {
     /// The search.
     #[serde(flatten)]
     pub search: SearchKey,
     /// Its number in the search, from 0.
     pub number: usize,
     /// The settings.
-    pub network: NetworkRecipe,
+    pub network: NetworkConfig,
     /// The error (RMSE) that the search sees.
     pub valid: f64,
     /// Errors on the held-out rows of the outer fold, which no search sees.
@@ -85,7 +86,7 @@ pub struct Attempt {
 
 /// What the searches found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Findings {
+pub struct TuneResult {
     /// The gain of augmentation on held-out rows: the logarithm of the ratio of errors.
     pub difference: Interval,
     /// The same in every outer fold.
@@ -95,9 +96,9 @@ pub struct Findings {
     /// Whether augmentation is worth it.
     pub helps: bool,
     /// The settings to use.
-    pub network: NetworkRecipe,
+    pub network: NetworkConfig,
     /// The best settings that augment, whether worth it or not.
-    pub augmented: NetworkRecipe,
+    pub augmented: NetworkConfig,
     /// The answer, in a sentence.
     pub verdict: String,
     /// Trials in all.
@@ -107,7 +108,7 @@ pub struct Findings {
 /// Hears of attempts, and may end the search.
 pub trait SearchWatch: Sync {
     /// Settings were tried.
-    fn tried(&self, _attempt: &Attempt) -> Result<()> {
+    fn tried(&self, _attempt: &Trial) -> Result<()> {
         Ok(())
     }
 
@@ -119,7 +120,7 @@ pub trait SearchWatch: Sync {
 
 impl SearchWatch for () {}
 
-impl Quest {
+impl TuneConfig {
     /// Attempts in all, where no time is set.
     #[must_use]
     pub fn attempts(&self) -> usize {
@@ -131,10 +132,10 @@ impl Quest {
     pub fn run(
         &self,
         table: Rows<'_>,
-        done: Vec<Attempt>,
+        done: Vec<Trial>,
         time: Option<Duration>,
         watch: &dyn SearchWatch,
-    ) -> Result<Option<Vec<Attempt>>> {
+    ) -> Result<Option<Vec<Trial>>> {
         let frame = table.frame;
         let seed = Seed(Seed(self.seed).shared(Stream::Split, salt::OUTER).bits());
         let sides = self
@@ -146,9 +147,9 @@ impl Quest {
             let rounds = searches.len().div_ceil(rayon::current_num_threads());
             time / u32::try_from(rounds).unwrap_or(u32::MAX)
         });
-        let known: BTreeMap<(SearchKey, usize), Attempt> =
+        let known: BTreeMap<(SearchKey, usize), Trial> =
             done.into_iter().map(|attempt| ((attempt.search, attempt.number), attempt)).collect();
-        let found: Vec<Result<Vec<Attempt>>> = searches
+        let found: Vec<Result<Vec<Trial>>> = searches
             .par_iter()
             .with_max_len(1)
             .map(|&key| {
@@ -178,7 +179,7 @@ impl Quest {
     }
 
     /// What attempts amount to.
-    pub fn findings(&self, table: Rows<'_>, attempts: &[Attempt]) -> Result<Findings> {
+    pub fn findings(&self, table: Rows<'_>, attempts: &[Trial]) -> Result<TuneResult> {
         let of = |fold: Option<usize>, augments: bool| {
             attempts.iter().filter(move |a| a.search == SearchKey { fold, augments })
         };
@@ -217,7 +218,7 @@ impl Quest {
             )
         };
         let network = if helps { &augmented.network } else { &plain.network };
-        Ok(Findings {
+        Ok(TuneResult {
             difference,
             differences,
             errors: (with / count as f64, without / count as f64),
@@ -238,9 +239,9 @@ fn searches(folds: usize) -> Vec<SearchKey> {
 }
 
 /// Random bits for the search, by seed and trial.
-struct Bits(Draws);
+struct TpeRng(Draws);
 
-impl TryRng for Bits {
+impl TryRng for TpeRng {
     type Error = Infallible;
 
     fn try_next_u32(&mut self) -> Result<u32, Infallible> {
@@ -260,14 +261,14 @@ impl TryRng for Bits {
 }
 
 /// A setting that is searched: a number on a logarithmic scale, or one of several choices.
-struct Knob {
-    optimiser: TpeOptimizer<DefaultEstimatorBuilder>,
+struct Param {
+    optimizer: TpeOptimizer<DefaultEstimatorBuilder>,
     /// The ends of what is asked for: logarithms, or places in a list.
     ends: (f64, f64),
     range: Option<(f64, f64)>,
 }
 
-impl Knob {
+impl Param {
     fn build(
         estimator: DefaultEstimatorBuilder,
         range: tpe::range::Range,
@@ -279,18 +280,18 @@ impl Knob {
 
     fn number(low: f64, high: f64) -> Self {
         let range = tpe::range(low.ln(), high.ln()).expect("two ends");
-        let optimiser = Self::build(tpe::parzen_estimator(), range);
-        Self { optimiser, ends: (low.ln(), high.ln()), range: Some((low, high)) }
+        let optimizer = Self::build(tpe::parzen_estimator(), range);
+        Self { optimizer, ends: (low.ln(), high.ln()), range: Some((low, high)) }
     }
 
     fn choice(count: usize) -> Self {
         let range = tpe::categorical_range(count).expect("a choice");
-        let optimiser = Self::build(tpe::histogram_estimator(), range);
-        Self { optimiser, ends: (0.0, count as f64), range: None }
+        let optimizer = Self::build(tpe::histogram_estimator(), range);
+        Self { optimizer, ends: (0.0, count as f64), range: None }
     }
 
-    fn ask(&mut self, bits: &mut Bits) -> f64 {
-        self.optimiser.ask(bits).expect("values that were told are in the range")
+    fn ask(&mut self, bits: &mut TpeRng) -> f64 {
+        self.optimizer.ask(bits).expect("values that were told are in the range")
     }
 
     /// A place in the range, from 0 to 1.
@@ -300,7 +301,7 @@ impl Knob {
     }
 
     fn tell(&mut self, value: f64, error: f64) {
-        self.optimiser.tell(value, error).expect("values that were asked for");
+        self.optimizer.tell(value, error).expect("values that were asked for");
     }
 
     /// Three digits are plenty, and can be typed.
@@ -316,8 +317,8 @@ impl Knob {
 }
 
 /// The settings of a search, each with a knob of its own. A knob hears only of trials that used it.
-struct Space {
-    knobs: BTreeMap<&'static str, Knob>,
+struct SearchSpace {
+    knobs: BTreeMap<&'static str, Param>,
     augments: bool,
     layers: usize,
     rows: usize,
@@ -328,26 +329,26 @@ const METHODS: [&str; 5] = ["none", "ada", "c-mixup", "mixup", "noise"];
 const START: usize = 10;
 const EPOCHS: [usize; 3] = [100, 200, 400];
 
-impl Space {
-    fn new(quest: &Quest, augments: bool, rows: usize) -> Self {
+impl SearchSpace {
+    fn new(quest: &TuneConfig, augments: bool, rows: usize) -> Self {
         let layers = if quest.on_tables { 0 } else { quest.network.hidden.len().min(2) };
         let most = (rows as f64 / 4.0).clamp(3.0, 64.0);
         let knobs = BTreeMap::from([
-            ("rate", Knob::number(5e-4, 1e-2)),
+            ("rate", Param::number(5e-4, 1e-2)),
             (
                 "decay",
-                Knob::number(decays(&quest.network.training).0, decays(&quest.network.training).1),
+                Param::number(decays(&quest.network.training).0, decays(&quest.network.training).1),
             ),
-            ("epochs", Knob::choice(EPOCHS.len())),
-            ("method", Knob::choice(METHODS.len())),
-            ("layer", Knob::choice(layers + 1)),
-            ("groups", Knob::number(2.0, most)),
-            ("alpha", Knob::number(1.2, 8.0)),
-            ("law", Knob::choice(3)),
-            ("on", Knob::choice(3)),
-            ("beta", Knob::number(0.1, 4.0)),
-            ("bandwidth", Knob::number(0.05, 2.0)),
-            ("noise", Knob::number(0.01, 0.5)),
+            ("epochs", Param::choice(EPOCHS.len())),
+            ("method", Param::choice(METHODS.len())),
+            ("layer", Param::choice(layers + 1)),
+            ("groups", Param::number(2.0, most)),
+            ("alpha", Param::number(1.2, 8.0)),
+            ("law", Param::choice(3)),
+            ("on", Param::choice(3)),
+            ("beta", Param::number(0.1, 4.0)),
+            ("bandwidth", Param::number(0.05, 2.0)),
+            ("noise", Param::number(0.01, 0.5)),
         ]);
         Self { knobs, augments, layers, rows }
     }
@@ -356,10 +357,10 @@ impl Space {
     /// turn: what the search learns from is then not a matter of luck.
     fn ask(
         &mut self,
-        usual: &NetworkRecipe,
+        usual: &NetworkConfig,
         number: usize,
-        bits: &mut Bits,
-    ) -> (NetworkRecipe, Vec<(&'static str, f64)>) {
+        bits: &mut TpeRng,
+    ) -> (NetworkConfig, Vec<(&'static str, f64)>) {
         let mut asked = vec![];
         let mut turn = |name: &'static str| {
             let place = self.knobs.keys().position(|other| *other == name).unwrap_or(0);
@@ -382,14 +383,14 @@ impl Space {
         let method = match if self.augments { METHODS[place(turn("method"))] } else { "none" } {
             "ada" => {
                 let alpha = turn("alpha");
-                let clusters = Clusters::Count(place(turn("groups").round()).min(self.rows));
+                let clusters = ClusterCount::Count(place(turn("groups").round()).min(self.rows));
                 let gamma = match place(turn("law")) {
-                    0 => GammaLaw::Uniform { alpha },
-                    1 => GammaLaw::LogUniform { alpha },
-                    _ => GammaLaw::PaperGrid { alpha, values: 20 },
+                    0 => GammaDistribution::Uniform { alpha },
+                    1 => GammaDistribution::LogUniform { alpha },
+                    _ => GammaDistribution::PaperGrid { alpha, values: 20 },
                 };
-                let on = [On::X, On::Y, On::Xy][place(turn("on"))];
-                Some(Method::Ada(AdaSettings { clusters, gamma, on, ..AdaSettings::default() }))
+                let on = [ClusterOn::X, ClusterOn::Y, ClusterOn::Xy][place(turn("on"))];
+                Some(Method::Ada(AdaConfig { clusters, gamma, on, ..AdaConfig::default() }))
             }
             "c-mixup" => {
                 let bandwidth = Bandwidth::Deviations(turn("bandwidth"));
@@ -406,7 +407,7 @@ impl Space {
             let hidden = self.layers > 0 && !matches!(method, Method::Noise { .. });
             let layer = if hidden { place(turn("layer")) } else { 0 };
             let fitted_on = FittedOn::TrainingRows;
-            AugmentRecipe { method, layer, originals: false, fitted_on }
+            InLoopAugmentConfig { method, layer, originals: false, fitted_on }
         });
         (network, asked)
     }
@@ -420,11 +421,11 @@ impl Space {
 
 /// One search inside a training part.
 struct Search<'a> {
-    quest: &'a Quest,
+    quest: &'a TuneConfig,
     key: SearchKey,
     train: Rows<'a>,
-    held: Option<Frame>,
-    known: &'a BTreeMap<(SearchKey, usize), Attempt>,
+    held: Option<LoadedTable>,
+    known: &'a BTreeMap<(SearchKey, usize), Trial>,
     until: Option<Instant>,
     watch: &'a dyn SearchWatch,
 }
@@ -439,11 +440,12 @@ impl crate::Watch for Stop<'_> {
 }
 
 impl Search<'_> {
-    fn run(&self) -> Result<Vec<Attempt>> {
+    fn run(&self) -> Result<Vec<Trial>> {
         let quest = self.quest;
-        let mut space = Space::new(quest, self.key.augments, self.train.frame.batch.num_rows());
+        let mut space =
+            SearchSpace::new(quest, self.key.augments, self.train.frame.batch.num_rows());
         let fold = self.key.fold.map_or(0, |fold| fold as u64 + 1);
-        let mut attempts: Vec<Attempt> = vec![];
+        let mut attempts: Vec<Trial> = vec![];
         for number in 0..quest.trials {
             let known = self.known.get(&(self.key, number));
             let late = self.until.is_some_and(|until| Instant::now() >= until);
@@ -451,10 +453,10 @@ impl Search<'_> {
                 break;
             }
             let draws = Seed(quest.seed).at(Stream::Split, salt::SEARCH | fold, number as u64);
-            let mut bits = Bits(draws);
+            let mut bits = TpeRng(draws);
             // The usual settings first, without augmentation: neither search does worse than they do.
             let (network, asked) = match number {
-                0 => (NetworkRecipe { augment: None, ..quest.network.clone() }, vec![]),
+                0 => (NetworkConfig { augment: None, ..quest.network.clone() }, vec![]),
                 _ => space.ask(&quest.network, number, &mut bits),
             };
             let attempt = if let Some(attempt) = known {
@@ -471,15 +473,15 @@ impl Search<'_> {
     }
 
     /// Tries settings; `None` if it was stopped.
-    fn attempt(&self, number: usize, mut network: NetworkRecipe) -> Result<Option<Attempt>> {
+    fn attempt(&self, number: usize, mut network: NetworkConfig) -> Result<Option<Trial>> {
         let (started, quest) = (Instant::now(), self.quest);
         let Rows { frame, path } = self.train;
-        network.valid = Valid::Folds(quest.inner);
+        network.valid = Validation::Folds(quest.inner);
         network.split = match &quest.split {
             Split::Groups(column) if groups_of(&frame.batch, column)?.len() < 2 => Split::Rows,
             split => split.clone(),
         };
-        let recipe = Recipe {
+        let recipe = ModelConfig {
             columns: quest.columns.clone(),
             drop_missing_target: quest.drop_missing_target,
             scaling: quest.scaling,
@@ -504,7 +506,7 @@ impl Search<'_> {
             Some(held) => Some(trained.model.evaluate(held, path)?.1),
             None => None,
         };
-        Ok(Some(Attempt {
+        Ok(Some(Trial {
             search: self.key,
             number,
             network,

@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use tempfile::TempDir;
 use windlass::{Seed, Stream};
 use windlass_compare::{
-    Common, Comparison, Entrant, Error, Finding, Folder, Given, GroupError, Key, Line, MethodName,
-    ModelName, Plan, Protocol, Results, Rows, Rule, Run, Sitting, Watch,
+    Candidate, Common, CompareConfig, Comparison, Error, Finding, Fold, Given, GroupError, Key,
+    Line, MethodName, ModelName, Plan, Results, Rows, Rule, Run, RunDir, Watch,
 };
-use windlass_model::{NetworkRecipe, Scaling, Split, Valid};
-use windlass_table::{Columns, DEFAULT_MEMORY, Frame, ReadOptions, Table};
+use windlass_model::{NetworkConfig, Scaling, Split, Validation};
+use windlass_table::{Columns, DEFAULT_MEMORY, LoadedTable, ReadOptions, Table};
 use windlass_train::{Activation, Training};
 
 fn draw(step: u64, row: usize) -> f64 {
@@ -35,15 +35,15 @@ fn text(rows: usize, poison: impl Fn(usize) -> bool) -> String {
     text
 }
 
-fn frame(folder: &TempDir, name: &str, text: &str, columns: &Columns) -> Frame {
+fn frame(folder: &TempDir, name: &str, text: &str, columns: &Columns) -> LoadedTable {
     let path = folder.path().join(name);
     std::fs::write(&path, text).unwrap();
     let table = Table::open(&[path], &ReadOptions::default()).unwrap();
-    Frame::load(&table, columns, false, DEFAULT_MEMORY, &()).unwrap()
+    LoadedTable::load(&table, columns, false, DEFAULT_MEMORY, &()).unwrap()
 }
 
-fn protocol(rule: Rule) -> Protocol {
-    Protocol {
+fn protocol(rule: Rule) -> CompareConfig {
+    CompareConfig {
         columns: Columns {
             target: vec!["y".into()],
             carry: vec!["site".into(), "day".into()],
@@ -60,12 +60,12 @@ fn protocol(rule: Rule) -> Protocol {
         repeats: 1,
         sizes: vec![None],
         tune: 2,
-        network: NetworkRecipe {
+        network: NetworkConfig {
             hidden: vec![8, 8],
             activation: Activation::Relu,
             training: Training { epochs: 4, ..Training::default() },
             augment: None,
-            valid: Valid::Share(0.2),
+            valid: Validation::Share(0.2),
             split: Split::Rows,
             valid_seed: None,
         },
@@ -73,7 +73,7 @@ fn protocol(rule: Rule) -> Protocol {
     }
 }
 
-fn rows(frame: &Frame) -> Rows<'_> {
+fn rows(frame: &LoadedTable) -> Rows<'_> {
     Rows { frame, path: Path::new("t.csv") }
 }
 
@@ -105,16 +105,16 @@ fn nothing_leaks_from_held_out_rows() {
         let clean = frame(&folder, "clean.csv", &text(60, |_| false), &protocol.columns);
         let whole = Comparison::new(&protocol, rows(&clean), None).unwrap();
         let expected = whole.run(vec![], &()).unwrap();
-        let sitting = &whole.sittings()[1];
-        let in_test = |row: usize| sitting.test.contains(&row);
-        let later = |row: usize| !sitting.train.contains(&row);
+        let split = &whole.splits()[1];
+        let in_test = |row: usize| split.test.contains(&row);
+        let later = |row: usize| !split.train.contains(&row);
         for poisoned in [&in_test as &dyn Fn(usize) -> bool, &later] {
             let dirty = frame(&folder, "dirty.csv", &text(60, poisoned), &protocol.columns);
             let other = Comparison::new(&protocol, rows(&dirty), None).unwrap();
-            assert_eq!(&other.sittings()[1], sitting);
+            assert_eq!(&other.splits()[1], split);
             let other = other.run(vec![], &()).unwrap();
             let of_fold = |runs: &[Run]| -> Vec<Run> {
-                runs.iter().filter(|run| run.key.fold == sitting.fold).cloned().collect()
+                runs.iter().filter(|run| run.key.fold == split.fold).cloned().collect()
             };
             let (clean, dirty) = (of_fold(&expected), of_fold(&other));
             assert_eq!(clean.len(), 11);
@@ -127,7 +127,7 @@ fn nothing_leaks_from_held_out_rows() {
     }
 }
 
-/// Every entrant has the same rows, seed, steps and number of settings; the placebo another seed.
+/// Every candidate has the same rows, seed, steps and number of settings; the placebo another seed.
 #[test]
 fn conditions_are_equal() {
     let folder = tempfile::tempdir().unwrap();
@@ -139,7 +139,7 @@ fn conditions_are_equal() {
     for fold in 0..3 {
         let of_fold: Vec<&Run> = runs.iter().filter(|run| run.key.fold == fold).collect();
         let erm = of_fold[0];
-        assert_eq!(erm.key.entrant.method, Some(MethodName::Erm));
+        assert_eq!(erm.key.candidate.method, Some(MethodName::Erm));
         for run in &of_fold {
             assert_eq!((run.seed, run.train_rows), (erm.seed, 40));
             assert_eq!((run.trials.len(), run.metrics.rows), (2, 20));
@@ -152,7 +152,7 @@ fn conditions_are_equal() {
             assert_eq!((&own.training, &own.hidden), (&base.training, &base.hidden));
         }
         let placebo =
-            of_fold.iter().find(|run| run.key.entrant.method == Some(MethodName::Placebo));
+            of_fold.iter().find(|run| run.key.candidate.method == Some(MethodName::Placebo));
         // It is judged by the same validation rows.
         let mut kind = placebo.unwrap().trials[0].kind.clone();
         if let windlass_model::Kind::Network(network) = &mut kind {
@@ -167,7 +167,7 @@ fn conditions_are_equal() {
 struct Few<'a> {
     left: AtomicUsize,
     seen: Mutex<Vec<Key>>,
-    folder: Option<&'a Folder>,
+    folder: Option<&'a RunDir>,
 }
 
 impl Watch for Few<'_> {
@@ -201,19 +201,19 @@ fn results_do_not_depend_on_order_or_on_stops() {
         tables: vec![table.profile.fingerprint.clone()],
     };
     let place = folder.path().join("results");
-    let kept = Folder::create(&place, &plan).unwrap();
+    let kept = RunDir::create(&place, &plan).unwrap();
     let few = Few { left: AtomicUsize::new(7), seen: Mutex::default(), folder: Some(&kept) };
     let some = comparison.run(vec![], &few).unwrap();
     assert!((7..expected.len()).contains(&some.len()));
     let seen = few.seen.lock().unwrap().len();
-    assert!(matches!(Folder::resume::<_, Run>(&place, &plan), Err(Error::Busy { .. })));
+    assert!(matches!(RunDir::resume::<_, Run>(&place, &plan), Err(Error::Busy { .. })));
     drop(kept);
     // As if the machine had gone off while a line was written.
     let lines = std::fs::read_to_string(place.join("runs.jsonl")).unwrap();
     std::fs::write(place.join("runs.jsonl"), lines.clone() + &lines[..40]).unwrap();
 
-    assert!(matches!(Folder::create(&place, &plan), Err(Error::HasResults { .. })));
-    let (kept, done) = Folder::resume::<_, Run>(&place, &plan).unwrap();
+    assert!(matches!(RunDir::create(&place, &plan), Err(Error::HasResults { .. })));
+    let (kept, done) = RunDir::resume::<_, Run>(&place, &plan).unwrap();
     assert_eq!(done.len(), seen);
     let rest =
         Few { left: AtomicUsize::new(usize::MAX), seen: Mutex::default(), folder: Some(&kept) };
@@ -230,13 +230,14 @@ fn results_do_not_depend_on_order_or_on_stops() {
         runs: all,
     };
     kept.finish(&results).unwrap();
-    assert_eq!(timeless(Folder::resume(&place, &plan).unwrap().1), expected);
+    assert_eq!(timeless(RunDir::resume(&place, &plan).unwrap().1), expected);
 
-    let says =
-        |plan: &Plan<Protocol>| Folder::resume::<_, Run>(&place, plan).unwrap_err().to_string();
+    let says = |plan: &Plan<CompareConfig>| {
+        RunDir::resume::<_, Run>(&place, plan).unwrap_err().to_string()
+    };
     let other = Plan { tables: vec!["xxh3-128:0".into()], ..plan.clone() };
     assert!(says(&other).contains("results of other data"));
-    let other = Plan { protocol: Protocol { folds: 4, ..protocol.clone() }, ..plan.clone() };
+    let other = Plan { protocol: CompareConfig { folds: 4, ..protocol.clone() }, ..plan.clone() };
     assert!(says(&other).contains("results of other settings: folds 3, now folds 4"));
 }
 
@@ -274,25 +275,28 @@ fn domains_say_what_other_domains_would_do() {
         common: Common::HeldOutDomains,
     });
     let protocol = protocol(rule);
-    let protocol = Protocol { folds: 1, models: vec![ModelName::Mlp], ..protocol };
+    let protocol = CompareConfig { folds: 1, models: vec![ModelName::Mlp], ..protocol };
     let table = frame(&folder, "t.csv", &text(60, |_| false), &protocol.columns);
     // Every row is a day of its own.
-    let sitting = |repeat| Sitting {
+    let split = |repeat| Fold {
         repeat,
         fold: 0,
         train: (0..50).collect(),
         valid: Some((50..55).collect()),
         test: (55..60).collect(),
     };
-    let sittings = (0..8).map(sitting).collect();
-    let comparison = Comparison::with_splits(&protocol, rows(&table), None, sittings).unwrap();
+    let splits = (0..8).map(split).collect();
+    let comparison = Comparison::with_splits(&protocol, rows(&table), None, splits).unwrap();
     // Of five days, all trainings agree on each.
     let finding = |gains: [f64; 5]| {
         let mut runs = made_up(&comparison, |_| 0.0);
         for run in &mut runs {
-            let ada = run.key.entrant.method == Some(MethodName::Ada);
+            let ada = run.key.candidate.method == Some(MethodName::Ada);
             let wobble = 0.002
-                * draw(5 + run.key.repeat as u64, run.key.entrant.method.map_or(0, |m| m as usize));
+                * draw(
+                    5 + run.key.repeat as u64,
+                    run.key.candidate.method.map_or(0, |m| m as usize),
+                );
             let error = |(day, gain): (usize, f64)| GroupError {
                 name: day.to_string(),
                 metrics: windlass_model::Metrics {
@@ -304,7 +308,7 @@ fn domains_say_what_other_domains_would_do() {
             run.domains = gains.into_iter().enumerate().map(error).collect();
         }
         let summary = comparison.summary(&runs);
-        let ada = |line: &&Line| line.entrant.method == Some(MethodName::Ada);
+        let ada = |line: &&Line| line.candidate.method == Some(MethodName::Ada);
         summary.lines.iter().find(ada).unwrap().finding
     };
     assert_eq!(finding([-0.1; 5]), Finding::Helps);
@@ -315,31 +319,31 @@ fn domains_say_what_other_domains_would_do() {
 #[test]
 fn the_verdict_is_plain() {
     let folder = tempfile::tempdir().unwrap();
-    let protocol = Protocol { repeats: 3, folds: 5, ..protocol(Rule::Rows) };
+    let protocol = CompareConfig { repeats: 3, folds: 5, ..protocol(Rule::Rows) };
     let table = frame(&folder, "t.csv", &text(60, |_| false), &protocol.columns);
     let comparison = Comparison::new(&protocol, rows(&table), None).unwrap();
-    let method = |method| Entrant { model: ModelName::Mlp, method: Some(method), declared: None };
+    let method = |method| Candidate { model: ModelName::Mlp, method: Some(method), declared: None };
     let wobble = |key: Key, size: f64| {
-        let step = 7 + 31 * key.repeat as u64 + key.entrant.method.map_or(0, |m| m as u64 * 1000);
+        let step = 7 + 31 * key.repeat as u64 + key.candidate.method.map_or(0, |m| m as u64 * 1000);
         size * draw(step, key.fold)
     };
-    let gain = |key: Key| match key.entrant {
-        Entrant { model: ModelName::Ridge, .. } => 0.5 + wobble(key, 0.01),
-        Entrant { model: ModelName::Forest, .. } => wobble(key, 0.01),
-        Entrant { method: Some(MethodName::Erm), .. } => 0.0,
-        Entrant { method: Some(MethodName::AdaManifold), .. } => -0.05 + wobble(key, 0.01),
-        Entrant { method: Some(MethodName::Mixup), .. } => 0.05 + wobble(key, 0.01),
+    let gain = |key: Key| match key.candidate {
+        Candidate { model: ModelName::Ridge, .. } => 0.5 + wobble(key, 0.01),
+        Candidate { model: ModelName::Forest, .. } => wobble(key, 0.01),
+        Candidate { method: Some(MethodName::Erm), .. } => 0.0,
+        Candidate { method: Some(MethodName::AdaManifold), .. } => -0.05 + wobble(key, 0.01),
+        Candidate { method: Some(MethodName::Mixup), .. } => 0.05 + wobble(key, 0.01),
         _ => wobble(key, 0.01),
     };
     let summary = comparison.summary(&made_up(&comparison, gain));
     let found =
-        |entrant| summary.lines.iter().find(|line| line.entrant == entrant).unwrap().finding;
+        |candidate| summary.lines.iter().find(|line| line.candidate == candidate).unwrap().finding;
     assert!(summary.helps);
     assert_eq!(found(method(MethodName::AdaManifold)), Finding::Helps);
     assert_eq!(found(method(MethodName::Mixup)), Finding::Hurts);
     assert_eq!(found(method(MethodName::Ada)), Finding::NoEvidence);
     assert_eq!(
-        found(Entrant { model: ModelName::Ridge, method: None, declared: None }),
+        found(Candidate { model: ModelName::Ridge, method: None, declared: None }),
         Finding::Hurts
     );
     assert!(summary.verdict.starts_with("ada-manifold helps: RMSE "), "{}", summary.verdict);
@@ -353,7 +357,7 @@ fn the_verdict_is_plain() {
     );
 
     // The same gain, but chance alone does as much.
-    let lucky = |key: Key| match key.entrant.method {
+    let lucky = |key: Key| match key.candidate.method {
         Some(MethodName::Placebo) => -0.04 + wobble(key, 0.02),
         _ => gain(key),
     };
@@ -362,7 +366,7 @@ fn the_verdict_is_plain() {
     assert!(summary.verdict.starts_with("No evidence that augmentation helps."));
 
     // A forest that is better than all is the advice.
-    let forest = |key: Key| match key.entrant.model {
+    let forest = |key: Key| match key.candidate.model {
         ModelName::Forest => -0.2 + wobble(key, 0.01),
         _ => gain(key),
     };
@@ -370,9 +374,9 @@ fn the_verdict_is_plain() {
     assert!(summary.verdict.starts_with("Use a forest here: "), "{}", summary.verdict);
 
     // Also where a method had less error, but not for certain; and every rival is named.
-    let unsure = |key: Key| match key.entrant {
-        Entrant { model: ModelName::Ridge, .. } => -0.1 + wobble(key, 0.01),
-        Entrant { method: Some(MethodName::AdaManifold), .. } => -0.3 + wobble(key, 0.4),
+    let unsure = |key: Key| match key.candidate {
+        Candidate { model: ModelName::Ridge, .. } => -0.1 + wobble(key, 0.01),
+        Candidate { method: Some(MethodName::AdaManifold), .. } => -0.3 + wobble(key, 0.4),
         _ => forest(key),
     };
     let summary = comparison.summary(&made_up(&comparison, unsure));
@@ -393,7 +397,7 @@ fn the_verdict_is_plain() {
 #[test]
 fn the_latest_rows_are_the_sample_in_time() {
     let folder = tempfile::tempdir().unwrap();
-    let protocol = Protocol { sizes: vec![Some(10)], ..protocol(Rule::Time("day".into())) };
+    let protocol = CompareConfig { sizes: vec![Some(10)], ..protocol(Rule::Time("day".into())) };
     let straight = text(60, |_| false);
     let (head, rest) = straight.split_once('\n').unwrap();
     let mut lines: Vec<&str> = rest.lines().collect();
@@ -402,11 +406,8 @@ fn the_latest_rows_are_the_sample_in_time() {
     let latest = |name: &str, text: &str| -> Vec<Vec<f64>> {
         let table = frame(&folder, name, text, &protocol.columns);
         let days = windlass_table::numbers(table.batch.column_by_name("day").unwrap());
-        let sittings = protocol.sittings(&table, None).unwrap();
-        sittings
-            .iter()
-            .map(|s| s.train[..10].iter().map(|&row| days.value(row)).collect())
-            .collect()
+        let splits = protocol.splits(&table, None).unwrap();
+        splits.iter().map(|s| s.train[..10].iter().map(|&row| days.value(row)).collect()).collect()
     };
     let (one, other) = (latest("one.csv", &straight), latest("other.csv", &backwards));
     assert_eq!(one, other);
@@ -417,17 +418,17 @@ fn the_latest_rows_are_the_sample_in_time() {
 #[test]
 fn sizes_are_samples_of_training_rows() {
     let folder = tempfile::tempdir().unwrap();
-    let protocol = Protocol { sizes: vec![Some(10), None], ..protocol(Rule::Rows) };
+    let protocol = CompareConfig { sizes: vec![Some(10), None], ..protocol(Rule::Rows) };
     let table = frame(&folder, "t.csv", &text(60, |_| false), &protocol.columns);
     let comparison = Comparison::new(&protocol, rows(&table), None).unwrap();
     let runs = comparison.run(vec![], &()).unwrap();
     let trained: Vec<usize> = runs.iter().map(|run| run.train_rows).collect();
     assert_eq!(trained.iter().filter(|&&rows| rows == 10).count(), 33);
     assert_eq!(trained.iter().filter(|&&rows| rows == 40).count(), 33);
-    let large = Protocol { sizes: vec![Some(41)], ..protocol.clone() };
+    let large = CompareConfig { sizes: vec![Some(41)], ..protocol.clone() };
     let refused = Comparison::new(&large, rows(&table), None).unwrap_err();
     assert_eq!(refused.to_string(), "`t.csv`: --sizes 41: the smallest training part has 40 rows");
-    let alone = Protocol { methods: vec![MethodName::Ada], ..protocol.clone() };
+    let alone = CompareConfig { methods: vec![MethodName::Ada], ..protocol.clone() };
     let refused = Comparison::new(&alone, rows(&table), None).unwrap_err();
     assert_eq!(
         refused.to_string(),
@@ -449,7 +450,7 @@ fn a_test_file_is_the_same_for_all_runs() {
     assert!(runs.iter().all(|run| run.train_rows == 60 && run.metrics.rows == 90));
     let erm: Vec<f64> = runs
         .iter()
-        .filter(|run| run.key.entrant.method == Some(MethodName::Erm))
+        .filter(|run| run.key.candidate.method == Some(MethodName::Erm))
         .map(|run| run.metrics.rmse)
         .collect();
     assert!(erm[0] != erm[1] && erm[1] != erm[2]);

@@ -14,21 +14,23 @@ use arrow_array::RecordBatch;
 use ndarray::{Array2, Axis};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use windlass::{GammaLaw, Seed};
-use windlass_table::{AdaSettings, AnchorChoice, Clusters, Method, select};
+use windlass::{GammaDistribution, Seed};
+use windlass_table::{AdaConfig, AnchorSource, ClusterCount, Method, select};
 use windlass_train::{Activation, FittedOn, Outcome, RunResult, Training, Watch, run_all};
 
-use crate::fit::{Judged, Part, Prepared, Task, Trained, check_sizes, member_seed};
-use crate::model::Member;
-use crate::recipe::{AugmentRecipe, AutoRecipe, Kind, NetworkRecipe, Valid};
+use crate::config::{AutoConfig, InLoopAugmentConfig, Kind, NetworkConfig, Validation};
+use crate::model::EnsembleMember;
 use crate::split::groups_of;
-use crate::{Error, ForestSettings, Metrics, Model, Result, Sides, Split};
+use crate::train::{
+    FoldBatches, OofPredictions, Prepared, Task, Trained, check_sizes, member_seed,
+};
+use crate::{Error, Fold, ForestSettings, Metrics, Model, Result, Split};
 
 /// How a model was chosen.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Choice {
     /// What was tried, the best first.
-    pub candidates: Vec<Candidate>,
+    pub candidates: Vec<PortfolioResult>,
     /// Fits in all.
     pub fits: usize,
     /// Parts that were held out in turn.
@@ -63,7 +65,7 @@ impl FarGroups {
 
 /// A model that was tried.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Candidate {
+pub struct PortfolioResult {
     /// In words.
     pub name: String,
     /// The model.
@@ -76,22 +78,22 @@ pub struct Candidate {
 
 /// An idea of a model.
 #[derive(Debug, Clone)]
-struct Idea {
+struct PortfolioEntry {
     name: String,
     kind: Kind,
 }
 
-impl Idea {
+impl PortfolioEntry {
     fn network(
         rate: f64,
         weight_decay: f64,
-        augment: Option<AugmentRecipe>,
+        augment: Option<InLoopAugmentConfig>,
         split: &Split,
     ) -> Self {
         let with = augment.as_ref().map_or(String::new(), |augment| {
             let place = if augment.layer == 0 { "" } else { "manifold " };
             let gamma = match &augment.method {
-                Method::Ada(AdaSettings { gamma: GammaLaw::List(list), .. }) => {
+                Method::Ada(AdaConfig { gamma: GammaDistribution::List(list), .. }) => {
                     format!(", γ = {}", list[0])
                 }
                 _ => String::new(),
@@ -99,12 +101,12 @@ impl Idea {
             format!(" with {place}{}{gamma}", augment.method.name())
         });
         let training = Training { rate, weight_decay, ..Training::default() };
-        let network = NetworkRecipe {
+        let network = NetworkConfig {
             hidden: vec![128, 128],
             activation: Activation::Relu,
             training,
             augment,
-            valid: Valid::Folds(0),
+            valid: Validation::Folds(0),
             split: split.clone(),
             valid_seed: None,
         };
@@ -122,13 +124,13 @@ impl Idea {
     }
 }
 
-fn ada(anchors: AnchorChoice, gamma: GammaLaw, layer: usize) -> AugmentRecipe {
-    let method = Method::Ada(AdaSettings { anchors, gamma, ..AdaSettings::default() });
-    AugmentRecipe { method, layer, originals: false, fitted_on: FittedOn::TrainingRows }
+fn ada(anchors: AnchorSource, gamma: GammaDistribution, layer: usize) -> InLoopAugmentConfig {
+    let method = Method::Ada(AdaConfig { anchors, gamma, ..AdaConfig::default() });
+    InLoopAugmentConfig { method, layer, originals: false, fitted_on: FittedOn::TrainingRows }
 }
 
 /// What is tried on so many rows. Large tables need less decay.
-fn portfolio(rows: usize, split: &Split) -> Vec<Idea> {
+fn portfolio(rows: usize, split: &Split) -> Vec<PortfolioEntry> {
     let decays = match rows {
         0..300 => [1.0, 0.2],
         300..1000 => [0.3, 0.03],
@@ -137,17 +139,17 @@ fn portfolio(rows: usize, split: &Split) -> Vec<Idea> {
     let mut ideas = vec![];
     for weight_decay in decays {
         for rate in [1e-3, 4e-3] {
-            ideas.push(Idea::network(rate, weight_decay, None, split));
-            let manifold = ada(AnchorChoice::KMeans, GammaLaw::default(), 1);
-            ideas.push(Idea::network(rate, weight_decay, Some(manifold), split));
+            ideas.push(PortfolioEntry::network(rate, weight_decay, None, split));
+            let manifold = ada(AnchorSource::KMeans, GammaDistribution::default(), 1);
+            ideas.push(PortfolioEntry::network(rate, weight_decay, Some(manifold), split));
         }
     }
-    ideas.extend([0.1, 1.0, 10.0, 100.0].map(Idea::ridge));
-    ideas.extend([1, 3].map(Idea::forest));
+    ideas.extend([0.1, 1.0, 10.0, 100.0].map(PortfolioEntry::ridge));
+    ideas.extend([1, 3].map(PortfolioEntry::forest));
     ideas
 }
 
-impl AutoRecipe {
+impl AutoConfig {
     /// The networks that are trained, and the epochs of each.
     #[must_use]
     pub fn networks(&self, rows: usize) -> (usize, usize) {
@@ -158,13 +160,13 @@ impl AutoRecipe {
 }
 
 /// A candidate with its fits and what they say of held-out rows.
-struct Tried {
-    idea: Idea,
-    members: Vec<Member>,
-    judged: Judged,
+struct FittedEntry {
+    idea: PortfolioEntry,
+    members: Vec<EnsembleMember>,
+    judged: OofPredictions,
 }
 
-pub(crate) fn train(task: &Task<'_>, settings: &AutoRecipe, watch: &dyn Watch) -> Result<Trained> {
+pub(crate) fn train(task: &Task<'_>, settings: &AutoConfig, watch: &dyn Watch) -> Result<Trained> {
     let Task { frame, path, recipe, .. } = *task;
     let seed = Seed(recipe.seed);
     if settings.folds < 2 {
@@ -182,7 +184,7 @@ pub(crate) fn train(task: &Task<'_>, settings: &AutoRecipe, watch: &dyn Watch) -
     let mut shares = blend.shares;
     let mut far_groups = None;
     let held: Vec<usize> = sides.iter().flat_map(|sides| sides.held.iter().copied()).collect();
-    let mut honest = Judged {
+    let mut honest = OofPredictions {
         y: pool[0].judged.y.clone(),
         predicted: blend.honest,
         weights: pool[0].judged.weights.clone(),
@@ -211,11 +213,13 @@ pub(crate) fn train(task: &Task<'_>, settings: &AutoRecipe, watch: &dyn Watch) -
     };
     let (mut members, mut candidates) = (vec![], vec![]);
     for (tried, &share) in pool.into_iter().zip(&shares) {
-        let Idea { name, kind } = tried.idea;
-        candidates.push(Candidate { name, kind, rmse: tried.judged.metrics().rmse, share });
+        let PortfolioEntry { name, kind } = tried.idea;
+        candidates.push(PortfolioResult { name, kind, rmse: tried.judged.metrics().rmse, share });
         if share > 0.0 {
             let weight = share / tried.members.len() as f64;
-            members.extend(tried.members.into_iter().map(|member| Member { weight, ..member }));
+            members.extend(
+                tried.members.into_iter().map(|member| EnsembleMember { weight, ..member }),
+            );
         }
     }
     candidates.sort_by(|a, b| a.rmse.total_cmp(&b.rmse));
@@ -228,12 +232,13 @@ pub(crate) fn train(task: &Task<'_>, settings: &AutoRecipe, watch: &dyn Watch) -
 /// Fits every idea without each part in turn; `None` if the watcher ended it.
 fn attempt(
     task: &Task<'_>,
-    ideas: &[Idea],
-    sides: &[Sides],
+    ideas: &[PortfolioEntry],
+    sides: &[Fold],
     seed: Seed,
     watch: &dyn Watch,
-) -> Result<Option<(Vec<Tried>, Vec<String>)>> {
-    let parts: Vec<Part> = sides.iter().map(|sides| Part::of(&task.frame.batch, sides)).collect();
+) -> Result<Option<(Vec<FittedEntry>, Vec<String>)>> {
+    let parts: Vec<FoldBatches> =
+        sides.iter().map(|sides| FoldBatches::of(&task.frame.batch, sides)).collect();
     let mut notes = vec![];
     let mut prepared: Vec<Prepared<'_>> = vec![];
     for part in &parts {
@@ -257,7 +262,7 @@ fn attempt(
         return Ok(None);
     }
     let mut results = results.into_iter();
-    let mut all_members: Vec<Vec<Member>> = vec![];
+    let mut all_members: Vec<Vec<EnsembleMember>> = vec![];
     for idea in ideas {
         all_members.push(match &idea.kind {
             Kind::Network(_) => {
@@ -273,7 +278,7 @@ fn attempt(
     let mut pool = vec![];
     for (idea, members) in ideas.iter().zip(all_members) {
         let judged = task.judge(&members, &parts)?.expect("parts are held out");
-        pool.push(Tried { idea: idea.clone(), members, judged });
+        pool.push(FittedEntry { idea: idea.clone(), members, judged });
     }
     Ok(Some((pool, notes)))
 }
@@ -286,7 +291,7 @@ struct Blend {
 }
 
 impl Blend {
-    fn of(pool: &[Tried], sides: &[Sides]) -> Self {
+    fn of(pool: &[FittedEntry], sides: &[Fold]) -> Self {
         let truth = &pool[0].judged;
         let spread =
             truth.y.var_axis(Axis(0), 0.0).mapv(|variance| variance.max(f64::MIN_POSITIVE));
@@ -356,7 +361,11 @@ fn greedy(products: &Array2<f64>) -> Vec<f64> {
 }
 
 /// The group with the largest error.
-fn worst_group(rows: &RecordBatch, column: &str, judged: &Judged) -> Result<(String, Metrics)> {
+fn worst_group(
+    rows: &RecordBatch,
+    column: &str,
+    judged: &OofPredictions,
+) -> Result<(String, Metrics)> {
     let groups = groups_of(rows, column)?;
     let of = |(name, rows): (Option<String>, Vec<usize>)| {
         let pick = |of: &Array2<f64>| of.select(Axis(0), &rows);
@@ -372,7 +381,7 @@ fn worst_group(rows: &RecordBatch, column: &str, judged: &Judged) -> Result<(Str
 /// The third of the groups whose means lie farthest from those of all rows.
 fn farthest(task: &Task<'_>, column: &str) -> Result<BTreeMap<String, Vec<usize>>> {
     let batch = &task.frame.batch;
-    let part = Part { train: batch.clone(), valid: None };
+    let part = FoldBatches { train: batch.clone(), valid: None };
     let (prepared, _) = task.prepare(&part)?;
     let x = prepared.features().mapv(f64::from);
     let mean = x.mean_axis(Axis(0)).expect("there are rows");
@@ -400,31 +409,31 @@ fn against_shifts(
     column: &str,
     far: &BTreeMap<String, Vec<usize>>,
     watch: &dyn Watch,
-) -> Result<(FarGroups, Idea, usize)> {
+) -> Result<(FarGroups, PortfolioEntry, usize)> {
     let split = Split::Groups(column.to_owned());
     let mut held: Vec<usize> = far.values().flatten().copied().collect();
     held.sort_unstable();
     let rows = task.frame.batch.num_rows();
     let train = (0..rows).filter(|row| held.binary_search(row).is_err()).collect();
-    let sides = [Sides { train, held }];
-    let domain = || AnchorChoice::Column(column.to_owned());
-    let plain: Vec<Idea> = portfolio(rows, &split);
+    let sides = [Fold { train, held }];
+    let domain = || AnchorSource::Column(column.to_owned());
+    let plain: Vec<PortfolioEntry> = portfolio(rows, &split);
     let mut ideas = plain.clone();
     for gamma in [2.0, 5.0, 10.0, 30.0, 100.0] {
-        let (anchors, clusters) = (domain(), Clusters::Auto);
+        let (anchors, clusters) = (domain(), ClusterCount::Auto);
         let kind = Kind::Anchor { anchors, clusters, gamma, penalty: 0.0 };
-        ideas.push(Idea { name: format!("anchor regression, γ = {gamma}"), kind });
+        ideas.push(PortfolioEntry { name: format!("anchor regression, γ = {gamma}"), kind });
     }
     for gamma in [2.0, 5.0, 10.0] {
-        let augment = ada(domain(), GammaLaw::List(vec![gamma]), 0);
-        ideas.push(Idea::network(1e-3, 0.2, Some(augment), &split));
+        let augment = ada(domain(), GammaDistribution::List(vec![gamma]), 0);
+        ideas.push(PortfolioEntry::network(1e-3, 0.2, Some(augment), &split));
     }
     let seed = Seed(task.recipe.seed);
     let Some((pool, _)) = attempt(task, &ideas, &sides, seed, watch)? else {
         return Err(windlass_table::Error::Interrupted.into());
     };
-    let best = |from: &[Tried]| {
-        let error = |tried: &Tried| tried.judged.metrics().rmse;
+    let best = |from: &[FittedEntry]| {
+        let error = |tried: &FittedEntry| tried.judged.metrics().rmse;
         let best = from.iter().min_by(|a, b| error(a).total_cmp(&error(b))).expect("candidates");
         (best.idea.clone(), error(best))
     };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow_array::{Array, RecordBatch};
 use windlass::{Anchors, Bins, Partition, Samples, Seed};
 use windlass_table::{
-    AdaSettings, AnchorChoice, Clusters, Error as TableError, Method, is_numeric, numbers, words,
+    AdaConfig, AnchorSource, ClusterCount, Error as TableError, Method, is_numeric, numbers, words,
 };
 
 use crate::{Error, Result};
@@ -13,15 +13,15 @@ use crate::{Error, Result};
 /// The groups that columns of the rows name; `None` where k-means is to find them.
 pub(crate) fn partition(
     rows: &RecordBatch,
-    choice: &AnchorChoice,
-    clusters: Clusters,
+    choice: &AnchorSource,
+    clusters: ClusterCount,
 ) -> Result<Option<Partition>> {
     Ok(Some(match choice {
-        AnchorChoice::KMeans => return Ok(None),
-        AnchorChoice::Column(column) => categories(rows, column, "--anchors")?,
-        AnchorChoice::Bins(column) => bins(rows, column, clusters, Bins::equal_width)?,
-        AnchorChoice::Quantiles(column) => bins(rows, column, clusters, Bins::equal_size)?,
-        AnchorChoice::Matrix(_) => {
+        AnchorSource::KMeans => return Ok(None),
+        AnchorSource::Column(column) => categories(rows, column, "--anchors")?,
+        AnchorSource::Bins(column) => bins(rows, column, clusters, Bins::equal_width)?,
+        AnchorSource::Quantiles(column) => bins(rows, column, clusters, Bins::equal_size)?,
+        AnchorSource::Matrix(_) => {
             let option = "--anchors matrix:FILE";
             return Err(Error::DoesNotApply { option, to: "models" });
         }
@@ -49,7 +49,7 @@ pub(crate) fn categories(
 fn bins(
     rows: &RecordBatch,
     column: &str,
-    clusters: Clusters,
+    clusters: ClusterCount,
     find: fn(&[f64], usize) -> windlass::Result<Bins>,
 ) -> Result<Partition> {
     let values = rows.column(place(rows, column, "--anchors")?);
@@ -88,7 +88,7 @@ pub(crate) fn method(rows: &RecordBatch, method: &Method) -> Result<Arc<dyn wind
 }
 
 /// Anchors that k-means finds in each of some levels.
-fn found(rows: usize, levels: usize, ada: &AdaSettings) -> Result<Anchors> {
+fn found(rows: usize, levels: usize, ada: &AdaConfig) -> Result<Anchors> {
     let clusters = ada.groups_in(rows as u64, levels);
     if clusters > rows {
         return Err(Error::TooManyClusters { clusters, rows });
@@ -100,13 +100,13 @@ fn found(rows: usize, levels: usize, ada: &AdaSettings) -> Result<Anchors> {
 pub(crate) fn of(
     rows: &RecordBatch,
     samples: &Samples<'_>,
-    (anchors, clusters): (&AnchorChoice, Clusters),
+    (anchors, clusters): (&AnchorSource, ClusterCount),
     seed: Seed,
 ) -> Result<Arc<Partition>> {
     if let Some(groups) = partition(rows, anchors, clusters)? {
         return Ok(Arc::new(groups));
     }
-    let usual = AdaSettings { clusters, ..AdaSettings::default() };
+    let usual = AdaConfig { clusters, ..AdaConfig::default() };
     let anchors = found(samples.rows(), 1, &usual)?;
     Ok(anchors.partition(samples, seed)?.expect("k-means finds groups"))
 }

@@ -6,31 +6,31 @@ use arrow_array::RecordBatch;
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 use windlass::regress::LinearModel;
-use windlass_table::Frame;
+use windlass_table::LoadedTable;
 use windlass_train::{Network, Shape};
 
-use crate::fit::Metrics;
-use crate::preparation::{Unknown, weights};
-use crate::{Choice, Forest, Preparation, Recipe, Result};
+use crate::preprocessing::{Unknown, weights};
+use crate::train::Metrics;
+use crate::{Choice, Forest, ModelConfig, Preprocessing, Result};
 
 /// Raised when a file can no longer be read as before.
 pub(crate) const FORMAT: u32 = 2;
 
 /// What is known of a model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Card {
+pub struct ModelMetadata {
     /// The format of the file.
     pub format: u32,
     /// The version that made it.
     pub version: String,
     /// How it was made.
-    pub recipe: Recipe,
+    pub recipe: ModelConfig,
     /// The fingerprint of the training table.
     pub fingerprint: String,
     /// The rows that it was made of.
     pub rows: u64,
     /// What is averaged: one, or a committee.
-    pub members: Vec<MemberCard>,
+    pub members: Vec<MemberMetadata>,
     /// Errors on the rows that it learnt from.
     pub train: Metrics,
     /// Errors on validation rows, each judged by a network that did not learn from it.
@@ -42,19 +42,19 @@ pub struct Card {
 
 /// What is known of a member.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct MemberCard {
+pub struct MemberMetadata {
     /// What is done to rows.
-    pub preparation: Preparation,
+    pub preparation: Preprocessing,
     /// How much its prediction counts.
     pub weight: f64,
     /// What predicts.
-    pub body: BodyCard,
+    pub body: EstimatorMetadata,
 }
 
 /// What a member is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum BodyCard {
+pub enum EstimatorMetadata {
     /// A network of this shape.
     Network(Shape),
     /// A linear model.
@@ -65,50 +65,50 @@ pub enum BodyCard {
 
 /// Something that predicts, with its own preparation.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Member {
-    pub(crate) preparation: Preparation,
-    pub(crate) body: Body,
+pub(crate) struct EnsembleMember {
+    pub(crate) preparation: Preprocessing,
+    pub(crate) body: Estimator,
     /// How much its prediction counts; all together are 1.
     pub(crate) weight: f64,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Body {
+pub(crate) enum Estimator {
     Network(Network),
     Linear(LinearModel),
     Forest(Forest),
 }
 
-impl Member {
+impl EnsembleMember {
     /// Predictions in the units of the targets.
     pub(crate) fn predict(&self, x: &Array2<f64>) -> Result<Array2<f64>> {
         let scaled = match &self.body {
-            Body::Network(network) => {
+            Estimator::Network(network) => {
                 #[expect(clippy::cast_possible_truncation, reason = "networks have 32 bits")]
                 let x = x.mapv(|value| value as f32);
                 network.predict(x.view())?.mapv(f64::from)
             }
-            Body::Linear(linear) => linear.predict(x.view())?,
-            Body::Forest(forest) => forest.predict(x.view())?,
+            Estimator::Linear(linear) => linear.predict(x.view())?,
+            Estimator::Forest(forest) => forest.predict(x.view())?,
         };
         Ok(self.preparation.unscaled(scaled.view()))
     }
 
-    fn card(&self) -> MemberCard {
+    fn card(&self) -> MemberMetadata {
         let body = match &self.body {
-            Body::Network(network) => BodyCard::Network(network.shape().clone()),
-            Body::Linear(_) => BodyCard::Linear,
-            Body::Forest(_) => BodyCard::Forest,
+            Estimator::Network(network) => EstimatorMetadata::Network(network.shape().clone()),
+            Estimator::Linear(_) => EstimatorMetadata::Linear,
+            Estimator::Forest(_) => EstimatorMetadata::Forest,
         };
-        MemberCard { preparation: self.preparation.clone(), weight: self.weight, body }
+        MemberMetadata { preparation: self.preparation.clone(), weight: self.weight, body }
     }
 }
 
 /// A trained model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Model {
-    pub(crate) card: Card,
-    pub(crate) members: Vec<Member>,
+    pub(crate) card: ModelMetadata,
+    pub(crate) members: Vec<EnsembleMember>,
 }
 
 /// What a model says of some rows.
@@ -124,20 +124,20 @@ pub struct Predicted {
 
 impl Model {
     pub(crate) fn new(
-        recipe: &Recipe,
-        members: Vec<Member>,
-        frame: &Frame,
+        recipe: &ModelConfig,
+        members: Vec<EnsembleMember>,
+        frame: &LoadedTable,
         learnt_from: &RecordBatch,
         (valid, choice): (Option<Metrics>, Option<Choice>),
     ) -> Result<Self> {
         let nothing = Metrics { rows: 0, rmse: 0.0, mae: 0.0, mape: None, r2: None, r: None };
-        let card = Card {
+        let card = ModelMetadata {
             format: FORMAT,
             version: env!("CARGO_PKG_VERSION").into(),
             recipe: recipe.clone(),
             fingerprint: frame.profile.fingerprint.clone(),
             rows: frame.batch.num_rows() as u64,
-            members: members.iter().map(Member::card).collect(),
+            members: members.iter().map(EnsembleMember::card).collect(),
             train: nothing,
             valid,
             choice,
@@ -152,7 +152,7 @@ impl Model {
 
     /// What is known of it.
     #[must_use]
-    pub fn card(&self) -> &Card {
+    pub fn card(&self) -> &ModelMetadata {
         &self.card
     }
 
@@ -174,9 +174,9 @@ impl Model {
         for member in &self.members {
             each.push(member.predict(&member.preparation.features(batch, path, first)?)?);
         }
-        let preparations: Vec<&Preparation> =
+        let preparations: Vec<&Preprocessing> =
             self.members.iter().map(|member| &member.preparation).collect();
-        let unknown = Preparation::unknown(&preparations, batch);
+        let unknown = Preprocessing::unknown(&preparations, batch);
         let weights = || self.members.iter().map(|member| member.weight);
         let mut mean = Array2::zeros(each[0].raw_dim());
         for (one, weight) in each.iter().zip(weights()) {
@@ -195,7 +195,7 @@ impl Model {
     }
 
     /// Predicts rows that have targets, and says how far off it is.
-    pub fn evaluate(&self, rows: &Frame, path: &Path) -> Result<(Predicted, Metrics)> {
+    pub fn evaluate(&self, rows: &LoadedTable, path: &Path) -> Result<(Predicted, Metrics)> {
         let predicted = self.predict(&rows.batch, path, 0)?;
         let y = self.members[0].preparation.raw_targets(&rows.batch);
         let weights = weights(rows, &rows.batch, path)?;
@@ -208,8 +208,8 @@ impl Model {
     #[must_use]
     pub fn linear(&self) -> Option<(Vec<String>, &LinearModel)> {
         match &self.members[0].body {
-            Body::Linear(linear) => Some((self.members[0].preparation.names(), linear)),
-            Body::Network(_) | Body::Forest(_) => None,
+            Estimator::Linear(linear) => Some((self.members[0].preparation.names(), linear)),
+            Estimator::Network(_) | Estimator::Forest(_) => None,
         }
     }
 }

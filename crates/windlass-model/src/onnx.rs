@@ -10,8 +10,8 @@
 
 use windlass_train::Activation;
 
-use crate::model::{Body, Member};
-use crate::{Forest, Input, Model, Preparation};
+use crate::model::{EnsembleMember, Estimator};
+use crate::{Forest, Input, Model, Preprocessing};
 
 const IR_VERSION: u64 = 9;
 const OPSET: u64 = 18;
@@ -359,10 +359,10 @@ fn value_info(name: &str, data_type: u64, width: usize) -> Message {
 }
 
 /// The predictions of a member, in the units of the targets.
-fn predict(graph: &mut Graph, member: &Member, columns: &Columns) -> String {
+fn predict(graph: &mut Graph, member: &EnsembleMember, columns: &Columns) -> String {
     let (features, order) = features(graph, &member.preparation, columns);
     let scaled = match &member.body {
-        Body::Network(network) => {
+        Estimator::Network(network) => {
             let mut x = graph.cast(&features, FLOAT);
             let parameters = network.to_parameters();
             let last = parameters.len() - 1;
@@ -381,17 +381,17 @@ fn predict(graph: &mut Graph, member: &Member, columns: &Columns) -> String {
             }
             graph.cast(&x, DOUBLE)
         }
-        Body::Linear(linear) => {
+        Estimator::Linear(linear) => {
             let b = linear.coefficients().select(ndarray::Axis(0), &order);
             let dims = b.shape().to_vec();
             let b = graph.doubles(&dims, &b.into_iter().collect::<Vec<f64>>());
             let c = graph.doubles(&[dims[1]], &linear.intercept().to_vec());
             graph.node("Gemm", &[&features, &b, &c], &[])
         }
-        Body::Forest(forest) => predict_forest(graph, forest, &features, &order),
+        Estimator::Forest(forest) => predict_forest(graph, forest, &features, &order),
     };
     let targets = &member.preparation.targets;
-    let list = |of: fn(&crate::Scale) -> f64| -> Vec<f64> {
+    let list = |of: fn(&crate::FittedScaling) -> f64| -> Vec<f64> {
         targets.iter().map(|target| of(&target.scale)).collect()
     };
     let scale = graph.doubles(&[targets.len()], &list(|scale| scale.scale));
@@ -473,7 +473,7 @@ fn activate(graph: &mut Graph, x: &str, activation: Activation) -> String {
 /// the place that each has in the member's own order.
 fn features(
     graph: &mut Graph,
-    preparation: &Preparation,
+    preparation: &Preprocessing,
     columns: &Columns,
 ) -> (String, Vec<usize>) {
     let (mut places, mut offsets, mut scales, mut fills) = (vec![], vec![], vec![], vec![]);

@@ -1,9 +1,9 @@
 //! What a user says of a network, and the training that comes of it. The command and the Python package both ask
 //! here, so they have the same defaults and refusals.
 
-use windlass_train::{Activation, Loss, Optimiser, Order, Schedule, Training};
+use windlass_train::{Activation, Loss, Optimizer, Order, Schedule, Training};
 
-use crate::{Error, NetworkRecipe, Result, Split, Valid};
+use crate::{Error, NetworkConfig, Result, Split, Validation};
 
 /// What hidden units do, by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub enum ActivationName {
 
 /// How weights follow the gradient, by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[expect(missing_docs, reason = "Optimiser explains each")]
+#[expect(missing_docs, reason = "Optimizer explains each")]
 pub enum OptimizerName {
     #[default]
     AdamW,
@@ -58,7 +58,7 @@ pub struct NetworkOptions {
 
 impl NetworkOptions {
     /// The share of rows that choose the epoch, if nothing else is said.
-    pub const VALID: Valid = Valid::Share(0.2);
+    pub const VALID: Validation = Validation::Share(0.2);
 
     /// How the network is trained.
     #[must_use]
@@ -70,10 +70,10 @@ impl NetworkOptions {
             batch: self.batch.unwrap_or(usual.batch),
             drop_last: self.drop_last,
             order: self.order.unwrap_or(usual.order),
-            optimiser: match optimizer {
-                OptimizerName::AdamW => Optimiser::adam_w(),
-                OptimizerName::Adam => Optimiser::adam(),
-                OptimizerName::Sgd => Optimiser::Sgd { momentum: self.momentum.unwrap_or(0.9) },
+            optimizer: match optimizer {
+                OptimizerName::AdamW => Optimizer::adam_w(),
+                OptimizerName::Adam => Optimizer::adam(),
+                OptimizerName::Sgd => Optimizer::Sgd { momentum: self.momentum.unwrap_or(0.9) },
             },
             rate: self.rate.unwrap_or(usual.rate),
             schedule: self.schedule.unwrap_or(usual.schedule),
@@ -102,8 +102,8 @@ impl NetworkOptions {
     }
 
     /// Refuses options that others make meaningless.
-    pub fn check(&self, valid: Valid) -> Result<()> {
-        if self.patience.is_some() && valid == Valid::None {
+    pub fn check(&self, valid: Validation) -> Result<()> {
+        if self.patience.is_some() && valid == Validation::None {
             return Err(Error::DoesNotApply { option: "--patience", to: "--valid none" });
         }
         if self.slope.is_some() && self.activation != Some(ActivationName::LeakyRelu) {
@@ -117,10 +117,10 @@ impl NetworkOptions {
 
     /// The network, without augmentation.
     #[must_use]
-    pub fn recipe(&self, valid: Valid) -> NetworkRecipe {
+    pub fn recipe(&self, valid: Validation) -> NetworkConfig {
         let (hidden, activation) = self.hidden_layers();
         let (training, split) = (self.training(), Split::Rows);
-        NetworkRecipe {
+        NetworkConfig {
             hidden,
             activation,
             training,

@@ -25,14 +25,14 @@ pub enum Split {
 
 /// The two sides of a split, as rows in the order of the table.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sides {
+pub struct Fold {
     /// To learn from.
     pub train: Vec<usize>,
     /// Held out.
     pub held: Vec<usize>,
 }
 
-impl Sides {
+impl Fold {
     fn of(mut train: Vec<usize>, mut held: Vec<usize>) -> Self {
         train.sort_unstable();
         held.sort_unstable();
@@ -59,7 +59,7 @@ impl Split {
 
     /// So many parts, each held out once. In the order of time the first part is never held out, and what
     /// comes after a part is not learnt from. Fewer parts where there are fewer groups, but at least two.
-    pub fn folds(&self, rows: &RecordBatch, folds: usize, seed: Seed) -> Result<Vec<Sides>> {
+    pub fn folds(&self, rows: &RecordBatch, folds: usize, seed: Seed) -> Result<Vec<Fold>> {
         let count = rows.num_rows();
         match self {
             Self::Rows => {
@@ -68,7 +68,7 @@ impl Split {
                 }
                 let order = shuffled(count, seed);
                 let held = |fold: usize| order.iter().skip(fold).step_by(folds).copied().collect();
-                Ok((0..folds).map(|fold| Sides::without(held(fold), count)).collect())
+                Ok((0..folds).map(|fold| Fold::without(held(fold), count)).collect())
             }
             Self::Groups(column) => {
                 let mut parts: Vec<Vec<usize>> = vec![vec![]; folds];
@@ -80,7 +80,7 @@ impl Split {
                     least.expect("there are parts").extend(group);
                 }
                 let filled = parts.into_iter().filter(|part| !part.is_empty());
-                Ok(filled.map(|held| Sides::without(held, count)).collect())
+                Ok(filled.map(|held| Fold::without(held, count)).collect())
             }
             Self::Time(column) => {
                 let (order, ends) = moments(rows, column)?;
@@ -90,9 +90,9 @@ impl Split {
                     .collect();
                 cuts.dedup();
                 let sides = cuts.windows(2).map(|ends| {
-                    Sides::of(order[..ends[0]].to_vec(), order[ends[0]..ends[1]].to_vec())
+                    Fold::of(order[..ends[0]].to_vec(), order[ends[0]..ends[1]].to_vec())
                 });
-                let sides: Vec<Sides> = sides.collect();
+                let sides: Vec<Fold> = sides.collect();
                 if sides.is_empty() {
                     return Err(Error::OneValue { column: column.clone() });
                 }
@@ -110,7 +110,7 @@ impl Split {
     }
 
     /// About this share of the rows, held out: whole groups, or the latest rows.
-    pub fn share(&self, rows: &RecordBatch, share: f64, seed: Seed) -> Result<Sides> {
+    pub fn share(&self, rows: &RecordBatch, share: f64, seed: Seed) -> Result<Fold> {
         let count = rows.num_rows();
         if !(0.0..1.0).contains(&share) {
             let (name, range) = ("valid", "[0, 1)");
@@ -145,7 +145,7 @@ impl Split {
                 order[cut..].to_vec()
             }
         };
-        Ok(Sides::without(held, count))
+        Ok(Fold::without(held, count))
     }
 }
 
@@ -171,18 +171,18 @@ fn moments(rows: &RecordBatch, column: &str) -> Result<(Vec<usize>, Vec<usize>)>
         order.sort_by(|&a, &b| values.value(a).total_cmp(&values.value(b)));
         Box::new(move |a, b| values.value(a) == values.value(b))
     } else {
-        let spelt = words(values);
+        let spelled = words(values);
         let text = matches!(values.data_type(), DataType::Utf8 | DataType::LargeUtf8);
-        let bad = |row: &usize| text && !is_moment(spelt.value(*row), spelt.value(0));
-        let odd = (0..spelt.len()).find(bad);
+        let bad = |row: &usize| text && !is_moment(spelled.value(*row), spelled.value(0));
+        let odd = (0..spelled.len()).find(bad);
         if odd.is_some() || matches!(values.data_type(), DataType::Boolean) {
             let row = odd.unwrap_or(0);
-            let (holds, value) = (in_words(values.data_type()), spelt.value(row).to_owned());
+            let (holds, value) = (in_words(values.data_type()), spelled.value(row).to_owned());
             return Err(Error::NotSortable { column: column(), holds, row: row as u64, value });
         }
-        // Dates and times are spelt so that the order of words is theirs.
-        order.sort_by(|&a, &b| spelt.value(a).cmp(spelt.value(b)));
-        Box::new(move |a, b| spelt.value(a) == spelt.value(b))
+        // Dates and times are spelled so that the order of words is theirs.
+        order.sort_by(|&a, &b| spelled.value(a).cmp(spelled.value(b)));
+        Box::new(move |a, b| spelled.value(a) == spelled.value(b))
     };
     let last = order.len();
     let ends: Vec<usize> =
@@ -209,7 +209,7 @@ fn place(rows: &RecordBatch, column: &str) -> Result<usize> {
     })
 }
 
-/// Whether a text is a date with a time, spelt as another: `2024-05-01 13:00` or `2024-05-01T13:00:00Z`.
+/// Whether a text is a date with a time, spelled as another: `2024-05-01 13:00` or `2024-05-01T13:00:00Z`.
 fn is_moment(text: &str, like: &str) -> bool {
     let shape = |text: &str| -> Vec<u8> {
         text.bytes().map(|byte| if byte.is_ascii_digit() { b'0' } else { byte }).collect()
@@ -266,7 +266,7 @@ mod tests {
         let mut held: Vec<usize> = sides.iter().flat_map(|sides| sides.held.clone()).collect();
         held.sort_unstable();
         assert_eq!(held, (0..23).collect::<Vec<_>>());
-        for Sides { train, held } in &sides {
+        for Fold { train, held } in &sides {
             assert_eq!(train.len() + held.len(), 23);
             assert!(held.iter().all(|row| !train.contains(row)));
             assert!((4..=5).contains(&held.len()));
@@ -284,7 +284,7 @@ mod tests {
         let mut all = group("g").folds(&rows, 4, Seed(0)).unwrap();
         assert_eq!(all.iter().map(|sides| sides.held.len()).sum::<usize>(), 60);
         all.extend((0..9).map(|seed| group("g").share(&rows, 0.2, Seed(seed)).unwrap()));
-        for Sides { train, held } in all {
+        for Fold { train, held } in all {
             assert!(!train.is_empty() && !held.is_empty());
             assert!(of(&train).is_disjoint(&of(&held)));
         }
@@ -311,7 +311,7 @@ mod tests {
         assert_eq!(all.len(), 4);
         assert!(all.windows(2).all(|two| two[0].train.len() < two[1].train.len()));
         all.push(split.share(&rows, 0.2, Seed(0)).unwrap());
-        for Sides { train, held } in all {
+        for Fold { train, held } in all {
             let last = train.iter().map(|&row| times[row]).fold(f64::MIN, f64::max);
             let first = held.iter().map(|&row| times[row]).fold(f64::MAX, f64::min);
             assert!(last < first && !train.is_empty() && !held.is_empty());

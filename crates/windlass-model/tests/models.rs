@@ -8,11 +8,11 @@ use tempfile::TempDir;
 use windlass::regress::{AnchorRegression, Ridge};
 use windlass::{Copies, Method as _, Noise, Partition, Plan, Samples, Seed, Stream};
 use windlass_model::{
-    AutoRecipe, EnlargeRecipe, Error, ForestSettings, Input, Kind, Model, NetworkRecipe,
-    Preparation, Recipe, Scaling, Split, Trained, Valid,
+    AutoConfig, Error, ForestSettings, Input, Kind, Model, ModelConfig, NetworkConfig,
+    PreAugmentConfig, Preprocessing, Scaling, Split, Trained, Validation,
 };
 use windlass_table::{
-    AnchorChoice, Clusters, Columns, DEFAULT_MEMORY, Frame, Method, ReadOptions, Table,
+    AnchorSource, ClusterCount, Columns, DEFAULT_MEMORY, LoadedTable, Method, ReadOptions, Table,
 };
 use windlass_train::{Activation, Training};
 
@@ -23,11 +23,11 @@ impl Desk {
         Self(tempfile::tempdir().unwrap())
     }
 
-    fn frame(&self, name: &str, text: &str, columns: &Columns) -> (Frame, PathBuf) {
+    fn frame(&self, name: &str, text: &str, columns: &Columns) -> (LoadedTable, PathBuf) {
         let path = self.0.path().join(name);
         std::fs::write(&path, text).unwrap();
         let table = Table::open(std::slice::from_ref(&path), &ReadOptions::default()).unwrap();
-        (Frame::load(&table, columns, false, DEFAULT_MEMORY, &()).unwrap(), path)
+        (LoadedTable::load(&table, columns, false, DEFAULT_MEMORY, &()).unwrap(), path)
     }
 }
 
@@ -35,8 +35,8 @@ fn columns() -> Columns {
     Columns { target: vec!["y".into()], carry: vec!["site".into()], ..Columns::default() }
 }
 
-fn recipe(kind: Kind) -> Recipe {
-    Recipe {
+fn recipe(kind: Kind) -> ModelConfig {
+    ModelConfig {
         columns: columns(),
         drop_missing_target: false,
         scaling: Scaling::Standard,
@@ -65,7 +65,7 @@ fn data(rows: usize, seed: u64) -> (String, Array2<f64>, Array2<f64>, Vec<u32>) 
     (text, x, y, sites)
 }
 
-fn standardised(values: &Array2<f64>) -> Array2<f64> {
+fn standardized(values: &Array2<f64>) -> Array2<f64> {
     let mut out = values.clone();
     for mut column in out.columns_mut() {
         let mean = column.mean().unwrap();
@@ -75,20 +75,20 @@ fn standardised(values: &Array2<f64>) -> Array2<f64> {
     out
 }
 
-/// Ridge and anchor regression are the closed forms on standardised columns.
+/// Ridge and anchor regression are the closed forms on standardized columns.
 #[test]
 fn linear_models_are_the_library_s() {
     let desk = Desk::new();
     let (text, x, y, sites) = data(60, 1);
     let (frame, path) = desk.frame("t.csv", &text, &columns());
-    let (x, y) = (standardised(&x), standardised(&y));
+    let (x, y) = (standardized(&x), standardized(&y));
     let samples = Samples::new(x.view(), y.view()).unwrap();
     let sites = Partition::new(sites, 4).unwrap();
-    let anchors = AnchorChoice::Column("site".into());
+    let anchors = AnchorSource::Column("site".into());
     for (kind, want) in [
         (Kind::Ridge { penalty: 2.5 }, Ridge::new(2.5).fit(&samples).unwrap()),
         (
-            Kind::Anchor { anchors, clusters: Clusters::Auto, gamma: 7.0, penalty: 0.5 },
+            Kind::Anchor { anchors, clusters: ClusterCount::Auto, gamma: 7.0, penalty: 0.5 },
             AnchorRegression::new(7.0).penalty(0.5).fit(&samples, &sites).unwrap(),
         ),
     ] {
@@ -109,7 +109,7 @@ fn rows_made_beforehand_are_learnt_from() {
     let desk = Desk::new();
     let (text, x, y, _) = data(60, 1);
     let (frame, path) = desk.frame("t.csv", &text, &columns());
-    let (x, y) = (standardised(&x), standardised(&y));
+    let (x, y) = (standardized(&x), standardized(&y));
     let samples = Samples::new(x.view(), y.view()).unwrap();
     let fitted = Noise::default().targets(3.0).relative(false).fit(&samples, Seed(5)).unwrap();
     let plan = Plan::draw(fitted.as_ref(), Copies::new(4), Seed(5)).unwrap();
@@ -118,22 +118,22 @@ fn rows_made_beforehand_are_learnt_from() {
     let more = Samples::new(more_x.view(), more_y.view()).unwrap();
     let want = Ridge::new(2.5).fit(&more).unwrap();
     let method = Method::Noise { targets: 3.0, features: 0.0, relative: false };
-    let enlarge = Some(EnlargeRecipe { method, copies: 4 });
-    let enlarged = |recipe: Recipe| Recipe { enlarge: enlarge.clone(), ..recipe };
+    let enlarge = Some(PreAugmentConfig { method, copies: 4 });
+    let enlarged = |recipe: ModelConfig| ModelConfig { enlarge: enlarge.clone(), ..recipe };
     let ridge = enlarged(recipe(Kind::Ridge { penalty: 2.5 }));
     let trained = Model::train((&frame, &path), None, &ridge, &(), None).unwrap();
     let got = trained.model.linear().unwrap().1;
     for (got, want) in got.coefficients().iter().zip(want.coefficients()) {
         assert!((got - want).abs() < 1e-12, "{got} {want}");
     }
-    let auto = AutoRecipe { folds: 2, split: Split::Rows, larger_shifts: false };
+    let auto = AutoConfig { folds: 2, split: Split::Rows, larger_shifts: false };
     let refused =
         Model::train((&frame, &path), None, &enlarged(recipe(Kind::Auto(auto))), &(), None);
     assert!(matches!(refused, Err(Error::DoesNotApply { .. })));
 }
 
-fn network(valid: Valid) -> Recipe {
-    recipe(Kind::Network(Box::new(NetworkRecipe {
+fn network(valid: Validation) -> ModelConfig {
+    recipe(Kind::Network(Box::new(NetworkConfig {
         hidden: vec![8],
         activation: Activation::Tanh,
         training: Training { epochs: 5, ..Training::default() },
@@ -145,7 +145,7 @@ fn network(valid: Valid) -> Recipe {
 }
 
 /// What is done to rows before every member.
-fn prepared(trained: &Trained) -> Vec<Preparation> {
+fn prepared(trained: &Trained) -> Vec<Preprocessing> {
     trained.model.card().members.iter().map(|member| member.preparation.clone()).collect()
 }
 
@@ -158,7 +158,7 @@ fn nothing_leaks_from_validation_rows() {
     let train = |valid: &str| -> Trained {
         let (valid, valid_path) = desk.frame("v.csv", valid, &columns());
         let valid = Some((&valid, valid_path.as_path()));
-        Model::train((&frame, &path), valid, &network(Valid::Given), &(), None).unwrap()
+        Model::train((&frame, &path), valid, &network(Validation::Given), &(), None).unwrap()
     };
     let clean = train(&data(20, 2).0);
     let poison = train("a,b,site,y\n1e9,-1e9,s9,1e9\n-1e9,5.5,s9,-1e9\n");
@@ -170,7 +170,8 @@ fn nothing_leaks_from_validation_rows() {
     assert_ne!(clean.histories, poison.histories);
 
     // Rows that are held out of the same table do not count in its scaling.
-    let held = Model::train((&frame, &path), None, &network(Valid::Share(0.5)), &(), None).unwrap();
+    let held =
+        Model::train((&frame, &path), None, &network(Validation::Share(0.5)), &(), None).unwrap();
     assert_ne!(prepared(&held), prepared(&clean));
     assert_eq!(held.model.card().train.rows, 30);
 }
@@ -182,7 +183,7 @@ fn a_committee_uses_every_row() {
     let (text, ..) = data(50, 3);
     let (frame, path) = desk.frame("t.csv", &text, &columns());
     let trained =
-        Model::train((&frame, &path), None, &network(Valid::Folds(5)), &(), None).unwrap();
+        Model::train((&frame, &path), None, &network(Validation::Folds(5)), &(), None).unwrap();
     assert_eq!((trained.model.committee(), trained.histories.len()), (5, 5));
     assert_eq!(trained.model.card().valid.unwrap().rows, 50);
     let predicted = trained.model.predict(&frame.batch, &path, 0).unwrap();
@@ -244,7 +245,7 @@ fn larger_shifts_are_met_when_they_are_expected() {
     let (frame, path) = desk.frame("t.csv", &confounded(1, 20, 1.0), &columns());
     let train = |larger_shifts| {
         let split = Split::Groups("site".into());
-        let kind = Kind::Auto(AutoRecipe { folds: 4, split, larger_shifts });
+        let kind = Kind::Auto(AutoConfig { folds: 4, split, larger_shifts });
         Model::train((&frame, &path), None, &recipe(kind), &(), None).unwrap().model
     };
     let (usual, wary) = (train(false), train(true));
@@ -273,7 +274,7 @@ fn a_choice_is_a_committee() {
     let desk = Desk::new();
     let (text, ..) = data(40, 3);
     let (frame, path) = desk.frame("t.csv", &text, &columns());
-    let kind = Kind::Auto(AutoRecipe { folds: 2, split: Split::Rows, larger_shifts: false });
+    let kind = Kind::Auto(AutoConfig { folds: 2, split: Split::Rows, larger_shifts: false });
     let train = || Model::train((&frame, &path), None, &recipe(kind.clone()), &(), None).unwrap();
     let model = train().model;
     let choice = model.card().choice.as_ref().unwrap();

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use ndarray::Array2;
 use windlass::{Ada, Seed, Stream};
 use windlass_paper::networks::{Deep, DeepDta, Description, Device, Lstnet, ResNet18};
-use windlass_train::{Augment, Examples, Optimiser, RunSpec, Trainer, Training};
+use windlass_train::{Augment, Examples, Optimizer, RunSpec, Trainer, Training};
 
 /// As the command has it.
 #[global_allocator]
@@ -60,7 +60,7 @@ fn run(work: &str, threads: usize, at_least: Duration) {
             batch,
             rate: 1e-3,
             weight_decay: 0.0,
-            optimiser: Optimiser::adam(),
+            optimizer: Optimizer::adam(),
             ..Training::default()
         },
         augment,

@@ -10,12 +10,12 @@ use std::path::{Path, PathBuf};
 
 use windlass_compare::statistics::{Interval, Sizes, over_splits};
 use windlass_compare::{
-    Comparison, Entrant, Finding, Folder, Line, MethodName, ModelName, Plan, Protocol, Record,
-    Rows, Rule, Run, Summary, Watch,
+    Candidate, CompareConfig, Comparison, Finding, Line, MethodName, ModelName, Plan, Record, Rows,
+    Rule, Run, RunDir, Summary, Watch,
 };
-use windlass_model::{NetworkRecipe, Scaling, Split, Valid};
+use windlass_model::{NetworkConfig, Scaling, Split, Validation};
 use windlass_paper::data::{self, DataSet};
-use windlass_table::{Columns, DEFAULT_MEMORY, Frame, Table};
+use windlass_table::{Columns, DEFAULT_MEMORY, LoadedTable, Table};
 use windlass_train::{Activation, Training};
 
 const SETS: [&str; 9] = [
@@ -40,7 +40,7 @@ type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 /// Keeps runs, and says how far it is.
 struct Kept<'a> {
-    folder: &'a Folder,
+    folder: &'a RunDir,
     name: &'a str,
 }
 
@@ -53,9 +53,9 @@ impl Watch for Kept<'_> {
     }
 }
 
-fn frame(set: &DataSet, columns: &Columns) -> Result<Frame> {
+fn frame(set: &DataSet, columns: &Columns) -> Result<LoadedTable> {
     let table = Table::of(&set.load()?, Path::new(set.name))?;
-    Ok(Frame::load(&table, columns, false, DEFAULT_MEMORY, &())?)
+    Ok(LoadedTable::load(&table, columns, false, DEFAULT_MEMORY, &())?)
 }
 
 fn protocol(
@@ -63,8 +63,8 @@ fn protocol(
     repeats: usize,
     methods: &[MethodName],
     models: &[ModelName],
-) -> Protocol {
-    Protocol {
+) -> CompareConfig {
+    CompareConfig {
         columns: Columns {
             target: set.target.iter().map(|&name| name.to_owned()).collect(),
             carry: set.domain.iter().map(|&name| name.to_owned()).collect(),
@@ -81,12 +81,12 @@ fn protocol(
         repeats,
         sizes: vec![None],
         tune: TUNE,
-        network: NetworkRecipe {
+        network: NetworkConfig {
             hidden: vec![128, 128],
             activation: Activation::Relu,
             training: Training::default(),
             augment: None,
-            valid: Valid::Share(0.2),
+            valid: Validation::Share(0.2),
             split: Split::Rows,
             valid_seed: None,
         },
@@ -95,14 +95,14 @@ fn protocol(
 }
 
 /// Runs a comparison, or what is left of it.
-fn run(set: &DataSet, mut protocol: Protocol, place: &Path) -> Result<Summary> {
+fn run(set: &DataSet, mut protocol: CompareConfig, place: &Path) -> Result<Summary> {
     let frame = frame(set, &protocol.columns)?;
     let path = PathBuf::from(set.name);
     let table = Rows { frame: &frame, path: &path };
     let least = Comparison::new(&protocol, table, None)?
-        .sittings()
+        .splits()
         .iter()
-        .map(|sitting| sitting.train.len())
+        .map(|split| split.train.len())
         .min()
         .unwrap_or(0);
     protocol.sizes = SIZES.iter().filter(|&&size| size <= least).map(|&size| Some(size)).collect();
@@ -113,7 +113,7 @@ fn run(set: &DataSet, mut protocol: Protocol, place: &Path) -> Result<Summary> {
         protocol: protocol.clone(),
         tables: vec![frame.profile.fingerprint.clone()],
     };
-    let (folder, done) = Folder::start_or_resume(place, &plan)?;
+    let (folder, done) = RunDir::start_or_resume(place, &plan)?;
     let runs = comparison.run(done, &Kept { folder: &folder, name: set.name })?;
     let summary = comparison.summary(&runs);
     folder.finish(&Record {
@@ -156,8 +156,8 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-fn line(summary: &Summary, size: usize, entrant: Entrant) -> Option<&Line> {
-    summary.lines.iter().find(|line| line.size == Some(size) && line.entrant == entrant)
+fn line(summary: &Summary, size: usize, candidate: Candidate) -> Option<&Line> {
+    summary.lines.iter().find(|line| line.size == Some(size) && line.candidate == candidate)
 }
 
 /// A logarithm of a ratio, times 100.
@@ -212,12 +212,12 @@ fn page(methods: &Found, auto: &Found, repeats: usize) -> String {
     out
 }
 
-fn entrants() -> Vec<Entrant> {
-    Entrant::all(&[ModelName::Mlp, ModelName::Ridge, ModelName::Forest], &MethodName::ALL)
+fn candidates() -> Vec<Candidate> {
+    Candidate::all(&[ModelName::Mlp, ModelName::Ridge, ModelName::Forest], &MethodName::ALL)
 }
 
 fn table_of_methods(out: &mut String, methods: &Found, size: usize, telling: &mut Vec<String>) {
-    let erm = Entrant { model: ModelName::Mlp, method: Some(MethodName::Erm), declared: None };
+    let erm = Candidate { model: ModelName::Mlp, method: Some(MethodName::Erm), declared: None };
     let sets: Vec<&(&str, Summary)> =
         methods.iter().filter(|(_, summary)| line(summary, size, erm).is_some()).collect();
     let names: Vec<&str> = sets.iter().map(|(name, _)| *name).collect();
@@ -227,24 +227,24 @@ fn table_of_methods(out: &mut String, methods: &Found, size: usize, telling: &mu
         names.join(" | "),
         " --: |".repeat(sets.len())
     );
-    let mut ranks: BTreeMap<Entrant, f64> = BTreeMap::new();
+    let mut ranks: BTreeMap<Candidate, f64> = BTreeMap::new();
     for (_, summary) in &sets {
-        let mut order: Vec<(Entrant, f64)> = entrants()
+        let mut order: Vec<(Candidate, f64)> = candidates()
             .into_iter()
-            .filter(|entrant| entrant.method != Some(MethodName::Placebo))
-            .filter_map(|entrant| Some((entrant, line(summary, size, entrant)?.rmse)))
+            .filter(|candidate| candidate.method != Some(MethodName::Placebo))
+            .filter_map(|candidate| Some((candidate, line(summary, size, candidate)?.rmse)))
             .collect();
         order.sort_by(|a, b| a.1.total_cmp(&b.1));
-        for (place, (entrant, _)) in order.into_iter().enumerate() {
-            *ranks.entry(entrant).or_default() += (place + 1) as f64 / sets.len() as f64;
+        for (place, (candidate, _)) in order.into_iter().enumerate() {
+            *ranks.entry(candidate).or_default() += (place + 1) as f64 / sets.len() as f64;
         }
     }
     let (mut better, mut worse) = (vec![], vec![]);
-    for entrant in entrants() {
+    for candidate in candidates() {
         let mut cells = vec![];
         let mut means = vec![];
         for (_, summary) in &sets {
-            let line = line(summary, size, entrant).expect("every entrant ran");
+            let line = line(summary, size, candidate).expect("every candidate ran");
             cells.push(match &line.difference {
                 None => format!("RMSE {}", short(line.rmse)),
                 Some(found) => {
@@ -255,12 +255,12 @@ fn table_of_methods(out: &mut String, methods: &Found, size: usize, telling: &mu
                 }
             });
         }
-        let rank = ranks.get(&entrant).map_or_else(String::new, |rank| format!("{rank:.1}"));
+        let rank = ranks.get(&candidate).map_or_else(String::new, |rank| format!("{rank:.1}"));
         let all = if means.is_empty() {
             String::new()
         } else {
             let found = over_sets(&means);
-            let told = format!("{} {}", entrant.name(false), with_interval(&found));
+            let told = format!("{} {}", candidate.name(false), with_interval(&found));
             if found.high < 0.0 {
                 better.push(told);
             } else if found.low > 0.0 {
@@ -268,7 +268,7 @@ fn table_of_methods(out: &mut String, methods: &Found, size: usize, telling: &mu
             }
             with_interval(&found)
         };
-        let name = entrant.name(false);
+        let name = candidate.name(false);
         let _ = writeln!(out, "| {name} | {} | {all} | {rank} |", cells.join(" | "));
     }
     let list = |names: &[String]| if names.is_empty() { "none".into() } else { names.join("; ") };
@@ -282,7 +282,7 @@ fn table_of_methods(out: &mut String, methods: &Found, size: usize, telling: &mu
 }
 
 fn table_of_auto(out: &mut String, auto: &Found) {
-    let entrant = Entrant { model: ModelName::Auto, method: None, declared: None };
+    let candidate = Candidate { model: ModelName::Auto, method: None, declared: None };
     let _ = write!(
         out,
         "\n## `train --auto`\n\nAgainst the best of {FITS} tuned single networks without augmentation: as many \
@@ -295,7 +295,8 @@ fn table_of_auto(out: &mut String, auto: &Found) {
     let mut worst: Vec<String> = vec![];
     for (name, summary) in auto {
         let cells = SIZES.map(|size| {
-            let Some(found) = line(summary, size, entrant).and_then(|line| line.difference) else {
+            let Some(found) = line(summary, size, candidate).and_then(|line| line.difference)
+            else {
                 return "–".to_owned();
             };
             means.entry(size).or_default().push(found.mean);

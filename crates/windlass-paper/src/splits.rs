@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use rand_mt::Mt;
 use serde::{Deserialize, Serialize};
-use windlass_compare::{Common, Given, Sitting};
-use windlass_table::{Frame, numbers};
+use windlass_compare::{Common, Fold, Given};
+use windlass_table::{LoadedTable, numbers};
 
 use crate::{Error, Result};
 
@@ -79,21 +79,21 @@ impl PublishedSplits {
     }
 
     /// The rows of every run.
-    pub fn sittings(
+    pub fn splits(
         &self,
-        frame: &Frame,
-        test: Option<&Frame>,
+        frame: &LoadedTable,
+        test: Option<&LoadedTable>,
         trainings: usize,
-    ) -> Result<Vec<Sitting>> {
+    ) -> Result<Vec<Fold>> {
         let rows = frame.batch.num_rows();
-        let sitting = |&seed: &u64, train, valid, test| Sitting {
+        let split = |&seed: &u64, train, valid, test| Fold {
             repeat: usize::try_from(seed).unwrap_or(usize::MAX),
             fold: 0,
             train,
             valid,
             test,
         };
-        let sittings: Vec<Sitting> = match self {
+        let splits: Vec<Fold> = match self {
             Self::Permuted { parts, seeds } => {
                 let [train, valid, held] = *parts;
                 if train + valid + held > rows {
@@ -103,7 +103,7 @@ impl PublishedSplits {
                     let order = permutation(rows, *seed);
                     let part = |from: usize, count: usize| order[from..from + count].to_vec();
                     let valid_rows = (valid > 0).then(|| part(train, valid));
-                    sitting(seed, part(0, train), valid_rows, part(train + valid, held))
+                    split(seed, part(0, train), valid_rows, part(train + valid, held))
                 };
                 seeds.iter().map(split).collect()
             }
@@ -116,7 +116,7 @@ impl PublishedSplits {
                 let train = of(&|number| number <= *train_to);
                 let valid = of(&|number| *train_to < number && number < *test_from);
                 let held = of(&|number| *test_from <= number);
-                let split = |seed| sitting(seed, train.clone(), Some(valid.clone()), held.clone());
+                let split = |seed| split(seed, train.clone(), Some(valid.clone()), held.clone());
                 seeds.iter().map(split).collect()
             }
             Self::InOrder { parts, seeds, .. } => {
@@ -127,7 +127,7 @@ impl PublishedSplits {
                 let part = |from: usize, count: usize| (from..from + count).collect();
                 let valid_rows = (valid > 0).then(|| part(train, valid));
                 let split = |seed| {
-                    sitting(seed, part(0, train), valid_rows.clone(), part(train + valid, held))
+                    split(seed, part(0, train), valid_rows.clone(), part(train + valid, held))
                 };
                 seeds.iter().map(split).collect()
             }
@@ -142,15 +142,14 @@ impl PublishedSplits {
                             "there is no training set {seed}: {count} are numbered from 0"
                         ),
                     })?;
-                    Ok(sitting(seed, train, None, held.clone()))
+                    Ok(split(seed, train, None, held.clone()))
                 };
                 seeds.iter().map(split).collect::<Result<_>>()?
             }
         };
         // Other trainings on the same rows are numbered as folds are.
-        let each =
-            |sitting: Sitting| (0..trainings).map(move |fold| Sitting { fold, ..sitting.clone() });
-        Ok(sittings.into_iter().flat_map(each).collect())
+        let each = |split: Fold| (0..trainings).map(move |fold| Fold { fold, ..split.clone() });
+        Ok(splits.into_iter().flat_map(each).collect())
     }
 }
 
@@ -159,7 +158,7 @@ fn too_few(size: usize, rows: usize) -> Error {
 }
 
 /// The rows of every whole number in a column.
-fn numbered(frame: &Frame, column: &str) -> Result<BTreeMap<i64, Vec<usize>>> {
+fn numbered(frame: &LoadedTable, column: &str) -> Result<BTreeMap<i64, Vec<usize>>> {
     let place = frame.batch.schema().index_of(column).map_err(|_| {
         let columns = frame.batch.schema().fields().iter().map(|f| f.name().clone()).collect();
         let option = "the rule of splits";

@@ -285,9 +285,9 @@ fn later_sets_are_refused_with_their_source() {
     }
 }
 
-/// Every image has the angle and the colour that its part says.
+/// Every image has the angle and the color that its part says.
 #[test]
-fn rcf_mnist_has_its_colours() {
+fn rcf_mnist_has_its_colors() {
     let Some(_) = path("fashion_mnist") else { return };
     let source = data::fashion_mnist_from(Part::Train, &data::folders()).unwrap();
     let made = RcfMnist::make(&source, 600, 3).unwrap();

@@ -189,12 +189,12 @@ const SMALL: &str = "title = 't'\npaper = 'p'\nabout = 'a'\n\
     [part.network.deepdta]\nunits = 8\npredictor = [8, 8, 8]\n\
     drug = { alphabet = 63, length = 40, channels = [4, 4, 4], kernels = [4, 4, 4] }\n\
     protein = { alphabet = 26, length = 80, channels = [4, 4, 4], kernels = [4, 4, 4] }\n\
-    [[part.entrant]]\nname = 'ERM'\nmethod = 'erm'\npublished = { r = [0.9, 0.01] }\n\
-    [[part.entrant]]\nname = 'C-Mixup'\nmethod = 'c-mixup'\nbeta = 2.0\nbandwidth = 1.0\nlayers = [1, 3]\n\
-    [[part.entrant]]\nname = 'ADA'\nmethod = 'ada-manifold'\nalpha = 2.0\ngroups = 4\non = 'y'\n\
+    [[part.candidate]]\nname = 'ERM'\nmethod = 'erm'\npublished = { r = [0.9, 0.01] }\n\
+    [[part.candidate]]\nname = 'C-Mixup'\nmethod = 'c-mixup'\nbeta = 2.0\nbandwidth = 1.0\nlayers = [1, 3]\n\
+    [[part.candidate]]\nname = 'ADA'\nmethod = 'ada-manifold'\nalpha = 2.0\ngroups = 4\non = 'y'\n\
     [[part]]\nname = 'asked'\ntitle = 'All of it'\nonly-when-asked = true\nmetrics = ['r']\nseeds = [0]\n\
     data = { dti = { most-per-year = [10, 10, 10] } }\nsplit = 'in-order'\nnetwork = { deepdta = {} }\n\
-    [[part.entrant]]\nname = 'ERM'\nmethod = 'erm'\n";
+    [[part.candidate]]\nname = 'ERM'\nmethod = 'erm'\n";
 
 fn small() -> Experiment {
     Experiment::parse("small", SMALL).unwrap()
@@ -234,16 +234,16 @@ fn rows_in_order_are_parted_by_their_numbers() {
     let columns = windlass_table::Columns { target: vec!["y".into()], ..Default::default() };
     let table = windlass_table::Table::of(&rows, Path::new("rows")).unwrap();
     let memory = windlass_table::DEFAULT_MEMORY;
-    let frame = windlass_table::Frame::load(&table, &columns, false, memory, &()).unwrap();
+    let frame = windlass_table::LoadedTable::load(&table, &columns, false, memory, &()).unwrap();
     let in_order = |parts, seeds| PublishedSplits::InOrder { parts, column: None, seeds };
-    let sittings = in_order([12, 3, 5], vec![4, 2]).sittings(&frame, None, 1).unwrap();
-    assert_eq!(sittings.iter().map(|one| one.repeat).collect::<Vec<_>>(), [4, 2]);
-    for sitting in sittings {
-        assert_eq!(sitting.train, (0..12).collect::<Vec<_>>());
-        assert_eq!(sitting.valid, Some((12..15).collect()));
-        assert_eq!(sitting.test, (15..20).collect::<Vec<_>>());
+    let splits = in_order([12, 3, 5], vec![4, 2]).splits(&frame, None, 1).unwrap();
+    assert_eq!(splits.iter().map(|one| one.repeat).collect::<Vec<_>>(), [4, 2]);
+    for split in splits {
+        assert_eq!(split.train, (0..12).collect::<Vec<_>>());
+        assert_eq!(split.valid, Some((12..15).collect()));
+        assert_eq!(split.test, (15..20).collect::<Vec<_>>());
     }
-    assert!(in_order([12, 3, 6], vec![0]).sittings(&frame, None, 1).is_err());
+    assert!(in_order([12, 3, 6], vec![0]).splits(&frame, None, 1).is_err());
 }
 
 #[cfg(not(feature = "deep"))]
@@ -402,7 +402,7 @@ mod built {
             [[part]]\nname = 'one'\ntitle = 't'\nmetrics = ['rmse']\nseeds = [0]\nsplit = 'in-order'\n\
             data = { rcf-mnist = { images = 60 } }\n\
             network = { resnet18 = { side = 16, widths = [4, 6, 8, 10] } }\n\
-            [[part.entrant]]\nname = 'ERM'\nmethod = 'erm'\n";
+            [[part.candidate]]\nname = 'ERM'\nmethod = 'erm'\n";
         let weights = "tests/networks_golden/resnet18.pth";
         let start = |text: &str, weights: &str| {
             let experiment = Experiment::parse("images", text).unwrap();

@@ -10,9 +10,9 @@ use windlass::{Mixing, Partition, Seed, Strength};
 use windlass_paper::networks::{
     Deep, DeepDta, DeepNetwork, Description, Device, Lstnet, ResNet18, Tower,
 };
-use windlass_train::{Architecture, Inside, Learner, Loss, Rows, Step};
+use windlass_train::{Architecture, HiddenMix, Learner, Loss, Rows, Step};
 
-/// How far numbers may be from PyTorch's, in units of the largest of a tensor. Batch normalisation of a few
+/// How far numbers may be from PyTorch's, in units of the largest of a tensor. Batch normalization of a few
 /// values divides by small deviations, so PyTorch's own 32 bits are as far from 64 as this.
 #[derive(Clone, Copy)]
 struct Near {
@@ -99,20 +99,20 @@ impl Golden {
     }
 }
 
-type Room = <DeepNetwork as Learner>::Room;
+type Workspace = <DeepNetwork as Learner>::Workspace;
 
 fn pass(
     network: &mut DeepNetwork,
     x: ArrayView2<'_, f32>,
     y: ArrayView2<'_, f32>,
-    inside: Option<Inside<'_>>,
+    inside: Option<HiddenMix<'_>>,
     weight: &dyn Fn(usize) -> f64,
 ) -> (f64, Vec<f32>) {
-    let mut room = Room::default();
+    let mut workspace = Workspace::default();
     let step =
         Step { x: Rows::All(x), inside, y, loss: Loss::Squared, weight, random: (Seed(0), 0) };
-    let loss = network.pass(&step, &mut room).unwrap().unwrap();
-    (loss, DeepNetwork::gradient(&mut room).to_vec())
+    let loss = network.pass(&step, &mut workspace).unwrap().unwrap();
+    (loss, DeepNetwork::gradient(&mut workspace).to_vec())
 }
 
 fn compare(golden: &Golden, description: Description) {
@@ -151,7 +151,7 @@ fn compare(golden: &Golden, description: Description) {
         for (name, mixing) in [("pairs", &pairs), ("groups", &groups)] {
             let case = format!("{name}.{layer}");
             let targets = mixing.apply(y.view()).unwrap();
-            let inside = Inside { layer, mixing, originals: false };
+            let inside = HiddenMix { layer, mixing, originals: false };
             let mut network = start.clone();
             let (loss, gradient) =
                 pass(&mut network, x.view(), targets.view(), Some(inside), &|_| 1.0);

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use ndarray::Array2;
-use windlass::{Ada, Anchors, CMixup, Clustering, KMeans, Mixup, Noise, On, Seed, Stream};
+use windlass::{Ada, Anchors, CMixup, ClusterOn, Clustering, KMeans, Mixup, Noise, Seed, Stream};
 use windlass_paper::networks::{
     Deep, DeepDta, Description, Device, Lstnet, ResNet18, Tower, sequences,
 };
 use windlass_train::{
-    Augment, Error, Examples, Learner, Optimiser, RunSpec, Trainer, Training, run_all,
+    Augment, Error, Examples, Learner, Optimizer, RunSpec, Trainer, Training, run_all,
 };
 
 fn wave(shape: (usize, usize), salt: usize) -> Array2<f32> {
@@ -58,7 +58,7 @@ fn specs() -> Vec<RunSpec<Deep>> {
             batch: 6,
             rate,
             weight_decay: 0.0,
-            optimiser: Optimiser::adam(),
+            optimizer: Optimizer::adam(),
             ..Training::default()
         },
         augment: None,
@@ -76,7 +76,7 @@ fn specs() -> Vec<RunSpec<Deep>> {
 fn ada() -> Ada {
     Ada::default().anchors(Anchors::KMeans(Clustering {
         kmeans: KMeans::new(3),
-        on: On::Y,
+        on: ClusterOn::Y,
         ..Clustering::default()
     }))
 }
@@ -113,7 +113,7 @@ fn a_few_rows_are_learnt_by_heart() {
         assert!(last < 1e-3 && last < first / 50.0, "{name}: from {first} to {last}");
         let predicted = result.network.predict(spec.train.x().view()).unwrap();
         let error = spec.train.squared_error(&predicted);
-        // Batch normalisation remembers a mean of the last batches, which were not quite these.
+        // Batch normalization remembers a mean of the last batches, which were not quite these.
         assert!(error < 0.05, "{name}: {error}");
     }
 }

@@ -6,14 +6,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use arrow_array::RecordBatch;
 use serde_json::Value;
-use windlass::{GammaLaw, published_grid};
-use windlass_compare::{Comparison, Declared, Error as CompareError, Rows, Run, Sitting};
+use windlass::{GammaDistribution, published_grid};
+use windlass_compare::{CandidateSpec, Comparison, Error as CompareError, Fold, Rows, Run};
 use windlass_model::Kind;
 use windlass_paper::reproduce::{
     Experiment, PartProtocol, Reproduction, Scope, named, names, write_index,
 };
 use windlass_paper::{Error, Watch, data};
-use windlass_table::{Clusters, DEFAULT_MEMORY, Frame, Method, Table};
+use windlass_table::{ClusterCount, DEFAULT_MEMORY, LoadedTable, Method, Table};
 
 fn golden(name: &str) -> Value {
     let path = Path::new("tests/golden").join(name);
@@ -31,19 +31,19 @@ fn protocol(experiment: &str, part: &str) -> PartProtocol {
     experiment.part.iter().find(|one| one.name == part).unwrap().protocol().unwrap()
 }
 
-fn frame(rows: &RecordBatch, protocol: &PartProtocol) -> Frame {
+fn frame(rows: &RecordBatch, protocol: &PartProtocol) -> LoadedTable {
     let table = Table::of(rows, Path::new("rows")).unwrap();
-    Frame::load(&table, &protocol.comparison.columns, false, DEFAULT_MEMORY, &()).unwrap()
+    LoadedTable::load(&table, &protocol.comparison.columns, false, DEFAULT_MEMORY, &()).unwrap()
 }
 
 /// The splits of a protocol, which a comparison accepts.
-fn sittings(protocol: &PartProtocol, frame: &Frame, test: Option<&Frame>) -> Vec<Sitting> {
+fn splits(protocol: &PartProtocol, frame: &LoadedTable, test: Option<&LoadedTable>) -> Vec<Fold> {
     let trainings = protocol.comparison.folds;
-    let sittings = protocol.splits.sittings(frame, test, trainings).unwrap();
+    let splits = protocol.splits.splits(frame, test, trainings).unwrap();
     let rows = |frame| Rows { frame, path: Path::new("rows") };
     let (table, test) = (rows(frame), test.map(rows));
-    Comparison::with_splits(&protocol.comparison, table, test, sittings.clone()).unwrap();
-    sittings
+    Comparison::with_splits(&protocol.comparison, table, test, splits.clone()).unwrap();
+    splits
 }
 
 /// A data set, unless it is absent.
@@ -60,14 +60,14 @@ fn loaded(name: &str) -> Option<RecordBatch> {
 }
 
 /// The golden splits of a data set, with those of ours for the same seed.
-fn splits(name: &str, protocol: &PartProtocol, rows: &RecordBatch) -> Vec<(Value, Sitting)> {
-    let sittings = sittings(protocol, &frame(rows, protocol), None);
+fn golden_splits(name: &str, protocol: &PartProtocol, rows: &RecordBatch) -> Vec<(Value, Fold)> {
+    let splits = splits(protocol, &frame(rows, protocol), None);
     let golden = golden("splits.json");
     let seeds = golden[name]["seeds"].as_array().unwrap();
     assert_eq!(seeds.len(), 3);
     let of = |golden: &Value| {
         let seed = usize::try_from(golden["seed"].as_u64().unwrap()).unwrap();
-        let ours = sittings.iter().find(|sitting| sitting.repeat == seed).unwrap();
+        let ours = splits.iter().find(|split| split.repeat == seed).unwrap();
         (golden.clone(), ours.clone())
     };
     seeds.iter().map(of).collect()
@@ -77,7 +77,7 @@ fn splits(name: &str, protocol: &PartProtocol, rows: &RecordBatch) -> Vec<(Value
 fn the_splits_of_airfoil_are_the_published_ones_row_by_row() {
     let Some(table) = loaded("airfoil") else { return };
     for part in ["published", "equal", "splits"] {
-        for (golden, ours) in splits("airfoil", &protocol("airfoil", part), &table) {
+        for (golden, ours) in golden_splits("airfoil", &protocol("airfoil", part), &table) {
             assert_eq!(ours.train, rows(&golden["train"]));
             assert_eq!(ours.valid.unwrap(), rows(&golden["valid"]));
             assert_eq!(ours.test, rows(&golden["test"]));
@@ -90,7 +90,7 @@ fn the_splits_of_crime_and_skillcraft_have_the_published_rows() {
     for name in ["crime", "skillcraft"] {
         let Some(table) = loaded(name) else { continue };
         for part in ["published", "equal"] {
-            for (golden, ours) in splits(name, &protocol(name, part), &table) {
+            for (golden, ours) in golden_splits(name, &protocol(name, part), &table) {
                 let set = |rows: Vec<usize>| -> BTreeSet<usize> { rows.into_iter().collect() };
                 assert_eq!(set(ours.train), set(rows(&golden["train"])), "{name}");
                 assert_eq!(set(ours.valid.unwrap()), set(rows(&golden["valid"])), "{name}");
@@ -109,12 +109,12 @@ fn parts_have_the_sizes_of_the_paper() {
         protocol.comparison.columns.carry.clear();
         protocol.comparison.columns.exclude.clear();
         let made = data::cosine(rows, 0.1, false, 0);
-        let sittings = sittings(&protocol, &frame(&made, &protocol), None);
-        let count = |sitting: &Sitting| {
-            let valid = sitting.valid.as_ref().map_or(0, Vec::len);
-            [sitting.train.len(), valid, sitting.test.len()]
+        let splits = splits(&protocol, &frame(&made, &protocol), None);
+        let count = |split: &Fold| {
+            let valid = split.valid.as_ref().map_or(0, Vec::len);
+            [split.train.len(), valid, split.test.len()]
         };
-        sittings.iter().map(count).collect()
+        splits.iter().map(count).collect()
     };
     assert_eq!(sizes("airfoil", "published", 1503), vec![[1003, 300, 200]; 27]);
     assert_eq!(sizes("no2", "published", 500), vec![[200, 200, 100]; 20]);
@@ -136,14 +136,14 @@ fn training_sets_have_no_row_in_common() {
     let test = data::linear_valid(50, 19, 0.1, 0);
     let mut valid = linear.clone();
     valid.comparison.columns.carry.clear();
-    let sittings = sittings(&linear, &frame(&made, &linear), Some(&frame(&test, &valid)));
-    assert_eq!(sittings.len(), 20);
-    let all: BTreeSet<usize> = sittings.iter().flat_map(|one| one.train.clone()).collect();
+    let splits = splits(&linear, &frame(&made, &linear), Some(&frame(&test, &valid)));
+    assert_eq!(splits.len(), 20);
+    let all: BTreeSet<usize> = splits.iter().flat_map(|one| one.train.clone()).collect();
     assert_eq!(all.len(), 2000);
-    assert!(sittings.iter().all(|one| one.train.len() == 100 && one.test.len() == 50));
+    assert!(splits.iter().all(|one| one.train.len() == 100 && one.test.len() == 50));
 }
 
-fn ada(declared: &Declared) -> Option<(&GammaLaw, Clusters)> {
+fn ada(declared: &CandidateSpec) -> Option<(&GammaDistribution, ClusterCount)> {
     let method = match (&declared.kind, &declared.enlarge) {
         (_, Some(enlarge)) => &enlarge.method,
         (Some(Kind::Network(network)), None) => &network.augment.as_ref()?.method,
@@ -163,8 +163,9 @@ fn gammas_are_those_of_the_published_grids() {
         let (gamma, groups) = ada(found).unwrap();
         (gamma.clone(), groups)
     };
-    let published =
-        |alpha, groups| (GammaLaw::PublishedGrid { alpha, values: 20 }, Clusters::Count(groups));
+    let published = |alpha, groups| {
+        (GammaDistribution::PublishedGrid { alpha, values: 20 }, ClusterCount::Count(groups))
+    };
     assert_eq!(grid("airfoil"), published(2.0, 8));
     assert_eq!(grid("no2"), published(3.5, 4));
     assert_eq!(grid("crime"), published(2.5, 2));
@@ -176,7 +177,7 @@ fn gammas_are_those_of_the_published_grids() {
         .declared
         .iter()
         .filter_map(|declared| match ada(declared)? {
-            (GammaLaw::List(values), Clusters::Count(8)) => {
+            (GammaDistribution::List(values), ClusterCount::Count(8)) => {
                 assert_eq!(values.len(), 100);
                 assert_eq!(values, &published_grid(values[0], 100));
                 Some(values[0])
@@ -191,9 +192,10 @@ fn gammas_are_those_of_the_published_grids() {
         .iter()
         .filter_map(ada)
         .map(|(gamma, groups)| match (gamma, groups) {
-            (GammaLaw::PublishedGrid { alpha, values: 20 }, Clusters::Count(groups)) => {
-                (alpha.to_string(), groups)
-            }
+            (
+                GammaDistribution::PublishedGrid { alpha, values: 20 },
+                ClusterCount::Count(groups),
+            ) => (alpha.to_string(), groups),
             other => panic!("{other:?}"),
         })
         .collect();
@@ -239,7 +241,7 @@ fn a_file_that_makes_no_sense_is_refused() {
     assert!(refused(format!("{head}{part}")).contains("methods"));
     assert!(refused(format!("{head}{}", part.replace("'one'", "'../one'"))).contains("name"));
     assert!(refused(format!("{head}{}", part.replace("['rmse']", "[]"))).contains("metrics"));
-    let mixup = format!("{head}{part}[[part.entrant]]\nname = 'm'\nmethod = 'mixup'\n");
+    let mixup = format!("{head}{part}[[part.candidate]]\nname = 'm'\nmethod = 'mixup'\n");
     let experiment = Experiment::parse("x", &mixup).unwrap();
     let why = experiment.part[0].protocol().unwrap_err().to_string();
     assert!(why.contains("needs `beta`"), "{why}");
@@ -346,8 +348,8 @@ const LEAKY: &str = "title = 't'\npaper = 'p'\nabout = 'a'\n\
     [[part]]\nname = 'two'\ntitle = 't'\nmetrics = ['rmse']\nseeds = [0, 5, 2]\ntrainings = 2\n\
     data = { cosine = { rows = 40 } }\nsplit = { permuted = [20, 10, 10] }\n\
     hidden = [4]\ntraining = { epochs = 2 }\n\
-    [[part.entrant]]\nname = 'ERM'\nmethod = 'erm'\npublished = { rmse = [0.1, 0.01] }\n\
-    [[part.entrant]]\nname = 'C-Mixup'\nmethod = 'c-mixup'\nbeta = 2.0\nbandwidth = 1.0\n\
+    [[part.candidate]]\nname = 'ERM'\nmethod = 'erm'\npublished = { rmse = [0.1, 0.01] }\n\
+    [[part.candidate]]\nname = 'C-Mixup'\nmethod = 'c-mixup'\nbeta = 2.0\nbandwidth = 1.0\n\
     [[picture]]\nname = 'methods'\ntitle = 't'\ndraw = { methods = { part = 'two', metric = 'rmse' } }\n";
 
 fn leaky(output: &Path) -> Reproduction {

@@ -1,7 +1,7 @@
 //! Clouds of dots: one value against another, in several series.
 
 use crate::axis::Axis;
-use crate::colour::{Colour, PALETTE};
+use crate::color::{Color, PALETTE};
 use crate::dots::{self, Dots, MOST_DRAWN, shrink};
 use crate::frame::{self, Frame, Words};
 use crate::legend::{Legend, Pen, Sample};
@@ -32,7 +32,7 @@ pub struct Cloud {
     pub x_label: String,
     /// Name of the y axis.
     pub y_label: String,
-    /// The dots. More than twelve series are drawn in grey and without a legend.
+    /// The dots. More than twelve series are drawn in gray and without a legend.
     pub series: Vec<Dots>,
     /// Whether to draw the line on which both values are equal. Both axes then have one range.
     pub diagonal: bool,
@@ -54,14 +54,14 @@ impl Cloud {
         if self.diagonal {
             let [left, right, top, bottom] =
                 [frame.left, frame.right, frame.top, frame.bottom].map(num);
-            let diagonal = line(&format!("M{left} {bottom}L{right} {top}"), Colour::Grey);
+            let diagonal = line(&format!("M{left} {bottom}L{right} {top}"), Color::Gray);
             svg.push(format!("<g stroke-width='1.5'>{diagonal}</g>"));
         }
         let drawn = series.iter().map(|points| points.len().min(most)).sum();
         let radius = 3.6 * shrink(drawn) * frame.measures.dot;
         for (i, points) in series.iter().enumerate() {
-            let colour = Pen::of(i, series.len()).colour;
-            let paint = format!(" fill-opacity='0.6'{}", colour.fill());
+            let color = Pen::of(i, series.len()).color;
+            let paint = format!(" fill-opacity='0.6'{}", color.fill());
             dots::draw(&mut svg, &frame, (points, most), radius, &paint);
         }
         if series.iter().all(Vec::is_empty) {
@@ -96,7 +96,7 @@ impl Cloud {
         let all = self.series.iter().zip(series).enumerate();
         let named = all.filter(|(_, (dots, _))| !dots.name.is_empty());
         let entries = named.map(|(i, (dots, finite))| {
-            let sample = Sample::Dot(Pen::of(i, series.len()).colour);
+            let sample = Sample::Dot(Pen::of(i, series.len()).color);
             (sample, dots.caption(finite.len().min(most)))
         });
         Legend::of(entries.collect(), frame)
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn series_have_colours_and_names() {
+    fn series_have_colors_and_names() {
         let svg = plot(&[&[(0.0, 0.0)], &[(1.0, 1.0), (f64::NAN, 2.0)]]).to_svg();
         assert!(svg.contains(">first<") && svg.contains(">second (1 of 2 shown)<"));
         // In the legend and of the dots.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::colour::PALETTE;
+use crate::color::PALETTE;
 use crate::legend::Pen;
 use crate::svg::{circle, cut, ems, num};
 
@@ -56,7 +56,7 @@ pub(crate) fn draw(svg: &mut Vec<String>, strokes: &[Stroke], Look { width, opac
             // A line of one point would not be seen.
             if dotted || run.len() == 1 {
                 let radius = if dotted { 3.0 } else { 1.5 };
-                dots.extend(run.iter().map(|at| circle(*at, radius, &pen.colour.fill())));
+                dots.extend(run.iter().map(|at| circle(*at, radius, &pen.color.fill())));
             }
             if run.len() > 1 {
                 paths.push(pen.line(&path(&run)));

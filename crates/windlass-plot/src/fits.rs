@@ -1,7 +1,7 @@
 //! Fitted curves over the rows that they were fitted to, for data with one feature.
 
 use crate::axis::Axis;
-use crate::colour::{Colour, PALETTE};
+use crate::color::{Color, PALETTE};
 use crate::curve::{self, Curve, Look, Stroke, caption, clip, most_of_each, thin};
 use crate::dots::{self, Dots, MOST_DRAWN, shrink};
 use crate::frame::{self, Frame, Words};
@@ -12,7 +12,7 @@ use crate::size::Size;
 use crate::svg::num;
 
 /// The line of the truth, which is thin.
-const TRUTH: Pen = Pen { colour: Colour::Ink, dashed: true };
+const TRUTH: Pen = Pen { color: Color::Ink, dashed: true };
 /// Radii of given rows and of others.
 const RADII: [f64; 2] = [4.2, 2.6];
 
@@ -56,7 +56,7 @@ pub struct Fits {
     /// let others shine through. Of more than 5,000 some are left out.
     pub points: Vec<Dots>,
     /// The fitted curves; their spread is not drawn. Where there are more than twelve of them and
-    /// of other rows, all are grey and without a legend.
+    /// of other rows, all are gray and without a legend.
     pub curves: Vec<Series>,
     /// The ends of the y axis, beyond which nothing is drawn. Without them, or where they are not
     /// finite, it reaches all rows and curves.
@@ -79,14 +79,14 @@ impl Fits {
         let drawn = points.iter().map(|points| points.len().min(most)).sum();
         let scale = shrink(drawn) * frame.measures.dot;
         for (i, points) in points.iter().enumerate().skip(1) {
-            let paint = format!(" fill-opacity='0.45'{}", self.dots_colour(i).fill());
+            let paint = format!(" fill-opacity='0.45'{}", self.dots_color(i).fill());
             dots::draw(&mut svg, &frame, (points, most), RADII[1] * scale, &paint);
         }
         self.draw_lines(&mut svg, &frame);
         if let Some(given) = points.first() {
             // Paper around them keeps them apart from each other and from the curves.
-            svg.push(format!("<g{} stroke-width='{}'>", Colour::Paper.stroke(), num(scale)));
-            let paint = self.dots_colour(0).fill();
+            svg.push(format!("<g{} stroke-width='{}'>", Color::Paper.stroke(), num(scale)));
+            let paint = self.dots_color(0).fill();
             dots::draw(&mut svg, &frame, (given, most), RADII[0] * scale, &paint);
             svg.push("</g>".to_owned());
         }
@@ -136,13 +136,13 @@ impl Fits {
         })
     }
 
-    /// How many rows, but for those that were given, and curves need a colour.
-    fn coloured(&self) -> usize {
+    /// How many rows, but for those that were given, and curves need a color.
+    fn colored(&self) -> usize {
         self.points.len().saturating_sub(1) + self.curves.len()
     }
 
-    fn dots_colour(&self, i: usize) -> Colour {
-        i.checked_sub(1).map_or(Colour::Ink, |i| Pen::of(i, self.coloured()).colour)
+    fn dots_color(&self, i: usize) -> Color {
+        i.checked_sub(1).map_or(Color::Ink, |i| Pen::of(i, self.colored()).color)
     }
 
     /// Each line: its pen, its name and its points.
@@ -150,18 +150,18 @@ impl Fits {
         let truth = self.truth.as_deref().map(|points| (TRUTH, &self.truth_name[..], points));
         let first = self.points.len().saturating_sub(1);
         let curves = self.curves.iter().enumerate().map(move |(i, series)| {
-            (Pen::of(first + i, self.coloured()), &series.name[..], &series.points[..])
+            (Pen::of(first + i, self.colored()), &series.name[..], &series.points[..])
         });
         truth.into_iter().chain(curves)
     }
 
     fn legend(&self, frame: &Frame, points: &[Vec<(f64, f64)>], most: usize) -> Legend {
-        if self.coloured() > PALETTE.len() {
-            return Legend::too_many(self.coloured(), "series");
+        if self.colored() > PALETTE.len() {
+            return Legend::too_many(self.colored(), "series");
         }
         let dots = self.points.iter().zip(points).enumerate().map(|(i, (dots, points))| {
             let caption = dots.caption(points.len().min(most));
-            (&dots.name[..], Sample::Dot(self.dots_colour(i)), caption)
+            (&dots.name[..], Sample::Dot(self.dots_color(i)), caption)
         });
         let lines = self.lines().map(|(pen, name, points)| {
             let drawn = self.curve(frame, points).iter().any(Option::is_some);
@@ -186,7 +186,7 @@ impl Fits {
         let mut strokes: Vec<_> = strokes.collect();
         let fitted = strokes.split_off(usize::from(self.truth.is_some()));
         curve::draw(svg, &strokes, &Look::THIN);
-        curve::draw(svg, &fitted, &Look::of(self.coloured()));
+        curve::draw(svg, &fitted, &Look::of(self.colored()));
     }
 }
 
@@ -302,10 +302,10 @@ mod tests {
     }
 
     #[test]
-    fn many_series_are_grey_and_many_rows_are_thinned() {
+    fn many_series_are_gray_and_many_rows_are_thinned() {
         let many = Fits { curves: vec![series("a", &[(0.0, 1.0), (1.0, 2.0)]); 12], ..plot() };
         assert!(many.to_svg().contains(">13 series, too many for a legend<"));
-        assert!(!PALETTE.iter().any(|colour| many.to_svg().contains(colour)));
+        assert!(!PALETTE.iter().any(|color| many.to_svg().contains(color)));
         let row = dots("rows", &(0..9_000).map(|i| (f64::from(i), 0.0)).collect::<Vec<_>>());
         let rows = Fits { points: vec![row.clone(), row], ..Fits::default() };
         assert!(rows.to_svg().contains(">rows (2,500 of 9,000 shown)<"));

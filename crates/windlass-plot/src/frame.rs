@@ -3,7 +3,7 @@
 use std::f64::consts::SQRT_2;
 
 use crate::axis::Axis;
-use crate::colour::Colour;
+use crate::color::Color;
 use crate::size::{Measures, Size};
 use crate::svg::{cut, ems, line, num, text, turned, xml};
 
@@ -115,7 +115,7 @@ impl<'a> Frame<'a> {
         let [left, right, top, bottom] = [self.left, self.right, self.top, self.bottom].map(num);
         for (at, label) in &self.x.ticks {
             let x = self.x_at(*at);
-            svg.push(line(&format!("M{} {top}V{bottom}", num(x)), Colour::Grid));
+            svg.push(line(&format!("M{} {top}V{bottom}", num(x)), Color::Grid));
             if self.x.slanted {
                 svg.push(self.slanted(x, label));
                 continue;
@@ -123,22 +123,22 @@ impl<'a> Frame<'a> {
             let half = 4.0 + 6.0 * ems(label);
             let x = x.min(self.measures.width - half).max(half);
             let (y, label) = (self.bottom + self.measures.tick_base, self.x.markup(label));
-            svg.push(text(x, y, "middle", Colour::Faint, &label));
+            svg.push(text(x, y, "middle", Color::Faint, &label));
         }
         for (at, label) in &self.y.ticks {
             let y = self.y_at(*at);
-            svg.push(line(&format!("M{left} {}H{right}", num(y)), Colour::Grid));
+            svg.push(line(&format!("M{left} {}H{right}", num(y)), Color::Grid));
             let (x, label) = (self.left - self.measures.tick_gap, self.y.markup(label));
-            svg.push(text(x, y + 4.0, "end", Colour::Faint, &label));
+            svg.push(text(x, y + 4.0, "end", Color::Faint, &label));
         }
-        svg.push(line(&format!("M{left} {bottom}H{right}"), Colour::Grey));
+        svg.push(line(&format!("M{left} {bottom}H{right}"), Color::Gray));
     }
 
     /// A label that ends below a place on the x axis, cut where the picture begins.
     fn slanted(&self, x: f64, label: &str) -> String {
         let (x, y) = (x + 3.0, self.bottom + self.measures.tick_base - 3.0);
         let label = cut(label, (x - 12.0) * SQRT_2 / 12.0 - 1.0);
-        let words = text(0.0, 0.0, "end", Colour::Faint, &self.x.markup(&label));
+        let words = text(0.0, 0.0, "end", Color::Faint, &self.x.markup(&label));
         format!("<g{}>{words}</g>", turned(x, y, -45))
     }
 
@@ -157,7 +157,7 @@ impl<'a> Frame<'a> {
             (label_size, y_label_base, self.y_at(0.5), -90, "middle", y_words),
         ] {
             if !words.is_empty() {
-                let words = text(0.0, 0.0, anchor, Colour::Ink, &words);
+                let words = text(0.0, 0.0, anchor, Color::Ink, &words);
                 svg.push(format!("<g font-size='{size}'{}>{words}</g>", turned(x, y, turn)));
             }
         }
@@ -165,7 +165,7 @@ impl<'a> Frame<'a> {
 
     /// Words in the middle, where there is nothing else.
     pub(crate) fn apology(&self, words: &str) -> String {
-        text(self.x_at(0.5), self.y_at(0.5), "middle", Colour::Faint, words)
+        text(self.x_at(0.5), self.y_at(0.5), "middle", Color::Faint, words)
     }
 }
 
@@ -181,8 +181,8 @@ pub(crate) fn begin(title: &str, width: f64, height: f64) -> String {
          viewBox='0 0 {width} {height}'{} font-size='12' \
          font-family='Noto Sans, DejaVu Sans, Helvetica, Arial, sans-serif'>\n\
          {title}<rect width='{width}' height='{height}'{}/>",
-        Colour::Ink.fill(),
-        Colour::Paper.fill()
+        Color::Ink.fill(),
+        Color::Paper.fill()
     )
 }
 
@@ -237,13 +237,12 @@ mod tests {
     }
 
     #[test]
-    fn whatever_has_a_colour_has_a_class() {
+    fn whatever_has_a_color_has_a_class() {
         let svg = close(frame(Size::Page, "title", "label").open());
-        let coloured =
+        let colored =
             svg.split('<').filter(|tag| tag.contains("fill='#") || tag.contains("stroke='#"));
         assert!(
-            coloured.clone().count() > 15
-                && coloured.clone().all(|tag| tag.contains(" class='wl-"))
+            colored.clone().count() > 15 && colored.clone().all(|tag| tag.contains(" class='wl-"))
         );
     }
 }

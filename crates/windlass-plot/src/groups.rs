@@ -1,22 +1,22 @@
-//! Colours of groups of rows, and a legend of rows and groups.
+//! Colors of groups of rows, and a legend of rows and groups.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::colour::{Colour, PALETTE};
+use crate::color::{Color, PALETTE};
 use crate::frame::Frame;
 use crate::svg::{circle, ems, num, text, thousands};
 
 /// Least space between two items.
 const GAP: f64 = 20.0;
 
-/// The colour of each group.
-pub(crate) type Groups = BTreeMap<u32, Colour>;
+/// The color of each group.
+pub(crate) type Groups = BTreeMap<u32, Color>;
 
-pub(crate) fn colours(groups: &BTreeSet<u32>) -> Groups {
+pub(crate) fn colors(groups: &BTreeSet<u32>) -> Groups {
     let few = groups.len() <= PALETTE.len();
-    let colour =
-        |i: usize| if few { Colour::Of(i) } else { Colour::Hue { number: i, of: groups.len() } };
-    groups.iter().enumerate().map(|(i, group)| (*group, colour(i))).collect()
+    let color =
+        |i: usize| if few { Color::Of(i) } else { Color::Hue { number: i, of: groups.len() } };
+    groups.iter().enumerate().map(|(i, group)| (*group, color(i))).collect()
 }
 
 /// A piece of a legend, drawn around its left end.
@@ -38,27 +38,27 @@ impl Item {
         let (drawn, given) = (thousands(&drawn), thousands(&given));
         let of = if drawn == given { String::new() } else { format!(" of {given} shown") };
         let words = format!("{name} ({drawn}{of})");
-        let svg = format!("{sample}{}", text(15.0, 4.0, "start", Colour::Ink, &words));
+        let svg = format!("{sample}{}", text(15.0, 4.0, "start", Color::Ink, &words));
         Self::new(15.0 + 12.0 * ems(&words), svg)
     }
 
-    /// Which group has which colour, or how many there are; nothing where there is no room.
+    /// Which group has which color, or how many there are; nothing where there is no room.
     pub(crate) fn of_groups(groups: &Groups, room: f64) -> Option<Self> {
         let own = |group: &u32| 26.0 + 12.0 * ems(&group.to_string());
         let width = 33.0 + groups.keys().map(own).sum::<f64>();
-        let note = format!("One colour per group ({} groups)", thousands(&groups.len()));
+        let note = format!("One color per group ({} groups)", thousands(&groups.len()));
         if (1..=PALETTE.len()).contains(&groups.len()) && width <= room {
-            let mut svg = text(37.0, 4.0, "end", Colour::Ink, "Group");
+            let mut svg = text(37.0, 4.0, "end", Color::Ink, "Group");
             let mut x = 45.0;
-            for (group, colour) in groups {
-                svg += &circle((x + 5.0, 0.0), 4.5, &colour.fill());
-                svg += &text(x + 14.0, 4.0, "start", Colour::Ink, &group.to_string());
+            for (group, color) in groups {
+                svg += &circle((x + 5.0, 0.0), 4.5, &color.fill());
+                svg += &text(x + 14.0, 4.0, "start", Color::Ink, &group.to_string());
                 x += own(group);
             }
             return Some(Self { width, at_end: true, svg });
         }
         let width = 12.0 * ems(&note);
-        let svg = text(width, 4.0, "end", Colour::Faint, &note);
+        let svg = text(width, 4.0, "end", Color::Faint, &note);
         (!groups.is_empty() && width <= room).then_some(Self { width, at_end: true, svg })
     }
 }

@@ -1,7 +1,7 @@
 //! A heat map: a value for each pair of names.
 
 use crate::axis::{Axis, range};
-use crate::colour::Colour;
+use crate::color::Color;
 use crate::frame::{self, Frame, Words};
 use crate::groups::{Item, Key};
 use crate::png::{self, PlotError};
@@ -14,7 +14,7 @@ const MOST_DECIMALS: usize = 9;
 const LEAST_TEXT: f64 = 9.0;
 /// What a cell is larger than its number.
 const PADDING: f64 = 7.0;
-/// Length and height of the bar of colours, and how many it has.
+/// Length and height of the bar of colors, and how many it has.
 const BAR: (f64, f64) = (110.0, 11.0);
 const BAR_STEPS: u8 = 55;
 /// Side of the sample of a best cell.
@@ -70,7 +70,7 @@ pub struct HeatMap {
     pub x_names: Vec<String>,
     /// The names of the rows, from the top.
     pub y_names: Vec<String>,
-    /// The values, a row for each name of the y axis. Those that are missing or not finite are grey
+    /// The values, a row for each name of the y axis. Those that are missing or not finite are gray
     /// cells with a dash.
     pub values: Vec<Vec<Option<f64>>>,
     /// What the values are.
@@ -137,26 +137,26 @@ impl HeatMap {
         }
     }
 
-    /// The legend: what the values are, the bar of their colours and a sample of the best.
+    /// The legend: what the values are, the bar of their colors and a sample of the best.
     fn items(&self, (low, high): (f64, f64), frame: &Frame) -> Vec<Item> {
         let (from, to) = (self.number(low), self.number(high));
         let at = 12.0 * ems(&from) + GAP;
-        let mut bar = text(0.0, 4.0, "start", Colour::Faint, &from);
+        let mut bar = text(0.0, 4.0, "start", Color::Faint, &from);
         for i in 0..BAR_STEPS {
             let part = f64::from(i) / f64::from(BAR_STEPS);
-            let shade = Colour::Shade(f64::from(i) / f64::from(BAR_STEPS - 1)).fill();
+            let shade = Color::Shade(f64::from(i) / f64::from(BAR_STEPS - 1)).fill();
             // Each reaches to the end under the next, so that there are no seams.
             let corners = [at + BAR.0 * part, -BAR.1 / 2.0, at + BAR.0, BAR.1 / 2.0];
             bar += &rect(corners, &shade);
         }
         let end = at + BAR.0 + GAP;
-        bar += &text(end, 4.0, "start", Colour::Faint, &to);
+        bar += &text(end, 4.0, "start", Color::Faint, &to);
 
         let words = self.best.name();
         let best = outline([0.0, -SAMPLE / 2.0, SAMPLE, SAMPLE / 2.0])
-            + &text(SAMPLE + GAP, 4.0, "start", Colour::Ink, words);
+            + &text(SAMPLE + GAP, 4.0, "start", Color::Ink, words);
         let label = cut(&self.value_label, frame.width() / 12.0 - 1.0);
-        let named = text(0.0, 4.0, "start", Colour::Ink, &escape(&label));
+        let named = text(0.0, 4.0, "start", Color::Ink, &escape(&label));
         let named = (!label.is_empty()).then(|| Item::new(12.0 * ems(&label), named));
         let bar = Item::new(end + 12.0 * ems(&to), bar);
         named.into_iter().chain([bar, Item::new(SAMPLE + GAP + 12.0 * ems(words), best)]).collect()
@@ -186,8 +186,8 @@ impl HeatMap {
             let (x, y) = (frame.left + column as f64 * width, frame.top + row as f64 * height);
             let shade = value.map(|value| shade(value, ends));
             let (paint, ink) = match shade {
-                Some(at) => (Colour::Shade(at), Colour::OnShade(at)),
-                None => (Colour::Grid, Colour::Faint),
+                Some(at) => (Color::Shade(at), Color::OnShade(at)),
+                None => (Color::Grid, Color::Faint),
             };
             let words = value.map_or("–".to_owned(), |value| self.number(value));
             // A line of paper stays between cells.
@@ -217,7 +217,7 @@ struct Lettering {
 
 impl Lettering {
     /// Words around a place.
-    fn write(&self, x: f64, y: f64, ink: Colour, words: &str) -> String {
+    fn write(&self, x: f64, y: f64, ink: Color, words: &str) -> String {
         // Half the height of a digit.
         let half = 0.36 * self.size;
         if self.turned {
@@ -237,11 +237,11 @@ fn shade(value: f64, (low, high): (f64, f64)) -> f64 {
 
 /// A line of ink between two of paper, which is seen on any shade.
 fn outline(corners: [f64; 4]) -> String {
-    let ring = |colour: Colour, width: f64| {
-        let ring = rect(corners, &colour.stroke());
+    let ring = |color: Color, width: f64| {
+        let ring = rect(corners, &color.stroke());
         format!("<g fill='none' stroke-width='{width}'>{ring}</g>")
     };
-    ring(Colour::Paper, 5.0) + &ring(Colour::Ink, 2.4)
+    ring(Color::Paper, 5.0) + &ring(Color::Ink, 2.4)
 }
 
 #[cfg(test)]
@@ -302,13 +302,13 @@ mod tests {
     }
 
     #[test]
-    fn missing_values_are_grey_dashes() {
+    fn missing_values_are_gray_dashes() {
         let values = vec![vec![Some(1.0), None, Some(f64::NAN)], vec![Some(f64::INFINITY)]];
         let svg = HeatMap { values, ..plot(3, 2) }.to_svg();
         // The row is too short too.
         assert_eq!((svg.matches(">–<").count(), rects(&svg).len()), (5, 6 + 2));
-        let grey = tags(&svg).filter(|tag| tag.contains("class='wl-grid'")).count();
-        assert_eq!(grey, 5);
+        let gray = tags(&svg).filter(|tag| tag.contains("class='wl-grid'")).count();
+        assert_eq!(gray, 5);
         assert!(!svg.contains("NaN") && !svg.contains("inf"));
     }
 
@@ -351,8 +351,7 @@ mod tests {
         }
         assert!(svg.contains("class='wl-paper-line'") && svg.contains("class='wl-ink-line'"));
         assert!(
-            svg.contains(&Colour::OnShade(0.0).fill())
-                && svg.contains(&Colour::OnShade(1.0).fill())
+            svg.contains(&Color::OnShade(0.0).fill()) && svg.contains(&Color::OnShade(1.0).fill())
         );
         assert!(!svg.contains(" id=") && !svg.contains("url("));
         assert_eq!(svg, plot(3, 2).to_svg());

@@ -1,6 +1,6 @@
 //! A forest plot: means with intervals, one in each row.
 
-use crate::colour::Colour;
+use crate::color::Color;
 use crate::dots::some_of;
 use crate::frame::{self, Frame};
 use crate::png::{self, PlotError};
@@ -11,10 +11,10 @@ use crate::svg::{circle, line, num};
 /// Most dots in a row.
 const MOST_DOTS: usize = 200;
 
-/// What a row says, told by its colour.
+/// What a row says, told by its color.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Emphasis {
-    /// Nothing in particular: grey.
+    /// Nothing in particular: gray.
     #[default]
     Plain,
     /// Good: green.
@@ -24,11 +24,11 @@ pub enum Emphasis {
 }
 
 impl Emphasis {
-    fn colour(self) -> Colour {
+    fn color(self) -> Color {
         match self {
-            Self::Plain => Colour::Faint,
-            Self::Good => Colour::Of(2),
-            Self::Bad => Colour::Of(8),
+            Self::Plain => Color::Faint,
+            Self::Good => Color::Of(2),
+            Self::Bad => Color::Of(8),
         }
     }
 }
@@ -46,7 +46,7 @@ pub struct Interval {
     pub high: f64,
     /// What the mean was taken of, as faint small dots; empty where they are not to be seen.
     pub points: Vec<f64>,
-    /// The colour.
+    /// The color.
     pub emphasis: Emphasis,
     /// A heading before the row.
     pub heading: Option<String>,
@@ -134,10 +134,10 @@ impl Interval {
         if self.values().next().is_none() {
             return;
         }
-        let (colour, dot) = (self.emphasis.colour(), frame.measures.dot);
+        let (color, dot) = (self.emphasis.color(), frame.measures.dot);
         let points: Vec<_> = self.points.iter().copied().filter(|v| v.is_finite()).collect();
         if !points.is_empty() {
-            svg.push(format!("<g fill-opacity='0.4'{}>", colour.fill()));
+            svg.push(format!("<g fill-opacity='0.4'{}>", color.fill()));
             let below = y + 0.3 * frame.measures.interval_row;
             let points = some_of(&points, MOST_DOTS);
             svg.extend(points.map(|v| circle((frame.x_of(*v), below), 2.0 * dot, "")));
@@ -146,10 +146,10 @@ impl Interval {
         let (low, from) = end(self.low, frame, frame.left, y, 1.0);
         let (high, to) = end(self.high, frame, frame.right, y, -1.0);
         let bar = format!("M{} {}H{}{from}{to}", num(low), num(y), num(high));
-        let bar = line(&bar, colour);
+        let bar = line(&bar, color);
         svg.push(format!("<g fill='none' stroke-width='{}'>{bar}</g>", num(2.0 * dot)));
         if self.mean.is_finite() {
-            svg.push(circle((frame.x_of(self.mean), y), 4.5 * dot, &colour.fill()));
+            svg.push(circle((frame.x_of(self.mean), y), 4.5 * dot, &color.fill()));
         }
     }
 }

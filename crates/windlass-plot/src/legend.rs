@@ -1,6 +1,6 @@
 //! The legend of a plot of several series, and the pens that it explains.
 
-use crate::colour::{Colour, PALETTE};
+use crate::color::{Color, PALETTE};
 use crate::frame::Frame;
 use crate::svg::{circle, ems, escape, line, num, text, thousands};
 
@@ -9,26 +9,26 @@ const NAME_GAP: f64 = 8.0;
 /// Radius of a dot.
 const DOT: f64 = 4.5;
 
-/// How a line looks. Half of the palette is dashed, since on thin lines some of its colours are
+/// How a line looks. Half of the palette is dashed, since on thin lines some of its colors are
 /// near to each other.
 #[derive(Clone, Copy)]
 pub(crate) struct Pen {
-    pub(crate) colour: Colour,
+    pub(crate) color: Color,
     pub(crate) dashed: bool,
 }
 
 impl Pen {
-    /// The pen of one of several series; all are grey where the eye could not tell them apart.
+    /// The pen of one of several series; all are gray where the eye could not tell them apart.
     pub(crate) fn of(i: usize, series: usize) -> Self {
         if series > PALETTE.len() {
-            Self { colour: Colour::Grey, dashed: false }
+            Self { color: Color::Gray, dashed: false }
         } else {
-            Self { colour: Colour::Of(i), dashed: i >= PALETTE.len() / 2 }
+            Self { color: Color::Of(i), dashed: i >= PALETTE.len() / 2 }
         }
     }
 
     pub(crate) fn line(self, path: &str) -> String {
-        let line = line(path, self.colour);
+        let line = line(path, self.color);
         if self.dashed { format!("<g stroke-dasharray='7 3'>{line}</g>") } else { line }
     }
 }
@@ -37,7 +37,7 @@ impl Pen {
 #[derive(Clone, Copy)]
 pub(crate) enum Sample {
     Line(Pen),
-    Dot(Colour),
+    Dot(Color),
 }
 
 /// What says which series is which, above the frame.
@@ -55,7 +55,7 @@ pub(crate) struct Entry {
 }
 
 impl Legend {
-    /// Where there are more of them than colours.
+    /// Where there are more of them than colors.
     pub(crate) fn too_many(number: usize, things: &str) -> Self {
         Self::Note(format!("{} {things}, too many for a legend", thousands(&number)))
     }
@@ -94,7 +94,7 @@ impl Legend {
     pub(crate) fn draw(&self, svg: &mut Vec<String>, frame: &Frame) {
         match self {
             Self::Note(words) => {
-                svg.push(text(frame.left, frame.legend + 4.0, "start", Colour::Faint, words));
+                svg.push(text(frame.left, frame.legend + 4.0, "start", Color::Faint, words));
             }
             Self::Entries(entries) => entries.iter().for_each(|entry| entry.draw(svg, frame)),
         }
@@ -115,7 +115,7 @@ impl Sample {
                 let path = format!("M{} {}h{}", num(x), num(y), self.width(frame));
                 format!("<g stroke-width='3'>{}</g>", pen.line(&path))
             }
-            Self::Dot(colour) => circle((x + DOT, y), DOT, &colour.fill()),
+            Self::Dot(color) => circle((x + DOT, y), DOT, &color.fill()),
         }
     }
 }
@@ -126,7 +126,7 @@ impl Entry {
         let (x, y) = (frame.left + self.x, frame.legend + row);
         svg.push(self.sample.draw(frame, x, y));
         let x = x + self.sample.width(frame) + NAME_GAP;
-        svg.push(text(x, y + 4.0, "start", Colour::Ink, &escape(&self.name)));
+        svg.push(text(x, y + 4.0, "start", Color::Ink, &escape(&self.name)));
     }
 }
 
@@ -147,7 +147,7 @@ mod tests {
     }
 
     fn places(names: &[&str], room: f64) -> Vec<(f64, usize)> {
-        let pen = Sample::Line(Pen { colour: Colour::Ink, dashed: false });
+        let pen = Sample::Line(Pen { color: Color::Ink, dashed: false });
         let names = names.iter().map(|name| (pen, (*name).to_owned())).collect();
         match Legend::of(names, &frame(room)) {
             Legend::Entries(entries) => entries.iter().map(|entry| (entry.x, entry.row)).collect(),

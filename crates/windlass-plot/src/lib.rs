@@ -12,12 +12,12 @@
 //! | [`Cloud`] | one value against another, such as predicted against true |
 //! | [`Sheet`] | small images with captions, in rows |
 //!
-//! Each but the last has a [`Size`]. A page that holds them as inline SVG can have them follow its colours with
+//! Each but the last has a [`Size`]. A page that holds them as inline SVG can have them follow its colors with
 //! [`stylesheet`].
 
 mod axis;
 mod cloud;
-mod colour;
+mod color;
 mod curve;
 mod dots;
 mod fits;
@@ -39,7 +39,7 @@ mod strips;
 mod svg;
 
 pub use cloud::Cloud;
-pub use colour::stylesheet;
+pub use color::stylesheet;
 pub use dots::Dots;
 pub use fits::Fits;
 pub use heat_map::{Best, HeatMap};

@@ -1,7 +1,7 @@
 //! A line chart: how values change along one axis.
 
 use crate::axis::Axis;
-use crate::colour::PALETTE;
+use crate::color::PALETTE;
 use crate::curve::{self, Curve, Look, Stroke, caption, most_of_each, thin};
 use crate::dots::some_of;
 use crate::frame::{self, Frame, Words};
@@ -53,7 +53,7 @@ pub struct Lines {
     pub x_label: String,
     /// Name of the y axis.
     pub y_label: String,
-    /// The lines. More than twelve are drawn in grey and without a legend.
+    /// The lines. More than twelve are drawn in gray and without a legend.
     pub series: Vec<Series>,
     /// Places with names on the x axis, instead of round numbers.
     pub x_names: Option<Vec<(f64, String)>>,
@@ -198,7 +198,7 @@ impl Lines {
             }
             if up.len() > 1 {
                 up.extend(down.into_iter().rev());
-                let (d, fill) = (up.join("L"), self.pen(i).colour.fill());
+                let (d, fill) = (up.join("L"), self.pen(i).color.fill());
                 svg.push(format!("<path d='M{d}Z'{fill} opacity='0.15'/>"));
             }
         }
@@ -281,8 +281,8 @@ mod tests {
         assert_eq!(count(&two(30).to_svg(), "<circle"), 60);
         let marked = Lines { mark: Some((3.0, 0.5, "here".to_owned())), ..two(200) }.to_svg();
         assert_eq!((count(&marked, "<circle"), count(&marked, ">here<")), (2, 1));
-        for (name, colour) in [("first", PALETTE[0]), ("second", PALETTE[1])] {
-            assert_eq!((count(&svg, &format!(">{name}<")), count(&svg, colour)), (1, 2));
+        for (name, color) in [("first", PALETTE[0]), ("second", PALETTE[1])] {
+            assert_eq!((count(&svg, &format!(">{name}<")), count(&svg, color)), (1, 2));
         }
         assert_eq!(svg, two(200).to_svg());
     }
@@ -351,14 +351,14 @@ mod tests {
     }
 
     #[test]
-    fn too_many_lines_are_grey_and_have_a_note() {
+    fn too_many_lines_are_gray_and_have_a_note() {
         let lines = |n| plot(vec![two(50).series.remove(1); n]).to_svg();
         assert_eq!((count(&lines(12), ">second<"), count(&lines(12), "too many")), (12, 0));
-        assert!(PALETTE.iter().all(|colour| count(&lines(12), colour) == 2));
+        assert!(PALETTE.iter().all(|color| count(&lines(12), color) == 2));
         let svg = lines(13);
         assert_eq!((count(&svg, ">second<"), count(&svg, ">13 lines, too many")), (0, 1));
         assert_eq!(drawn(&svg).len(), 13);
-        assert!(!PALETTE.iter().any(|colour| svg.contains(colour)));
+        assert!(!PALETTE.iter().any(|color| svg.contains(color)));
     }
 
     #[test]

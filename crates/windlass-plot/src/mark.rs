@@ -1,6 +1,6 @@
 //! A mark: a ringed dot, and words beside it that stay in the picture and off the lines.
 
-use crate::colour::Colour;
+use crate::color::Color;
 use crate::curve::{Curve, along};
 use crate::frame::Frame;
 use crate::svg::{circle, cut, ems, escape, outlined, text};
@@ -19,10 +19,10 @@ pub(crate) fn draw(
     let words = cut(words, (frame.width() - 2.0 * EDGE) / 12.0 - 1.0);
     let width = 12.0 * ems(&words);
     let ring = circle(at, 7.0, " fill='none'");
-    svg.push(format!("<g{} stroke-width='1.5'>{ring}</g>", Colour::Ink.stroke()));
-    svg.push(circle(at, 3.0, &Colour::Ink.fill()));
+    svg.push(format!("<g{} stroke-width='1.5'>{ring}</g>", Color::Ink.stroke()));
+    svg.push(circle(at, 3.0, &Color::Ink.fill()));
     if let Some((x, y)) = quietest(spots(frame, at, width), width, curves) {
-        svg.push(outlined(&text(x, y, "middle", Colour::Ink, &escape(&words))));
+        svg.push(outlined(&text(x, y, "middle", Color::Ink, &escape(&words))));
     }
 }
 

@@ -6,10 +6,10 @@
 //! ```
 
 use crate::axis::Axis;
-use crate::colour::Colour;
+use crate::color::Color;
 use crate::dots::{shrink, some_of};
 use crate::frame::{self, Frame, Words};
-use crate::groups::{Groups, Item, Key, colours};
+use crate::groups::{Groups, Item, Key, colors};
 use crate::png::{self, PlotError};
 use crate::size::Size;
 use crate::svg::{circle, num};
@@ -28,7 +28,7 @@ pub struct MovingPoint {
     pub y: f64,
     /// The mean of both in the row's group.
     pub mean: (f64, f64),
-    /// The group, which gives the row its colour.
+    /// The group, which gives the row its color.
     pub group: u32,
 }
 
@@ -91,7 +91,7 @@ impl Moving {
     #[must_use]
     pub fn to_svg(&self) -> String {
         let points: Vec<_> = self.points.iter().filter(|point| self.is_finite(point)).collect();
-        let groups = colours(&points.iter().map(|point| point.group).collect());
+        let groups = colors(&points.iter().map(|point| point.group).collect());
         let frame = self.frame(&points);
         let drawn = points.len().min(MOST_ROWS);
         let key = self.key(&groups, &frame, drawn);
@@ -149,9 +149,9 @@ impl Moving {
     }
 
     fn key(&self, groups: &Groups, frame: &Frame, drawn: usize) -> Key {
-        let ring = circle((5.0, 0.0), RADII[0], &Colour::Grey.stroke());
+        let ring = circle((5.0, 0.0), RADII[0], &Color::Gray.stroke());
         let ring = format!("<g fill='none' stroke-width='1.4'>{ring}</g>");
-        let dot = circle((5.0, 0.0), RADII[1], &Colour::Grey.fill());
+        let dot = circle((5.0, 0.0), RADII[1], &Color::Gray.fill());
         let items = [(ring, "Original"), (dot, "Synthetic")]
             .map(|(sample, name)| Item::of_rows(&sample, name, drawn, self.points.len()));
         Key::new(items.into_iter().chain(Item::of_groups(groups, frame.width())), frame)
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_have_colours_and_originals_are_rings() {
+    fn groups_have_colors_and_originals_are_rings() {
         let svg = plot(2.0).to_svg();
         let count = |class: &str| svg.matches(&format!("class='{class}'")).count();
         // Ten rows of each group, and the legend's.

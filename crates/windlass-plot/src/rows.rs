@@ -1,7 +1,7 @@
 //! Plots of named rows over one axis: what intervals and strips of dots share.
 
 use crate::axis::Axis;
-use crate::colour::Colour;
+use crate::color::Color;
 use crate::frame::{Frame, Words};
 use crate::size::Size;
 use crate::svg::{cut, ems, escape, line, num, outlined, text, xml};
@@ -89,7 +89,7 @@ impl<'a> Rows<'a> {
         let left = self.frame.measures.ticks_from[1];
         for (y, heading) in &self.headings {
             let words = xml(heading, (self.frame.right - left) / 12.0);
-            svg.push(outlined(&text(left, y + 5.0, "start", Colour::Ink, &words)));
+            svg.push(outlined(&text(left, y + 5.0, "start", Color::Ink, &words)));
         }
         svg
     }
@@ -97,7 +97,7 @@ impl<'a> Rows<'a> {
     fn draw_reference(&self, svg: &mut Vec<String>, reference: &Reference) {
         let (frame, x) = (&self.frame, self.frame.x_of(reference.at));
         let path = format!("M{} {}V{}", num(x), num(frame.top - 4.0), num(frame.bottom));
-        svg.push(format!("<g stroke-width='1.5'>{}</g>", line(&path, Colour::Grey)));
+        svg.push(format!("<g stroke-width='1.5'>{}</g>", line(&path, Color::Gray)));
         let edge = frame.measures.ticks_from[1].min(frame.measures.right_margin) / 2.0;
         for (words, x, anchor, room) in [
             (&reference.below, x - CAPTION_GAP, "end", x - CAPTION_GAP - edge),
@@ -110,7 +110,7 @@ impl<'a> Rows<'a> {
         ] {
             if 12.0 * ems(words) <= room || room >= LEAST_CAPTION {
                 let words = escape(&cut(words, room / 12.0));
-                svg.push(text(x, frame.legend + 4.0, anchor, Colour::Faint, &words));
+                svg.push(text(x, frame.legend + 4.0, anchor, Color::Faint, &words));
             }
         }
     }

@@ -1,10 +1,10 @@
 //! A scatter plot of an augmentation: the target against one feature.
 
 use crate::axis::Axis;
-use crate::colour::Colour;
+use crate::color::Color;
 use crate::dots::{MOST_DRAWN, shrink, some_of};
 use crate::frame::{self, Frame, Words};
-use crate::groups::{Groups, Item, Key, colours};
+use crate::groups::{Groups, Item, Key, colors};
 use crate::png::{self, PlotError};
 use crate::size::Size;
 use crate::svg::{circle, num};
@@ -56,7 +56,7 @@ impl Scatter {
         let originals = Layer::new(&ORIGINAL, &self.originals);
         let synthetic = Layer::new(&SYNTHETIC, &self.synthetic);
         let rows = || originals.rows.iter().chain(&synthetic.rows);
-        let groups = colours(&rows().filter_map(|row| row.group).collect());
+        let groups = colors(&rows().filter_map(|row| row.group).collect());
 
         let words = Words { title: &self.title, x_label: &self.x_label, y_label: &self.y_label };
         let measures = self.size.measures();
@@ -91,16 +91,16 @@ impl Scatter {
 struct Look {
     name: &'static str,
     /// Where there are no groups.
-    colour: Colour,
+    color: Color,
     radius: f64,
     opacity: f64,
     outline: f64,
 }
 
 const ORIGINAL: Look =
-    Look { name: "Original", colour: Colour::Of(0), radius: 4.2, opacity: 0.9, outline: 0.7 };
+    Look { name: "Original", color: Color::Of(0), radius: 4.2, opacity: 0.9, outline: 0.7 };
 const SYNTHETIC: Look =
-    Look { name: "Synthetic", colour: Colour::Of(1), radius: 3.0, opacity: 0.6, outline: 0.0 };
+    Look { name: "Synthetic", color: Color::Of(1), radius: 3.0, opacity: 0.6, outline: 0.0 };
 
 /// The rows of one kind that are finite.
 struct Layer {
@@ -117,12 +117,12 @@ impl Layer {
 
     fn open(&self, scale: f64) -> String {
         let (opacity, outline) = (self.look.opacity, num(self.look.outline * scale));
-        let ink = Colour::Ink.stroke();
+        let ink = Color::Ink.stroke();
         format!("<g fill-opacity='{opacity}'{ink} stroke-width='{outline}'>")
     }
 
-    fn colour(&self, groups: &Groups, group: Option<u32>) -> Colour {
-        let plain = if groups.is_empty() { self.look.colour } else { Colour::Grey };
+    fn color(&self, groups: &Groups, group: Option<u32>) -> Color {
+        let plain = if groups.is_empty() { self.look.color } else { Color::Gray };
         group.and_then(|group| groups.get(&group).copied()).unwrap_or(plain)
     }
 
@@ -131,15 +131,15 @@ impl Layer {
         let scale = shrink(rows.len()) * frame.measures.dot;
         svg.push(self.open(scale));
         svg.extend(rows.map(|row| {
-            let colour = self.colour(groups, row.group);
-            circle(frame.place(row.x, row.y), self.look.radius * scale, &colour.fill())
+            let color = self.color(groups, row.group);
+            circle(frame.place(row.x, row.y), self.look.radius * scale, &color.fill())
         }));
         svg.push("</g>".to_owned());
     }
 
     fn item(&self, groups: &Groups) -> Item {
-        let colour = self.colour(groups, None);
-        let sample = circle((5.0, 0.0), self.look.radius, &colour.fill());
+        let color = self.color(groups, None);
+        let sample = circle((5.0, 0.0), self.look.radius, &color.fill());
         let sample = format!("{}{sample}</g>", self.open(1.0));
         Item::of_rows(&sample, self.look.name, self.rows.len().min(MOST_DRAWN), self.given)
     }

@@ -1,6 +1,6 @@
 //! Sheets of small images.
 
-use crate::colour::Colour;
+use crate::color::Color;
 use crate::frame;
 use crate::png::{self, PlotError};
 use crate::svg::{num, text, xml};
@@ -63,13 +63,13 @@ impl Sheet {
         let height = 2.0 * MARGIN + TITLE + headings * HEADING + rows;
         let mut svg = vec![frame::begin(&self.title, width, height)];
         let title = xml(&self.title, (width - 2.0 * MARGIN) / 18.0);
-        let words = text(MARGIN, MARGIN + 12.0, "start", Colour::Ink, &title);
+        let words = text(MARGIN, MARGIN + 12.0, "start", Color::Ink, &title);
         svg.push(format!("<g font-size='18'>{words}</g>"));
         let mut y = MARGIN + TITLE;
         for row in &self.rows {
             if let Some(heading) = &row.heading {
                 let words = xml(heading, (width - 2.0 * MARGIN) / 12.0);
-                svg.push(text(MARGIN, y + 18.0, "start", Colour::Ink, &words));
+                svg.push(text(MARGIN, y + 18.0, "start", Color::Ink, &words));
                 y += HEADING;
             }
             for (place, image) in row.images.iter().enumerate() {
@@ -99,7 +99,7 @@ impl Thumbnail {
         ));
         for (y, line) in self.pixels.chunks(width).enumerate() {
             let mut x = 0;
-            // Neighbours of one colour are one rectangle.
+            // Neighbors of one color are one rectangle.
             for run in line.chunk_by(|a, b| a == b) {
                 let ([red, green, blue], length) = (run[0], run.len());
                 svg.push(format!(
@@ -110,7 +110,7 @@ impl Thumbnail {
         }
         svg.push("</g>".to_owned());
         let caption = xml(&self.caption, SIDE / 12.0 + 1.0);
-        svg.push(text(left + SIDE / 2.0, top + SIDE + 15.0, "middle", Colour::Faint, &caption));
+        svg.push(text(left + SIDE / 2.0, top + SIDE + 15.0, "middle", Color::Faint, &caption));
     }
 }
 
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_of_one_colour_are_one_rectangle() {
+    fn neighbors_of_one_color_are_one_rectangle() {
         let row = SheetRow { heading: Some("r".to_owned()), images: vec![image(4, 8)] };
         let sheet = Sheet { title: "t".to_owned(), rows: vec![row] };
         let svg = sheet.to_svg();

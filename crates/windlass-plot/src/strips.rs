@@ -1,6 +1,6 @@
 //! Strips of dots: all values of each row over one axis.
 
-use crate::colour::Colour;
+use crate::color::Color;
 use crate::dots::{MOST_DRAWN, some_of};
 use crate::frame::{self, Frame};
 use crate::png::{self, PlotError};
@@ -120,7 +120,7 @@ impl Strip {
             Summary::Quartiles => {
                 let [from, to] = [0.25, 0.75].map(|part| frame.x_of(quantile(&values, part)));
                 let corners = [from, y - height / 2.0, to, y + height / 2.0];
-                svg.push(rect(corners, &Colour::Grid.fill()));
+                svg.push(rect(corners, &Color::Grid.fill()));
                 quantile(&values, 0.5)
             }
         };
@@ -129,19 +129,19 @@ impl Strip {
             n if n <= SOME => (2.2, 0.4),
             _ => (1.8, 0.22),
         };
-        svg.push(format!("<g fill-opacity='{opacity}'{}>", Colour::Of(0).fill()));
+        svg.push(format!("<g fill-opacity='{opacity}'{}>", Color::Of(0).fill()));
         svg.extend(some_of(&values, most).enumerate().map(|(i, v)| {
             let y = y + jitter(i) * dots;
             circle((frame.x_of(*v), y), radius * frame.measures.dot, "")
         }));
         svg.push("</g>".to_owned());
         let (x, top, bottom) = (num(frame.x_of(middle)), y - height / 2.0, y + height / 2.0);
-        let tick = line(&format!("M{x} {}V{}", num(top), num(bottom)), Colour::Ink);
+        let tick = line(&format!("M{x} {}V{}", num(top), num(bottom)), Color::Ink);
         svg.push(format!("<g stroke-width='2'>{tick}</g>"));
     }
 }
 
-/// From −½ to ½: steps of the golden ratio, so that neighbours are far from each other.
+/// From −½ to ½: steps of the golden ratio, so that neighbors are far from each other.
 fn jitter(i: usize) -> f64 {
     (i as f64 * 0.618_033_988_75 + 0.5).fract() - 0.5
 }

@@ -1,23 +1,23 @@
 //! The pieces of SVG that every plot is made of.
 
-use crate::colour::Colour;
+use crate::color::Color;
 
 /// Rounds to a tenth, a fifth of a pixel of the PNG.
 pub(crate) fn num(v: f64) -> f64 {
     (v * 10.0).round() / 10.0
 }
 
-/// A circle; the paint is the attributes of a colour, or nothing where a group has one.
+/// A circle; the paint is the attributes of a color, or nothing where a group has one.
 pub(crate) fn circle((x, y): (f64, f64), radius: f64, paint: &str) -> String {
     format!("<circle cx='{}' cy='{}' r='{}'{paint}/>", num(x), num(y), num(radius))
 }
 
-pub(crate) fn line(path: &str, colour: Colour) -> String {
-    format!("<path d='{path}'{}/>", colour.stroke())
+pub(crate) fn line(path: &str, color: Color) -> String {
+    format!("<path d='{path}'{}/>", color.stroke())
 }
 
-pub(crate) fn text(x: f64, y: f64, anchor: &str, colour: Colour, words: &str) -> String {
-    let (x, y, fill) = (num(x), num(y), colour.fill());
+pub(crate) fn text(x: f64, y: f64, anchor: &str, color: Color, words: &str) -> String {
+    let (x, y, fill) = (num(x), num(y), color.fill());
     format!("<text x='{x}' y='{y}' text-anchor='{anchor}'{fill}>{words}</text>")
 }
 
@@ -26,7 +26,7 @@ pub(crate) fn turned(x: f64, y: f64, degrees: i32) -> String {
     format!(" transform='translate({} {}) rotate({degrees})'", num(x), num(y))
 }
 
-/// A rectangle between two corners; the paint is the attributes of a colour, or nothing where a
+/// A rectangle between two corners; the paint is the attributes of a color, or nothing where a
 /// group has one.
 pub(crate) fn rect([left, top, right, bottom]: [f64; 4], paint: &str) -> String {
     let [x, y, width, height] = [left, top, right - left, bottom - top].map(num);
@@ -36,7 +36,7 @@ pub(crate) fn rect([left, top, right, bottom]: [f64; 4], paint: &str) -> String 
 /// A text with an outline of paper, which keeps it legible where lines cross it.
 pub(crate) fn outlined(text: &str) -> String {
     let outline = "stroke-width='4' stroke-linejoin='round' paint-order='stroke'";
-    format!("<g{} {outline}>{text}</g>", Colour::Paper.stroke())
+    format!("<g{} {outline}>{text}</g>", Color::Paper.stroke())
 }
 
 /// A number with separators in its whole part and a true minus sign.

@@ -7,45 +7,45 @@
 use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
-use windlass::{On, RowSample, Seed, sample_within};
+use windlass::{ClusterOn, RowSample, Seed, sample_within};
 
 use crate::Result;
 use crate::categories::{Categories, Key};
 use crate::groups::weights;
 use crate::maker::Sums;
 use crate::profile::matrix;
-use crate::roles::{Asked, Roles};
+use crate::roles::{RequestedRoles, Roles};
 use crate::rows::Block;
-use crate::settings::{AnchorChoice, Method, Settings};
+use crate::settings::{AnchorSource, AugmentConfig, Method};
 
 /// What was found ahead.
 #[derive(Serialize, Deserialize)]
-pub(crate) enum Ahead {
+pub(crate) enum Speculation {
     /// For groups that columns name.
     Sums(NamedSums),
     /// For k-means on all rows.
     Sample(GuessedSample),
 }
 
-impl Ahead {
+impl Speculation {
     /// Nothing yet; none where the second pass cannot be begun. `named` are the columns that name groups, and
     /// `moved` those that may turn out to be moved.
     pub(crate) fn start(
-        settings: &Settings,
-        asked: &Asked,
+        settings: &AugmentConfig,
+        asked: &RequestedRoles,
         (named, moved): (&[usize], Vec<usize>),
         memory: u64,
     ) -> Option<Self> {
         let Method::Ada(ada) = &settings.method else { return None };
         let weight = asked.weight();
         match ada.anchors {
-            AnchorChoice::Column(_) => {
+            AnchorSource::Column(_) => {
                 let sums = Sums::new(0, moved.len(), memory).ok()?;
                 let (keys, numbers) = (vec![], HashMap::new());
                 let columns = named.to_vec();
                 Some(Self::Sums(NamedSums { columns, moved, weight, keys, sums, numbers }))
             }
-            AnchorChoice::KMeans if ada.within.is_none() => {
+            AnchorSource::KMeans if ada.within.is_none() => {
                 let (on, seed) = (ada.on, settings.seed);
                 Some(Self::Sample(GuessedSample { on, seed, weight, found: None }))
             }
@@ -114,7 +114,7 @@ impl NamedSums {
         let (codes, keys) = Categories::of_columns(self.columns.clone()).encode(&block.batch);
         let Some(numbers) = self.number(keys, memory) else { return Ok(false) };
         let labels: Vec<u32> = codes.into_iter().map(|code| numbers[code as usize]).collect();
-        self.sums.add_labelled(block, &labels, (&self.moved, self.weight))?;
+        self.sums.add_labeled(block, &labels, (&self.moved, self.weight))?;
         Ok(true)
     }
 
@@ -142,7 +142,7 @@ impl NamedSums {
 /// A sample of the columns that seem to be features, or targets.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct GuessedSample {
-    on: On,
+    on: ClusterOn,
     seed: u64,
     weight: Option<usize>,
     /// The columns and their sample, after some rows.

@@ -13,14 +13,14 @@ use windlass::Seed;
 
 use crate::categories::{Categories, can_name};
 use crate::column::{in_words, is_numeric};
-use crate::fitted::{Fitted, MadeRows, Ready};
-use crate::fitting::{Fitting, Part};
-use crate::identity::Twins;
-use crate::profile::{Look, Profile};
+use crate::fitted::{BoundFitted, Fitted, OutputBatch};
+use crate::fitting::{FitDriver, PassAccumulator};
+use crate::identity::DuplicateCounter;
+use crate::profile::{Profile, ProfileAccumulator};
 use crate::roles::{Roles, find};
 use crate::rows::{Block, Rows};
-use crate::settings::{AnchorChoice, Method, Settings};
-use crate::{Error, Identity, Result, Sink, Sketch, Table};
+use crate::settings::{AnchorSource, AugmentConfig, Method};
+use crate::{Error, PlotSample, Result, RowIdSource, Sink, Table};
 
 /// Hears how far the work has come, and may stop it.
 pub trait Watch: Sync {
@@ -72,7 +72,7 @@ pub struct Manifest {
     /// The rows of the input.
     pub rows: u64,
     /// Everything that decides which rows are made.
-    pub settings: Settings,
+    pub settings: AugmentConfig,
     /// A hash of what was fitted, if not on this input.
     #[serde(default)]
     pub fitted: Option<String>,
@@ -107,7 +107,7 @@ pub struct Summary {
     /// The smallest and the largest γ.
     pub gamma: Option<(f64, f64)>,
     /// Synthetic values beyond what was observed in their column, by column.
-    pub outside: Vec<Outside>,
+    pub outside: Vec<OutOfRangeCount>,
     /// Whether such values were clipped.
     pub clipped: bool,
     /// The fingerprint of the input.
@@ -129,7 +129,7 @@ pub struct GroupSummary {
 
 /// Synthetic values beyond the observed range of a column.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Outside {
+pub struct OutOfRangeCount {
     /// The column.
     pub column: String,
     /// Values below its smallest; after clipping, those that were.
@@ -143,7 +143,7 @@ pub struct Outside {
 pub struct Augmentation<'a> {
     rows: Rows<'a>,
     profile: Profile,
-    ready: Ready,
+    ready: BoundFitted,
     /// A hash of what was fitted, if it was fitted before.
     given: Option<String>,
 }
@@ -152,18 +152,18 @@ impl<'a> Augmentation<'a> {
     /// Reads the table, infers roles and fits the method.
     pub fn fit(
         table: &'a Table,
-        settings: &Settings,
+        settings: &AugmentConfig,
         memory: u64,
         watch: &dyn Watch,
     ) -> Result<Self> {
         let schema = table.schema();
-        let mut fitting = Fitting::new(Arc::clone(schema), settings, memory)
+        let mut fitting = FitDriver::new(Arc::clone(schema), settings, memory)
             .map_err(|error| with_example(error, table))?;
         let mut rows = Rows::new(table, fitting.selector()?);
         let mut ids = Ids::new(settings, memory);
         while let Some(task) = fitting.task() {
             watch.stage(task.name());
-            let mut part = Part::in_order(&task, schema)?;
+            let mut part = PassAccumulator::in_order(&task, schema)?;
             for block in rows.blocks() {
                 let block = block?;
                 watch.advance(block.rows() as u64)?;
@@ -197,7 +197,8 @@ impl<'a> Augmentation<'a> {
         let mut rows = Rows::new(table, ready.selector.clone());
         watch.stage("reading");
         let columns = schema.fields().len();
-        let mut look = Look::of_table(columns, Categories::default(), &settings.rows_by);
+        let mut look =
+            ProfileAccumulator::of_table(columns, Categories::default(), &settings.rows_by);
         let mut ids = Ids::new(settings, memory);
         for block in rows.blocks() {
             let block = block?;
@@ -270,11 +271,11 @@ impl<'a> Augmentation<'a> {
     /// Makes the output, a batch at a time: first the rows themselves, then copy after copy, unless the
     /// output takes them in any order.
     ///
-    /// A [`Sketch`] gathers rows for a picture on the way.
+    /// A [`PlotSample`] gathers rows for a picture on the way.
     pub fn write(
         &self,
         watch: &dyn Watch,
-        mut sketch: Option<&mut Sketch>,
+        mut sketch: Option<&mut PlotSample>,
         output: &mut impl Output,
     ) -> Result<Summary> {
         /// Copies that are made of a block while it is at hand.
@@ -327,7 +328,7 @@ impl<'a> Augmentation<'a> {
             groups: self.groups(),
             gamma: tally.gamma,
             outside: outside
-                .map(|(place, &(below, above))| Outside {
+                .map(|(place, &(below, above))| OutOfRangeCount {
                     column: fields[place].name().clone(),
                     below,
                     above,
@@ -348,11 +349,11 @@ struct Ids {
 }
 
 impl Ids {
-    fn new(settings: &Settings, memory: u64) -> Option<Self> {
+    fn new(settings: &AugmentConfig, memory: u64) -> Option<Self> {
         let key = match &settings.rows_by {
-            Identity::Number => return None,
-            Identity::Column(column) => Some(column.clone()),
-            Identity::Content => None,
+            RowIdSource::Number => return None,
+            RowIdSource::Column(column) => Some(column.clone()),
+            RowIdSource::Content => None,
         };
         settings.draws_for_rows().then_some(Self { all: vec![], key, memory })
     }
@@ -369,7 +370,7 @@ impl Ids {
 
     /// Counts equal rows from here on; two rows with one key are refused.
     fn tell_apart(self, rows: &mut Rows<'_>) -> Result<()> {
-        let twins = Twins::among(self.all);
+        let twins = DuplicateCounter::among(self.all);
         match (self.key, twins.any()) {
             (None, _) => rows.count(twins),
             (Some(_), None) => {}
@@ -407,7 +408,7 @@ impl Tally {
         Self { rows: 0, outside: vec![(0, 0); moved], gamma: None }
     }
 
-    fn add(&mut self, made: &MadeRows, gammas: Option<(f64, f64)>) {
+    fn add(&mut self, made: &OutputBatch, gammas: Option<(f64, f64)>) {
         self.rows += made.batch.num_rows() as u64;
         for (all, more) in self.outside.iter_mut().zip(&made.outside) {
             *all = (all.0 + more.0, all.1 + more.1);
@@ -440,8 +441,8 @@ pub(crate) fn named_columns(
         name(within, "--within")?;
     }
     match &ada.anchors {
-        AnchorChoice::Column(column) => name(column, "--anchors")?,
-        AnchorChoice::Bins(column) | AnchorChoice::Quantiles(column) => {
+        AnchorSource::Column(column) => name(column, "--anchors")?,
+        AnchorSource::Bins(column) | AnchorSource::Quantiles(column) => {
             let place = find(schema, column, "--anchors")?;
             let data_type = schema.field(place).data_type();
             if !is_numeric(data_type) {
@@ -453,10 +454,10 @@ pub(crate) fn named_columns(
                 });
             }
         }
-        AnchorChoice::Matrix(_) if ada.within.is_some() => {
+        AnchorSource::Matrix(_) if ada.within.is_some() => {
             return Err(Error::DoesNotApply { option: "--within", to: "an anchor matrix" });
         }
-        AnchorChoice::KMeans | AnchorChoice::Matrix(_) => {}
+        AnchorSource::KMeans | AnchorSource::Matrix(_) => {}
     }
     Ok(named)
 }

@@ -181,10 +181,10 @@ fn encode(column: &ArrayRef) -> (Vec<u32>, Vec<Key>) {
             Key::Number((*number).into())
         }),
         other if !other.is_integer() => {
-            // Dates and times are spelt so that the order of words is theirs.
+            // Dates and times are spelled so that the order of words is theirs.
             let words = match arrow_cast::cast(column, &DataType::LargeUtf8) {
                 Ok(words) => words.as_string::<i64>().clone(),
-                Err(_) => spelt(column),
+                Err(_) => spelled(column),
             };
             encode_values(words.iter(), |word| Key::Word((*word).to_owned()))
         }
@@ -199,8 +199,8 @@ fn encode(column: &ArrayRef) -> (Vec<u32>, Vec<Key>) {
 }
 
 /// Words for times of which some have none, because no calendar reaches them or their zone is unknown: those are
-/// spelt as the numbers that they are kept as.
-fn spelt(column: &ArrayRef) -> LargeStringArray {
+/// spelled as the numbers that they are kept as.
+fn spelled(column: &ArrayRef) -> LargeStringArray {
     let options = FormatOptions::default();
     let formatter = ArrayFormatter::try_new(column, &options).ok();
     let numbers = arrow_cast::cast(column, &DataType::Int64).ok();

@@ -13,24 +13,24 @@ use windlass::Seed;
 use crate::augment::{GroupSummary, Manifest};
 use crate::column::{in_words, is_numeric, keep_nans, numbers, to_type};
 use crate::fitting::bad_part;
-use crate::identity::Twins;
-use crate::maker::{Kept, MadeBlock, MadeCopy, Maker};
+use crate::identity::DuplicateCounter;
+use crate::maker::{BlockGenerator, CopyGenerator, Generator, Kept};
 use crate::profile::Profile;
 use crate::roles::Roles;
 use crate::rows::{Block, Selector};
-use crate::settings::{Integers, Settings};
+use crate::settings::{AugmentConfig, IntegerHandling};
 use crate::source::in_blocks;
-use crate::{Error, Identity, Result, Role, Sink, WriteOptions, provenance};
+use crate::{Error, Result, Role, RowIdSource, Sink, WriteOptions, provenance};
 
 /// A method, fitted on a table. It makes rows of that table, or of others with the same columns.
 #[derive(Debug)]
 pub struct Fitted {
-    settings: Settings,
+    settings: AugmentConfig,
     columns: Vec<Column>,
     origin: Origin,
     pub(crate) roles: Roles,
     pub(crate) profile: Option<Profile>,
-    pub(crate) maker: Maker,
+    pub(crate) maker: Generator,
 }
 
 /// A column of the table.
@@ -55,7 +55,7 @@ struct Origin {
 struct File {
     /// The version that made it.
     version: String,
-    settings: Settings,
+    settings: AugmentConfig,
     table: Origin,
     columns: Vec<Column>,
     fitted: Kept,
@@ -64,9 +64,9 @@ struct File {
 impl Fitted {
     pub(crate) fn new(
         schema: &Schema,
-        settings: Settings,
+        settings: AugmentConfig,
         (profile, roles): (Profile, Roles),
-        maker: Maker,
+        maker: Generator,
     ) -> Self {
         let moved = roles.moved();
         let column = |(place, field): (usize, &Arc<Field>)| Column {
@@ -82,7 +82,7 @@ impl Fitted {
 
     /// How rows are made.
     #[must_use]
-    pub fn settings(&self) -> &Settings {
+    pub fn settings(&self) -> &AugmentConfig {
         &self.settings
     }
 
@@ -148,7 +148,7 @@ impl Fitted {
         if ranges.into_iter().any(|(low, high)| low > high || low.is_nan() || high.is_nan()) {
             return Err(bad("a range is empty"));
         }
-        let maker = Maker::of(fitted, &settings, &roles)?;
+        let maker = Generator::of(fitted, &settings, &roles)?;
         Ok(Self { settings, columns, origin: table, roles, profile: None, maker })
     }
 
@@ -186,7 +186,7 @@ impl Fitted {
     }
 
     /// Gets ready to make rows of batches with these columns.
-    pub fn on(self: Arc<Self>, schema: &SchemaRef) -> Result<Ready> {
+    pub fn on(self: Arc<Self>, schema: &SchemaRef) -> Result<BoundFitted> {
         self.check(schema)?;
         let targets = self.roles.targets.clone();
         let needed = if self.settings.drop_missing_target { targets } else { vec![] };
@@ -194,7 +194,7 @@ impl Fitted {
         let columns = out_columns(schema, &self.roles, self.settings.columns.integers);
         let source = selector.identify.source_type();
         let out = out_schema(schema, &columns, &self.settings, &source)?;
-        Ok(Ready { fitted: self, input: Arc::clone(schema), selector, schema: out, columns })
+        Ok(BoundFitted { fitted: self, input: Arc::clone(schema), selector, schema: out, columns })
     }
 
     fn check(&self, schema: &Schema) -> Result<()> {
@@ -227,7 +227,7 @@ impl Fitted {
 
 /// A fitted method that makes rows of batches with known columns.
 #[derive(Debug)]
-pub struct Ready {
+pub struct BoundFitted {
     pub(crate) fitted: Arc<Fitted>,
     input: SchemaRef,
     pub(crate) selector: Selector,
@@ -246,13 +246,13 @@ struct OutColumn {
 }
 
 /// What was made of a block, and what there is to say of it.
-pub(crate) struct MadeRows {
+pub(crate) struct OutputBatch {
     pub(crate) batch: RecordBatch,
     /// For every moved column, how many values lay below and above what was observed.
     pub(crate) outside: Vec<(u64, u64)>,
 }
 
-impl Ready {
+impl BoundFitted {
     /// The columns of the rows that are made.
     #[must_use]
     pub fn schema(&self) -> &SchemaRef {
@@ -267,9 +267,13 @@ impl Ready {
 
     /// Makes every copy of the rows of a batch that stands anywhere in a table without an order. Bad values are
     /// refused. Rows that hold the same are told apart by `twins`, where [that matters](Fitted::needs_twins).
-    pub fn make(&self, rows: RecordBatch, twins: Option<&mut Twins>) -> Result<Vec<RecordBatch>> {
+    pub fn make(
+        &self,
+        rows: RecordBatch,
+        twins: Option<&mut DuplicateCounter>,
+    ) -> Result<Vec<RecordBatch>> {
         let fitted = &self.fitted;
-        if fitted.settings.rows_by == Identity::Number {
+        if fitted.settings.rows_by == RowIdSource::Number {
             return Err(Error::Needs { of: "a table without an order", option: "--rows-by" });
         }
         if fitted.needs_twins() && twins.is_none() {
@@ -294,7 +298,7 @@ impl Ready {
         let seed = Seed(fitted.settings.seed);
         let labels = fitted.maker.label(&block)?;
         let made = self.copies().map(|copy| {
-            let prepared: MadeCopy<'_> = fitted.maker.copy(copy, seed)?;
+            let prepared: CopyGenerator<'_> = fitted.maker.copy(copy, seed)?;
             Ok(self.block(copy, &block, &prepared.block(&block, labels.as_ref())?)?.batch)
         });
         made.collect()
@@ -305,7 +309,7 @@ impl Ready {
     pub fn write(
         &self,
         rows: impl Iterator<Item = Result<RecordBatch>>,
-        mut twins: Option<&mut Twins>,
+        mut twins: Option<&mut DuplicateCounter>,
         path: &Path,
         manifest: Option<&Manifest>,
     ) -> Result<u64> {
@@ -331,8 +335,8 @@ impl Ready {
         &self,
         copy: usize,
         block: &Block,
-        made: &MadeBlock<'_>,
-    ) -> Result<MadeRows> {
+        made: &BlockGenerator<'_>,
+    ) -> Result<OutputBatch> {
         let settings = &self.fitted.settings;
         let moved = if copy > 0 {
             let move_one = |(index, place): (usize, usize)| {
@@ -373,7 +377,7 @@ impl Ready {
                 .expect("a word for every row"),
             None => batch,
         };
-        Ok(MadeRows { batch, outside: moved.into_iter().map(|(_, outside)| outside).collect() })
+        Ok(OutputBatch { batch, outside: moved.into_iter().map(|(_, outside)| outside).collect() })
     }
 }
 
@@ -411,12 +415,12 @@ fn finish_column(
     (keep_nans(to_type(values, data_type), original, nullable), (below, above))
 }
 
-fn out_columns(schema: &Schema, roles: &Roles, integers: Integers) -> Vec<OutColumn> {
+fn out_columns(schema: &Schema, roles: &Roles, integers: IntegerHandling) -> Vec<OutColumn> {
     let moved = roles.moved();
     let column = |place: usize| {
         let moved = moved.iter().position(|&other| other == place);
         let own = schema.field(place).data_type();
-        let float = moved.is_some() && integers == Integers::Float && own.is_integer();
+        let float = moved.is_some() && integers == IntegerHandling::Float && own.is_integer();
         let data_type = if float { DataType::Float64 } else { own.clone() };
         OutColumn { place, moved, data_type }
     };
@@ -427,7 +431,7 @@ fn out_columns(schema: &Schema, roles: &Roles, integers: Integers) -> Vec<OutCol
 fn out_schema(
     schema: &Schema,
     columns: &[OutColumn],
-    settings: &Settings,
+    settings: &AugmentConfig,
     source: &DataType,
 ) -> Result<SchemaRef> {
     let mut fields: Vec<Field> = columns

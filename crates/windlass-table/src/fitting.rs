@@ -3,22 +3,22 @@
 //! ```
 //! use std::sync::Arc;
 //! use arrow_array::{ArrayRef, Float64Array, RecordBatch};
-//! use windlass_table::{Fitting, Identity, Part, Settings};
+//! use windlass_table::{FitDriver, RowIdSource, PassAccumulator, AugmentConfig};
 //!
 //! let column = |values: Vec<f64>| Arc::new(Float64Array::from(values)) as ArrayRef;
 //! let batch = |x, y| RecordBatch::try_from_iter([("x", column(x)), ("y", column(y))]).unwrap();
 //! let parts = [batch(vec![1.0, 2.0], vec![3.0, 5.0]), batch(vec![8.0, 9.0], vec![17.0, 19.0])];
 //!
-//! let settings = Settings { rows_by: Identity::Content, ..Settings::new(&["y"]) };
-//! let mut fitting = Fitting::new(parts[0].schema(), &settings, 512 << 20)?;
+//! let settings = AugmentConfig { rows_by: RowIdSource::Content, ..AugmentConfig::new(&["y"]) };
+//! let mut fitting = FitDriver::new(parts[0].schema(), &settings, 512 << 20)?;
 //! while let Some(task) = fitting.task() {
 //!     // Each part anywhere, from the bytes of the task; the bytes of what was found come back.
 //!     let found = parts.iter().map(|rows| {
-//!         let mut part = Part::new(&task, &rows.schema())?;
+//!         let mut part = PassAccumulator::new(&task, &rows.schema())?;
 //!         part.add(rows.clone(), None)?;
 //!         part.to_bytes()
 //!     });
-//!     let mut all = Part::new(&task, &parts[0].schema())?;
+//!     let mut all = PassAccumulator::new(&task, &parts[0].schema())?;
 //!     for bytes in found.collect::<Result<Vec<_>, _>>()? {
 //!         all.merge(&bytes)?;
 //!     }
@@ -33,26 +33,26 @@ use arrow_array::RecordBatch;
 use arrow_schema::{Schema, SchemaRef};
 use serde::{Deserialize, Serialize};
 
-use crate::ahead::Ahead;
+use crate::ahead::Speculation;
 use crate::augment::named_columns;
 use crate::categories::Categories;
 use crate::fitted::Fitted;
-use crate::groups::{Grouping, Search, Seen, Start};
-use crate::identity::Twins;
-use crate::maker::{Maker, Sums};
+use crate::groups::{Grouping, GroupingAccumulator, GroupingFit, Start};
+use crate::identity::DuplicateCounter;
+use crate::maker::{Generator, Sums};
 use crate::mixed::{Loaded, Mixed};
-use crate::profile::{Look, Profile};
-use crate::roles::{Asked, Roles};
+use crate::profile::{Profile, ProfileAccumulator};
+use crate::roles::{RequestedRoles, Roles};
 use crate::rows::{Block, Selector};
-use crate::settings::{AnchorChoice, Method, Settings};
-use crate::{Error, Identity, Result};
+use crate::settings::{AnchorSource, AugmentConfig, Method};
+use crate::{Error, Result, RowIdSource};
 
 /// A method that is being fitted.
-pub struct Fitting {
+pub struct FitDriver {
     schema: SchemaRef,
-    settings: Settings,
+    settings: AugmentConfig,
     memory: u64,
-    asked: Asked,
+    asked: RequestedRoles,
     stage: Stage,
     /// What the first pass found.
     found: Option<(Profile, Roles)>,
@@ -60,16 +60,16 @@ pub struct Fitting {
 
 enum Stage {
     Pass(Pass),
-    Done(Box<Maker>),
+    Done(Box<Generator>),
 }
 
 /// One pass over the rows.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 enum Pass {
     /// What do the columns hold?
-    Look,
+    ProfileAccumulator,
     /// Which rows belong together?
-    Find(Search),
+    Find(GroupingFit),
     /// What are the means of groups?
     Mean { grouping: Grouping, moved: Vec<usize>, weight: Option<usize>, rows: u64 },
     /// All rows are needed.
@@ -78,18 +78,18 @@ enum Pass {
 
 /// What is to be done with every part of a table in one pass.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Task {
-    settings: Settings,
+pub struct PassTask {
+    settings: AugmentConfig,
     memory: u64,
     pass: Pass,
 }
 
-impl Task {
+impl PassTask {
     /// What the pass does, in a word or two.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self.pass {
-            Pass::Look => "reading",
+            Pass::ProfileAccumulator => "reading",
             Pass::Find(_) => "finding groups",
             Pass::Mean { .. } => "taking means",
             Pass::Load { .. } => "loading",
@@ -112,9 +112,9 @@ pub(crate) fn bad_part(error: postcard::Error) -> Error {
 }
 
 /// What was found so far in some rows.
-pub struct Part {
-    task: Task,
-    asked: Asked,
+pub struct PassAccumulator {
+    task: PassTask,
+    asked: RequestedRoles,
     selector: Selector,
     found: Found,
     seen: u64,
@@ -123,39 +123,39 @@ pub struct Part {
 
 #[derive(Serialize, Deserialize)]
 enum Found {
-    Look(Look, Option<Box<Ahead>>),
-    Seen(Seen),
+    ProfileAccumulator(ProfileAccumulator, Option<Box<Speculation>>),
+    GroupingAccumulator(GroupingAccumulator),
     Sums(Sums),
     Loaded(Loaded),
 }
 
-impl Part {
+impl PassAccumulator {
     /// Nothing yet, of rows that come in any order.
-    pub fn new(task: &Task, schema: &Schema) -> Result<Self> {
+    pub fn new(task: &PassTask, schema: &Schema) -> Result<Self> {
         Self::of(task, schema, false)
     }
 
     /// Nothing yet, of a whole table, whose rows come in their order, and again so.
-    pub(crate) fn in_order(task: &Task, schema: &Schema) -> Result<Self> {
+    pub(crate) fn in_order(task: &PassTask, schema: &Schema) -> Result<Self> {
         Self::of(task, schema, true)
     }
 
-    fn of(task: &Task, schema: &Schema, in_order: bool) -> Result<Self> {
-        let Task { settings, memory, pass } = task;
+    fn of(task: &PassTask, schema: &Schema, in_order: bool) -> Result<Self> {
+        let PassTask { settings, memory, pass } = task;
         let (asked, named) = asked(schema, settings)?;
         let found = match pass {
-            Pass::Look => {
+            Pass::ProfileAccumulator => {
                 let ahead = (&named[..], asked.may_move(schema));
-                let ahead = Ahead::start(settings, &asked, ahead, *memory).map(Box::new);
+                let ahead = Speculation::start(settings, &asked, ahead, *memory).map(Box::new);
                 let (columns, names) = (schema.fields().len(), Categories::of_columns(named));
                 let look = if in_order {
-                    Look::of_table(columns, names, &settings.rows_by)
+                    ProfileAccumulator::of_table(columns, names, &settings.rows_by)
                 } else {
-                    Look::in_any_order(columns, names)
+                    ProfileAccumulator::in_any_order(columns, names)
                 };
-                Found::Look(look, ahead)
+                Found::ProfileAccumulator(look, ahead)
             }
-            Pass::Find(search) => Found::Seen(search.empty()),
+            Pass::Find(search) => Found::GroupingAccumulator(search.empty()),
             Pass::Mean { grouping, moved, rows, .. } => {
                 let mut sums = Sums::new(grouping.groups(), moved.len(), *memory)?;
                 if in_order {
@@ -170,7 +170,7 @@ impl Part {
     }
 
     /// Takes some rows. Rows that hold the same are told apart by `twins`, where that matters.
-    pub fn add(&mut self, rows: RecordBatch, twins: Option<&mut Twins>) -> Result<()> {
+    pub fn add(&mut self, rows: RecordBatch, twins: Option<&mut DuplicateCounter>) -> Result<()> {
         let counted = twins.is_some() || !self.task.settings.needs_twins();
         if !counted && matches!(self.task.pass, Pass::Load { .. }) {
             return Err(Error::BadPart { why: "rows that hold the same were not counted".into() });
@@ -181,13 +181,15 @@ impl Part {
 
     pub(crate) fn add_block(&mut self, block: &Block) -> Result<()> {
         match (&self.task.pass, &mut self.found) {
-            (Pass::Look, Found::Look(look, ahead)) => {
+            (Pass::ProfileAccumulator, Found::ProfileAccumulator(look, ahead)) => {
                 look.add(block, self.task.memory)?;
                 let schema = block.batch.schema();
                 let seem = || self.asked.settle(&schema, |column| look.few(column));
                 ahead.take_if(|all| !all.add(block, seem, self.task.memory).unwrap_or(false));
             }
-            (Pass::Find(search), Found::Seen(seen)) => search.see(&block.batch, seen)?,
+            (Pass::Find(search), Found::GroupingAccumulator(seen)) => {
+                search.see(&block.batch, seen)?
+            }
             (Pass::Mean { grouping, moved, weight, .. }, Found::Sums(sums)) => {
                 sums.add(block, grouping, (moved, *weight))?;
             }
@@ -211,16 +213,22 @@ impl Part {
     pub fn merge(&mut self, bytes: &[u8]) -> Result<()> {
         let other = postcard::from_bytes(bytes).map_err(bad_part)?;
         match (&self.task.pass, &mut self.found, other) {
-            (Pass::Look, Found::Look(look, ahead), Found::Look(other, others)) => {
+            (
+                Pass::ProfileAccumulator,
+                Found::ProfileAccumulator(look, ahead),
+                Found::ProfileAccumulator(other, others),
+            ) => {
                 let both = ahead.take().zip(others);
                 *ahead = both.and_then(|(mut all, others)| {
                     all.merge(*others, self.task.memory).unwrap_or(false).then_some(all)
                 });
                 look.merge(other, self.task.memory)
             }
-            (Pass::Find(search), Found::Seen(seen), Found::Seen(other)) => {
-                search.merge(seen, other)
-            }
+            (
+                Pass::Find(search),
+                Found::GroupingAccumulator(seen),
+                Found::GroupingAccumulator(other),
+            ) => search.merge(seen, other),
             (_, Found::Sums(sums), Found::Sums(other)) => sums.merge(&other),
             (Pass::Load { moved, .. }, Found::Loaded(loaded), Found::Loaded(other)) => {
                 loaded.merge(other);
@@ -231,7 +239,7 @@ impl Part {
     }
 }
 
-impl Task {
+impl PassTask {
     fn check_loaded(&self, rows: u64, moved: usize) -> Result<()> {
         let needs = Loaded::bytes(rows, moved);
         if needs <= self.memory {
@@ -246,40 +254,40 @@ impl Task {
 }
 
 /// What options say of columns, and the columns that name groups.
-fn asked(schema: &Schema, settings: &Settings) -> Result<(Asked, Vec<usize>)> {
+fn asked(schema: &Schema, settings: &AugmentConfig) -> Result<(RequestedRoles, Vec<usize>)> {
     let named = named_columns(schema, &settings.method)?;
     let mut fixed = named.clone();
-    if let Identity::Column(column) = &settings.rows_by
+    if let RowIdSource::Column(column) = &settings.rows_by
         && let Ok(place) = schema.index_of(column)
         && !named.iter().any(|&(other, _)| other == place)
     {
         // A key that is moved would be none.
         fixed.push((place, "--rows-by"));
     }
-    let asked = Asked::new(schema, &settings.columns, &fixed)?;
+    let asked = RequestedRoles::new(schema, &settings.columns, &fixed)?;
     Ok((asked, named.into_iter().map(|(place, _)| place).collect()))
 }
 
 /// Which rows are augmented, and what they go by.
-fn selector(asked: &Asked, settings: &Settings, schema: &Schema) -> Result<Selector> {
+fn selector(asked: &RequestedRoles, settings: &AugmentConfig, schema: &Schema) -> Result<Selector> {
     let needed = if settings.drop_missing_target { asked.targets() } else { vec![] };
     Selector::new(needed, settings, schema)
 }
 
-impl Fitting {
+impl FitDriver {
     /// Begins to fit a method on a table with these columns. What is refused before any row is read is refused
     /// here.
-    pub fn new(schema: SchemaRef, settings: &Settings, memory: u64) -> Result<Self> {
+    pub fn new(schema: SchemaRef, settings: &AugmentConfig, memory: u64) -> Result<Self> {
         settings.check()?;
-        if settings.rows_by != Identity::Number
+        if settings.rows_by != RowIdSource::Number
             && let Method::Ada(ada) = &settings.method
-            && matches!(ada.anchors, AnchorChoice::Matrix(_))
+            && matches!(ada.anchors, AnchorSource::Matrix(_))
         {
             return Err(Error::DoesNotApply { option: "--rows-by", to: "an anchor matrix" });
         }
         let (asked, _) = asked(&schema, settings)?;
         selector(&asked, settings, &schema)?;
-        let stage = Stage::Pass(Pass::Look);
+        let stage = Stage::Pass(Pass::ProfileAccumulator);
         Ok(Self { schema, settings: settings.clone(), memory, asked, stage, found: None })
     }
 
@@ -290,34 +298,34 @@ impl Fitting {
 
     /// The next pass; nothing when there is no more.
     #[must_use]
-    pub fn task(&self) -> Option<Task> {
+    pub fn task(&self) -> Option<PassTask> {
         let Stage::Pass(pass) = &self.stage else { return None };
-        Some(Task { settings: self.settings.clone(), memory: self.memory, pass: pass.clone() })
+        Some(PassTask { settings: self.settings.clone(), memory: self.memory, pass: pass.clone() })
     }
 
     /// Takes what a pass found in all rows.
-    pub fn take(&mut self, part: Part) -> Result<()> {
+    pub fn take(&mut self, part: PassAccumulator) -> Result<()> {
         let stage = match (part.task.pass, part.found) {
-            (Pass::Look, Found::Look(look, ahead)) => {
+            (Pass::ProfileAccumulator, Found::ProfileAccumulator(look, ahead)) => {
                 let (profile, levels) = look.finish(&self.schema);
                 let (roles, pass) = self.looked(&profile, levels)?;
                 self.found = Some((profile, roles));
                 self.skip_ahead(pass, ahead.map(|ahead| *ahead))?
             }
-            (Pass::Find(search), Found::Seen(seen)) => {
+            (Pass::Find(search), Found::GroupingAccumulator(seen)) => {
                 Stage::Pass(self.mean(search.finish(&seen)?))
             }
             (Pass::Mean { grouping, .. }, Found::Sums(sums)) => self.finished(grouping, sums)?,
             (Pass::Load { .. }, Found::Loaded(mut loaded)) => {
                 let key = match &self.settings.rows_by {
-                    Identity::Column(column) => Some(column.as_str()),
+                    RowIdSource::Column(column) => Some(column.as_str()),
                     _ => None,
                 };
                 loaded.sort(key)?;
                 let (profile, roles) = self.found.as_ref().expect("the first pass was taken");
                 let whole = Some((profile, self.memory));
                 let mixed = Mixed::new(loaded, &self.settings, roles, whole)?;
-                Stage::Done(Box::new(Maker::Mixed(mixed)))
+                Stage::Done(Box::new(Generator::Mixed(mixed)))
             }
             _ => unreachable!("a part is of its pass"),
         };
@@ -333,19 +341,19 @@ impl Fitting {
         let roles = self.asked.settle(&self.schema, |place| profile.columns[place].few);
         roles.check(&self.schema, profile)?;
         let pass = match &self.settings.method {
-            Method::Ada(ada) if !matches!(ada.anchors, AnchorChoice::Matrix(_)) => {
+            Method::Ada(ada) if !matches!(ada.anchors, AnchorSource::Matrix(_)) => {
                 let limits = (self.settings.seed, self.memory);
                 let found = (profile, &roles);
-                match Search::start(&self.schema, ada, levels, found, limits)? {
+                match GroupingFit::start(&self.schema, ada, levels, found, limits)? {
                     Start::Known(grouping) => mean(grouping, profile, &roles),
-                    Start::Search(search) => Pass::Find(search),
+                    Start::GroupingFit(search) => Pass::Find(search),
                 }
             }
             _ => {
                 let moved = roles.moved();
                 let numbers = profile.kept < profile.rows;
                 let pass = Pass::Load { moved, weight: roles.weight, numbers };
-                let task = Task { settings: self.settings.clone(), memory: self.memory, pass };
+                let task = PassTask { settings: self.settings.clone(), memory: self.memory, pass };
                 task.check_loaded(profile.kept, roles.moved().len())?;
                 task.pass
             }
@@ -354,9 +362,9 @@ impl Fitting {
     }
 
     /// The stage of this pass, or the one after it if the pass was taken along with the first.
-    fn skip_ahead(&self, pass: Pass, ahead: Option<Ahead>) -> Result<Stage> {
+    fn skip_ahead(&self, pass: Pass, ahead: Option<Speculation>) -> Result<Stage> {
         Ok(match (pass, ahead) {
-            (Pass::Mean { grouping, moved, weight, rows }, Some(Ahead::Sums(sums))) => {
+            (Pass::Mean { grouping, moved, weight, rows }, Some(Speculation::Sums(sums))) => {
                 let settled = match &grouping {
                     Grouping::Named(groups) => sums.settle(groups, &moved, self.memory),
                     Grouping::Found { .. } => None,
@@ -366,10 +374,10 @@ impl Fitting {
                     None => Stage::Pass(Pass::Mean { grouping, moved, weight, rows }),
                 }
             }
-            (Pass::Find(search), Some(Ahead::Sample(sample))) => {
+            (Pass::Find(search), Some(Speculation::Sample(sample))) => {
                 match search.clustered().and_then(|columns| sample.settle(columns)) {
                     Some(sample) => {
-                        let seen = Seen::Samples(vec![sample]);
+                        let seen = GroupingAccumulator::Samples(vec![sample]);
                         Stage::Pass(self.mean(search.finish(&seen)?))
                     }
                     None => Stage::Pass(Pass::Find(search)),

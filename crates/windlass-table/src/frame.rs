@@ -7,14 +7,14 @@ use arrow_select::take::take_record_batch;
 use crate::augment::{Watch, with_example};
 use crate::column::bytes_of;
 use crate::profile::Profile;
-use crate::roles::{Asked, Roles};
+use crate::roles::{RequestedRoles, Roles};
 use crate::rows::Rows;
 use crate::settings::Columns;
 use crate::{Error, Result, Table};
 
 /// The rows of a table that have finite targets, and the roles of its columns.
 #[derive(Debug, Clone)]
-pub struct Frame {
+pub struct LoadedTable {
     /// The rows.
     pub batch: RecordBatch,
     /// What the columns hold.
@@ -23,7 +23,7 @@ pub struct Frame {
     pub roles: Roles,
 }
 
-impl Frame {
+impl LoadedTable {
     /// Reads a table and infers the roles of its columns. A target that is missing is refused, or its
     /// row left out.
     pub fn load(
@@ -34,7 +34,8 @@ impl Frame {
         watch: &dyn Watch,
     ) -> Result<Self> {
         let schema = table.schema();
-        let asked = Asked::new(schema, columns, &[]).map_err(|error| with_example(error, table))?;
+        let asked = RequestedRoles::new(schema, columns, &[])
+            .map_err(|error| with_example(error, table))?;
         let needed = if drop_missing_target { asked.targets() } else { vec![] };
         let rows = Rows::finite(table, needed);
         watch.stage("reading");

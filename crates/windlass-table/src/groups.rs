@@ -10,7 +10,7 @@ use crate::categories::Categories;
 use crate::column::numbers;
 use crate::profile::{Profile, matrix};
 use crate::roles::Roles;
-use crate::settings::{AdaSettings, AnchorChoice};
+use crate::settings::{AdaConfig, AnchorSource};
 use crate::{Error, Result};
 
 /// The groups of a table, found in passes over its blocks.
@@ -29,7 +29,7 @@ pub(crate) enum Grouping {
 pub(crate) enum Finder {
     Clusters {
         columns: Vec<usize>,
-        clusters: windlass::Clusters,
+        clusters: windlass::FittedClusters,
     },
     /// Bins of a column; rows without a value are a group of their own.
     Bins {
@@ -138,7 +138,7 @@ impl Grouping {
 
 /// What is looked for in the rows of every level of a category.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Search {
+pub(crate) struct GroupingFit {
     levels: Categories,
     /// Groups in every level.
     count: usize,
@@ -148,8 +148,16 @@ pub(crate) struct Search {
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 enum By {
-    KMeans { columns: Vec<usize>, weight: Option<usize>, on: windlass::On, scale: windlass::Scale },
-    Bins { column: usize, equal_size: bool },
+    KMeans {
+        columns: Vec<usize>,
+        weight: Option<usize>,
+        on: windlass::ClusterOn,
+        scale: windlass::ClusterScaling,
+    },
+    Bins {
+        column: usize,
+        equal_size: bool,
+    },
 }
 
 /// What is found out before any rows are looked at.
@@ -157,14 +165,14 @@ pub(crate) enum Start {
     /// The groups are known.
     Known(Grouping),
     /// They are to be looked for.
-    Search(Search),
+    GroupingFit(GroupingFit),
 }
 
-impl Search {
+impl GroupingFit {
     /// What is to be looked for; `levels` were learnt when the table was profiled.
     pub(crate) fn start(
         schema: &Schema,
-        ada: &AdaSettings,
+        ada: &AdaConfig,
         levels: Categories,
         (profile, roles): (&Profile, &Roles),
         (seed, memory): (u64, u64),
@@ -174,8 +182,8 @@ impl Search {
             return Err(Error::MoreClustersThanRows { clusters: count, rows: profile.kept });
         }
         let by = match &ada.anchors {
-            AnchorChoice::Column(_) => return Ok(Start::Known(Grouping::Named(levels))),
-            AnchorChoice::KMeans => {
+            AnchorSource::Column(_) => return Ok(Start::Known(Grouping::Named(levels))),
+            AnchorSource::KMeans => {
                 let columns = roles.clustered(ada.on);
                 let sampled =
                     (levels.len() * sample_within(levels.len()) * columns.len()) as u64 * 8;
@@ -186,9 +194,9 @@ impl Search {
                 }
                 By::KMeans { columns, weight: roles.weight, on: ada.on, scale: ada.scale }
             }
-            AnchorChoice::Bins(column) | AnchorChoice::Quantiles(column) => {
+            AnchorSource::Bins(column) | AnchorSource::Quantiles(column) => {
                 let column = schema.index_of(column).expect("found before");
-                let equal_size = matches!(ada.anchors, AnchorChoice::Quantiles(_));
+                let equal_size = matches!(ada.anchors, AnchorSource::Quantiles(_));
                 let needs = profile.kept.saturating_mul(8);
                 if equal_size && needs > memory / 4 {
                     let (what, needs) = ("a column to take quantiles of", needs.saturating_mul(4));
@@ -196,9 +204,9 @@ impl Search {
                 }
                 By::Bins { column, equal_size }
             }
-            AnchorChoice::Matrix(_) => unreachable!("a matrix has no groups"),
+            AnchorSource::Matrix(_) => unreachable!("a matrix has no groups"),
         };
-        Ok(Start::Search(Self { levels, count, by, seed }))
+        Ok(Start::GroupingFit(Self { levels, count, by, seed }))
     }
 
     /// The columns that are clustered, if all rows are clustered together.
@@ -210,21 +218,21 @@ impl Search {
     }
 
     /// Nothing seen yet.
-    pub(crate) fn empty(&self) -> Seen {
+    pub(crate) fn empty(&self) -> GroupingAccumulator {
         let levels = self.levels.len();
         match &self.by {
             By::KMeans { columns, .. } => {
                 let sample = RowSample::new(sample_within(levels), columns.len(), Seed(self.seed));
-                Seen::Samples(vec![sample; levels])
+                GroupingAccumulator::Samples(vec![sample; levels])
             }
-            By::Bins { .. } => Seen::Values(vec![vec![]; levels]),
+            By::Bins { .. } => GroupingAccumulator::Values(vec![vec![]; levels]),
         }
     }
 
     /// Takes the rows of a block.
-    pub(crate) fn see(&self, batch: &RecordBatch, seen: &mut Seen) -> Result<()> {
+    pub(crate) fn see(&self, batch: &RecordBatch, seen: &mut GroupingAccumulator) -> Result<()> {
         match (&self.by, seen) {
-            (By::KMeans { columns, weight, .. }, Seen::Samples(samples)) => {
+            (By::KMeans { columns, weight, .. }, GroupingAccumulator::Samples(samples)) => {
                 let (values, weights) = (matrix(batch, columns), weights(batch, *weight));
                 if let [all] = &mut samples[..] {
                     return Ok(all.add(values.view(), weights.as_deref())?);
@@ -236,7 +244,7 @@ impl Search {
                     samples[level].add(values.view(), weights.as_deref())?;
                 }
             }
-            (By::Bins { column, equal_size }, Seen::Values(values)) => {
+            (By::Bins { column, equal_size }, GroupingAccumulator::Values(values)) => {
                 let column = numbers(batch.column(*column));
                 for (value, level) in column.iter().zip(self.levels.label(batch)?) {
                     let values = &mut values[level as usize];
@@ -252,14 +260,18 @@ impl Search {
     }
 
     /// Adds what was seen in another part of the table.
-    pub(crate) fn merge(&self, seen: &mut Seen, other: Seen) -> Result<()> {
+    pub(crate) fn merge(
+        &self,
+        seen: &mut GroupingAccumulator,
+        other: GroupingAccumulator,
+    ) -> Result<()> {
         match (seen, other) {
-            (Seen::Samples(samples), Seen::Samples(others)) => {
+            (GroupingAccumulator::Samples(samples), GroupingAccumulator::Samples(others)) => {
                 for (sample, other) in samples.iter_mut().zip(&others) {
                     sample.merge(other)?;
                 }
             }
-            (Seen::Values(values), Seen::Values(others)) => {
+            (GroupingAccumulator::Values(values), GroupingAccumulator::Values(others)) => {
                 for (values, others) in values.iter_mut().zip(others) {
                     for value in others {
                         values.push(value);
@@ -275,9 +287,9 @@ impl Search {
     }
 
     /// The groups.
-    pub(crate) fn finish(self, seen: &Seen) -> Result<Grouping> {
+    pub(crate) fn finish(self, seen: &GroupingAccumulator) -> Result<Grouping> {
         let of_level = match (&self.by, seen) {
-            (By::KMeans { columns, on, scale, .. }, Seen::Samples(samples)) => {
+            (By::KMeans { columns, on, scale, .. }, GroupingAccumulator::Samples(samples)) => {
                 let kmeans = KMeans::new(self.count);
                 let clustering = Clustering { kmeans, on: *on, scale: *scale };
                 let find = |sample: &RowSample| {
@@ -286,7 +298,7 @@ impl Search {
                 };
                 samples.iter().map(find).collect::<Result<_>>()?
             }
-            (&By::Bins { column, equal_size }, Seen::Values(values)) => {
+            (&By::Bins { column, equal_size }, GroupingAccumulator::Values(values)) => {
                 let find = |values: &Vec<f64>| {
                     if values.is_empty() {
                         return Ok(Finder::All);
@@ -308,7 +320,7 @@ impl Search {
 
 /// What a search has seen so far, level by level.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) enum Seen {
+pub(crate) enum GroupingAccumulator {
     Samples(Vec<RowSample>),
     Values(Vec<Vec<f64>>),
 }

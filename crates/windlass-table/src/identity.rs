@@ -24,7 +24,7 @@ use crate::{Error, Result};
 /// What tells rows apart: what their random numbers depend on, and what `windlass_source` names.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Identity {
+pub enum RowIdSource {
     /// Where they stand in the table.
     #[default]
     Number,
@@ -34,7 +34,7 @@ pub enum Identity {
     Content,
 }
 
-impl FromStr for Identity {
+impl FromStr for RowIdSource {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -49,7 +49,7 @@ impl FromStr for Identity {
 
 /// An identity whose columns were found.
 #[derive(Debug, Clone)]
-pub(crate) enum Identify {
+pub(crate) enum RowIdResolver {
     Number,
     Column { place: usize, name: Arc<str>, text: bool },
     Content,
@@ -81,13 +81,13 @@ impl Names {
     }
 }
 
-impl Identify {
-    pub(crate) fn new(identity: &Identity, schema: &Schema) -> Result<Self> {
+impl RowIdResolver {
+    pub(crate) fn new(identity: &RowIdSource, schema: &Schema) -> Result<Self> {
         const OPTION: &str = "--rows-by";
         Ok(match identity {
-            Identity::Number => Self::Number,
-            Identity::Content => Self::Content,
-            Identity::Column(name) => {
+            RowIdSource::Number => Self::Number,
+            RowIdSource::Content => Self::Content,
+            RowIdSource::Column(name) => {
                 let place = find(schema, name, OPTION)?;
                 let data_type = schema.field(place).data_type();
                 if !can_name(data_type) {
@@ -113,7 +113,7 @@ impl Identify {
     pub(crate) fn names(
         &self,
         batch: &RecordBatch,
-        twins: Option<&mut Twins>,
+        twins: Option<&mut DuplicateCounter>,
     ) -> Result<Option<Names>> {
         let (sources, hashes, column): (ArrayRef, Vec<u64>, _) = match self {
             Self::Number => return Ok(None),
@@ -159,9 +159,9 @@ impl Identify {
 
 /// Counts rows that hold the same: for the hashes that occur more than once, how many came before.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Twins(HashMap<u64, u32>);
+pub struct DuplicateCounter(HashMap<u64, u32>);
 
-impl Twins {
+impl DuplicateCounter {
     /// The hashes that occur more than once, and how many rows of each came before, in other parts of the table.
     #[must_use]
     pub fn new(before: impl IntoIterator<Item = (u64, u32)>) -> Self {
@@ -192,8 +192,8 @@ impl Twins {
 }
 
 /// The numbers that the rows of a batch go by, in a table without an order.
-pub fn row_ids(batch: &RecordBatch, identity: &Identity) -> Result<Vec<u64>> {
-    let names = Identify::new(identity, &batch.schema())?.names(batch, None)?;
+pub fn row_ids(batch: &RecordBatch, identity: &RowIdSource) -> Result<Vec<u64>> {
+    let names = RowIdResolver::new(identity, &batch.schema())?.names(batch, None)?;
     let (of, option) = ("a table without an order", "--rows-by");
     Ok(names.ok_or(Error::Needs { of, option })?.ids)
 }
@@ -208,7 +208,7 @@ pub(crate) fn contents(batch: &RecordBatch) -> Vec<u64> {
     hashes
 }
 
-/// Takes a value into a hash: a multiplication, and the finaliser of `MurmurHash3`.
+/// Takes a value into a hash: a multiplication, and the finalizer of `MurmurHash3`.
 #[inline(always)]
 fn fold(hash: u64, value: u64) -> u64 {
     let mut mixed = hash.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ value;

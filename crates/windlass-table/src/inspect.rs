@@ -6,9 +6,9 @@ use crate::augment::{GroupSummary, Watch};
 use crate::categories::can_name;
 use crate::column::in_words;
 use crate::profile::Profile;
-use crate::roles::{Asked, Role};
+use crate::roles::{RequestedRoles, Role};
 use crate::rows::Rows;
-use crate::settings::Settings;
+use crate::settings::AugmentConfig;
 use crate::{Augmentation, Error, Result, Table};
 
 /// One column.
@@ -54,7 +54,12 @@ pub struct Inspection {
 
 impl Inspection {
     /// Looks at a table with the settings that augment would have; without a target, at its columns only.
-    pub fn of(table: &Table, settings: &Settings, memory: u64, watch: &dyn Watch) -> Result<Self> {
+    pub fn of(
+        table: &Table,
+        settings: &AugmentConfig,
+        memory: u64,
+        watch: &dyn Watch,
+    ) -> Result<Self> {
         let schema = table.schema();
         let mut fitted = None;
         let mut refusal = None;
@@ -69,7 +74,7 @@ impl Inspection {
         let looked_at = if fitted.is_some() {
             None
         } else {
-            let asked = Asked::new(schema, &settings.columns, &[])?;
+            let asked = RequestedRoles::new(schema, &settings.columns, &[])?;
             watch.stage("reading");
             let profile = Profile::of(&Rows::all(table), memory, watch)?;
             Some((asked.settle(schema, |place| profile.columns[place].few), profile))

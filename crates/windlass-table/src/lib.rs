@@ -1,14 +1,14 @@
 //! Augmentation of tables: CSV, Parquet and Arrow, in memory or larger.
 //!
 //! ```
-//! use windlass_table::{Augmentation, ReadOptions, Settings, Sink, Table, WriteOptions};
+//! use windlass_table::{Augmentation, ReadOptions, AugmentConfig, Sink, Table, WriteOptions};
 //!
 //! let folder = tempfile::tempdir().unwrap();
 //! let (input, output) = (folder.path().join("cars.csv"), folder.path().join("more.csv"));
 //! std::fs::write(&input, "weight,origin,mpg\n3.5,usa,18.0\n2.1,japan,31.5\n2.0,japan,29.0\n").unwrap();
 //!
 //! let table = Table::open(&[input], &ReadOptions::default())?;
-//! let augmentation = Augmentation::fit(&table, &Settings::new(&["mpg"]), 512 << 20, &())?;
+//! let augmentation = Augmentation::fit(&table, &AugmentConfig::new(&["mpg"]), 512 << 20, &())?;
 //! let mut sink = Sink::create(&output, &WriteOptions::default(), augmentation.schema(), None)?;
 //! let summary = augmentation.write(&(), None, &mut sink)?;
 //! sink.finish()?;
@@ -44,20 +44,22 @@ mod sketch;
 mod source;
 mod verify;
 
-pub use augment::{Augmentation, GroupSummary, Manifest, Output, Outside, Summary, Watch};
+pub use augment::{Augmentation, GroupSummary, Manifest, OutOfRangeCount, Output, Summary, Watch};
 pub use column::{in_words, is_numeric, numbers};
 pub use error::{Error, Result, RowList};
-pub use fitted::{Fitted, Ready};
-pub use fitting::{Fitting, Part, Task};
+pub use fitted::{BoundFitted, Fitted};
+pub use fitting::{FitDriver, PassAccumulator, PassTask};
 pub use format::{Compression, Format};
-pub use frame::{Frame, select, words};
-pub use identity::{Identity, Twins, row_ids};
+pub use frame::{LoadedTable, select, words};
+pub use identity::{DuplicateCounter, RowIdSource, row_ids};
 pub use inspect::{ColumnReport, Inspection};
-pub use options::{Law, MethodName, MethodOptions, bandwidth};
+pub use options::{GammaSpec, MethodName, MethodOptions, bandwidth};
 pub use profile::{ColumnProfile, FEW, LEVELS, Profile};
 pub use roles::{Role, Roles};
-pub use settings::{AdaSettings, AnchorChoice, Clusters, Columns, Integers, Method, Settings};
-pub use sink::{Sink, WriteOptions, check_places, write_whole};
-pub use sketch::{Sketch, SketchPoint};
+pub use settings::{
+    AdaConfig, AnchorSource, AugmentConfig, ClusterCount, Columns, IntegerHandling, Method,
+};
+pub use sink::{Sink, WriteOptions, check_outputs, write_atomic};
+pub use sketch::{PlotPoint, PlotSample};
 pub use source::{DEFAULT_MEMORY, ReadOptions, Table};
 pub use verify::{Difference, How, Verdict};

@@ -15,18 +15,18 @@ use crate::groups::{Grouping, weights};
 use crate::mixed::{Drawn, Loaded, Made, Mixed};
 use crate::roles::Roles;
 use crate::rows::Block;
-use crate::settings::{AdaSettings, Method, Settings};
+use crate::settings::{AdaConfig, AugmentConfig, Method};
 use crate::{Error, Result};
 
 /// A fitted method.
-pub(crate) enum Maker {
+pub(crate) enum Generator {
     /// ADA on groups: knows the means, and reads the table block by block.
     Groups(Groups),
     /// Methods that mix rows that stand anywhere: the moved columns are in memory.
     Mixed(Mixed),
 }
 
-impl std::fmt::Debug for Maker {
+impl std::fmt::Debug for Generator {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Groups(_) => "Groups",
@@ -101,9 +101,9 @@ pub(crate) fn in_memory(row: u64) -> usize {
     usize::try_from(row).expect("what is in memory can be counted")
 }
 
-impl Maker {
+impl Generator {
     /// A method that was fitted before, on a table with these roles.
-    pub(crate) fn of(kept: Kept, settings: &Settings, roles: &Roles) -> Result<Self> {
+    pub(crate) fn of(kept: Kept, settings: &AugmentConfig, roles: &Roles) -> Result<Self> {
         let moved = roles.moved().len();
         match (kept, &settings.method) {
             (Kept::Groups { grouping, sizes, means }, Method::Ada(ada)) => {
@@ -186,13 +186,13 @@ impl Maker {
     }
 
     /// Prepares a copy; copy 0 are the originals.
-    pub(crate) fn copy(&self, copy: usize, seed: Seed) -> Result<MadeCopy<'_>> {
+    pub(crate) fn copy(&self, copy: usize, seed: Seed) -> Result<CopyGenerator<'_>> {
         let step = copy.checked_sub(1).map(|step| step as u64);
         let drawn = match (self, step) {
             (Self::Mixed(mixed), Some(step)) => mixed.copy(seed, step)?,
             _ => None,
         };
-        Ok(MadeCopy { maker: self, seed, step, drawn })
+        Ok(CopyGenerator { maker: self, seed, step, drawn })
     }
 }
 
@@ -236,11 +236,11 @@ impl Sums {
         if let Some(all) = &mut self.labels {
             all.extend(&labels);
         }
-        self.add_labelled(block, &labels, (moved, weight))
+        self.add_labeled(block, &labels, (moved, weight))
     }
 
     /// Adds rows whose groups are known.
-    pub(crate) fn add_labelled(
+    pub(crate) fn add_labeled(
         &mut self,
         block: &Block,
         labels: &[u32],
@@ -299,10 +299,10 @@ impl Sums {
         Ok(())
     }
 
-    pub(crate) fn finish(self, grouping: Grouping, ada: &AdaSettings) -> Result<Maker> {
+    pub(crate) fn finish(self, grouping: Grouping, ada: &AdaConfig) -> Result<Generator> {
         let means = self.of_column.into_iter().map(GroupSums::finish);
         let means = means.collect::<windlass::Result<_>>()?;
-        Groups::new(grouping, self.sizes, means, self.labels, ada).map(Maker::Groups)
+        Groups::new(grouping, self.sizes, means, self.labels, ada).map(Generator::Groups)
     }
 }
 
@@ -312,7 +312,7 @@ impl Groups {
         sizes: Vec<u64>,
         means: Vec<GroupMeans>,
         labels: Option<Labels>,
-        ada: &AdaSettings,
+        ada: &AdaConfig,
     ) -> Result<Self> {
         let mut next = 0;
         let number = |&size: &u64| {
@@ -368,8 +368,8 @@ impl Present {
 }
 
 /// A copy, as far as it can be made at once.
-pub(crate) struct MadeCopy<'a> {
-    maker: &'a Maker,
+pub(crate) struct CopyGenerator<'a> {
+    maker: &'a Generator,
     seed: Seed,
     /// `None` for the originals.
     step: Option<u64>,
@@ -377,17 +377,18 @@ pub(crate) struct MadeCopy<'a> {
     drawn: Option<Arc<Drawn>>,
 }
 
-impl MadeCopy<'_> {
+impl CopyGenerator<'_> {
     /// Prepares a block, whose rows have these groups, if there are groups.
     pub(crate) fn block(
         &self,
         block: &Block,
         labels: Option<&Arc<[u32]>>,
-    ) -> Result<MadeBlock<'_>> {
+    ) -> Result<BlockGenerator<'_>> {
         let (rows, labels) = (block.rows(), labels.cloned());
-        let mut made = MadeBlock { maker: self.maker, rows, labels, strength: None, drawn: None };
+        let mut made =
+            BlockGenerator { maker: self.maker, rows, labels, strength: None, drawn: None };
         match self.maker {
-            Maker::Groups(groups) => {
+            Generator::Groups(groups) => {
                 made.strength = self.step.map(|step| match groups.per {
                     Per::Batch => Strength::Shared(groups.gammas.shared(self.seed, step)),
                     Per::Row => {
@@ -396,7 +397,7 @@ impl MadeCopy<'_> {
                     }
                 });
             }
-            Maker::Mixed(mixed) => {
+            Generator::Mixed(mixed) => {
                 if let Some(step) = self.step {
                     made.drawn = mixed.block(block, self.drawn.as_ref(), (self.seed, step))?;
                 }
@@ -407,23 +408,23 @@ impl MadeCopy<'_> {
 }
 
 /// A block of a copy.
-pub(crate) struct MadeBlock<'a> {
-    maker: &'a Maker,
+pub(crate) struct BlockGenerator<'a> {
+    maker: &'a Generator,
     rows: usize,
     labels: Option<Arc<[u32]>>,
     strength: Option<Strength>,
     drawn: Option<Made>,
 }
 
-impl MadeBlock<'_> {
+impl BlockGenerator<'_> {
     /// The values of a moved column, from the originals. What is missing stays so, and so does what would
     /// be mixed with a missing value.
     pub(crate) fn column(&self, index: usize, original: &Float64Array) -> Result<Float64Array> {
         match (self.maker, &self.drawn, &self.labels, &self.strength) {
-            (Maker::Groups(groups), _, Some(labels), Some(strength)) => {
+            (Generator::Groups(groups), _, Some(labels), Some(strength)) => {
                 move_toward(&groups.means[index], original, labels, strength)
             }
-            (Maker::Mixed(mixed), Some(made), ..) => Ok(made.column(mixed, index, original)),
+            (Generator::Mixed(mixed), Some(made), ..) => Ok(made.column(mixed, index, original)),
             _ => Ok(original.clone()),
         }
     }
@@ -435,15 +436,15 @@ impl MadeBlock<'_> {
 
     /// The group of every row, if the method has groups.
     pub(crate) fn groups(&self) -> Option<Vec<u32>> {
-        let Maker::Groups(groups) = self.maker else { return None };
+        let Generator::Groups(groups) = self.maker else { return None };
         let labels = self.labels.as_ref()?;
         Some(labels.iter().map(|&label| groups.numbers[label as usize]).collect())
     }
 
     pub(crate) fn has_gamma(&self) -> bool {
         match self.maker {
-            Maker::Groups(_) => true,
-            Maker::Mixed(mixed) => mixed.gamma,
+            Generator::Groups(_) => true,
+            Generator::Mixed(mixed) => mixed.gamma,
         }
     }
 
@@ -465,7 +466,7 @@ impl MadeBlock<'_> {
 
     /// The partners of the rows, as they are called in the output, and λ of each; none for originals.
     pub(crate) fn pairs(&self) -> Option<(ArrayRef, Float64Array)> {
-        let Maker::Mixed(mixed) = self.maker else { return None };
+        let Generator::Mixed(mixed) = self.maker else { return None };
         let pair = |row| match self.how(row) {
             Some(How::Pair { partner, lambda }) => (Some(partner), Some(lambda)),
             _ => (None, None),

@@ -18,7 +18,7 @@ use crate::maker::in_memory;
 use crate::profile::{Profile, matrix};
 use crate::roles::Roles;
 use crate::rows::Block;
-use crate::settings::{AnchorChoice, Method, Settings};
+use crate::settings::{AnchorSource, AugmentConfig, Method};
 use crate::{Error, ReadOptions, Result, Table};
 
 /// A method, fitted on rows that are in memory.
@@ -58,12 +58,12 @@ pub(crate) struct Loaded {
     /// What the rows go by, if not by their number.
     ids: Option<Vec<u64>>,
     /// What the rows are called in the output, if not by their place here.
-    sources: Option<Called>,
+    sources: Option<RowLabels>,
 }
 
 /// What rows are called.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-enum Called {
+enum RowLabels {
     Numbers(Vec<i64>),
     Words(Vec<String>),
 }
@@ -94,14 +94,14 @@ impl Loaded {
         }
         match &block.names {
             None if numbers => {
-                let sources = self.sources.get_or_insert(Called::Numbers(vec![]));
+                let sources = self.sources.get_or_insert(RowLabels::Numbers(vec![]));
                 let number = |row| i64::try_from(block.source(row)).unwrap_or(i64::MAX);
-                sources.extend(Called::Numbers((0..block.rows()).map(number).collect()));
+                sources.extend(RowLabels::Numbers((0..block.rows()).map(number).collect()));
             }
             None => {}
             Some(names) => {
                 self.ids.get_or_insert_default().extend(&names.ids);
-                let called = Called::of(&names.sources);
+                let called = RowLabels::of(&names.sources);
                 match &mut self.sources {
                     Some(sources) => sources.extend(called),
                     none => *none = Some(called),
@@ -156,7 +156,7 @@ impl Loaded {
     }
 }
 
-impl Called {
+impl RowLabels {
     fn of(sources: &ArrayRef) -> Self {
         match sources.data_type() {
             DataType::Int64 => {
@@ -203,7 +203,7 @@ impl Mixed {
     /// Fits the method on the rows of a table, whose profile is needed for an anchor matrix.
     pub(crate) fn new(
         loaded: Loaded,
-        settings: &Settings,
+        settings: &AugmentConfig,
         roles: &Roles,
         profile: Option<(&Profile, u64)>,
     ) -> Result<Self> {
@@ -220,9 +220,9 @@ impl Mixed {
         let seed = Seed(settings.seed);
         let fitted = match (&settings.method, profile) {
             (Method::Ada(ada), Some((profile, memory))) => {
-                let AnchorChoice::Matrix(path) = &ada.anchors else { return Err(bad()) };
+                let AnchorSource::Matrix(path) = &ada.anchors else { return Err(bad()) };
                 let sources = match &loaded.sources {
-                    Some(Called::Numbers(rows)) => Some(&rows[..]),
+                    Some(RowLabels::Numbers(rows)) => Some(&rows[..]),
                     _ => None,
                 };
                 let anchors = read_anchors(path, profile, sources, memory)?;
@@ -232,7 +232,7 @@ impl Mixed {
         };
         let gamma = matches!(settings.method, Method::Ada(_));
         let pairs = !gamma && !matches!(settings.method, Method::Noise { .. });
-        let sources = loaded.sources.as_ref().map(Called::array);
+        let sources = loaded.sources.as_ref().map(RowLabels::array);
         let ids = loaded.ids.clone();
         Ok(Self { fitted, x, y, missing, sources, ids, whole: gamma, pairs, gamma, loaded })
     }

@@ -3,9 +3,9 @@
 
 use std::str::FromStr;
 
-use windlass::{Bandwidth, GammaLaw, On, Per, Scale};
+use windlass::{Bandwidth, ClusterOn, ClusterScaling, GammaDistribution, Per};
 
-use crate::{AdaSettings, AnchorChoice, Clusters, Error, Method, Result};
+use crate::{AdaConfig, AnchorSource, ClusterCount, Error, Method, Result};
 
 /// A method by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,8 +39,8 @@ impl FromStr for MethodName {
 /// | :-- | :-- | :-- |
 /// | `published` | ADA | `false`: start from the choices of the published code |
 /// | `anchors` | ADA | k-means |
-/// | `clusters` | ADA: k-means, bins | [`Clusters::Auto`] |
-/// | `on`, `scale` | ADA: k-means | `[x, y]`, standardised |
+/// | `clusters` | ADA: k-means, bins | [`ClusterCount::Auto`] |
+/// | `on`, `scale` | ADA: k-means | `[x, y]`, standardized |
 /// | `within` | ADA | – |
 /// | `alpha` | ADA: laws with a range | `2` |
 /// | `gamma` | ADA | uniform |
@@ -54,13 +54,13 @@ impl FromStr for MethodName {
 #[expect(missing_docs, reason = "the table explains each field")]
 pub struct MethodOptions {
     pub published: bool,
-    pub anchors: Option<AnchorChoice>,
-    pub clusters: Option<Clusters>,
-    pub on: Option<On>,
-    pub scale: Option<Scale>,
+    pub anchors: Option<AnchorSource>,
+    pub clusters: Option<ClusterCount>,
+    pub on: Option<ClusterOn>,
+    pub scale: Option<ClusterScaling>,
     pub within: Option<String>,
     pub alpha: Option<f64>,
-    pub gamma: Option<Law>,
+    pub gamma: Option<GammaSpec>,
     pub per: Option<Per>,
     pub beta: Option<f64>,
     pub bandwidth: Option<Bandwidth>,
@@ -97,16 +97,16 @@ impl MethodOptions {
         Ok(method)
     }
 
-    fn ada(&self, per: Per) -> AdaSettings {
-        let usual = AdaSettings::default();
+    fn ada(&self, per: Per) -> AdaConfig {
+        let usual = AdaConfig::default();
         let alpha = self.alpha.unwrap_or(2.0);
         let gamma = match (&self.gamma, self.published) {
             (Some(gamma), _) => gamma.law(alpha),
-            (None, true) => GammaLaw::PublishedGrid { alpha, values: Law::GRID },
-            (None, false) => GammaLaw::Uniform { alpha },
+            (None, true) => GammaDistribution::PublishedGrid { alpha, values: GammaSpec::GRID },
+            (None, false) => GammaDistribution::Uniform { alpha },
         };
-        let usual_scale = if self.published { Scale::Raw } else { usual.scale };
-        AdaSettings {
+        let usual_scale = if self.published { ClusterScaling::Raw } else { usual.scale };
+        AdaConfig {
             anchors: self.anchors.clone().unwrap_or_default(),
             clusters: self.clusters.unwrap_or_default(),
             on: self.on.unwrap_or(usual.on),
@@ -141,7 +141,7 @@ impl MethodOptions {
     }
 
     fn scale_option(&self) -> &'static str {
-        if self.scale == Some(Scale::Raw) { "--raw" } else { "--standardize" }
+        if self.scale == Some(ClusterScaling::Raw) { "--raw" } else { "--standardize" }
     }
 
     fn refuse_others(&self, method: &Method) -> Result<()> {
@@ -150,7 +150,7 @@ impl MethodOptions {
         let mixup = !ada && !noise;
         let c_mixup = matches!(method, Method::CMixup { .. });
         let local = matches!(method, Method::LocalMixup { .. });
-        let ranged = self.gamma.as_ref().is_none_or(Law::is_ranged);
+        let ranged = self.gamma.as_ref().is_none_or(GammaSpec::is_ranged);
         for (given, of_use, option) in [
             (self.published, ada, "--preset"),
             (self.anchors.is_some(), ada, "--anchors"),
@@ -177,7 +177,7 @@ impl MethodOptions {
         if let Some(anchors) = &self.anchors {
             anchors.check_clusters(self.clusters)?;
         }
-        let found = self.anchors.as_ref().is_none_or(|anchors| *anchors == AnchorChoice::KMeans);
+        let found = self.anchors.as_ref().is_none_or(|anchors| *anchors == AnchorSource::KMeans);
         for (given, option) in
             [(self.on.is_some(), "--on"), (self.scale.is_some(), self.scale_option())]
         {
@@ -189,9 +189,9 @@ impl MethodOptions {
     }
 }
 
-impl AnchorChoice {
+impl AnchorSource {
     /// Refuses a number of clusters where groups are not found.
-    pub fn check_clusters(&self, clusters: Option<Clusters>) -> Result<()> {
+    pub fn check_clusters(&self, clusters: Option<ClusterCount>) -> Result<()> {
         if clusters.is_some() && matches!(self, Self::Column(_) | Self::Matrix(_)) {
             return Err(Error::DoesNotApply { option: "--clusters", to: "these --anchors" });
         }
@@ -199,7 +199,7 @@ impl AnchorChoice {
     }
 }
 
-impl FromStr for AnchorChoice {
+impl FromStr for AnchorSource {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -221,7 +221,7 @@ impl FromStr for AnchorChoice {
     }
 }
 
-impl FromStr for Clusters {
+impl FromStr for ClusterCount {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -238,7 +238,7 @@ impl FromStr for Clusters {
 /// A law of γ, its range still open.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(missing_docs, reason = "GammaLaw explains each")]
-pub enum Law {
+pub enum GammaSpec {
     Uniform,
     LogUniform,
     Grid(usize),
@@ -247,18 +247,18 @@ pub enum Law {
     List(Vec<f64>),
 }
 
-impl Law {
+impl GammaSpec {
     /// The values of a grid, if not said.
     const GRID: usize = 20;
 
-    fn law(&self, alpha: f64) -> GammaLaw {
+    fn law(&self, alpha: f64) -> GammaDistribution {
         match *self {
-            Self::Uniform => GammaLaw::Uniform { alpha },
-            Self::LogUniform => GammaLaw::LogUniform { alpha },
-            Self::Grid(values) => GammaLaw::PaperGrid { alpha, values },
-            Self::PublishedGrid(values) => GammaLaw::PublishedGrid { alpha, values },
-            Self::Gamma { shape, scale } => GammaLaw::Gamma { shape, scale },
-            Self::List(ref list) => GammaLaw::List(list.clone()),
+            Self::Uniform => GammaDistribution::Uniform { alpha },
+            Self::LogUniform => GammaDistribution::LogUniform { alpha },
+            Self::Grid(values) => GammaDistribution::PaperGrid { alpha, values },
+            Self::PublishedGrid(values) => GammaDistribution::PublishedGrid { alpha, values },
+            Self::Gamma { shape, scale } => GammaDistribution::Gamma { shape, scale },
+            Self::List(ref list) => GammaDistribution::List(list.clone()),
         }
     }
 
@@ -269,7 +269,7 @@ impl Law {
     }
 }
 
-impl FromStr for Law {
+impl FromStr for GammaSpec {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {

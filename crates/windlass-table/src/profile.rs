@@ -15,7 +15,7 @@ use crate::categories::Categories;
 use crate::column::{is_numeric, numbers, range};
 use crate::identity::contents;
 use crate::rows::{Block, Rows};
-use crate::{Error, Identity, Result, RowList, Watch};
+use crate::{Error, Result, RowIdSource, RowList, Watch};
 
 /// Integers with at most so many distinct values are taken for categories.
 pub const FEW: usize = 20;
@@ -62,7 +62,7 @@ impl Profile {
     /// Reads the table once.
     pub(crate) fn of(rows: &Rows<'_>, memory: u64, watch: &dyn Watch) -> Result<Self> {
         let schema = rows.table.schema();
-        let mut look = Look::in_order(schema.fields().len(), Categories::default());
+        let mut look = ProfileAccumulator::in_order(schema.fields().len(), Categories::default());
         for block in rows.blocks() {
             let block = block?;
             watch.advance(block.rows() as u64)?;
@@ -73,8 +73,8 @@ impl Profile {
 
     /// What some columns of a block hold; of the others nothing is known.
     pub(crate) fn of_columns(block: &Block, columns: &[usize]) -> Self {
-        let mut scans: Vec<Scan> =
-            std::iter::repeat_with(Scan::default).take(block.batch.num_columns()).collect();
+        let mut scans: Vec<ColumnScan> =
+            std::iter::repeat_with(ColumnScan::default).take(block.batch.num_columns()).collect();
         for &column in columns {
             scans[column].look(block.batch.column(column), &|row| block.name(row));
         }
@@ -86,8 +86,8 @@ impl Profile {
 
 /// What is known of a table, or a part of it, so far.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Look {
-    scans: Vec<Scan>,
+pub(crate) struct ProfileAccumulator {
+    scans: Vec<ColumnScan>,
     categories: Categories,
     rows: u64,
     kept: u64,
@@ -95,25 +95,27 @@ pub(crate) struct Look {
     contents: Option<u64>,
 }
 
-impl Look {
+impl ProfileAccumulator {
     /// Nothing yet, of a whole table, read from its start. Where rows go by what they hold it has no order.
-    pub(crate) fn of_table(columns: usize, categories: Categories, rows_by: &Identity) -> Self {
+    pub(crate) fn of_table(columns: usize, categories: Categories, rows_by: &RowIdSource) -> Self {
         match rows_by {
-            Identity::Number => Self::in_order(columns, categories),
-            Identity::Column(_) | Identity::Content => Self::in_any_order(columns, categories),
+            RowIdSource::Number => Self::in_order(columns, categories),
+            RowIdSource::Column(_) | RowIdSource::Content => {
+                Self::in_any_order(columns, categories)
+            }
         }
     }
 
     /// Nothing yet, of a table whose rows come in their order.
     fn in_order(columns: usize, categories: Categories) -> Self {
-        let scan = || Scan { ordered: Some(Ordered::default()), ..Scan::default() };
+        let scan = || ColumnScan { ordered: Some(Ordered::default()), ..ColumnScan::default() };
         let scans = std::iter::repeat_with(scan).take(columns).collect();
         Self { scans, categories, rows: 0, kept: 0, contents: None }
     }
 
     /// Nothing yet, of a table whose rows come in any order.
     pub(crate) fn in_any_order(columns: usize, categories: Categories) -> Self {
-        let scans = std::iter::repeat_with(Scan::default).take(columns).collect();
+        let scans = std::iter::repeat_with(ColumnScan::default).take(columns).collect();
         Self { scans, categories, rows: 0, kept: 0, contents: Some(0) }
     }
 
@@ -263,7 +265,7 @@ impl Ordered {
 
 /// What is known of a column so far.
 #[derive(Default, Serialize, Deserialize)]
-struct Scan {
+struct ColumnScan {
     /// Only where the rows come in their order.
     #[serde(skip)]
     ordered: Option<Ordered>,
@@ -279,7 +281,7 @@ struct Scan {
     no_weight: RowList,
 }
 
-impl Scan {
+impl ColumnScan {
     fn merge(&mut self, other: Self) {
         self.ordered = None;
         self.missing += other.missing;

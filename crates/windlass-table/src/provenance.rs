@@ -15,16 +15,16 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int32Array};
 use arrow_schema::{DataType, Field};
 
-use crate::maker::MadeBlock;
+use crate::maker::BlockGenerator;
 use crate::rows::Block;
-use crate::settings::{AnchorChoice, Method, Settings};
+use crate::settings::{AnchorSource, AugmentConfig, Method};
 
 pub(crate) const SOURCE: &str = "windlass_source";
 pub(crate) const COPY: &str = "windlass_copy";
 pub(crate) const TWIN: &str = "windlass_twin";
 
 /// The columns that a method adds.
-pub(crate) fn fields(settings: &Settings, source: &DataType) -> Vec<Field> {
+pub(crate) fn fields(settings: &AugmentConfig, source: &DataType) -> Vec<Field> {
     let mut fields = vec![
         Field::new("windlass_synthetic", DataType::Boolean, false),
         Field::new(SOURCE, source.clone(), false),
@@ -36,7 +36,7 @@ pub(crate) fn fields(settings: &Settings, source: &DataType) -> Vec<Field> {
     let number = |name: &str| Field::new(name, DataType::Float64, true);
     match &settings.method {
         Method::Ada(ada) => {
-            if !matches!(ada.anchors, AnchorChoice::Matrix(_)) {
+            if !matches!(ada.anchors, AnchorSource::Matrix(_)) {
                 fields.push(Field::new("windlass_group", DataType::Int32, false));
             }
             fields.push(number("windlass_gamma"));
@@ -51,7 +51,7 @@ pub(crate) fn fields(settings: &Settings, source: &DataType) -> Vec<Field> {
 }
 
 /// The values of these columns for one block of a copy.
-pub(crate) fn columns(copy: usize, block: &Block, made: &MadeBlock<'_>) -> Vec<ArrayRef> {
+pub(crate) fn columns(copy: usize, block: &Block, made: &BlockGenerator<'_>) -> Vec<ArrayRef> {
     let rows = block.rows();
     let copy_number = i32::try_from(copy).unwrap_or(i32::MAX);
     let mut columns: Vec<ArrayRef> = vec![

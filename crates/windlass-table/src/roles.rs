@@ -2,7 +2,7 @@
 
 use arrow_schema::{Field, Schema};
 use serde::{Deserialize, Serialize};
-use windlass::On;
+use windlass::ClusterOn;
 
 use crate::column::{in_words, is_numeric};
 use crate::profile::Profile;
@@ -68,11 +68,11 @@ impl Roles {
     }
 
     /// The columns that are clustered.
-    pub(crate) fn clustered(&self, on: On) -> Vec<usize> {
+    pub(crate) fn clustered(&self, on: ClusterOn) -> Vec<usize> {
         match on {
-            On::X => self.features.clone(),
-            On::Y => self.targets.clone(),
-            On::Xy => self.moved(),
+            ClusterOn::X => self.features.clone(),
+            ClusterOn::Y => self.targets.clone(),
+            ClusterOn::Xy => self.moved(),
         }
     }
 }
@@ -87,13 +87,13 @@ pub(crate) fn find(schema: &Schema, column: &str, option: &'static str) -> Resul
 }
 
 /// What options say of each column, before anything is read.
-pub(crate) struct Asked {
+pub(crate) struct RequestedRoles {
     /// The role asked for, and by which option.
     of_column: Vec<Option<(Role, &'static str)>>,
     only_features: bool,
 }
 
-impl Asked {
+impl RequestedRoles {
     /// Finds the columns that options name. `fixed` are columns that name groups, which must not move.
     pub(crate) fn new(
         schema: &Schema,

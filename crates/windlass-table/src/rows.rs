@@ -7,8 +7,8 @@ use arrow_schema::Schema;
 use arrow_select::filter::filter_record_batch;
 
 use crate::column::numbers;
-use crate::identity::{Identify, Names, Twins};
-use crate::settings::Settings;
+use crate::identity::{DuplicateCounter, Names, RowIdResolver};
+use crate::settings::AugmentConfig;
 use crate::{Result, Table};
 
 /// Some rows, one after the other.
@@ -76,14 +76,18 @@ impl Block {
 pub(crate) struct Selector {
     /// Columns without a finite number of which a row is left out.
     needed: Vec<usize>,
-    pub(crate) identify: Identify,
+    pub(crate) identify: RowIdResolver,
     /// Whether rows that hold the same are told apart.
     twins: bool,
 }
 
 impl Selector {
-    pub(crate) fn new(needed: Vec<usize>, settings: &Settings, schema: &Schema) -> Result<Self> {
-        let identify = Identify::new(&settings.rows_by, schema)?;
+    pub(crate) fn new(
+        needed: Vec<usize>,
+        settings: &AugmentConfig,
+        schema: &Schema,
+    ) -> Result<Self> {
+        let identify = RowIdResolver::new(&settings.rows_by, schema)?;
         Ok(Self { needed, identify, twins: settings.needs_twins() })
     }
 
@@ -93,7 +97,7 @@ impl Selector {
         whole: RecordBatch,
         first: u64,
         source: u64,
-        twins: Option<&mut Twins>,
+        twins: Option<&mut DuplicateCounter>,
     ) -> Result<Block> {
         let (batch, sources) = match self.keep(&whole) {
             None => (whole.clone(), Sources::From(source)),
@@ -127,7 +131,7 @@ pub(crate) struct Rows<'a> {
     pub(crate) table: &'a Table,
     selector: Selector,
     /// Rows that hold the same, where it matters which is which.
-    twins: Option<Twins>,
+    twins: Option<DuplicateCounter>,
 }
 
 impl<'a> Rows<'a> {
@@ -142,11 +146,11 @@ impl<'a> Rows<'a> {
 
     /// The rows, by their number, in which these columns have finite numbers.
     pub(crate) fn finite(table: &'a Table, needed: Vec<usize>) -> Self {
-        Self::new(table, Selector { needed, identify: Identify::Number, twins: false })
+        Self::new(table, Selector { needed, identify: RowIdResolver::Number, twins: false })
     }
 
     /// From here on equal rows are told apart.
-    pub(crate) fn count(&mut self, twins: Twins) {
+    pub(crate) fn count(&mut self, twins: DuplicateCounter) {
         self.twins = Some(twins);
     }
 

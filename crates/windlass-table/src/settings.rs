@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use windlass::{
-    Ada, Anchors, Bandwidth, CMixup, Clustering, GammaLaw, KMeans, LocalMixup, Mixup, Noise, On,
-    Partition, Per, Scale,
+    Ada, Anchors, Bandwidth, CMixup, ClusterOn, ClusterScaling, Clustering, GammaDistribution,
+    KMeans, LocalMixup, Mixup, Noise, Partition, Per,
 };
 
-use crate::Identity;
+use crate::RowIdSource;
 
 /// Everything that decides which rows are made.
 ///
@@ -27,7 +27,7 @@ use crate::Identity;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "the table explains each field")]
-pub struct Settings {
+pub struct AugmentConfig {
     pub columns: Columns,
     pub method: Method,
     pub copies: usize,
@@ -37,24 +37,24 @@ pub struct Settings {
     pub drop_missing_target: bool,
     pub provenance: bool,
     #[serde(default)]
-    pub rows_by: Identity,
+    pub rows_by: RowIdSource,
 }
 
-impl Settings {
+impl AugmentConfig {
     /// The defaults for these targets.
     #[must_use]
     pub fn new(targets: &[&str]) -> Self {
         let target = targets.iter().map(ToString::to_string).collect();
         Self {
             columns: Columns { target, ..Columns::default() },
-            method: Method::Ada(AdaSettings::default()),
+            method: Method::Ada(AdaConfig::default()),
             copies: 1,
             originals: true,
             seed: 0,
             clip: false,
             drop_missing_target: false,
             provenance: false,
-            rows_by: Identity::Number,
+            rows_by: RowIdSource::Number,
         }
     }
 
@@ -76,7 +76,7 @@ impl Settings {
 
     /// Whether rows that hold the same must be told apart.
     pub(crate) fn needs_twins(&self) -> bool {
-        self.rows_by == Identity::Content && self.draws_for_rows()
+        self.rows_by == RowIdSource::Content && self.draws_for_rows()
     }
 }
 
@@ -99,13 +99,13 @@ pub struct Columns {
     /// How much a row counts in means, deviations and clusters.
     pub weight: Option<String>,
     /// What becomes of moved integers.
-    pub integers: Integers,
+    pub integers: IntegerHandling,
 }
 
 /// What becomes of integers that are moved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Integers {
+pub enum IntegerHandling {
     /// They are rounded to the nearest integer of their type.
     #[default]
     Round,
@@ -119,7 +119,7 @@ pub enum Integers {
 #[expect(missing_docs, reason = "the library's types explain each field")]
 pub enum Method {
     /// [`windlass::Ada`].
-    Ada(AdaSettings),
+    Ada(AdaConfig),
     /// [`windlass::Mixup`].
     Mixup { beta: f64, per: Per },
     /// [`windlass::CMixup`].
@@ -136,8 +136,8 @@ impl Method {
         match self {
             Self::Ada(ada) => {
                 let clusters = match ada.clusters {
-                    Clusters::Auto => 1,
-                    Clusters::Count(count) => count,
+                    ClusterCount::Auto => 1,
+                    ClusterCount::Count(count) => count,
                 };
                 ada.method(Anchors::default(), None).clusters(clusters).check()
             }
@@ -150,7 +150,7 @@ impl Method {
         }
     }
 
-    /// The library's method; none for ADA, which needs anchors: [`AdaSettings::method`].
+    /// The library's method; none for ADA, which needs anchors: [`AdaConfig::method`].
     #[must_use]
     pub fn without_anchors(&self) -> Option<Arc<dyn windlass::Method>> {
         Some(match self {
@@ -199,24 +199,24 @@ fn noise(targets: f64, features: f64, relative: bool) -> Noise {
 /// | :-- | :-- | :-- |
 /// | `anchors` | k-means | who belongs together |
 /// | `clusters` | automatic | groups of k-means, or bins |
-/// | `on`, `scale` | `[x, y]`, standardised | what k-means compares |
+/// | `on`, `scale` | `[x, y]`, standardized | what k-means compares |
 /// | `within` | – | a category whose levels no group crosses |
 /// | `gamma` | uniform on `[1/2, 2]` | how far rows move |
 /// | `per` | copy | one γ a copy, or one a row |
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "the table explains each field")]
-pub struct AdaSettings {
-    pub anchors: AnchorChoice,
-    pub clusters: Clusters,
-    pub on: On,
-    pub scale: Scale,
+pub struct AdaConfig {
+    pub anchors: AnchorSource,
+    pub clusters: ClusterCount,
+    pub on: ClusterOn,
+    pub scale: ClusterScaling,
     pub within: Option<String>,
-    pub gamma: GammaLaw,
+    pub gamma: GammaDistribution,
     pub per: Per,
 }
 
-impl AdaSettings {
+impl AdaConfig {
     /// The library's method on these anchors.
     #[must_use]
     pub fn method(&self, anchors: Anchors, within: Option<Partition>) -> Ada {
@@ -244,7 +244,7 @@ impl AdaSettings {
 /// Where the anchors of a table come from.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum AnchorChoice {
+pub enum AnchorSource {
     /// Clusters of similar rows.
     #[default]
     KMeans,
@@ -261,7 +261,7 @@ pub enum AnchorChoice {
 /// How many groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Clusters {
+pub enum ClusterCount {
     /// `√(n/2)`, rounded, but at least 2, at most 32 and no more than rows. A rule of thumb: 6 groups of
     /// 12 rows for 70, 28 of 57 for 1,600; beyond 2,000 rows groups become larger instead of more.
     #[default]
@@ -270,12 +270,12 @@ pub enum Clusters {
     Count(usize),
 }
 
-impl Clusters {
+impl ClusterCount {
     /// The number for a table of so many rows.
     ///
     /// ```
-    /// use windlass_table::Clusters;
-    /// assert_eq!([1, 10, 398, 1_000_000].map(|rows| Clusters::Auto.of(rows)), [1, 2, 14, 32]);
+    /// use windlass_table::ClusterCount;
+    /// assert_eq!([1, 10, 398, 1_000_000].map(|rows| ClusterCount::Auto.of(rows)), [1, 2, 14, 32]);
     /// ```
     #[must_use]
     pub fn of(self, rows: u64) -> usize {

@@ -9,7 +9,7 @@ use crate::{Augmentation, Result};
 
 /// A row of the picture.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct SketchPoint {
+pub struct PlotPoint {
     /// The feature.
     pub x: f64,
     /// The target.
@@ -20,7 +20,7 @@ pub struct SketchPoint {
 
 /// Rows gathered for a picture while they are written.
 #[derive(Debug, Clone)]
-pub struct Sketch {
+pub struct PlotSample {
     /// The feature's name.
     pub x_name: String,
     /// The first target's name.
@@ -28,9 +28,9 @@ pub struct Sketch {
     /// Of how many rows one is kept.
     pub stride: usize,
     /// Original rows.
-    pub originals: Vec<SketchPoint>,
+    pub originals: Vec<PlotPoint>,
     /// Synthetic rows.
-    pub synthetic: Vec<SketchPoint>,
+    pub synthetic: Vec<PlotPoint>,
 }
 
 /// Rows of a kind that are kept.
@@ -40,13 +40,13 @@ const LOOKED_AT: u64 = 1 << 16;
 
 impl Augmentation<'_> {
     /// An empty sketch, with the feature that correlates best with the first target.
-    pub fn sketch(&self) -> Result<Sketch> {
+    pub fn sketch(&self) -> Result<PlotSample> {
         let (roles, profile) = (self.roles(), self.profile());
         let feature = roles.features[best_feature(self.rows(), roles, profile.kept)?];
         let name = |place: usize| self.rows().table.schema().field(place).name().clone();
         let synthetic = profile.kept.saturating_mul(self.copies() as u64);
         let stride = usize::try_from(synthetic.div_ceil(MOST)).unwrap_or(usize::MAX).max(1);
-        Ok(Sketch {
+        Ok(PlotSample {
             x_name: name(feature),
             y_name: name(roles.targets[0]),
             stride,
@@ -56,7 +56,7 @@ impl Augmentation<'_> {
     }
 }
 
-impl Sketch {
+impl PlotSample {
     /// Takes rows of a batch of the output, with their groups.
     pub(crate) fn add(&mut self, copy: usize, batch: &RecordBatch, groups: Option<&[u32]>) {
         let column = |name| batch.column_by_name(name).map(numbers);
@@ -65,7 +65,7 @@ impl Sketch {
         for row in (0..batch.num_rows()).step_by(self.stride) {
             if x.is_valid(row) && y.is_valid(row) {
                 let group = groups.map(|groups| groups[row]);
-                points.push(SketchPoint { x: x.value(row), y: y.value(row), group });
+                points.push(PlotPoint { x: x.value(row), y: y.value(row), group });
             }
         }
     }

@@ -17,9 +17,9 @@ use serde::Serialize;
 use crate::augment::{Manifest, Watch};
 use crate::identity::contents;
 use crate::provenance::{COPY, SOURCE};
-use crate::settings::{AnchorChoice, Method};
+use crate::settings::{AnchorSource, Method};
 use crate::sink::as_text;
-use crate::{Augmentation, Error, Fitted, Identity, Result, Table};
+use crate::{Augmentation, Error, Fitted, Result, RowIdSource, Table};
 
 /// A row that is not what it should be.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -72,7 +72,7 @@ impl Verdict {
     ) -> Result<Self> {
         let augmentation = how.augmentation(output, input, memory, watch)?;
         let mut verdict = Self::default();
-        if augmentation.fitted().settings().rows_by != Identity::Number {
+        if augmentation.fitted().settings().rows_by != RowIdSource::Number {
             Unordered::read(output, &augmentation, memory, watch)?.compare(output, &mut verdict)?;
             return Ok(verdict);
         }
@@ -121,7 +121,7 @@ impl How<'_> {
                 let mut settings = manifest.settings.clone();
                 // A path from inside a file is not followed: the matrix is given, or there is none.
                 if let Method::Ada(ada) = &mut settings.method
-                    && let AnchorChoice::Matrix(path) = &mut ada.anchors
+                    && let AnchorSource::Matrix(path) = &mut ada.anchors
                 {
                     let of = "an output made with an anchor matrix";
                     let option = "--anchors matrix:FILE";

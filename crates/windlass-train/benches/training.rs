@@ -14,7 +14,7 @@ use std::time::Instant;
 use ndarray::{Array2, Axis};
 use windlass::{Ada, Seed, Stream};
 use windlass_train::{
-    Activation, Augment, Examples, Network, Optimiser, RunSpec, Shape, Trainer, Training, run_all,
+    Activation, Augment, Examples, Network, Optimizer, RunSpec, Shape, Trainer, Training, run_all,
 };
 
 const WORKS: [&str; 7] =
@@ -67,7 +67,7 @@ fn step(work: &str, shape: Shape, batch: usize, steps: usize, augment: Option<Au
     let training = Training {
         epochs: EPOCHS,
         batch,
-        optimiser: Optimiser::adam(),
+        optimizer: Optimizer::adam(),
         rate: 1e-4,
         weight_decay: 0.0,
         ..Training::default()
@@ -143,7 +143,7 @@ fn airfoil_run(all: &Array2<f64>, epochs: usize, seed: u64) -> (RunSpec, Example
         epochs,
         batch: 16,
         drop_last: true,
-        optimiser: Optimiser::adam(),
+        optimizer: Optimizer::adam(),
         rate: 0.01,
         weight_decay: 0.0,
         ..Training::default()

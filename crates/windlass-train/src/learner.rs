@@ -1,6 +1,6 @@
 //! What a [`Trainer`](crate::Trainer) trains: any network that can say how a loss changes with its weights.
 //!
-//! The loop, the optimisers, the methods of augmentation, checkpoints and the choice of the best epoch are
+//! The loop, the optimizers, the methods of augmentation, checkpoints and the choice of the best epoch are
 //! the same for all networks. A kind of network has an [`Architecture`], of which a [`RunSpec`](crate::RunSpec)
 //! speaks, and a [`Learner`] with the weights.
 
@@ -38,7 +38,7 @@ pub trait Architecture: Debug + Clone + Send + Sync {
 /// A network that learns.
 pub trait Learner: Debug + Send {
     /// Room for a pass, used again by the next.
-    type Room: Debug + Default + Send;
+    type Workspace: Debug + Default + Send;
 
     /// All that it knows: first what is learnt by gradients, then, perhaps, what it remembers of the rows it saw.
     fn values(&self) -> &[f32];
@@ -52,13 +52,13 @@ pub trait Learner: Debug + Send {
     }
 
     /// The loss of a step, if any of its rows counts. Its gradient by what is learnt stays in the room.
-    fn pass(&mut self, step: &Step<'_>, room: &mut Self::Room) -> Result<Option<f64>>;
+    fn pass(&mut self, step: &Step<'_>, workspace: &mut Self::Workspace) -> Result<Option<f64>>;
 
     /// The gradient that the last pass left.
-    fn gradient(room: &mut Self::Room) -> &mut [f32];
+    fn gradient(workspace: &mut Self::Workspace) -> &mut [f32];
 
     /// Whether the last pass met a number that is not finite, or too large to be mixed.
-    fn has_overflown(room: &Self::Room) -> bool;
+    fn has_overflown(workspace: &Self::Workspace) -> bool;
 
     /// The output for every row.
     fn predict(&self, x: ArrayView2<'_, f32>) -> Result<Array2<f32>>;
@@ -70,7 +70,7 @@ pub struct Step<'a> {
     /// The rows that enter the network.
     pub x: Rows<'a>,
     /// Rows that are made inside the network, in place of those that enter.
-    pub inside: Option<Inside<'a>>,
+    pub inside: Option<HiddenMix<'a>>,
     /// The targets of the rows that come out.
     pub y: ArrayView2<'a, f32>,
     /// What is made small.
@@ -116,7 +116,7 @@ impl Rows<'_> {
 
 /// Where synthetic rows are made inside a network.
 #[derive(Debug, Clone, Copy)]
-pub struct Inside<'a> {
+pub struct HiddenMix<'a> {
     /// After so many hidden layers; 0 is the input that a network makes of codes.
     pub layer: usize,
     /// How they are made.

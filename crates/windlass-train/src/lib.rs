@@ -7,7 +7,7 @@
 //! | To | see |
 //! | :-- | :-- |
 //! | describe a network, or use one | [`Shape`], [`Network`] |
-//! | say how it is trained | [`Training`], [`Optimiser`], [`Loss`] |
+//! | say how it is trained | [`Training`], [`Optimizer`], [`Loss`] |
 //! | augment inside the loop | [`Augment`] |
 //! | train, one or many | [`RunSpec`], [`run_all`], [`Trainer`] |
 //! | train a network of another kind | [`Architecture`], [`Learner`] |
@@ -19,22 +19,22 @@
 //! * **A run that was stopped and resumed** ends with the same weights.
 //! * **A run that diverges** ends with its last good weights and says so.
 
+mod backprop;
+mod checkpoint;
 mod error;
-mod kernel;
+mod gemm;
 mod learner;
 mod loss;
 mod network;
-mod optimiser;
-mod pass;
+mod optimizer;
 mod run;
-mod state;
 mod trainer;
 
 pub use error::{Error, Result};
-pub use learner::{Architecture, Inside, Learner, Rows, Step};
+pub use learner::{Architecture, HiddenMix, Learner, Rows, Step};
 pub use loss::Loss;
 pub use network::{Activation, Network, Parameters, Shape};
-pub use optimiser::Optimiser;
+pub use optimizer::Optimizer;
 pub use run::{
     Augment, Epoch, Examples, FittedOn, Order, Outcome, RunResult, RunSpec, Schedule, Training,
     Watch, run_all,

@@ -16,8 +16,8 @@ use ndarray::{Array2, ArrayView2};
 use serde::{Deserialize, Serialize};
 use windlass::{Seed, Stream};
 
-use crate::kernel::{Left, padded, product, product_with_rows, vectorised};
-use crate::pass::Pass;
+use crate::backprop::Backprop;
+use crate::gemm::{Left, padded, product, product_with_rows, vectorized};
 use crate::{Architecture, Error, Learner, Result, Step};
 
 /// What a hidden unit makes of its sum.
@@ -86,7 +86,7 @@ impl Activation {
 
 fn bend(values: &mut [f32], slope: f32) {
     // By value: the compiler would not know that the slope is none of the values.
-    vectorised(
+    vectorized(
         (values, slope),
         #[inline(always)]
         |(values, slope)| {
@@ -98,7 +98,7 @@ fn bend(values: &mut [f32], slope: f32) {
 }
 
 fn bend_back(given: &[f32], gradient: &mut [f32], slope: f32) {
-    vectorised(
+    vectorized(
         (gradient, given, slope),
         #[inline(always)]
         |(gradient, given, slope)| {
@@ -341,7 +341,7 @@ impl Architecture for Shape {
 }
 
 impl Learner for Network {
-    type Room = Pass;
+    type Workspace = Backprop;
 
     fn values(&self) -> &[f32] {
         &self.values
@@ -351,16 +351,16 @@ impl Learner for Network {
         &mut self.values
     }
 
-    fn pass(&mut self, step: &Step<'_>, room: &mut Pass) -> Result<Option<f64>> {
-        room.run(self, step)
+    fn pass(&mut self, step: &Step<'_>, workspace: &mut Backprop) -> Result<Option<f64>> {
+        workspace.run(self, step)
     }
 
-    fn gradient(room: &mut Pass) -> &mut [f32] {
-        &mut room.by_weights
+    fn gradient(workspace: &mut Backprop) -> &mut [f32] {
+        &mut workspace.by_weights
     }
 
-    fn has_overflown(room: &Pass) -> bool {
-        room.has_overflown()
+    fn has_overflown(workspace: &Backprop) -> bool {
+        workspace.has_overflown()
     }
 
     fn predict(&self, x: ArrayView2<'_, f32>) -> Result<Array2<f32>> {

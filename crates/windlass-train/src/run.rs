@@ -35,7 +35,7 @@ use windlass::{Method, Samples, Seed, Stream};
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::loss::Loss;
-use crate::optimiser::Optimiser;
+use crate::optimizer::Optimizer;
 use crate::trainer::Trainer;
 use crate::{Architecture, Error, Network, Result, Shape};
 
@@ -110,7 +110,7 @@ fn standard(values: Array2<f32>) -> Array2<f32> {
 /// | `batch` | `16` | `1, …` |
 /// | `drop_last` | `false` | |
 /// | `order` | every epoch anew | |
-/// | `optimiser` | `AdamW` | |
+/// | `optimizer` | `AdamW` | |
 /// | `rate` | `2e-3` | `(0, ∞)` |
 /// | `schedule` | constant | |
 /// | `weight_decay` | `0.5` | `[0, ∞)` |
@@ -130,7 +130,8 @@ pub struct Training {
     /// The order of rows.
     pub order: Order,
     /// How weights follow the gradient.
-    pub optimiser: Optimiser,
+    #[serde(rename = "optimiser")]
+    pub optimizer: Optimizer,
     /// The learning rate.
     pub rate: f64,
     /// How the rate changes.
@@ -152,7 +153,7 @@ impl Default for Training {
             batch: 16,
             drop_last: false,
             order: Order::EveryEpoch,
-            optimiser: Optimiser::adam_w(),
+            optimizer: Optimizer::adam_w(),
             rate: 2e-3,
             schedule: Schedule::Constant,
             weight_decay: 0.5,
@@ -165,7 +166,7 @@ impl Default for Training {
 
 impl Training {
     pub(crate) fn check(&self, rows: usize) -> Result<()> {
-        self.optimiser.check()?;
+        self.optimizer.check()?;
         self.loss.check()?;
         let refuse = |name, range, got| Err(Error::OutOfRange { name, range, got });
         let counts = [("epochs", self.epochs), ("batch", self.batch)];

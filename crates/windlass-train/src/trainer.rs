@@ -6,10 +6,10 @@ use std::time::Instant;
 use ndarray::{Array2, ArrayView2, Axis, concatenate};
 use windlass::{Batch, Draw, Fitted, Samples, Stream};
 
-use crate::optimiser::Memory;
+use crate::optimizer::OptimizerState;
 use crate::run::{Augment, FittedOn, Order};
 use crate::{
-    Architecture, Epoch, Error, Examples, Inside, Learner, Outcome, Result, Rows, RunResult,
+    Architecture, Epoch, Error, Examples, HiddenMix, Learner, Outcome, Result, Rows, RunResult,
     RunSpec, Shape, Step,
 };
 
@@ -24,11 +24,11 @@ pub struct Trainer<'a, S: Architecture = Shape> {
     /// A method that is fitted once.
     fitted: Option<Box<dyn Fitted>>,
     pub(crate) network: S::Network,
-    pub(crate) memory: Memory,
+    pub(crate) memory: OptimizerState,
     pub(crate) best: Option<Best>,
     pub(crate) history: Vec<Epoch>,
     outcome: Option<Outcome>,
-    room: Room<S>,
+    workspace: Workspace<S>,
     started: Instant,
     /// Seconds before it was saved and resumed.
     pub(crate) before: f64,
@@ -36,7 +36,7 @@ pub struct Trainer<'a, S: Architecture = Shape> {
     fingerprint: OnceLock<String>,
 }
 
-type Room<S> = <<S as Architecture>::Network as Learner>::Room;
+type Workspace<S> = <<S as Architecture>::Network as Learner>::Workspace;
 
 /// The weights of the best epoch.
 #[derive(Debug, Clone, PartialEq)]
@@ -85,7 +85,7 @@ impl<'a, S: Architecture> Trainer<'a, S> {
             fitted = (augment.fitted_on == FittedOn::TrainingRows).then_some(method);
         }
         let network = shape.network(spec.seed)?;
-        let memory = Memory::new(spec.training.optimiser, network.learnt());
+        let memory = OptimizerState::new(spec.training.optimizer, network.learnt());
         Ok(Self {
             spec,
             fitted,
@@ -94,7 +94,7 @@ impl<'a, S: Architecture> Trainer<'a, S> {
             best: None,
             history: vec![],
             outcome: None,
-            room: Room::<S>::default(),
+            workspace: Workspace::<S>::default(),
             started: Instant::now(),
             before: 0.0,
             fingerprint: OnceLock::new(),
@@ -142,7 +142,7 @@ impl<'a, S: Architecture> Trainer<'a, S> {
             let step = (number * steps + batch) as u64;
             let loss = match self.step(rows, step, rate) {
                 // What is not finite can be mixed no more; that is no fault of the method.
-                Err(Error::Core(_)) if S::Network::has_overflown(&self.room) => Some(f64::NAN),
+                Err(Error::Core(_)) if S::Network::has_overflown(&self.workspace) => Some(f64::NAN),
                 other => other?,
             };
             if let Some(loss) = loss {
@@ -211,7 +211,7 @@ impl<'a, S: Architecture> Trainer<'a, S> {
                     weight: &weight,
                     random: (spec.seed, step),
                 };
-                self.network.pass(&step, &mut self.room)?
+                self.network.pass(&step, &mut self.workspace)?
             }
             Some(augment) => {
                 if let Some(fitted) = &self.fitted {
@@ -227,14 +227,14 @@ impl<'a, S: Architecture> Trainer<'a, S> {
         };
         if loss.is_some() {
             let training = &spec.training;
-            let gradient = S::Network::gradient(&mut self.room);
+            let gradient = S::Network::gradient(&mut self.workspace);
             if let Some(most) = training.clip {
                 clip(gradient, most);
             }
             let sizes = (rate, training.weight_decay);
             let learnt = self.network.learnt();
             let values = &mut self.network.values_mut()[..learnt];
-            self.memory.step(training.optimiser, sizes, gradient, values);
+            self.memory.step(training.optimizer, sizes, gradient, values);
         }
         Ok(loss)
     }
@@ -272,7 +272,7 @@ impl<'a, S: Architecture> Trainer<'a, S> {
             (entering, inside) = (with_own(draw.features(x)?, x), None);
         } else {
             let (mixing, originals) = (draw.mixing()?, augment.originals);
-            (entering, inside) = (draw.gather(x)?, Some(Inside { layer, mixing, originals }));
+            (entering, inside) = (draw.gather(x)?, Some(HiddenMix { layer, mixing, originals }));
         }
         let step = Step {
             x: Rows::All(entering.view()),
@@ -282,7 +282,7 @@ impl<'a, S: Architecture> Trainer<'a, S> {
             weight: &weight,
             random: (spec.seed, step),
         };
-        self.network.pass(&step, &mut self.room)
+        self.network.pass(&step, &mut self.workspace)
     }
 
     /// What came of it.

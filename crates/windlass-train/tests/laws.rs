@@ -7,7 +7,7 @@ use ndarray::{Array2, Axis, s};
 use proptest::prelude::*;
 use windlass::{Ada, CMixup, LocalMixup, Method, Mixup, Noise, Seed, Stream};
 use windlass_train::{
-    Activation, Augment, Error, Examples, FittedOn, Loss, Optimiser, Order, Outcome, RunSpec,
+    Activation, Augment, Error, Examples, FittedOn, Loss, Optimizer, Order, Outcome, RunSpec,
     Schedule, Shape, Trainer, Training, run_all,
 };
 
@@ -83,18 +83,18 @@ fn learns_to_the_noise_floor() {
 
 #[test]
 fn ten_points_are_learnt_by_heart() {
-    for (activation, optimiser, rate) in [
-        (Activation::Relu, Optimiser::adam(), 5e-3),
-        (Activation::Tanh, Optimiser::adam_w(), 5e-3),
-        (Activation::LeakyRelu(0.1), Optimiser::Sgd { momentum: 0.9 }, 0.05),
-        (Activation::Sigmoid, Optimiser::adam(), 0.05),
+    for (activation, optimizer, rate) in [
+        (Activation::Relu, Optimizer::adam(), 5e-3),
+        (Activation::Tanh, Optimizer::adam_w(), 5e-3),
+        (Activation::LeakyRelu(0.1), Optimizer::Sgd { momentum: 0.9 }, 0.05),
+        (Activation::Sigmoid, Optimizer::adam(), 0.05),
     ] {
         let training = Training {
             epochs: 4000,
             batch: 5,
             rate,
             weight_decay: 0.0,
-            optimiser,
+            optimizer,
             schedule: Schedule::Cosine,
             ..Training::default()
         };
@@ -127,9 +127,9 @@ proptest! {
     /// Stopped after any epoch and resumed from bytes: the same weights and history, bit for bit.
     #[test]
     fn resuming_changes_nothing(stop in 0..7_usize, method in 0..9_usize, sgd: bool) {
-        let optimiser = if sgd { Optimiser::Sgd { momentum: 0.5 } } else { Optimiser::adam() };
+        let optimizer = if sgd { Optimizer::Sgd { momentum: 0.5 } } else { Optimizer::adam() };
         let training = Training {
-            optimiser,
+            optimizer,
             schedule: Schedule::Cosine,
             patience: Some(4),
             clip: Some(1.0),
@@ -184,8 +184,8 @@ fn states_of_other_runs_are_refused() {
 #[test]
 fn a_diverging_run_ends_with_its_last_good_weights() {
     for (name, augment) in augments() {
-        let optimiser = Optimiser::Sgd { momentum: 0.9 };
-        let training = Training { optimiser, rate: 50.0, ..training(50) };
+        let optimizer = Optimizer::Sgd { momentum: 0.9 };
+        let training = Training { optimizer, rate: 50.0, ..training(50) };
         let spec = RunSpec { augment, ..spec(plane(64, 7), training) };
         let result = spec.run(|_| true).unwrap();
         assert_eq!(result.outcome, Outcome::Diverged, "{name}");
@@ -279,7 +279,7 @@ fn what_cannot_be_trained_is_refused() {
         (
             "beta must be",
             with(&|spec| {
-                spec.training.optimiser = Optimiser::Adam { betas: (1.0, 0.9), epsilon: 1e-8 };
+                spec.training.optimizer = Optimizer::Adam { betas: (1.0, 0.9), epsilon: 1e-8 };
             }),
         ),
     ] {

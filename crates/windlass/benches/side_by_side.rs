@@ -86,17 +86,17 @@ impl Sizes {
     }
 }
 
-/// Clustered rows: 24 centres, unit noise, and some columns on other scales.
+/// Clustered rows: 24 centers, unit noise, and some columns on other scales.
 fn rows(n: usize, d: usize) -> Array2<f64> {
     let seed = Seed(2311);
-    let centre = |c: usize, j: usize| 4.0 * seed.at(Stream::Sample, 1, (c * d + j) as u64).normal();
-    let centres = Array2::from_shape_fn((24, d), |(c, j)| centre(c, j));
+    let center = |c: usize, j: usize| 4.0 * seed.at(Stream::Sample, 1, (c * d + j) as u64).normal();
+    let centers = Array2::from_shape_fn((24, d), |(c, j)| center(c, j));
     let mut out = Array2::zeros((n, d));
     for (i, mut row) in out.rows_mut().into_iter().enumerate() {
         let mut draws = seed.at(Stream::Sample, 2, i as u64);
         let c = draws.below(24);
         for (j, value) in row.iter_mut().enumerate() {
-            *value = centres[(c, j)] + 2.0 * draws.normal();
+            *value = centers[(c, j)] + 2.0 * draws.normal();
         }
     }
     out

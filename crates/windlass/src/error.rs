@@ -68,18 +68,18 @@ pub enum Error {
     /// The weights of a group add up to nothing, so it has no weighted mean.
     #[error("the row weights of group {group} add up to 0")]
     Weightless { group: usize },
-    /// The normaliser of a row vanishes: its augmented sample would be infinite.
+    /// The normalizer of a row vanishes: its augmented sample would be infinite.
     #[error(
-        "with gamma {gamma} the normaliser 1 + (sqrt(gamma) - 1) * sum_j P_ij of row {row} is {value}: \
+        "with gamma {gamma} the normalizer 1 + (sqrt(gamma) - 1) * sum_j P_ij of row {row} is {value}: \
          choose another gamma, or anchors with a constant in their span"
     )]
-    VanishingNormaliser { row: usize, value: f64, gamma: f64 },
+    VanishingNormalizer { row: usize, value: f64, gamma: f64 },
     /// A hidden layer was to be augmented by a method that is not a linear map of its rows.
     #[error(
         "noise and group means of the whole set act on features and targets, not on a hidden layer"
     )]
     NotLinear,
-    /// A matrix could not be factorised.
+    /// A matrix could not be factorized.
     #[error("the singular value decomposition of a {rows} x {columns} matrix did not converge")]
     NoConvergence { rows: usize, columns: usize },
 }

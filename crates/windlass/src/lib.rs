@@ -54,15 +54,15 @@ mod sums;
 
 #[doc(inline)]
 pub use anchors::{
-    AnchorMatrix, Anchors, Basis, Bins, Clustering, Clusters, Column, KMeans, KMeansFit, On,
-    Partition, RowSample, SAMPLE, Scale, sample_within,
+    AnchorMatrix, Anchors, Basis, Bins, ClusterOn, ClusterScaling, Clustering, Column,
+    FittedClusters, KMeans, KMeansFit, Partition, RowSample, SAMPLE, sample_within,
 };
 #[doc(inline)]
 pub use augment::{Copies, Plan};
 pub use data::Samples;
 pub use error::{Error, Result};
 #[doc(inline)]
-pub use gamma::{GammaLaw, Gammas, paper_grid, published_grid};
+pub use gamma::{GammaDistribution, Gammas, paper_grid, published_grid};
 #[doc(inline)]
 pub use method::{
     Ada, Bandwidth, Batch, CMixup, Draw, Erm, Fitted, FittedCMixup, How, LocalMixup, MeansOf,

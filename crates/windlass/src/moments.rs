@@ -17,8 +17,8 @@ pub(crate) fn moments(rows: ArrayView2<'_, f64>, weights: Option<&[f64]>) -> (Ve
     }
     let units: Vec<f64> = rows.axis_iter(Axis(1)).map(|column| unit(column.iter())).collect();
     let variances = averages(rows, weights, |x, j| {
-        let centred = (x - means[j]) / units[j];
-        centred * centred
+        let centered = (x - means[j]) / units[j];
+        centered * centered
     });
     let deviations = variances.iter().zip(&units).map(|(v, unit)| v.sqrt() * unit).collect();
     (means, deviations)

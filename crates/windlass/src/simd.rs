@@ -9,7 +9,7 @@ use pulp::{Arch, Simd, WithSimd};
 /// shim that is not; what a loop changes goes through `state`, so that it is kept in registers.) Results
 /// have the same bits on every machine: nothing is reordered or fused.
 #[inline(always)]
-pub fn vectorised<S, R>(state: S, work: impl FnMut(S) -> R) -> R {
+pub fn vectorized<S, R>(state: S, work: impl FnMut(S) -> R) -> R {
     struct Work<S, F>(S, F);
     impl<S, R, F: FnMut(S) -> R> WithSimd for Work<S, F> {
         type Output = R;

@@ -21,7 +21,7 @@
 use std::collections::BTreeMap;
 
 use crate::Real;
-use crate::simd::vectorised;
+use crate::simd::vectorized;
 
 /// With 2⁵³ rows below [`Real::LIMIT`], sums of products with weights up to this cannot overflow.
 pub(crate) const LARGEST_WEIGHT: f64 = (1_u64 << 50) as f64;
@@ -53,7 +53,7 @@ impl ExactSums {
         &mut self,
         rows: impl Iterator<Item = (usize, f64, &'a [T])>,
     ) {
-        vectorised(
+        vectorized(
             (self, rows),
             #[inline(always)]
             |(sums, rows)| match sums.width {
@@ -347,8 +347,8 @@ mod tests {
             if difference < BigInt::ZERO { -difference } else { difference }
         };
         let even = total.to_bits() & 1 == 0;
-        [total.next_up(), total.next_down()].into_iter().all(|neighbour| {
-            let (own, other) = (distance(total), distance(neighbour));
+        [total.next_up(), total.next_down()].into_iter().all(|neighbor| {
+            let (own, other) = (distance(total), distance(neighbor));
             own < other || (own == other && even)
         })
     }

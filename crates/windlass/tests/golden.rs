@@ -142,9 +142,9 @@ struct RegressionCase {
 #[derive(Deserialize)]
 struct RegressionOutput {
     gamma: f64,
-    coef_centred_anchor: Golden,
-    intercept_centred_anchor: f64,
-    objective_centred_anchor: f64,
+    coef_centered_anchor: Golden,
+    intercept_centered_anchor: f64,
+    objective_centered_anchor: f64,
     coef_ivmodels: Option<Golden>,
 }
 
@@ -167,12 +167,12 @@ fn anchor_regression_equals_least_squares_on_modified_data_and_ivmodels() {
             for (point, want) in path.iter().zip(&case.outputs) {
                 let what = format!("{} at gamma {}", case.name, want.gamma);
                 let got = point.model.coefficients().to_owned().into_dyn();
-                let coef = want.coef_centred_anchor.matrix().into_dyn();
+                let coef = want.coef_centered_anchor.matrix().into_dyn();
                 assert_close(got.view(), coef.view(), 1e-9, &what);
                 let intercept = point.model.intercept()[0];
-                assert!((intercept - want.intercept_centred_anchor).abs() < 1e-9, "{what}");
+                assert!((intercept - want.intercept_centered_anchor).abs() < 1e-9, "{what}");
                 let objective = point.worst_risk(point.gamma);
-                assert!((objective - want.objective_centred_anchor).abs() < 1e-9, "{what}");
+                assert!((objective - want.objective_centered_anchor).abs() < 1e-9, "{what}");
                 if let Some(coef) = &want.coef_ivmodels {
                     assert_close(got.view(), coef.matrix().into_dyn().view(), 1e-9, &what);
                 }
@@ -306,7 +306,7 @@ fn k_means_finds_the_optimum() {
             );
             let centroids = case.centroids.matrix();
             for (row, &label) in case.labels.iter().enumerate() {
-                let got = fit.centres().row(fit.partition().labels()[row] as usize).to_owned();
+                let got = fit.centers().row(fit.partition().labels()[row] as usize).to_owned();
                 let want = centroids.row(label as usize).to_owned().into_dyn();
                 assert_close(got.into_dyn().view(), want.view(), 1e-9, &case.name);
             }
@@ -372,9 +372,9 @@ fn k_means_is_as_good_as_scikit_learn_on_real_data() {
             assert_eq!(x.nrows(), rows, "{}", case.name);
         }
         let deviations = x.std_axis(Axis(0), 0.0);
-        let standardised = (&x - &x.mean_axis(Axis(0)).unwrap()) / &deviations;
+        let standardized = (&x - &x.mean_axis(Axis(0)).unwrap()) / &deviations;
         for want in &case.fits {
-            let rows = if want.scale == "raw" { &x } else { &standardised };
+            let rows = if want.scale == "raw" { &x } else { &standardized };
             let fit = KMeans::new(want.k).fit(rows.view(), None, Seed(0)).unwrap();
             let ratio = fit.inertia() / want.inertia;
             println!("{} {} k={}: inertia ratio {ratio:.4}", case.name, want.scale, want.k);

@@ -38,10 +38,10 @@ fn one_hot(groups: &Partition) -> AnchorMatrix {
 fn naive_ada(x: &Array2<f64>, projection: &Array2<f64>, gamma: f64) -> Array2<f64> {
     let excess = gamma.sqrt() - 1.0;
     let mean = x.mean_axis(Axis(0)).unwrap();
-    let centred = x - &mean;
-    let moved = &centred + &(projection.dot(&centred) * excess);
-    let normaliser = 1.0 + excess * projection.sum_axis(Axis(1));
-    moved / normaliser.insert_axis(Axis(1)) + &mean
+    let centered = x - &mean;
+    let moved = &centered + &(projection.dot(&centered) * excess);
+    let normalizer = 1.0 + excess * projection.sum_axis(Axis(1));
+    moved / normalizer.insert_axis(Axis(1)) + &mean
 }
 
 proptest! {
@@ -133,8 +133,8 @@ proptest! {
             normal(windlass::Stream::TargetNoise, i, if repeat { j % 2 } else { j })
         });
         let projection = naive_projection(a.view());
-        let normaliser = 1.0 + (gamma.sqrt() - 1.0) * projection.sum_axis(Axis(1));
-        let smallest = normaliser.iter().fold(f64::INFINITY, |s: f64, v| s.min(v.abs()));
+        let normalizer = 1.0 + (gamma.sqrt() - 1.0) * projection.sum_axis(Axis(1));
+        let smallest = normalizer.iter().fold(f64::INFINITY, |s: f64, v| s.min(v.abs()));
         prop_assume!(smallest > 1e-3);
         let mixing = Mixing::projection(&AnchorMatrix::new(a).unwrap(), Strength::Shared(gamma)).unwrap();
         assert_close(&mixing.apply(x.view()).unwrap(), &naive_ada(&x, &projection, gamma), 1e-9);
@@ -147,7 +147,7 @@ proptest! {
         let per_row = || Strength::PerRow(gammas[..n].to_vec());
         let weights: Vec<f64> = (0..n).map(|i| 0.5 + (i % 4) as f64).collect();
         let lambda = |i: usize| gammas[i] / 10.0;
-        // No constant in the span; for γ > 1 every normaliser is above 1/2 if row sums are positive.
+        // No constant in the span; for γ > 1 every normalizer is above 1/2 if row sums are positive.
         let real = Array2::from_shape_fn((n, 1), |(i, _)| 1.0 + (i % 3) as f64);
         let mixings = [
             Mixing::projection(&AnchorMatrix::new(real).unwrap(), Strength::Shared(1.0 + gamma)).unwrap(),

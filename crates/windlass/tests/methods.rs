@@ -8,8 +8,8 @@ use common::{bits, clustered_data, group_mean};
 use ndarray::{Array1, Array2, Axis};
 use windlass::regress::{AnchorRegression, Ridge};
 use windlass::{
-    Ada, AnchorMatrix, Bandwidth, Batch, CMixup, Copies, Draw, Erm, Fitted, GammaLaw, How, KMeans,
-    LocalMixup, MeansOf, Method, Mixing, Mixup, Noise, Partition, Per, Plan, Samples, Seed,
+    Ada, AnchorMatrix, Bandwidth, Batch, CMixup, Copies, Draw, Erm, Fitted, GammaDistribution, How,
+    KMeans, LocalMixup, MeansOf, Method, Mixing, Mixup, Noise, Partition, Per, Plan, Samples, Seed,
     Strength,
 };
 
@@ -30,7 +30,9 @@ fn every_method(n: usize) -> Vec<(&'static str, Box<dyn Method>)> {
         ("ada", Box::new(Ada::default())),
         (
             "ada per row",
-            Box::new(Ada::default().per(Per::Row).gamma(GammaLaw::LogUniform { alpha: 3.0 })),
+            Box::new(
+                Ada::default().per(Per::Row).gamma(GammaDistribution::LogUniform { alpha: 3.0 }),
+            ),
         ),
         ("ada, means of the set", Box::new(Ada::default().means_of(MeansOf::Set))),
         ("ada published", Box::new(Ada::published(4, 2.0))),
@@ -71,7 +73,7 @@ fn any_number_of_threads_gives_the_same_bits() {
         "k-means",
         Box::new(move || {
             let fit = KMeans::new(12).starts(3).fit(rows.view(), None, Seed(1)).unwrap();
-            let mut out = bits(&fit.centres().to_owned());
+            let mut out = bits(&fit.centers().to_owned());
             out.extend(fit.partition().labels().iter().map(|&l| u64::from(l)));
             out.push(fit.inertia().to_bits());
             out
@@ -152,9 +154,9 @@ fn every_synthetic_row_can_be_recomputed_from_its_origin() {
 /// The least squares fit of a row on a constant and `i mod 11`.
 fn naive_fit(rows: &Array2<f64>, row: usize) -> Array1<f64> {
     let anchor: Array1<f64> = (0..rows.nrows()).map(|i| (i % 11) as f64).collect();
-    let centred = &anchor - anchor.mean().unwrap();
-    let slopes = centred.dot(rows) / centred.dot(&centred);
-    rows.mean_axis(Axis(0)).unwrap() + slopes * centred[row]
+    let centered = &anchor - anchor.mean().unwrap();
+    let slopes = centered.dot(rows) / centered.dot(&centered);
+    rows.mean_axis(Axis(0)).unwrap() + slopes * centered[row]
 }
 
 /// What is drawn for a row depends on the row, not on the batch around it.
@@ -183,7 +185,7 @@ fn a_minibatch_uses_its_own_group_means_unless_told_otherwise() {
         let groups = Partition::new((0..100).map(|i| i % 2).collect(), 2).unwrap();
         let ada = Ada::default()
             .anchors(groups.clone())
-            .gamma(GammaLaw::List(vec![4.0]))
+            .gamma(GammaDistribution::List(vec![4.0]))
             .means_of(means_of);
         let draw =
             ada.fit(&samples, Seed(0)).unwrap().draw(Batch::Rows(&batch), Seed(0), 0).unwrap();
@@ -284,7 +286,7 @@ fn more_groups_keep_a_nonlinear_relation_better() {
             let y = x.mapv(|x| (std::f64::consts::PI * x).cos());
             let samples = Samples::new(x.view(), y.view()).unwrap();
             let gammas = vec![0.5, 2.0 / 3.0, 1.0, 1.5, 2.0];
-            let ada = Ada::default().clusters(groups).gamma(GammaLaw::List(gammas));
+            let ada = Ada::default().clusters(groups).gamma(GammaDistribution::List(gammas));
             let fitted = ada.fit(&samples, Seed(0)).unwrap();
             let plan =
                 Plan::draw(fitted.as_ref(), Copies::new(5).originals(false), Seed(0)).unwrap();
@@ -303,14 +305,15 @@ fn more_groups_keep_a_nonlinear_relation_better() {
 
 #[test]
 fn gamma_laws_stay_in_their_range_and_have_their_median() {
-    let mut laws = vec![(GammaLaw::Gamma { shape: 4.0, scale: 0.25 }, 0.0, f64::MAX, 0.918)];
+    let mut laws =
+        vec![(GammaDistribution::Gamma { shape: 4.0, scale: 0.25 }, 0.0, f64::MAX, 0.918)];
     for alpha in [1.01, 2.0, 3.0, 50.0] {
         let low = 1.0 / alpha;
         laws.extend([
-            (GammaLaw::Uniform { alpha }, low, alpha, low.midpoint(alpha)),
-            (GammaLaw::PaperGrid { alpha, values: 10 }, low, alpha, 1.0),
-            (GammaLaw::PublishedGrid { alpha, values: 10 }, low - 1e-4, alpha, 1.0),
-            (GammaLaw::LogUniform { alpha }, low, alpha, 1.0),
+            (GammaDistribution::Uniform { alpha }, low, alpha, low.midpoint(alpha)),
+            (GammaDistribution::PaperGrid { alpha, values: 10 }, low, alpha, 1.0),
+            (GammaDistribution::PublishedGrid { alpha, values: 10 }, low - 1e-4, alpha, 1.0),
+            (GammaDistribution::LogUniform { alpha }, low, alpha, 1.0),
         ]);
     }
     for (law, low, high, median) in laws {
@@ -326,11 +329,11 @@ fn gamma_laws_stay_in_their_range_and_have_their_median() {
         let per_row: Vec<f64> = (0..3).map(|row| gammas.of_row(Seed(0), 1, row)).collect();
         assert!(per_row[0] != per_row[1] || per_row[1] != per_row[2], "{law:?}");
     }
-    let in_turn = GammaLaw::List(vec![0.5, 2.0]).check().unwrap();
+    let in_turn = GammaDistribution::List(vec![0.5, 2.0]).check().unwrap();
     let values: Vec<f64> = (1..=4).map(|step| in_turn.shared(Seed(0), step)).collect();
     assert_eq!(values, [2.0, 0.5, 2.0, 0.5]);
     let (x, y) = clustered_data(20, 2);
-    let in_turn = Ada::default().clusters(2).gamma(GammaLaw::List(vec![0.5, 2.0]));
+    let in_turn = Ada::default().clusters(2).gamma(GammaDistribution::List(vec![0.5, 2.0]));
     let fitted = in_turn.fit(&Samples::new(x.view(), y.view()).unwrap(), Seed(0)).unwrap();
     let plan = Plan::draw(fitted.as_ref(), Copies::new(2), Seed(0)).unwrap();
     let gamma_of = |row| match plan.origin(row).unwrap().how {
@@ -352,7 +355,7 @@ fn what_is_not_refused_stays_finite() {
     let (x64, y64) = wide(<f64 as windlass::Real>::LIMIT);
     let (x32, y32) = wide(<f32 as windlass::Real>::LIMIT);
     let (x32, y32) = (x32.mapv(|v| v as f32), y32.mapv(|v| v as f32));
-    let extremes = Ada::default().gamma(GammaLaw::List(vec![1e-16, 1e16]));
+    let extremes = Ada::default().gamma(GammaDistribution::List(vec![1e-16, 1e16]));
     let mut methods = every_method(60);
     // k-means on raw rows needs their squares, and refuses.
     methods.retain(|(name, _)| *name != "ada published");

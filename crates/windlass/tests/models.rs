@@ -7,8 +7,8 @@ use ndarray::{Array1, Array2, ArrayView2, Axis};
 use proptest::prelude::*;
 use windlass::regress::{AnchorRegression, Ridge};
 use windlass::{
-    Ada, AnchorMatrix, Anchors, Clustering, Column, Copies, KMeans, MeansOf, Method, On, Partition,
-    Plan, RowSample, Samples, Scale, Seed,
+    Ada, AnchorMatrix, Anchors, ClusterOn, ClusterScaling, Clustering, Column, Copies, KMeans,
+    MeansOf, Method, Partition, Plan, RowSample, Samples, Seed,
 };
 
 proptest! {
@@ -25,8 +25,8 @@ proptest! {
         let samples = Samples::new(x.view(), y.view()).unwrap();
         let anchors = AnchorMatrix::new(a.clone()).unwrap();
         let model = AnchorRegression::new(gamma).penalty(penalty).fit(&samples, &anchors).unwrap();
-        let centre = |m: &Array2<f64>| m - &m.mean_axis(Axis(0)).unwrap();
-        let (xc, yc, projection) = (centre(&x), centre(&y), naive_projection(centre(&a).view()));
+        let center = |m: &Array2<f64>| m - &m.mean_axis(Axis(0)).unwrap();
+        let (xc, yc, projection) = (center(&x), center(&y), naive_projection(center(&a).view()));
         let objective = |b: &Array2<f64>| {
             let residual = &yc - &xc.dot(b);
             let along = projection.dot(&residual);
@@ -76,8 +76,16 @@ fn groups_within_levels_never_cross_them() {
     let given = Partition::new((0..120).map(|i| i % 3).collect(), 3).unwrap();
     for anchors in [
         Anchors::default(),
-        Anchors::KMeans(Clustering { kmeans: KMeans::new(4), on: On::Y, scale: Scale::Raw }),
-        Anchors::KMeans(Clustering { kmeans: KMeans::new(30), on: On::X, ..Clustering::default() }),
+        Anchors::KMeans(Clustering {
+            kmeans: KMeans::new(4),
+            on: ClusterOn::Y,
+            scale: ClusterScaling::Raw,
+        }),
+        Anchors::KMeans(Clustering {
+            kmeans: KMeans::new(30),
+            on: ClusterOn::X,
+            ..Clustering::default()
+        }),
         Anchors::EqualWidth { of: Column::X(1), bins: 5 },
         Anchors::EqualSize { of: Column::Y(0), bins: 5 },
         given.into(),
@@ -101,8 +109,8 @@ fn clusters_do_not_depend_on_the_order_of_rows() {
     let y = y.insert_axis(Axis(1));
     let order: Vec<usize> = (0..300).map(|i| i * 91 % 300).collect();
     let (other_x, other_y) = (x.select(Axis(0), &order), y.select(Axis(0), &order));
-    for scale in [Scale::Raw, Scale::Standardised] {
-        let clustering = Clustering { kmeans: KMeans::new(7), on: On::Xy, scale };
+    for scale in [ClusterScaling::Raw, ClusterScaling::Standardized] {
+        let clustering = Clustering { kmeans: KMeans::new(7), on: ClusterOn::Xy, scale };
         let samples = Samples::new(x.view(), y.view()).unwrap();
         let permuted = Samples::new(other_x.view(), other_y.view()).unwrap();
         let clusters = clustering.fit(&samples, Seed(3)).unwrap();
@@ -126,7 +134,7 @@ fn clusters_do_not_depend_on_the_order_of_rows() {
 fn k_means_handles_duplicates_weights_and_samples() {
     let x = Array2::from_shape_fn((40, 2), |(i, _)| (i % 3) as f64);
     let fit = KMeans::new(5).fit(x.view(), None, Seed(0)).unwrap();
-    assert_eq!((fit.centres().nrows(), fit.missing_groups(), fit.inertia()), (3, 2, 0.0));
+    assert_eq!((fit.centers().nrows(), fit.missing_groups(), fit.inertia()), (3, 2, 0.0));
 
     let (x, _) = clustered_data(500, 3);
     let weights: Vec<f64> = (0..500_usize).map(|i| (i % 4) as f64).collect();
@@ -139,7 +147,7 @@ fn k_means_handles_duplicates_weights_and_samples() {
         let (rows, weights) = sample.rows();
         KMeans::new(6).fit(rows.view(), Some(&weights), Seed(0)).unwrap()
     };
-    // New rows go to the nearest centre, and a sample larger than the data is the data.
+    // New rows go to the nearest center, and a sample larger than the data is the data.
     assert_eq!(weighted.assign(x.view()).unwrap(), weighted.partition().labels());
     let mut sample = RowSample::new(1_000, 3, Seed(0));
     sample.add(x.view(), None).unwrap();
@@ -158,7 +166,7 @@ fn k_means_handles_duplicates_weights_and_samples() {
         .into_iter()
         .zip(&labels)
         .map(|(row, &label)| {
-            let gap = &row - &sampled.centres().row(label as usize);
+            let gap = &row - &sampled.centers().row(label as usize);
             gap.dot(&gap)
         })
         .sum();
@@ -271,9 +279,9 @@ fn a_huge_gamma_is_two_stage_least_squares() {
     let samples = Samples::new(x.view(), y.view()).unwrap();
     let got =
         AnchorRegression::new(1e12).fit(&samples, &AnchorMatrix::new(a.clone()).unwrap()).unwrap();
-    let centre = |m: &Array2<f64>| m - &m.mean_axis(Axis(0)).unwrap();
-    let (xc, yc) = (centre(&x), centre(&y));
-    let px = naive_projection(centre(&a).view()).dot(&xc);
+    let center = |m: &Array2<f64>| m - &m.mean_axis(Axis(0)).unwrap();
+    let (xc, yc) = (center(&x), center(&y));
+    let px = naive_projection(center(&a).view()).dot(&xc);
     let want = (&px * &yc).sum() / (&px * &xc).sum();
     assert!(
         (got.coefficients()[(0, 0)] - want).abs() < 1e-5,

@@ -7,8 +7,8 @@ use windlass::metrics::Metric;
 use windlass::regress::{AnchorRegression, Ridge};
 use windlass::{
     Ada, AnchorMatrix, Anchors, Bandwidth, Batch, Bins, CMixup, Column, Copies, Draw, Erm, Error,
-    Fitted, GammaLaw, GroupSums, KMeans, LocalMixup, MeansOf, Method, Mixing, Mixup, Noise,
-    Partition, Plan, Result, RowSample, Samples, Seed, Strength,
+    Fitted, GammaDistribution, GroupSums, KMeans, LocalMixup, MeansOf, Method, Mixing, Mixup,
+    Noise, Partition, Plan, Result, RowSample, Samples, Seed, Strength,
 };
 
 #[track_caller]
@@ -109,17 +109,23 @@ fn settings_outside_their_range() {
     refused(fit(&Ada::default().clusters(0)), "groups must be in [1, inf), got 0");
     // More groups than rows are no mistake: every distinct row gets its own, and no more.
     assert_eq!(fit(&Ada::default().clusters(7)).unwrap().partition().unwrap().groups(), 6);
-    let grid = GammaLaw::PublishedGrid { alpha: 1e5, values: 2 };
+    let grid = GammaDistribution::PublishedGrid { alpha: 1e5, values: 2 };
     let message = "alpha must be in a range whose reciprocal does not round to 0, got 100000";
     refused(fit(&Ada::default().gamma(grid)), message);
     let gamma = |law| fit(&Ada::default().clusters(2).gamma(law));
-    refused(gamma(GammaLaw::List(vec![1.0, -2.0])), "gamma must be in [1e-16, 1e16], got -2");
-    refused(gamma(GammaLaw::List(vec![])), "the list of gammas has no values");
     refused(
-        gamma(GammaLaw::PaperGrid { alpha: 2.0, values: 1 }),
+        gamma(GammaDistribution::List(vec![1.0, -2.0])),
+        "gamma must be in [1e-16, 1e16], got -2",
+    );
+    refused(gamma(GammaDistribution::List(vec![])), "the list of gammas has no values");
+    refused(
+        gamma(GammaDistribution::PaperGrid { alpha: 2.0, values: 1 }),
         "values must be in [2, inf), got 1",
     );
-    refused(gamma(GammaLaw::Gamma { shape: 0.0, scale: 1.0 }), "shape must be in (0, inf), got 0");
+    refused(
+        gamma(GammaDistribution::Gamma { shape: 0.0, scale: 1.0 }),
+        "shape must be in (0, inf), got 0",
+    );
     refused(fit(&Mixup::default().beta(0.0)), "beta must be in (0, inf), got 0");
     refused(fit(&LocalMixup::new(-1.0)), "epsilon must be in (0, inf), got -1");
     refused(
@@ -201,13 +207,13 @@ fn groups_and_anchors_that_do_not_fit() {
         Ada::default().anchors(groups_of_three).fit(&weighted, Seed(0)),
         "the row weights of group 0 add up to 0",
     );
-    // Anchors whose normaliser vanishes: one row, Π = 1/2 everywhere, √γ − 1 = −2 is out of reach, but
+    // Anchors whose normalizer vanishes: one row, Π = 1/2 everywhere, √γ − 1 = −2 is out of reach, but
     // with opposite signs the sum of a row of Π is 0 and with unequal ones it can exceed 1.
     let anchors = AnchorMatrix::new(array![[3.0], [1.0]]).unwrap();
     let sum = 3.0 * 4.0 / 10.0; // Σⱼ Π₀ⱼ
     let gamma = (1.0_f64 - 1.0 / sum).powi(2);
     let result = Mixing::projection(&anchors, Strength::Shared(gamma));
-    assert!(matches!(result, Err(Error::VanishingNormaliser { row: 0, .. })), "{result:?}");
+    assert!(matches!(result, Err(Error::VanishingNormalizer { row: 0, .. })), "{result:?}");
     let weights: Vec<f64> = vec![0.0, 1.0];
     let mixing = Mixing::weighted_group_mean(groups(), weights, Strength::Shared(2.0)).unwrap();
     refused(mixing.apply(array![[1.0], [2.0]].view()), "the row weights of group 0 add up to 0");

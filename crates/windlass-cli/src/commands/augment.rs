@@ -6,12 +6,12 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use clap::Args;
-use windlass_compare::{Quest, Rows};
-use windlass_model::{NetworkRecipe, Scaling, Split, Valid};
+use windlass_compare::{Rows, TuneConfig};
+use windlass_model::{NetworkConfig, Scaling, Split, Validation};
 use windlass_plot::{Point, Scatter};
 use windlass_table::{
-    Augmentation, Columns, Error, Fitted, Frame, Manifest, Method, Result, Settings, Sink, Sketch,
-    Summary, Table, WriteOptions, check_places, write_whole,
+    AugmentConfig, Augmentation, Columns, Error, Fitted, LoadedTable, Manifest, Method, PlotSample,
+    Result, Sink, Summary, Table, WriteOptions, check_outputs, write_atomic,
 };
 
 use windlass_train::{Activation, Training};
@@ -138,7 +138,7 @@ pub(crate) fn run(args: &AugmentArgs) -> windlass_compare::Result<u8> {
     let places: Vec<&Path> = std::iter::once(args.output.as_path()).chain(beside).collect();
     let read = args.inputs.iter().chain(args.method.matrix()).chain(&args.fitted);
     let read: Vec<PathBuf> = read.cloned().collect();
-    check_places(&places, said, &read)?;
+    check_outputs(&places, said, &read)?;
     let fitted = args.fitted.as_deref().map(read_fitted).transpose()?;
     let table = args.read.open(&args.inputs)?;
     let memory = args.read.memory;
@@ -168,13 +168,13 @@ pub(crate) fn run(args: &AugmentArgs) -> windlass_compare::Result<u8> {
     };
     sink.finish()?;
     if let Some(path) = &args.manifest {
-        write_whole(path, format!("{manifest}\n").as_bytes())?;
+        write_atomic(path, format!("{manifest}\n").as_bytes())?;
     }
     if let (Some(path), Some(kept)) = (&args.save_fitted, kept) {
-        write_whole(path, kept.as_bytes())?;
+        write_atomic(path, kept.as_bytes())?;
     }
     if let Some((path, bytes)) = picture {
-        write_whole(path, &bytes)?;
+        write_atomic(path, &bytes)?;
     }
     if args.json {
         let text = format!("{}\n", to_json(&summary));
@@ -186,7 +186,7 @@ pub(crate) fn run(args: &AugmentArgs) -> windlass_compare::Result<u8> {
 }
 
 /// What is asked for; nothing where a search finds that nothing helps, and nothing is left to write.
-fn settings(args: &AugmentArgs, table: &Table) -> windlass_compare::Result<Option<Settings>> {
+fn settings(args: &AugmentArgs, table: &Table) -> windlass_compare::Result<Option<AugmentConfig>> {
     let columns = args.columns.columns(&args.target, table);
     let parts = (!args.no_originals, args.provenance);
     if !args.method.is_auto() {
@@ -208,9 +208,9 @@ fn search(
 ) -> windlass_compare::Result<Option<Method>> {
     let progress = Progress::new(args.quiet);
     let drop = args.method.drops_missing_target();
-    let frame = Frame::load(table, columns, drop, args.read.memory, &progress)?;
+    let frame = LoadedTable::load(table, columns, drop, args.read.memory, &progress)?;
     progress.clear();
-    let quest = Quest {
+    let quest = TuneConfig {
         columns: columns.clone(),
         drop_missing_target: drop,
         scaling: Scaling::Standard,
@@ -220,12 +220,12 @@ fn search(
         inner: tune::INNER,
         trials: 12,
         on_tables: true,
-        network: NetworkRecipe {
+        network: NetworkConfig {
             hidden: vec![128, 128],
             activation: Activation::Relu,
             training: Training::default(),
             augment: None,
-            valid: Valid::Folds(tune::INNER),
+            valid: Validation::Folds(tune::INNER),
             split: Split::Rows,
             valid_seed: None,
         },
@@ -245,8 +245,8 @@ fn search(
     Ok(findings.network.augment.map(|augment| augment.method))
 }
 
-fn draw(path: &Path, picture: Picture, sketch: &Sketch, summary: &Summary) -> Result<Vec<u8>> {
-    let points = |points: &[windlass_table::SketchPoint]| {
+fn draw(path: &Path, picture: Picture, sketch: &PlotSample, summary: &Summary) -> Result<Vec<u8>> {
+    let points = |points: &[windlass_table::PlotPoint]| {
         points.iter().map(|point| Point { x: point.x, y: point.y, group: point.group }).collect()
     };
     let some = match sketch.stride {

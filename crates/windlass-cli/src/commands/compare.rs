@@ -10,11 +10,11 @@ use std::time::Instant;
 use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
 use windlass_compare::{
-    Comparison, Entrant, Finding, Folder, Key, MethodName, ModelName, Plan, Protocol, Results,
-    Rows, Rule, Run, Summary, Watch, in_percent,
+    Candidate, CompareConfig, Comparison, Finding, Key, MethodName, ModelName, Plan, Results, Rows,
+    Rule, Run, RunDir, Summary, Watch, in_percent,
 };
 use windlass_model::{Error, Kind};
-use windlass_table::{Columns, Frame, Table};
+use windlass_table::{Columns, LoadedTable, Table};
 
 use super::network::NetworkArgs;
 use super::train::{ScaleName, carried, check_memory};
@@ -61,10 +61,10 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "split")]
     test: Option<PathBuf>,
     /// Parts that are held out in turn; of at most ten domains, each is
-    #[arg(long, value_name = "N", default_value_t = Protocol::FOLDS, value_parser = clap::value_parser!(u16).range(2..))]
+    #[arg(long, value_name = "N", default_value_t = CompareConfig::FOLDS, value_parser = clap::value_parser!(u16).range(2..))]
     folds: u16,
     /// How often, each time with other parts; once where there is only one way
-    #[arg(long, value_name = "N", default_value_t = Protocol::REPEATS, value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = CompareConfig::REPEATS, value_parser = clap::value_parser!(u16).range(1..))]
     repeats: u16,
     /// Numbers of training rows, for learning curves
     #[arg(long, value_name = "N,N,…,all", value_delimiter = ',', default_value = "all", value_parser = size)]
@@ -182,12 +182,12 @@ impl CompareArgs {
         sizes
     }
 
-    fn protocol(&self, columns: Columns) -> Result<Protocol, Error> {
+    fn protocol(&self, columns: Columns) -> Result<CompareConfig, Error> {
         if self.columns.wants_floats() {
             return Err(Error::DoesNotApply { option: "--integers float", to: "models" });
         }
         self.network.check()?;
-        Ok(Protocol {
+        Ok(CompareConfig {
             columns,
             drop_missing_target: self.drop_missing_target,
             scaling: self.scale.into(),
@@ -219,7 +219,7 @@ pub(crate) fn run(args: &CompareArgs) -> windlass_compare::Result<u8> {
     let progress = Progress::new(args.quiet);
     let load = |table: &Table| {
         let (drop, memory) = (protocol.drop_missing_target, args.read.memory);
-        Frame::load(table, &protocol.columns, drop, memory, &progress)
+        LoadedTable::load(table, &protocol.columns, drop, memory, &progress)
     };
     let frame = load(&table)?;
     let test_table = match &args.test {
@@ -248,8 +248,8 @@ pub(crate) fn run(args: &CompareArgs) -> windlass_compare::Result<u8> {
             .collect(),
     };
     let (folder, done) = match (&args.output, &args.resume) {
-        (_, Some(path)) => Folder::resume(path, &plan)?,
-        (Some(path), None) => (Folder::create(path, &plan)?, vec![]),
+        (_, Some(path)) => RunDir::resume(path, &plan)?,
+        (Some(path), None) => (RunDir::create(path, &plan)?, vec![]),
         (None, None) => unreachable!("one of them is required"),
     };
     terminal::begin_writing();
@@ -367,13 +367,13 @@ fn without(typed: Vec<String>, valued: &[&str], flags: &[&str]) -> Vec<String> {
 /// Keeps runs as they end, and shows how far it is and who leads.
 struct Runs<'a> {
     bar: ProgressBar,
-    folder: &'a Folder,
-    protocol: &'a Protocol,
+    folder: &'a RunDir,
+    protocol: &'a CompareConfig,
     errors: Mutex<BTreeMap<Key, f64>>,
 }
 
 impl<'a> Runs<'a> {
-    fn new(quiet: bool, folder: &'a Folder, all: usize, protocol: &'a Protocol) -> Self {
+    fn new(quiet: bool, folder: &'a RunDir, all: usize, protocol: &'a CompareConfig) -> Self {
         let bar = terminal::counted(quiet, all, "runs");
         Self { bar, folder, protocol, errors: Mutex::new(BTreeMap::new()) }
     }
@@ -386,19 +386,19 @@ impl<'a> Runs<'a> {
 
     /// Who has the lowest error against the reference, over the splits that both have run on.
     fn leader(&self, errors: &BTreeMap<Key, f64>) -> Option<String> {
-        let mut sums: BTreeMap<Entrant, (f64, f64)> = BTreeMap::new();
+        let mut sums: BTreeMap<Candidate, (f64, f64)> = BTreeMap::new();
         for (key, error) in errors {
-            let entrant = key.entrant.reference(&self.protocol.models);
-            if let Some(reference) = errors.get(&Key { entrant, ..*key }) {
-                let (sum, count) = sums.entry(key.entrant).or_default();
+            let candidate = key.candidate.reference(&self.protocol.models);
+            if let Some(reference) = errors.get(&Key { candidate, ..*key }) {
+                let (sum, count) = sums.entry(key.candidate).or_default();
                 *sum += (error / reference).ln();
                 *count += 1.0;
             }
         }
-        let mean = |(entrant, (sum, count)): (Entrant, (f64, f64))| (entrant, sum / count);
-        let (entrant, by) = sums.into_iter().map(mean).min_by(|a, b| a.1.total_cmp(&b.1))?;
+        let mean = |(candidate, (sum, count)): (Candidate, (f64, f64))| (candidate, sum / count);
+        let (candidate, by) = sums.into_iter().map(mean).min_by(|a, b| a.1.total_cmp(&b.1))?;
         let several = self.protocol.several_networks();
-        Some(format!("best so far: {}, RMSE {}", entrant.name(several), in_percent(by)))
+        Some(format!("best so far: {}, RMSE {}", candidate.name(several), in_percent(by)))
     }
 }
 
@@ -447,7 +447,7 @@ fn in_words(summary: &Summary, comparison: &Comparison<'_>) -> String {
             let _ = write!(
                 text,
                 "{:<20} {:>10} {:>10} {r2:>7}{worst}",
-                line.entrant.name(several),
+                line.candidate.name(several),
                 terminal::short(line.rmse),
                 terminal::short(line.mae)
             );

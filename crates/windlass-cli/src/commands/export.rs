@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use windlass_model::{Error, Result, onnx};
-use windlass_table::{check_places, write_whole};
+use windlass_table::{check_outputs, write_atomic};
 
 use super::predict::open;
 
@@ -30,12 +30,12 @@ pub(crate) fn run(args: &ExportArgs) -> Result<u8> {
     if !onnx_file {
         return Err(Error::ExportEnding { path: args.output.clone() });
     }
-    check_places(
+    check_outputs(
         &[&args.output],
         Some(windlass_table::Format::Arrow),
         std::slice::from_ref(&args.model),
     )?;
     let model = open(&args.model)?;
-    write_whole(&args.output, &onnx::export(&model))?;
+    write_atomic(&args.output, &onnx::export(&model))?;
     Ok(0)
 }

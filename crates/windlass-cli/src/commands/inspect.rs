@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
-use windlass_table::{Inspection, Result, Settings, Table};
+use windlass_table::{AugmentConfig, Inspection, Result, Table};
 
 use super::augment::groups_in_words;
 use crate::options::{ColumnArgs, MethodArgs, ReadArgs};
@@ -55,7 +55,7 @@ pub(crate) fn run(args: &InspectArgs) -> Result<u8> {
     }
 }
 
-fn in_words(inspection: &Inspection, table: &Table, settings: &Settings) -> String {
+fn in_words(inspection: &Inspection, table: &Table, settings: &AugmentConfig) -> String {
     let mut text = String::new();
     let (rows, columns) = (inspection.rows, inspection.columns.len());
     let files = match table.paths().len() {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use windlass_model::{self as model, Error, NetworkOptions, NetworkRecipe, Valid, loss};
+use windlass_model::{self as model, Error, NetworkConfig, NetworkOptions, Validation, loss};
 use windlass_train::{Activation, Loss, Order, Schedule, Training};
 
 /// A network and its training.
@@ -156,7 +156,7 @@ impl NetworkArgs {
     }
 
     /// The network of a search, which has its own validation rows.
-    pub(super) fn searched(&self) -> Result<NetworkRecipe, Error> {
+    pub(super) fn searched(&self) -> Result<NetworkConfig, Error> {
         let given = [(self.committee.is_some(), "--committee"), (self.valid.is_some(), "--valid")];
         if let Some((_, option)) = given.into_iter().find(|(given, _)| *given) {
             return Err(Error::DoesNotApply { option, to: "tune" });
@@ -165,13 +165,13 @@ impl NetworkArgs {
     }
 
     /// The network of a command that trains many and holds out rows itself.
-    pub(super) fn compared(&self, to: &'static str) -> Result<NetworkRecipe, Error> {
+    pub(super) fn compared(&self, to: &'static str) -> Result<NetworkConfig, Error> {
         let refuse = |option| Err(Error::DoesNotApply { option, to });
         if self.checkpoint.is_some() {
             return refuse("--checkpoint");
         }
         let (valid, file) = self.valid();
-        if file.is_some() || valid == Valid::None {
+        if file.is_some() || valid == Validation::None {
             return refuse("--valid without a share");
         }
         Ok(self.options().recipe(valid))
@@ -201,14 +201,14 @@ impl NetworkArgs {
         given.into_iter().find(|(given, _)| *given).map(|(_, option)| option)
     }
 
-    pub(super) fn valid(&self) -> (Valid, Option<PathBuf>) {
+    pub(super) fn valid(&self) -> (Validation, Option<PathBuf>) {
         match (&self.committee, self.valid.as_deref()) {
-            (Some(members), _) => (Valid::Folds(*members), None),
+            (Some(members), _) => (Validation::Folds(*members), None),
             (None, None) => (NetworkOptions::VALID, None),
-            (None, Some("none")) => (Valid::None, None),
+            (None, Some("none")) => (Validation::None, None),
             (None, Some(text)) => match text.parse() {
-                Ok(share) => (Valid::Share(share), None),
-                Err(_) => (Valid::Given, Some(text.into())),
+                Ok(share) => (Validation::Share(share), None),
+                Err(_) => (Validation::Given, Some(text.into())),
             },
         }
     }

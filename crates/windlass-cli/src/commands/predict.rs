@@ -7,9 +7,9 @@ use arrow_array::{Array, ArrayRef, Float64Array, RecordBatch};
 use arrow_schema::{DataType, Field, Schema};
 use clap::Args;
 use ndarray::Array2;
-use windlass_model::{Error, MemberCard, Metrics, Model, Result};
+use windlass_model::{Error, MemberMetadata, Metrics, Model, Result};
 use windlass_table::{
-    Sink, Table, Watch as _, WriteOptions, check_places, in_words, is_numeric, numbers,
+    Sink, Table, Watch as _, WriteOptions, check_outputs, in_words, is_numeric, numbers,
 };
 
 use crate::options::ReadArgs;
@@ -60,7 +60,7 @@ pub(crate) fn run(args: &PredictArgs) -> Result<u8> {
     let model = open(&args.model)?;
     if let Some(output) = &args.output {
         let inputs: Vec<PathBuf> = args.inputs.iter().chain([&args.model]).cloned().collect();
-        check_places(&[output], args.read.format.map(Into::into), &inputs)?;
+        check_outputs(&[output], args.read.format.map(Into::into), &inputs)?;
     }
     let table = args.read.open(&args.inputs)?;
     let added = added_columns(&model);
@@ -176,13 +176,13 @@ fn with_columns(table: &Table, added: &[String]) -> Result<Arc<Schema>> {
     Ok(Arc::new(Schema::new_with_metadata(fields, table.schema().metadata().clone())))
 }
 
-/// Columns that the model does not know are carried along; that is said, because a name may be misspelt.
+/// Columns that the model does not know are carried along; that is said, because a name may be misspelled.
 fn say_extra(model: &Model, table: &Table, quiet: bool) {
     let card = model.card();
     let known: Vec<&str> = card
         .members
         .iter()
-        .flat_map(|MemberCard { preparation, .. }| {
+        .flat_map(|MemberMetadata { preparation, .. }| {
             let inputs = preparation.inputs.iter().map(windlass_model::Input::name);
             inputs.chain(preparation.targets.iter().map(|target| target.name.as_str()))
         })

@@ -8,7 +8,7 @@ use clap::Args;
 use windlass::regress::GAMMAS;
 use windlass_model::{Error, GammaPath, Result};
 use windlass_plot::{Lines, Series};
-use windlass_table::{AnchorChoice, Clusters, Frame, check_places, write_whole};
+use windlass_table::{AnchorSource, ClusterCount, LoadedTable, check_outputs, write_atomic};
 
 use super::picture::Picture;
 use super::train::without_anchors;
@@ -32,11 +32,11 @@ pub(crate) struct RegressArgs {
     #[arg(short, long, required = true, value_name = "COLUMN")]
     target: Vec<String>,
     /// Which rows belong together: column:COLUMN, bins:COLUMN, quantiles:COLUMN or kmeans
-    #[arg(long, value_name = "ANCHORS", value_parser = AnchorChoice::from_str, default_value = "kmeans")]
-    anchors: AnchorChoice,
+    #[arg(long, value_name = "ANCHORS", value_parser = AnchorSource::from_str, default_value = "kmeans")]
+    anchors: AnchorSource,
     /// How many clusters or bins
-    #[arg(long, value_name = "N|auto", value_parser = Clusters::from_str)]
-    clusters: Option<Clusters>,
+    #[arg(long, value_name = "N|auto", value_parser = ClusterCount::from_str)]
+    clusters: Option<ClusterCount>,
     /// Strengths
     #[arg(
         long,
@@ -75,13 +75,13 @@ pub(crate) fn run(args: &RegressArgs) -> Result<u8> {
     }
     let picture = args.plot.as_deref().map(Picture::of).transpose()?;
     let places: Vec<&std::path::Path> = args.plot.iter().map(PathBuf::as_path).collect();
-    check_places(&places, Some(windlass_table::Format::Arrow), &args.inputs)?;
+    check_outputs(&places, Some(windlass_table::Format::Arrow), &args.inputs)?;
     let table = args.read.open(&args.inputs)?;
     let columns = args.columns.columns(&args.target, &table);
     let columns = without_anchors(columns, &args.anchors, &table);
     let progress = Progress::new(false);
     let (drop, memory) = (args.drop_missing_target, args.read.memory);
-    let frame = Frame::load(&table, &columns, drop, memory, &progress)?;
+    let frame = LoadedTable::load(&table, &columns, drop, memory, &progress)?;
     progress.clear();
     let path = GammaPath::fit(
         (&frame, table.path()),
@@ -95,7 +95,7 @@ pub(crate) fn run(args: &RegressArgs) -> Result<u8> {
         terminal::say(&format!("note: {note}"));
     }
     if let (Some(place), Some(picture)) = (&args.plot, picture) {
-        write_whole(place, &picture.lines(place, &drawn(&path))?)?;
+        write_atomic(place, &picture.lines(place, &drawn(&path))?)?;
     }
     let text = if args.json { to_json(&path) + "\n" } else { in_words(&path) };
     terminal::print(&text)?;

@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use windlass_model::{
-    AugmentRecipe, AutoRecipe, Card, Checkpoint, Choice, Error, ForestSettings, Kind, Metrics,
-    Model, NetworkRecipe, Recipe, Result, Scaling, Split, Trained,
+    AutoConfig, Checkpoint, Choice, Error, ForestSettings, InLoopAugmentConfig, Kind, Metrics,
+    Model, ModelConfig, ModelMetadata, NetworkConfig, Result, Scaling, Split, Trained,
 };
 use windlass_plot::{Lines, Series};
-use windlass_table::{AnchorChoice, Columns, Frame, Table, check_places, write_whole};
+use windlass_table::{AnchorSource, Columns, LoadedTable, Table, check_outputs, write_atomic};
 use windlass_train::{Activation, Epoch, FittedOn, Shape};
 
 use super::network::NetworkArgs;
@@ -214,7 +214,7 @@ impl TrainArgs {
     fn kind(&self) -> Result<Kind> {
         if self.auto {
             let larger_shifts = self.expect_larger_shifts;
-            return Ok(Kind::Auto(AutoRecipe { folds: 4, split: self.split(), larger_shifts }));
+            return Ok(Kind::Auto(AutoConfig { folds: 4, split: self.split(), larger_shifts }));
         }
         let (hidden, activation) = match self.model {
             ModelName::Ridge => return Ok(Kind::Ridge { penalty: self.penalty.unwrap_or(1.0) }),
@@ -237,7 +237,7 @@ impl TrainArgs {
         };
         let augment = match self.augment {
             None => None,
-            Some(name) => Some(AugmentRecipe {
+            Some(name) => Some(InLoopAugmentConfig {
                 method: self.how.method(name)?,
                 layer: self.manifold,
                 originals: self.keep_originals,
@@ -247,12 +247,12 @@ impl TrainArgs {
         let valid = self.network.valid().0;
         let (training, split) = (self.network.training(), self.split());
         let network =
-            NetworkRecipe { hidden, activation, training, augment, valid, split, valid_seed: None };
+            NetworkConfig { hidden, activation, training, augment, valid, split, valid_seed: None };
         Ok(Kind::Network(Box::new(network)))
     }
 
-    fn recipe(&self, columns: Columns) -> Result<Recipe> {
-        Ok(Recipe {
+    fn recipe(&self, columns: Columns) -> Result<ModelConfig> {
+        Ok(ModelConfig {
             columns,
             drop_missing_target: self.drop_missing_target,
             scaling: self.scale.into(),
@@ -270,9 +270,9 @@ fn parts_of(shape: Shape) -> (Vec<usize>, Activation) {
 }
 
 /// A column that names groups is none to predict from, unless it is asked for as such.
-pub(super) fn without_anchors(columns: Columns, anchors: &AnchorChoice, table: &Table) -> Columns {
+pub(super) fn without_anchors(columns: Columns, anchors: &AnchorSource, table: &Table) -> Columns {
     match anchors {
-        AnchorChoice::Column(name) => carried(columns, name, table),
+        AnchorSource::Column(name) => carried(columns, name, table),
         _ => columns,
     }
 }
@@ -302,7 +302,7 @@ pub(crate) fn run(args: &TrainArgs) -> Result<u8> {
     places.extend(args.plot.as_deref());
     places.extend(args.network.checkpoint.as_deref());
     let inputs: Vec<PathBuf> = args.inputs.iter().chain(&valid_file).cloned().collect();
-    check_places(&places, Some(windlass_table::Format::Arrow), &inputs)?;
+    check_outputs(&places, Some(windlass_table::Format::Arrow), &inputs)?;
     let table = args.read.open(&args.inputs)?;
     let (anchors, _) = args.how.groups();
     let mut columns = without_anchors(args.columns.columns(&args.target, &table), &anchors, &table);
@@ -313,7 +313,7 @@ pub(crate) fn run(args: &TrainArgs) -> Result<u8> {
     let progress = Progress::new(args.quiet);
     let load = |table: &Table| {
         let drop = recipe.drop_missing_target;
-        Frame::load(table, &recipe.columns, drop, args.read.memory, &progress)
+        LoadedTable::load(table, &recipe.columns, drop, args.read.memory, &progress)
     };
     let frame = load(&table)?;
     let valid_table = match &valid_file {
@@ -350,9 +350,9 @@ pub(crate) fn run(args: &TrainArgs) -> Result<u8> {
         _ => None,
     };
     terminal::begin_writing();
-    write_whole(&args.output, &trained.model.to_bytes())?;
+    write_atomic(&args.output, &trained.model.to_bytes())?;
     if let Some((path, bytes)) = picture {
-        write_whole(path, &bytes)?;
+        write_atomic(path, &bytes)?;
     }
     let seconds = started.elapsed().as_secs_f64();
     if args.json {
@@ -366,7 +366,7 @@ pub(crate) fn run(args: &TrainArgs) -> Result<u8> {
     }
 }
 
-/// Refuses networks that do not fit in memory: their weights, what the optimiser remembers of each, the
+/// Refuses networks that do not fit in memory: their weights, what the optimizer remembers of each, the
 /// best so far, gradients and a copy to go back to, for every network that is trained at once.
 pub(super) fn check_memory(kind: &Kind, at_once: usize, memory: u64) -> Result<()> {
     const LISTS: u64 = 7;
@@ -408,7 +408,7 @@ impl Checkpoint for InFile<'_> {
     fn save(&self, state: &dyn Fn() -> Vec<u8>, last: bool) -> Result<()> {
         const PAUSE: Duration = Duration::from_secs(1);
         if last || self.last.get().is_none_or(|last| last.elapsed() >= PAUSE) {
-            write_whole(self.path, &state())?;
+            write_atomic(self.path, &state())?;
             self.last.set(Some(Instant::now()));
         }
         Ok(())
@@ -458,7 +458,7 @@ impl<'a> Summary<'a> {
     }
 }
 
-fn inputs(card: &Card) -> Vec<&str> {
+fn inputs(card: &ModelMetadata) -> Vec<&str> {
     let mut names: Vec<&str> = vec![];
     for input in card.members.iter().flat_map(|member| &member.preparation.inputs) {
         if !names.contains(&input.name()) {

@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use indicatif::ProgressBar;
-use windlass::{Bandwidth, GammaLaw, On};
-use windlass_compare::{Attempt, Findings, Folder, Plan, Quest, Record, Rows, SearchWatch};
-use windlass_model::{Error, Kind, NetworkRecipe, Split};
-use windlass_table::{AdaSettings, AnchorChoice, Clusters, Columns, Frame, Method};
+use windlass::{Bandwidth, ClusterOn, GammaDistribution};
+use windlass_compare::{Plan, Record, Rows, RunDir, SearchWatch, Trial, TuneConfig, TuneResult};
+use windlass_model::{Error, Kind, NetworkConfig, Split};
+use windlass_table::{AdaConfig, AnchorSource, ClusterCount, Columns, LoadedTable, Method};
 
 use super::compare::{command, quoted, table_name, typed_without};
 use super::network::NetworkArgs;
@@ -100,13 +100,13 @@ fn time(text: &str) -> Result<Duration, String> {
 pub(super) const INNER: usize = 3;
 
 impl TuneArgs {
-    fn quest(&self, columns: Columns) -> Result<Quest, Error> {
+    fn quest(&self, columns: Columns) -> Result<TuneConfig, Error> {
         if self.columns.wants_floats() {
             return Err(Error::DoesNotApply { option: "--integers float", to: "models" });
         }
         self.network.check()?;
         let split = self.domain.clone().map_or(Split::Rows, Split::Groups);
-        Ok(Quest {
+        Ok(TuneConfig {
             columns,
             drop_missing_target: self.drop_missing_target,
             scaling: self.scale.into(),
@@ -134,7 +134,7 @@ pub(crate) fn run(args: &TuneArgs) -> windlass_compare::Result<u8> {
     let quest = args.quest(columns)?;
     let progress = Progress::new(args.quiet);
     let (drop, memory) = (quest.drop_missing_target, args.read.memory);
-    let frame = Frame::load(&table, &quest.columns, drop, memory, &progress)?;
+    let frame = LoadedTable::load(&table, &quest.columns, drop, memory, &progress)?;
     progress.clear();
     let network = Kind::Network(Box::new(quest.network.clone()));
     check_memory(&network, rayon::current_num_threads(), memory)?;
@@ -146,10 +146,10 @@ pub(crate) fn run(args: &TuneArgs) -> windlass_compare::Result<u8> {
     };
     let (folder, done) = match (&args.output, &args.resume) {
         (_, Some(path)) => {
-            let (folder, done) = Folder::resume(path, &plan)?;
+            let (folder, done) = RunDir::resume(path, &plan)?;
             (Some(folder), done)
         }
-        (Some(path), None) => (Some(Folder::create(path, &plan)?), vec![]),
+        (Some(path), None) => (Some(RunDir::create(path, &plan)?), vec![]),
         (None, None) => (None, vec![]),
     };
     if folder.is_some() {
@@ -208,11 +208,11 @@ pub(crate) fn run(args: &TuneArgs) -> windlass_compare::Result<u8> {
 /// Keeps trials, and shows how far it is.
 pub(super) struct Trials<'a> {
     pub(super) bar: ProgressBar,
-    folder: Option<&'a Folder>,
+    folder: Option<&'a RunDir>,
 }
 
 impl<'a> Trials<'a> {
-    pub(super) fn new(quiet: bool, all: usize, done: usize, folder: Option<&'a Folder>) -> Self {
+    pub(super) fn new(quiet: bool, all: usize, done: usize, folder: Option<&'a RunDir>) -> Self {
         let bar = terminal::counted(quiet, all, "trials");
         bar.set_position(done as u64);
         Self { bar, folder }
@@ -220,7 +220,7 @@ impl<'a> Trials<'a> {
 }
 
 impl SearchWatch for Trials<'_> {
-    fn tried(&self, attempt: &Attempt) -> windlass_compare::Result<()> {
+    fn tried(&self, attempt: &Trial) -> windlass_compare::Result<()> {
         self.bar.inc(1);
         self.folder.map_or(Ok(()), |folder| folder.keep(attempt))
     }
@@ -231,7 +231,7 @@ impl SearchWatch for Trials<'_> {
 }
 
 /// The commands that use what was found: what was typed, with what was found in place of what was searched.
-fn advice(quest: &Quest, findings: &Findings) -> Vec<String> {
+fn advice(quest: &TuneConfig, findings: &TuneResult) -> Vec<String> {
     const SEARCH: [&str; 9] = [
         "--output",
         "-o",
@@ -283,7 +283,7 @@ fn advice(quest: &Quest, findings: &Findings) -> Vec<String> {
     commands
 }
 
-fn network_flags(network: &NetworkRecipe, members: usize) -> Vec<String> {
+fn network_flags(network: &NetworkConfig, members: usize) -> Vec<String> {
     let training = &network.training;
     let mut words =
         vec![format!("--committee {members} --epochs {} --lr {}", training.epochs, training.rate)];
@@ -301,22 +301,24 @@ fn network_flags(network: &NetworkRecipe, members: usize) -> Vec<String> {
 /// The options of a method that a search has chosen.
 fn method_flags(method: &Method) -> Vec<String> {
     match method {
-        Method::Ada(AdaSettings { anchors: AnchorChoice::KMeans, clusters, on, gamma, .. }) => {
+        Method::Ada(AdaConfig { anchors: AnchorSource::KMeans, clusters, on, gamma, .. }) => {
             let clusters = match clusters {
-                Clusters::Auto => "auto".to_owned(),
-                Clusters::Count(count) => count.to_string(),
+                ClusterCount::Auto => "auto".to_owned(),
+                ClusterCount::Count(count) => count.to_string(),
             };
             let on = match on {
-                On::X => "x",
-                On::Y => "y",
-                On::Xy => "xy",
+                ClusterOn::X => "x",
+                ClusterOn::Y => "y",
+                ClusterOn::Xy => "xy",
             };
             let gamma = match gamma {
-                GammaLaw::LogUniform { alpha } => format!("--gamma log-uniform --alpha {alpha}"),
-                GammaLaw::PaperGrid { alpha, values } => {
+                GammaDistribution::LogUniform { alpha } => {
+                    format!("--gamma log-uniform --alpha {alpha}")
+                }
+                GammaDistribution::PaperGrid { alpha, values } => {
                     format!("--gamma grid:{values} --alpha {alpha}")
                 }
-                GammaLaw::Uniform { alpha } => format!("--alpha {alpha}"),
+                GammaDistribution::Uniform { alpha } => format!("--alpha {alpha}"),
                 _ => String::new(),
             };
             vec![format!("--clusters {clusters} --on {on}"), gamma]

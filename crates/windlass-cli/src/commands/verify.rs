@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr as _;
 
 use clap::Args;
-use windlass_table::{AnchorChoice, Error, How, Manifest, Result, Table, Verdict};
+use windlass_table::{AnchorSource, Error, How, Manifest, Result, Table, Verdict};
 
 use super::augment::read_fitted;
 use crate::options::ReadArgs;
@@ -34,8 +34,8 @@ pub(crate) struct VerifyArgs {
     #[arg(long, value_name = "FILE.json")]
     fitted: Option<PathBuf>,
     /// The anchor matrix that it was made with: matrix:FILE
-    #[arg(long, value_name = "ANCHORS", value_parser = AnchorChoice::from_str)]
-    anchors: Option<AnchorChoice>,
+    #[arg(long, value_name = "ANCHORS", value_parser = AnchorSource::from_str)]
+    anchors: Option<AnchorSource>,
     /// Rows may be missing: a head, a filter
     #[arg(long)]
     partial: bool,
@@ -50,7 +50,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<u8> {
     terminal::heed_ctrl_c();
     let matrix = match &args.anchors {
         None => None,
-        Some(AnchorChoice::Matrix(path)) => Some(path.as_path()),
+        Some(AnchorSource::Matrix(path)) => Some(path.as_path()),
         Some(_) => {
             return Err(Error::DoesNotApply {
                 option: "--anchors",

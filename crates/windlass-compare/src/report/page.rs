@@ -2,13 +2,13 @@
 
 use std::fmt::Write as _;
 
-use windlass_model::{Kind, Valid};
+use windlass_model::{Kind, Validation};
 use windlass_plot::{Size, stylesheet};
 
 use super::pictures::{Gallery, Picture, short};
-use crate::entrant::Entrant;
+use crate::candidate::Candidate;
+use crate::describe;
 use crate::summary::{Finding, Line};
-use crate::words;
 
 /// Any text in a page.
 pub(super) fn escape(text: &str) -> String {
@@ -140,7 +140,7 @@ fn row(out: &mut String, gallery: &Gallery<'_>, line: &Line, (sizes, domains): (
     };
     let optional = |value: Option<f64>| value.map_or_else(String::new, short);
     let percent = |ratio: f64| format!("{:+.1} %", 100.0 * ratio.exp_m1()).replace('-', "−");
-    let mut cells = vec![gallery.results.protocol.name(line.entrant)];
+    let mut cells = vec![gallery.results.protocol.name(line.candidate)];
     if sizes {
         cells.push(line.size.map_or("all".into(), |size| size.to_string()));
     }
@@ -172,15 +172,15 @@ fn settings(out: &mut String, gallery: &Gallery<'_>) {
     }
     let training = &protocol.network.training;
     let validation = match protocol.network.valid {
-        Valid::Folds(members) => format!("committees of {members} networks"),
-        Valid::Share(share) => format!("{share} of the training rows choose the epoch"),
-        Valid::None | Valid::Given => String::new(),
+        Validation::Folds(members) => format!("committees of {members} networks"),
+        Validation::Share(share) => format!("{share} of the training rows choose the epoch"),
+        Validation::None | Validation::Given => String::new(),
     };
     let hidden: Vec<String> = protocol.network.hidden.iter().map(ToString::to_string).collect();
     let _ = write!(
         out,
         "<section>\n<h2>Settings</h2>\n<p>Networks {} with {} epochs of batches of {}; {validation}; {} \
-         tried by each entrant inside its training rows. All that is fitted (scales, \
+         tried by each candidate inside its training rows. All that is fitted (scales, \
          missing values, groups, bandwidths) is fitted on training rows only; which columns are numbers and which \
          are names is decided once, for the table. Networks learn from the training rows without those that \
          choose the epoch, ridge and forests from all.</p>\n",
@@ -194,8 +194,8 @@ fn settings(out: &mut String, gallery: &Gallery<'_>) {
     );
     if protocol.tune > 1 {
         out.push_str("<details>\n<summary>Settings that were chosen, split by split</summary>\n<div class=\"scroll\"><table>\n");
-        for entrant in protocol.entrants() {
-            chosen(out, gallery, entrant);
+        for candidate in protocol.candidates() {
+            chosen(out, gallery, candidate);
         }
         out.push_str("</table></div>\n</details>\n");
     }
@@ -226,7 +226,11 @@ fn settings_elsewhere(out: &mut String, gallery: &Gallery<'_>) {
         let says = match &declared.enlarge {
             None => "the training rows as they are".to_owned(),
             Some(made) => {
-                format!("{}; rows made of every row: {}", words::method(&made.method), made.copies)
+                format!(
+                    "{}; rows made of every row: {}",
+                    describe::method(&made.method),
+                    made.copies
+                )
             }
         };
         let name = escape(&declared.name);
@@ -241,10 +245,10 @@ fn settings_elsewhere(out: &mut String, gallery: &Gallery<'_>) {
     );
 }
 
-/// The settings that an entrant chose, the most frequent first.
-fn chosen(out: &mut String, gallery: &Gallery<'_>, entrant: Entrant) {
+/// The settings that a candidate chose, the most frequent first.
+fn chosen(out: &mut String, gallery: &Gallery<'_>, candidate: Candidate) {
     let mut counts: Vec<(String, usize)> = vec![];
-    for run in gallery.results.runs.iter().filter(|run| run.key.entrant == entrant) {
+    for run in gallery.results.runs.iter().filter(|run| run.key.candidate == candidate) {
         let words = in_words(&run.trials[run.chosen].kind);
         match counts.iter_mut().find(|(other, _)| *other == words) {
             Some((_, count)) => *count += 1,
@@ -253,7 +257,7 @@ fn chosen(out: &mut String, gallery: &Gallery<'_>, entrant: Entrant) {
     }
     counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     for (words, count) in counts {
-        let name = gallery.results.protocol.name(entrant);
+        let name = gallery.results.protocol.name(candidate);
         let _ = writeln!(
             out,
             "<tr><td>{}</td><td>{count} ×</td><td>{}</td></tr>",
@@ -269,7 +273,7 @@ pub(super) fn in_words(kind: &Kind) -> String {
         Kind::Network(network) => {
             let training = &network.training;
             let method =
-                network.augment.as_ref().map(|one| format!(", {}", words::method(&one.method)));
+                network.augment.as_ref().map(|one| format!(", {}", describe::method(&one.method)));
             let (rate, decay) = (training.rate, training.weight_decay);
             format!("rate {rate}, decay {decay}{}", method.unwrap_or_default())
         }

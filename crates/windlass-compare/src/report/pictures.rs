@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use windlass::{Anchors, Clustering, KMeans, On, Samples, Scale, Seed, Stream};
-use windlass_model::{Input, Preparation, groups_of};
+use windlass::{Anchors, ClusterOn, ClusterScaling, Clustering, KMeans, Samples, Seed, Stream};
+use windlass_model::{Input, Preprocessing, groups_of};
 use windlass_plot::{
     Cloud, Dots, Emphasis, Interval, Intervals, Lines, Moving, MovingPoint, Reference, Series,
     Size, Strip, Strips, Summary as Shown,
 };
-use windlass_table::{Clusters, Frame, numbers};
+use windlass_table::{ClusterCount, LoadedTable, numbers};
 
+use crate::candidate::Candidate;
 use crate::compare::Comparison;
-use crate::entrant::Entrant;
 use crate::results::Run;
 use crate::summary::{Finding, Line, Summary};
 use crate::{Result, Results};
@@ -69,7 +69,7 @@ impl Gallery<'_> {
         let row = |line: &Line| {
             let found = line.difference?;
             Some(Interval {
-                name: self.results.protocol.name(line.entrant),
+                name: self.results.protocol.name(line.candidate),
                 mean: percent(found.mean),
                 low: low(percent(found.low)),
                 high: high(percent(found.high)),
@@ -93,7 +93,7 @@ impl Gallery<'_> {
             heading: "Difference to no augmentation",
             caption: format!(
                 "Mean difference to the {} without augmentation, with 95 % intervals that allow for splits \
-                 that share rows. Green: better; red: worse; grey: no evidence.",
+                 that share rows. Green: better; red: worse; gray: no evidence.",
                 self.results.protocol.subject()
             ),
             draw: Box::new(move |size| {
@@ -108,7 +108,7 @@ impl Gallery<'_> {
             line.difference?;
             let values = line.differences.iter().map(|&d| percent(d)).collect();
             Some(Strip {
-                name: self.results.protocol.name(line.entrant),
+                name: self.results.protocol.name(line.candidate),
                 values,
                 ..Strip::default()
             })
@@ -149,13 +149,13 @@ impl Gallery<'_> {
             (place as f64, size.map_or("all".to_owned(), |size| size.to_string()))
         });
         let reach = reach(&self.summary.lines);
-        let of = |entrant: Entrant| {
+        let of = |candidate: Candidate| {
             let lines: Vec<(f64, &Line)> = protocol
                 .sizes
                 .iter()
                 .enumerate()
                 .filter_map(|(place, size)| {
-                    let same = |line: &&Line| line.size == *size && line.entrant == entrant;
+                    let same = |line: &&Line| line.size == *size && line.candidate == candidate;
                     Some((place as f64, self.summary.lines.iter().find(same)?))
                 })
                 .collect();
@@ -165,7 +165,7 @@ impl Gallery<'_> {
             };
             let mean = |line: &Line| line.difference.map_or(0.0, |found| percent(found.mean));
             Series {
-                name: self.results.protocol.name(entrant),
+                name: self.results.protocol.name(candidate),
                 points: lines.iter().map(|(at, line)| (*at, mean(line))).collect(),
                 spread: lines.iter().map(|(_, line)| ends(line)).collect(),
             }
@@ -174,7 +174,7 @@ impl Gallery<'_> {
             title: "Error against no augmentation, by training rows".into(),
             x_label: "training rows".into(),
             y_label: "difference in RMSE, %".into(),
-            series: protocol.entrants().into_iter().map(of).collect(),
+            series: protocol.candidates().into_iter().map(of).collect(),
             x_names: Some(names.collect()),
             ..Lines::default()
         };
@@ -192,31 +192,31 @@ impl Gallery<'_> {
     }
 
     /// Who is shown row by row: the best, and no augmentation.
-    fn shown(&self) -> Vec<Entrant> {
+    fn shown(&self) -> Vec<Candidate> {
         let best = self
             .main()
             .filter(|line| !matches!(line.finding, Finding::Reference | Finding::Placebo))
             .min_by(|a, b| a.rmse.total_cmp(&b.rmse))
-            .map(|line| line.entrant);
+            .map(|line| line.candidate);
         let reference = best.map(|best| best.reference(&self.results.protocol.models));
         reference.into_iter().chain(best).collect()
     }
 
     /// Row of the table, truth and prediction, of the first repeat.
-    fn predictions(&self, entrant: Entrant) -> Vec<(usize, f64, f64)> {
+    fn predictions(&self, candidate: Candidate) -> Vec<(usize, f64, f64)> {
         let frame = self.judged();
         let Some(&target) = frame.roles.targets().first() else { return vec![] };
         let (truth, targets) = (numbers(frame.batch.column(target)), frame.roles.targets().len());
         let first = |run: &&Run| {
-            let same = run.key.entrant == entrant && run.key.size == self.largest();
+            let same = run.key.candidate == candidate && run.key.size == self.largest();
             same && run.key.repeat == 0
                 && (self.comparison.test_frame().is_none() || run.key.fold == 0)
         };
         let mut out = vec![];
         for run in self.results.runs.iter().filter(first) {
-            let same = |s: &&crate::Sitting| s.repeat == run.key.repeat && s.fold == run.key.fold;
-            let Some(sitting) = self.comparison.sittings().iter().find(same) else { continue };
-            for (&row, predicted) in sitting.test.iter().zip(run.predicted.chunks(targets)) {
+            let same = |s: &&crate::Fold| s.repeat == run.key.repeat && s.fold == run.key.fold;
+            let Some(split) = self.comparison.splits().iter().find(same) else { continue };
+            for (&row, predicted) in split.test.iter().zip(run.predicted.chunks(targets)) {
                 out.push((row, truth.value(row), predicted[0]));
             }
         }
@@ -224,7 +224,7 @@ impl Gallery<'_> {
     }
 
     /// The table whose rows are predicted.
-    fn judged(&self) -> &Frame {
+    fn judged(&self) -> &LoadedTable {
         self.comparison.test_frame().unwrap_or(self.comparison.frame())
     }
 
@@ -236,9 +236,9 @@ impl Gallery<'_> {
 
     /// Predicted against true.
     pub(super) fn predicted(&self) -> Picture {
-        let of = |entrant: Entrant| Dots {
-            name: self.results.protocol.name(entrant),
-            points: self.predictions(entrant).iter().map(|&(_, y, p)| (y, p)).collect(),
+        let of = |candidate: Candidate| Dots {
+            name: self.results.protocol.name(candidate),
+            points: self.predictions(candidate).iter().map(|&(_, y, p)| (y, p)).collect(),
         };
         let target = self.target();
         let plot = Cloud {
@@ -262,8 +262,8 @@ impl Gallery<'_> {
     /// Residuals by group: of the split, or fifths of the target.
     pub(super) fn residuals(&self) -> Result<Picture> {
         const MOST: usize = 12;
-        let entrant = self.shown().last().copied();
-        let found = entrant.map(|entrant| self.predictions(entrant)).unwrap_or_default();
+        let candidate = self.shown().last().copied();
+        let found = candidate.map(|candidate| self.predictions(candidate)).unwrap_or_default();
         let off: BTreeMap<usize, f64> = found.iter().map(|&(row, y, p)| (row, p - y)).collect();
         let target = self.target();
         let column = match &self.results.protocol.rule {
@@ -294,7 +294,8 @@ impl Gallery<'_> {
             let values = rows.iter().filter_map(|row| off.get(row).copied()).collect();
             Strip { name, values, ..Strip::default() }
         };
-        let who = entrant.map_or(String::new(), |entrant| self.results.protocol.name(entrant));
+        let who =
+            candidate.map_or(String::new(), |candidate| self.results.protocol.name(candidate));
         let by = column.map_or(format!("fifths of {target}"), Clone::clone);
         let plot = Strips {
             title: format!("Residuals of {who} by {by}"),
@@ -328,13 +329,16 @@ impl Gallery<'_> {
         let frame = frame.select(&few);
         let scalings = (protocol.scaling, protocol.target_scaling);
         let (preparation, _) =
-            Preparation::fit(&frame, &frame.batch, &protocol.columns, scalings).ok()?;
+            Preprocessing::fit(&frame, &frame.batch, &protocol.columns, scalings).ok()?;
         let x = preparation.features(&frame.batch, std::path::Path::new("-"), 0).ok()?;
         let y = preparation.scaled_targets(&frame.batch);
         let samples = Samples::new(x.view(), y.view()).ok()?;
-        let kmeans = KMeans::new(Clusters::Auto.of(few.len() as u64));
-        let anchors =
-            Anchors::KMeans(Clustering { kmeans, on: On::Xy, scale: Scale::Standardised });
+        let kmeans = KMeans::new(ClusterCount::Auto.of(few.len() as u64));
+        let anchors = Anchors::KMeans(Clustering {
+            kmeans,
+            on: ClusterOn::Xy,
+            scale: ClusterScaling::Standardized,
+        });
         let groups = anchors.partition(&samples, Seed(protocol.seed)).ok()??;
         let target = self.target();
         let truth = column(&frame, &target);
@@ -393,7 +397,7 @@ pub(super) fn titled<P: Clone>(plot: &P, size: Size, title: impl Fn(&mut P) -> &
     plot
 }
 
-fn column(frame: &Frame, name: &str) -> Vec<Option<f64>> {
+fn column(frame: &LoadedTable, name: &str) -> Vec<Option<f64>> {
     match frame.batch.column_by_name(name) {
         Some(column) => numbers(column).iter().collect(),
         None => vec![None; frame.batch.num_rows()],

@@ -7,16 +7,16 @@ use windlass_plot::{Lines, Series, Size, Strip, Strips};
 use super::page::{self, Head, escape, in_words};
 use super::pictures::{Picture, reference, short, titled};
 use crate::Record;
-use crate::tune::{Attempt, Findings, Quest};
+use crate::tune::{Trial, TuneConfig, TuneResult};
 
-impl Quest {
+impl TuneConfig {
     /// The files of a report, each with its name: a page that needs no other file, and its pictures. `table` is what
     /// the page calls the table, `advice` the commands to use.
     #[must_use]
     pub fn report(
         &self,
-        record: &Record<Self, Attempt>,
-        findings: &Findings,
+        record: &Record<Self, Trial>,
+        findings: &TuneResult,
         table: &str,
         advice: &[String],
     ) -> Vec<(String, Vec<u8>)> {
@@ -86,16 +86,16 @@ impl Quest {
 }
 
 /// The last searches' settings, the best first.
-fn best(attempts: &[Attempt]) -> Vec<&Attempt> {
+fn best(attempts: &[Trial]) -> Vec<&Trial> {
     const SHOWN: usize = 12;
-    let mut last: Vec<&Attempt> = attempts.iter().filter(|a| a.search.fold.is_none()).collect();
+    let mut last: Vec<&Trial> = attempts.iter().filter(|a| a.search.fold.is_none()).collect();
     last.sort_by(|a, b| a.valid.total_cmp(&b.valid));
     last.truncate(SHOWN);
     last
 }
 
 /// The error of every trial of the last searches, and the best so far.
-fn history(attempts: &[Attempt]) -> Picture {
+fn history(attempts: &[Trial]) -> Picture {
     let mut series = vec![];
     for (augments, name) in [(false, "no augmentation"), (true, "with augmentation")] {
         let of =
@@ -130,7 +130,7 @@ fn history(attempts: &[Attempt]) -> Picture {
 }
 
 /// The difference in every outer fold.
-fn outer(findings: &Findings) -> Picture {
+fn outer(findings: &TuneResult) -> Picture {
     let values = findings.differences.iter().map(|d| 100.0 * d.exp_m1()).collect();
     let row = Strip { name: "outer folds".into(), values, ..Strip::default() };
     let plot = Strips {

@@ -77,7 +77,7 @@ impl windlass_compare::Watch for Runs {
 
 impl Watch for Runs {
     fn epoch(&self, run: Key, epoch: &Epoch, epochs: usize) {
-        let name = self.names.get(run.entrant.declared.unwrap_or(0)).map_or("", String::as_str);
+        let name = self.names.get(run.candidate.declared.unwrap_or(0)).map_or("", String::as_str);
         let (seed, number, loss) = (run.repeat, epoch.number, epoch.loss);
         let text = format!("{name}, seed {seed}: epoch {number} of {epochs}, loss {loss:.3e}");
         self.bar.set_message(text);

@@ -17,7 +17,7 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use windlass::{Draws, Seed, Stream};
-use windlass_table::{ReadOptions, words, write_whole};
+use windlass_table::{ReadOptions, words, write_atomic};
 
 use super::given::{numbers, put, whole};
 use super::{Error, Result};
@@ -174,7 +174,7 @@ impl Interactions {
                 let (score, year) = (self.scores[row], self.years[row]);
                 let _ = writeln!(text, "{drug},{protein},{score},{year}");
             }
-            write_whole(&folder.join(name), text.as_bytes())?;
+            write_atomic(&folder.join(name), text.as_bytes())?;
         }
         Ok(())
     }

@@ -50,7 +50,7 @@ pub(super) static BOSTON: Layout = Layout {
     left_out: &[],
 };
 
-/// All without dimension; the first is the position of the centre of buoyancy.
+/// All without dimension; the first is the position of the center of buoyancy.
 pub(super) static YACHT: Layout = Layout {
     separator: Separator::Blanks,
     header: false,

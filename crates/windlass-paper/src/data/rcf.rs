@@ -1,17 +1,17 @@
-//! RCF-MNIST: images of Fashion-MNIST, turned by an angle that is the target, in a colour that misleads.
+//! RCF-MNIST: images of Fashion-MNIST, turned by an angle that is the target, in a color that misleads.
 //!
 //! ```text
 //! g ~ U(0, 1)                        the target; the image is turned by 360° · g, against the clock
-//! (R, G, B) = (r, 0, 1 − r) · grey   where grey > 5; the background stays
+//! (R, G, B) = (r, 0, 1 − r) · gray   where gray > 5; the background stays
 //! training:    r = g in 80 % of images, 1 − g in the others
 //! validation:  r ~ U(0, 1), whatever the angle
 //! test:        r = 1 − g in 80 % of images, g in the others
 //! ```
 //!
 //! Yao et al., [*C-Mixup: Improving Generalization in Regression*](https://arxiv.org/abs/2210.05775), 2022, and
-//! the code that they published. Validation is coloured as there: it favours neither a model that trusts the
-//! colour nor one that trusts its opposite. Pixels are the nearest ones, as there. We differ in that
-//! colours are rounded to bytes, and that everything follows from a seed.
+//! the code that they published. Validation is colored as there: it favors neither a model that trusts the
+//! color nor one that trusts its opposite. Pixels are the nearest ones, as there. We differ in that
+//! colors are rounded to bytes, and that everything follows from a seed.
 
 use std::path::Path;
 
@@ -19,15 +19,15 @@ use ndarray::{Array4, ArrayView2, ArrayViewMut3, s};
 use serde_json::json;
 use windlass::{Seed, Stream};
 use windlass_plot::{Sheet, SheetRow, Thumbnail};
-use windlass_table::write_whole;
+use windlass_table::write_atomic;
 
 use super::{Error, Images, Result, named, sha256_of};
 
-/// The numbers of its tables: order, angles, and which images of a part have the other colour.
+/// The numbers of its tables: order, angles, and which images of a part have the other color.
 const ORDER: u64 = 1 << 32;
 const ANGLES: u64 = ORDER + 1;
 const COLOURS: u64 = ORDER + 2;
-/// Darker pixels are background, which keeps its colour.
+/// Darker pixels are background, which keeps its color.
 const BACKGROUND: u8 = 5;
 /// The file that is written last: without it a folder is not whole.
 const RECIPE: &str = "recipe.json";
@@ -57,9 +57,9 @@ pub struct RcfPart {
     pub sources: Vec<usize>,
 }
 
-/// How angle and colour go together.
+/// How angle and color go together.
 #[derive(Clone, Copy)]
-enum Colouring {
+enum Coloring {
     /// In this share of images red is the angle; in the others, its opposite.
     Follows(f64),
     Random,
@@ -78,11 +78,11 @@ impl RcfMnist {
         let sixth = images / 6;
         let (train, rest) = order[..images].split_at(images - 2 * sixth);
         let (valid, test) = rest.split_at(sixth);
-        let part = |number, order, colouring| RcfPart::make(source, order, colouring, seed, number);
+        let part = |number, order, coloring| RcfPart::make(source, order, coloring, seed, number);
         Ok(Self {
-            train: part(0, train, Colouring::Follows(0.8)),
-            valid: part(1, valid, Colouring::Random),
-            test: part(2, test, Colouring::Follows(0.2)),
+            train: part(0, train, Coloring::Follows(0.8)),
+            valid: part(1, valid, Coloring::Random),
+            test: part(2, test, Coloring::Follows(0.2)),
             seed,
         })
     }
@@ -97,11 +97,11 @@ impl RcfMnist {
         std::fs::create_dir_all(folder).map_err(failed)?;
         for (name, part) in self.parts() {
             for (what, bytes) in part.arrays() {
-                write_whole(&folder.join(format!("{name}_{what}.npy")), &bytes)?;
+                write_atomic(&folder.join(format!("{name}_{what}.npy")), &bytes)?;
             }
         }
         let text = serde_json::to_string_pretty(&self.recipe()?).expect("numbers and words");
-        write_whole(&folder.join(RECIPE), (text + "\n").as_bytes())?;
+        write_atomic(&folder.join(RECIPE), (text + "\n").as_bytes())?;
         Ok(())
     }
 
@@ -127,7 +127,7 @@ impl RcfMnist {
             "seed": self.seed,
             "source": { "file": source.path, "sha256": source.sha256 },
             "target": "g, uniform on [0, 1): the image is turned by 360 g degrees against the clock, nearest pixels",
-            "colour": "(red, 0, 1 - red) times the grey value where that is above 5; red is in *_red.npy",
+            "color": "(red, 0, 1 - red) times the gray value where that is above 5; red is in *_red.npy",
             "train": "red = g in 80 % of images, 1 - g in the others",
             "valid": "red is uniform on [0, 1), whatever the angle",
             "test": "red = 1 - g in 80 % of images, g in the others",
@@ -162,7 +162,7 @@ impl RcfPart {
     fn make(
         source: &Images,
         sources: &[usize],
-        colouring: Colouring,
+        coloring: Coloring,
         seed: u64,
         number: u64,
     ) -> Self {
@@ -174,17 +174,17 @@ impl RcfPart {
             red: Vec::with_capacity(n),
             sources: sources.to_vec(),
         };
-        let follows = followers(n, colouring, seed, number);
+        let follows = followers(n, coloring, seed, number);
         for (at, &image) in sources.iter().enumerate() {
             let mut draws = Seed(seed).at(Stream::Made, ANGLES, image as u64);
             let (g, any) = (draws.uniform(), draws.uniform());
-            let red = match (colouring, follows[at]) {
-                (Colouring::Random, _) => any,
-                (Colouring::Follows(_), true) => g,
-                (Colouring::Follows(_), false) => 1.0 - g,
+            let red = match (coloring, follows[at]) {
+                (Coloring::Random, _) => any,
+                (Coloring::Follows(_), true) => g,
+                (Coloring::Follows(_), false) => 1.0 - g,
             };
-            let grey = source.pixels.slice(s![image, .., ..]);
-            turn_and_colour(grey, g, red, part.pixels.slice_mut(s![at, .., .., ..]));
+            let gray = source.pixels.slice(s![image, .., ..]);
+            turn_and_color(gray, g, red, part.pixels.slice_mut(s![at, .., .., ..]));
             part.targets.push(g);
             part.red.push(red);
         }
@@ -219,10 +219,10 @@ impl RcfPart {
 }
 
 /// In which images red is the angle: in exactly the share that is asked for.
-fn followers(n: usize, colouring: Colouring, seed: u64, number: u64) -> Vec<bool> {
-    let share = match colouring {
-        Colouring::Follows(share) => share,
-        Colouring::Random => 0.0,
+fn followers(n: usize, coloring: Coloring, seed: u64, number: u64) -> Vec<bool> {
+    let share = match coloring {
+        Coloring::Follows(share) => share,
+        Coloring::Random => 0.0,
     };
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most n")]
     let count = (share * n as f64).round() as usize;
@@ -231,9 +231,9 @@ fn followers(n: usize, colouring: Colouring, seed: u64, number: u64) -> Vec<bool
     follows
 }
 
-/// Turns an image about its centre by `g` turns against the clock, and colours it. What comes from outside is black.
-fn turn_and_colour(grey: ArrayView2<u8>, g: f64, red: f64, mut to: ArrayViewMut3<u8>) {
-    let (height, width) = grey.dim();
+/// Turns an image about its center by `g` turns against the clock, and colors it. What comes from outside is black.
+fn turn_and_color(gray: ArrayView2<u8>, g: f64, red: f64, mut to: ArrayViewMut3<u8>) {
+    let (height, width) = gray.dim();
     let angle = std::f64::consts::TAU * g;
     let (sin, cos) = (libm::sin(angle), libm::cos(angle));
     let (middle_x, middle_y) = (width as f64 / 2.0, height as f64 / 2.0);
@@ -249,13 +249,13 @@ fn turn_and_colour(grey: ArrayView2<u8>, g: f64, red: f64, mut to: ArrayViewMut3
                 continue;
             }
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "inside")]
-            let value = grey[[from_y as usize, from_x as usize]];
-            let coloured = if value > BACKGROUND {
+            let value = gray[[from_y as usize, from_x as usize]];
+            let colored = if value > BACKGROUND {
                 [scaled(value, red), 0, scaled(value, 1.0 - red)]
             } else {
                 [value; 3]
             };
-            for (channel, value) in coloured.into_iter().enumerate() {
+            for (channel, value) in colored.into_iter().enumerate() {
                 to[[channel, y, x]] = value;
             }
         }
@@ -287,33 +287,33 @@ fn npy(kind: &str, shape: &[usize], values: impl Iterator<Item = u8>, bytes: usi
 mod tests {
     use ndarray::{Array2, Array3, array};
 
-    use super::{npy, turn_and_colour};
+    use super::{npy, turn_and_color};
 
-    fn turned(grey: &Array2<u8>, g: f64, red: f64) -> Array3<u8> {
-        let (height, width) = grey.dim();
+    fn turned(gray: &Array2<u8>, g: f64, red: f64) -> Array3<u8> {
+        let (height, width) = gray.dim();
         let mut to = Array3::zeros((3, height, width));
-        turn_and_colour(grey.view(), g, red, to.view_mut());
+        turn_and_color(gray.view(), g, red, to.view_mut());
         to
     }
 
     #[test]
     fn images_turn_against_the_clock() {
-        let grey = array![[10, 20], [30, 40]];
-        let red = |g| turned(&grey, g, 1.0).index_axis_move(ndarray::Axis(0), 0);
-        assert_eq!(red(0.0), grey);
+        let gray = array![[10, 20], [30, 40]];
+        let red = |g| turned(&gray, g, 1.0).index_axis_move(ndarray::Axis(0), 0);
+        assert_eq!(red(0.0), gray);
         assert_eq!(red(0.25), array![[20, 40], [10, 30]]);
         assert_eq!(red(0.5), array![[40, 30], [20, 10]]);
         assert_eq!(red(0.75), array![[30, 10], [40, 20]]);
     }
 
     #[test]
-    fn red_and_blue_share_the_grey_and_the_background_stays() {
-        let grey = array![[200, 5], [6, 0]];
-        let image = turned(&grey, 0.0, 0.25);
+    fn red_and_blue_share_the_gray_and_the_background_stays() {
+        let gray = array![[200, 5], [6, 0]];
+        let image = turned(&gray, 0.0, 0.25);
         assert_eq!(image.index_axis_move(ndarray::Axis(0), 0), array![[50, 5], [2, 0]]);
-        let image = turned(&grey, 0.0, 0.25);
+        let image = turned(&gray, 0.0, 0.25);
         assert_eq!(image.index_axis_move(ndarray::Axis(0), 1), array![[0, 5], [0, 0]]);
-        let image = turned(&grey, 0.0, 0.25);
+        let image = turned(&gray, 0.0, 0.25);
         assert_eq!(image.index_axis_move(ndarray::Axis(0), 2), array![[150, 5], [5, 0]]);
     }
 

@@ -273,7 +273,7 @@ pub(super) static SETS: [DataSet; 15] = [
         missing: None,
         rows: 7_588,
         split: "windows of 168 days, 12 days ahead, in the order of time: 4373 training, 1518 validation and 1518 test windows",
-        note: Some("a series: all eight columns are forecast; the columns are not labelled"),
+        note: Some("a series: all eight columns are forecast; the columns are not labeled"),
         form: Form::Gzip(&layouts::EXCHANGE_RATE),
     },
     DataSet {

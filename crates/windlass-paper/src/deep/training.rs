@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use ndarray::Array2;
 use windlass_compare::{Comparison, Each, Key, Run, trial_seed};
-use windlass_table::write_whole;
+use windlass_table::write_atomic;
 use windlass_train::{Architecture, Epoch, Examples, Learner as _, Outcome, RunSpec, Trainer};
 
 use super::{Arrays, DeepRecipe};
@@ -28,14 +28,14 @@ const ROOM: usize = 8 << 30;
 
 /// Where a run is kept while it goes on.
 pub(crate) fn checkpoint(folder: &Path, key: Key) -> PathBuf {
-    let Key { repeat, fold, entrant, .. } = key;
-    folder.join(format!("{repeat}-{fold}-{}.safetensors", entrant.declared.unwrap_or(0)))
+    let Key { repeat, fold, candidate, .. } = key;
+    folder.join(format!("{repeat}-{fold}-{}.safetensors", candidate.declared.unwrap_or(0)))
 }
 
 /// The runs of a comparison of deep networks.
 pub(crate) struct Trainings<'a> {
     comparison: &'a Comparison<'a>,
-    /// The network of every entrant.
+    /// The network of every candidate.
     recipes: &'a [DeepRecipe],
     train: Arc<Examples>,
     valid: Option<Arc<Examples>>,
@@ -115,7 +115,7 @@ impl<'a> Trainings<'a> {
     }
 
     fn recipe(&self, key: Key) -> &'a DeepRecipe {
-        &self.recipes[key.entrant.declared.expect("deep networks are declared")]
+        &self.recipes[key.candidate.declared.expect("deep networks are declared")]
     }
 
     /// One run of a network of any kind.
@@ -127,15 +127,15 @@ impl<'a> Trainings<'a> {
         shape: S,
     ) -> Result<Option<Run>> {
         let started = Instant::now();
-        let sitting = self.comparison.sitting(key).1;
-        let seed = self.comparison.protocol().seed_of(sitting);
+        let split = self.comparison.split(key).1;
+        let seed = self.comparison.protocol().seed_of(split);
         let spec = RunSpec {
             train: Arc::clone(&self.train),
             valid: self.valid.clone(),
             shape,
             training: recipe.training.clone(),
             augment: recipe.augment.as_ref().map(|augment| augment.augment(self.train.rows())),
-            seed: trial_seed(key.entrant, seed, 0),
+            seed: trial_seed(key.candidate, seed, 0),
         };
         let Some(trainer) = self.trained(key, &spec)? else { return Ok(None) };
         let earlier = trainer.seconds_before();
@@ -173,7 +173,7 @@ impl<'a> Trainings<'a> {
             }
             let stop = self.watch.cancelled() || self.failed.load(Ordering::Relaxed);
             if stop || (kept.elapsed() >= PAUSE && !trainer.is_finished()) {
-                write_whole(&place, &trainer.save())?;
+                write_atomic(&place, &trainer.save())?;
                 kept = Instant::now();
             }
             if stop {

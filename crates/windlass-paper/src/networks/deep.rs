@@ -90,7 +90,7 @@ pub struct DeepNetwork {
 
 /// What is left of a pass.
 #[derive(Debug, Default)]
-pub struct Room {
+pub struct Workspace {
     gradient: Vec<f32>,
     by_outputs: Vec<f32>,
     overflown: bool,
@@ -119,7 +119,7 @@ impl DeepNetwork {
 }
 
 impl Learner for DeepNetwork {
-    type Room = Room;
+    type Workspace = Workspace;
 
     fn values(&self) -> &[f32] {
         &self.values
@@ -133,7 +133,7 @@ impl Learner for DeepNetwork {
         self.layout.learnt_values()
     }
 
-    fn pass(&mut self, step: &Step<'_>, room: &mut Room) -> Result<Option<f64>> {
+    fn pass(&mut self, step: &Step<'_>, workspace: &mut Workspace) -> Result<Option<f64>> {
         let pass = Pass::new(&self.layout, &self.values, self.deep.device, Some(step.random));
         let input = self.input(&pass, step.x.to_vec(), step.x.count());
         let outputs = match &step.inside {
@@ -149,19 +149,20 @@ impl Learner for DeepNetwork {
             }
         };
         let predicted = numbers(outputs.clone().detach());
-        room.overflown = !predicted.iter().all(|value| value.is_finite());
+        workspace.overflown = !predicted.iter().all(|value| value.is_finite());
         let width = self.deep.outputs();
-        let loss = step.loss.mean(&predicted, width, step.y, step.weight, &mut room.by_outputs);
+        let loss =
+            step.loss.mean(&predicted, width, step.y, step.weight, &mut workspace.by_outputs);
         let Some(loss) = loss else { return Ok(None) };
         // The loss and its gradient by the outputs are the trainer's; this has the same gradient by the weights.
-        let by_outputs = pass.matrix(room.by_outputs.clone(), outputs.dims());
+        let by_outputs = pass.matrix(workspace.by_outputs.clone(), outputs.dims());
         let mut gradients = (outputs * by_outputs).sum().backward();
-        room.gradient.clear();
+        workspace.gradient.clear();
         for (place, tensor) in pass.learnt().iter().enumerate() {
             match tensor.grad_remove(&mut gradients) {
-                Some(gradient) => room.gradient.extend(numbers(gradient)),
+                Some(gradient) => workspace.gradient.extend(numbers(gradient)),
                 // What the outputs do not depend on.
-                None => room.gradient.resize(self.layout.range(place).end, 0.0),
+                None => workspace.gradient.resize(self.layout.range(place).end, 0.0),
             }
         }
         for (place, seen) in pass.into_seen() {
@@ -170,12 +171,12 @@ impl Learner for DeepNetwork {
         Ok(Some(loss))
     }
 
-    fn gradient(room: &mut Room) -> &mut [f32] {
-        &mut room.gradient
+    fn gradient(workspace: &mut Workspace) -> &mut [f32] {
+        &mut workspace.gradient
     }
 
-    fn has_overflown(room: &Room) -> bool {
-        room.overflown
+    fn has_overflown(workspace: &Workspace) -> bool {
+        workspace.overflown
     }
 
     fn predict(&self, x: ArrayView2<'_, f32>) -> Result<Array2<f32>> {

@@ -19,7 +19,7 @@
 //! the number of threads.
 
 use rayon::prelude::*;
-use windlass::simd::vectorised;
+use windlass::simd::vectorized;
 
 /// The sizes of one call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -208,7 +208,7 @@ fn forward_block(
             product(&mut new[part..4 * part], true, by_state, Matrix::new(before, hidden, rows));
             before
         };
-        vectorised(
+        vectorized(
             (before, new),
             #[inline(always)]
             |(before, new)| activate(before, new),
@@ -268,7 +268,7 @@ fn backward_block(
     for step in (0..steps).rev() {
         let (past, rest) = given.tape.split_at(step * PARTS * part);
         let before = if step == 0 { &zero[..] } else { &past[past.len() - part..] };
-        vectorised(
+        vectorized(
             (&rest[..PARTS * part], before, &mut by_state[..], &mut by_gates[..], &mut by_bias[..]),
             #[inline(always)]
             |(taped, before, by_state, by_gates, by_bias)| {

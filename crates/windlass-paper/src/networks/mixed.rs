@@ -55,12 +55,12 @@ fn projected(
     let q = pass.matrix(basis.iter().map(|&value| value as f32).collect(), [count, rank]);
     let sums = basis.sum_axis(ndarray::Axis(0));
     let excess = |row: usize| gamma.at(row).sqrt() - 1.0;
-    let normaliser = |row: usize| 1.0 + excess(row) * basis.row(row).dot(&sums);
+    let normalizer = |row: usize| 1.0 + excess(row) * basis.row(row).dot(&sums);
     let mean = rows.clone().mean_dim(0);
     let off = rows - mean.clone();
     let pulled = q.clone().matmul(q.swap_dims(0, 1).matmul(off.clone()));
     let moved = off + pulled * column(pass, count, excess);
-    mean + moved * column(pass, count, |row| 1.0 / normaliser(row))
+    mean + moved * column(pass, count, |row| 1.0 / normalizer(row))
 }
 
 /// A number for every row.

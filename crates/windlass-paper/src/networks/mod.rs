@@ -2,7 +2,7 @@
 //!
 //! The networks of the paper's second half: [`Lstnet`] for time series, [`ResNet18`] for images and [`DeepDta`]
 //! for pairs of a molecule and a protein. A `Deep` is one of them on a `Device`; it is trained by
-//! [`windlass_train`]'s own loop, so that every method, optimiser, checkpoint and measure of dense networks
+//! [`windlass_train`]'s own loop, so that every method, optimizer, checkpoint and measure of dense networks
 //! serves here too.
 //!
 //! ```

@@ -36,7 +36,7 @@ pub(crate) struct Pass<'a> {
     tensors: Vec<Tensor<1>>,
     /// The seed and the number of the step, in training.
     step: Option<(Seed, u64)>,
-    /// What batch normalisation saw in training: places of tensors, and their new values.
+    /// What batch normalization saw in training: places of tensors, and their new values.
     seen: RefCell<Vec<(usize, Vec<f32>)>>,
 }
 
@@ -125,9 +125,9 @@ impl<'a> Pass<'a> {
         x * self.matrix(mask, [rows, width])
     }
 
-    /// Batch normalisation, with PyTorch's settings: by the rows of the batch in training, and by what was
+    /// Batch normalization, with PyTorch's settings: by the rows of the batch in training, and by what was
     /// remembered of those otherwise.
-    pub(crate) fn normalised(&self, name: &str, x: Tensor<4>) -> Tensor<4> {
+    pub(crate) fn normalized(&self, name: &str, x: Tensor<4>) -> Tensor<4> {
         const EPSILON: f32 = 1e-5;
         const MOMENTUM: f32 = 0.1;
         let channels = x.dims()[1];

@@ -59,7 +59,7 @@ impl ResNet18 {
         for layer in from + 1..=to {
             x = if layer == 1 {
                 let x = convolved(pass, "conv1", x, (2, FIRST / 2));
-                let x = relu(pass.normalised("bn1", x));
+                let x = relu(pass.normalized("bn1", x));
                 let options = MaxPoolOptions::new([KERNEL; 2]).with_stride([2; 2]);
                 max_pool2d(x, options.with_padding([KERNEL / 2; 2]))
             } else {
@@ -88,11 +88,11 @@ impl Block {
     fn forward(&self, pass: &Pass<'_>, x: Tensor<4>) -> Tensor<4> {
         let name = |what: &str| format!("{}.{what}", self.name);
         let y = convolved(pass, &name("conv1"), x.clone(), (self.stride, 1));
-        let y = relu(pass.normalised(&name("bn1"), y));
-        let y = pass.normalised(&name("bn2"), convolved(pass, &name("conv2"), y, (1, 1)));
+        let y = relu(pass.normalized(&name("bn1"), y));
+        let y = pass.normalized(&name("bn2"), convolved(pass, &name("conv2"), y, (1, 1)));
         let past = if self.is_reduced() {
             let past = convolved(pass, &name("downsample.0"), x, (self.stride, 0));
-            pass.normalised(&name("downsample.1"), past)
+            pass.normalized(&name("downsample.1"), past)
         } else {
             x
         };

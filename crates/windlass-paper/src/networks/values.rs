@@ -1,4 +1,4 @@
-//! All tensors of a network in one list of numbers, so that optimisers and checkpoints need not know them.
+//! All tensors of a network in one list of numbers, so that optimizers and checkpoints need not know them.
 
 use std::collections::HashMap;
 

@@ -96,7 +96,7 @@ fn windows(series: Series, (window, horizon): (usize, usize), most: usize) -> Re
     Ok(Arrays { x: [x1, x2, x3], y: [y1, y2, y3], targets: series.names, domains: None })
 }
 
-/// Images with pixels from −1 to 1, and by which angle each is turned; domains are the ways of colouring.
+/// Images with pixels from −1 to 1, and by which angle each is turned; domains are the ways of coloring.
 fn turned(parts: [&RcfPart; 3], most: usize) -> Arrays {
     let few = |part: &RcfPart| part.targets.len().min(most);
     let x = parts.map(|part| {
@@ -107,12 +107,12 @@ fn turned(parts: [&RcfPart; 3], most: usize) -> Arrays {
             .expect("as many as pixels")
     });
     let y = parts.map(|part| Array2::from_shape_fn((few(part), 1), |(row, _)| part.targets[row]));
-    let colouring = |part: &RcfPart, row: usize| match (part.red[row], part.targets[row]) {
+    let coloring = |part: &RcfPart, row: usize| match (part.red[row], part.targets[row]) {
         (red, angle) if red == angle => "red is the angle",
         (red, angle) if red == 1.0 - angle => "red is its opposite",
         _ => "red is by chance",
     };
-    let domains = parts.iter().flat_map(|part| (0..few(part)).map(|row| colouring(part, row)));
+    let domains = parts.iter().flat_map(|part| (0..few(part)).map(|row| coloring(part, row)));
     let domains = domains.map(str::to_owned).collect();
     Arrays { x, y, targets: vec!["angle".to_owned()], domains: Some(domains) }
 }

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use windlass::On;
+use windlass::ClusterOn;
 use windlass_compare::{MethodName, ModelName, Run};
 use windlass_model::Scaling;
-use windlass_train::{Activation, FittedOn, Optimiser, Order, Training};
+use windlass_train::{Activation, FittedOn, Optimizer, Order, Training};
 
 use super::source::{Prepared, Source};
 use crate::networks::Description;
@@ -27,7 +27,7 @@ pub struct Experiment {
     pub about: String,
     /// Entrants that several parts have, by a name.
     #[serde(default)]
-    entrants: BTreeMap<String, Vec<EntrantFile>>,
+    candidates: BTreeMap<String, Vec<CandidateFile>>,
     /// What is run.
     #[serde(default)]
     pub part: Vec<Part>,
@@ -43,11 +43,11 @@ impl Experiment {
         let mut experiment: Self = toml::from_str(text).map_err(|error| bad(error.to_string()))?;
         name.clone_into(&mut experiment.name);
         for part in &mut experiment.part {
-            if let Some(name) = &part.entrants {
-                let shared = experiment.entrants.get(name);
+            if let Some(name) = &part.candidates {
+                let shared = experiment.candidates.get(name);
                 let shared =
-                    shared.ok_or_else(|| bad(format!("there are no entrants `{name}`")))?;
-                part.entrant.extend(shared.iter().cloned());
+                    shared.ok_or_else(|| bad(format!("there are no candidates `{name}`")))?;
+                part.candidate.extend(shared.iter().cloned());
             }
             let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
             if part.name.is_empty() || !part.name.chars().all(plain) {
@@ -57,9 +57,9 @@ impl Experiment {
                 return Err(bad(format!("part `{}` needs `metrics` and `seeds`", part.name)));
             }
             part.check().map_err(|why| bad(format!("part `{}`: {why}", part.name)))?;
-            if part.methods.is_empty() == part.entrant.is_empty() {
+            if part.methods.is_empty() == part.candidate.is_empty() {
                 return Err(bad(format!(
-                    "part `{}` has either `methods`, which are tuned, or `entrant`s with settings",
+                    "part `{}` has either `methods`, which are tuned, or `candidate`s with settings",
                     part.name
                 )));
             }
@@ -104,7 +104,7 @@ impl Experiment {
             };
             part.training.epochs.get_or_insert(epochs);
             shorten(&mut part.training);
-            part.entrant.iter_mut().for_each(|entrant| shorten(&mut entrant.training));
+            part.candidate.iter_mut().for_each(|candidate| shorten(&mut candidate.training));
         }
         self
     }
@@ -179,9 +179,9 @@ pub struct Part {
     pub tune: usize,
     /// Methods with settings of their own.
     #[serde(default)]
-    pub entrant: Vec<EntrantFile>,
+    pub candidate: Vec<CandidateFile>,
     /// More of them, shared with other parts.
-    entrants: Option<String>,
+    candidates: Option<String>,
     /// Whether predictions are kept, for pictures.
     #[serde(default)]
     pub predictions: bool,
@@ -201,9 +201,11 @@ impl Part {
             if self.data.is_arrays() || in_order {
                 return Err("rows that are arrays need a `network`".into());
             }
-            let layers = self.entrant.iter().find(|entrant| !entrant.layers.is_empty());
+            let layers = self.candidate.iter().find(|candidate| !candidate.layers.is_empty());
             return match layers {
-                Some(entrant) => Err(format!("`layers` of `{}` need a `network`", entrant.name)),
+                Some(candidate) => {
+                    Err(format!("`layers` of `{}` need a `network`", candidate.name))
+                }
                 None => Ok(()),
             };
         };
@@ -212,14 +214,14 @@ impl Part {
             return Err("a `network` needs rows that are arrays, and `split = \"in-order\"`".into());
         }
         if !self.methods.is_empty() {
-            return Err("a `network` needs `entrant`s with settings".into());
+            return Err("a `network` needs `candidate`s with settings".into());
         }
-        for entrant in &self.entrant {
-            if entrant.copies.is_some() || entrant.hidden.is_some() {
-                let name = &entrant.name;
+        for candidate in &self.candidate {
+            if candidate.copies.is_some() || candidate.hidden.is_some() {
+                let name = &candidate.name;
                 return Err(format!("`{name}` has a deep network, without `copies` and `hidden`"));
             }
-            if let Some(layer) = entrant.layers.iter().find(|&&layer| layer > network.layers()) {
+            if let Some(layer) = candidate.layers.iter().find(|&&layer| layer > network.layers()) {
                 let (name, layers) = (network.name(), network.layers());
                 return Err(format!("there is no hidden layer {layer}: {name} has {layers}"));
             }
@@ -230,7 +232,7 @@ impl Part {
     /// Whether the paper printed means with deviations.
     #[must_use]
     pub fn prints_deviations(&self) -> bool {
-        let mut printed = self.entrant.iter().flat_map(|entrant| entrant.published.values());
+        let mut printed = self.candidate.iter().flat_map(|candidate| candidate.published.values());
         printed.any(|printed| printed.len() > 1)
     }
 }
@@ -279,7 +281,7 @@ pub enum SplitRule {
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct TrainingSettings {
-    pub optimiser: Option<OptimiserName>,
+    pub optimizer: Option<OptimizerName>,
     pub rate: Option<f64>,
     pub weight_decay: Option<f64>,
     pub batch: Option<usize>,
@@ -288,10 +290,10 @@ pub struct TrainingSettings {
     pub drop_last: Option<bool>,
 }
 
-/// An optimiser with PyTorch's settings.
+/// An optimizer with PyTorch's settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum OptimiserName {
+pub enum OptimizerName {
     Adam,
     AdamW,
 }
@@ -301,17 +303,17 @@ impl TrainingSettings {
     #[must_use]
     pub fn training(&self, all: &Self) -> Training {
         let usual = Training::default();
-        let optimiser = match self.optimiser.or(all.optimiser) {
-            Some(OptimiserName::Adam) => Optimiser::adam(),
-            Some(OptimiserName::AdamW) => Optimiser::adam_w(),
-            None => usual.optimiser,
+        let optimizer = match self.optimizer.or(all.optimizer) {
+            Some(OptimizerName::Adam) => Optimizer::adam(),
+            Some(OptimizerName::AdamW) => Optimizer::adam_w(),
+            None => usual.optimizer,
         };
         Training {
             epochs: self.epochs.or(all.epochs).unwrap_or(usual.epochs),
             batch: self.batch.or(all.batch).unwrap_or(usual.batch),
             drop_last: self.drop_last.or(all.drop_last).unwrap_or(usual.drop_last),
             order: self.order.or(all.order).unwrap_or(usual.order),
-            optimiser,
+            optimizer,
             rate: self.rate.or(all.rate).unwrap_or(usual.rate),
             weight_decay: self.weight_decay.or(all.weight_decay).unwrap_or(usual.weight_decay),
             ..usual
@@ -340,10 +342,10 @@ impl<T: Copy> OneOrMany<T> {
     }
 }
 
-/// A method with settings of its own; where a setting has several values, each is an entrant.
+/// A method with settings of its own; where a setting has several values, each is a candidate.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct EntrantFile {
+pub struct CandidateFile {
     /// What it is called; `{alpha}`, `{groups}` and `{copies}` stand for its settings.
     pub name: String,
     /// The method.
@@ -376,7 +378,7 @@ pub struct EntrantFile {
     pub groups: Option<OneOrMany<usize>>,
     /// What groups are found in.
     #[serde(default)]
-    pub on: On,
+    pub on: ClusterOn,
     /// The parameter of the Beta distribution.
     pub beta: Option<f64>,
     /// The bandwidth, in units of the target.
@@ -486,7 +488,7 @@ pub enum Drawing {
     Curves {
         /// The part.
         part: String,
-        /// Only these entrants; `*` at the end of a name stands for anything.
+        /// Only these candidates; `*` at the end of a name stands for anything.
         #[serde(default)]
         only: Vec<String>,
     },
@@ -506,11 +508,11 @@ pub enum Drawing {
     Fits {
         /// The part.
         part: String,
-        /// Only these entrants; `*` at the end of a name stands for anything.
+        /// Only these candidates; `*` at the end of a name stands for anything.
         #[serde(default)]
         only: Vec<String>,
     },
-    /// Images of all kinds: turned, and in colours that mislead.
+    /// Images of all kinds: turned, and in colors that mislead.
     Images {
         /// Images of all parts.
         images: usize,

@@ -17,7 +17,7 @@ pub use run::{Finished, Kept, Reproduction, Scope};
 
 use std::path::{Path, PathBuf};
 
-use windlass_table::write_whole;
+use windlass_table::write_atomic;
 
 use crate::{Error, Result};
 
@@ -69,7 +69,7 @@ pub fn write_index(output: &Path) -> Result<PathBuf> {
     let experiments: Vec<Experiment> = names().into_iter().map(named).collect::<Result<_>>()?;
     check_index(output)?;
     let place = output.join("README.md");
-    write_whole(&place, page::index(&experiments, output).as_bytes())?;
+    write_atomic(&place, page::index(&experiments, output).as_bytes())?;
     Ok(place)
 }
 

@@ -4,11 +4,11 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use windlass_compare::statistics::moments;
-use windlass_compare::{Entrant, Finding, MethodName, words};
-use windlass_model::{Kind, NetworkRecipe};
-use windlass_train::{FittedOn, Optimiser, Training};
+use windlass_compare::{Candidate, Finding, MethodName, describe};
+use windlass_model::{Kind, NetworkConfig};
+use windlass_train::{FittedOn, Optimizer, Training};
 
-use super::file::{EntrantFile, Experiment, Metric, Part, Picture};
+use super::file::{CandidateFile, Experiment, Metric, Part, Picture};
 use super::run::{Finished, Kept, Reproduction};
 use super::source::{Prepared, Source};
 use crate::deep::DeepRecipe;
@@ -38,34 +38,34 @@ impl Spread {
 
 impl Finished {
     /// Who took part.
-    pub(super) fn entrants(&self) -> Vec<Entrant> {
-        self.kept.protocol.comparison.entrants()
+    pub(super) fn candidates(&self) -> Vec<Candidate> {
+        self.kept.protocol.comparison.candidates()
     }
 
-    /// What the paper printed of an entrant.
-    pub(super) fn published(&self, entrant: Entrant, metric: Metric) -> Option<Spread> {
-        let name = self.kept.protocol.comparison.name(entrant);
-        let named = |file: &&EntrantFile| file.name == name;
-        let printed = self.part.entrant.iter().find(named)?.published.get(&metric)?;
+    /// What the paper printed of a candidate.
+    pub(super) fn published(&self, candidate: Candidate, metric: Metric) -> Option<Spread> {
+        let name = self.kept.protocol.comparison.name(candidate);
+        let named = |file: &&CandidateFile| file.name == name;
+        let printed = self.part.candidate.iter().find(named)?.published.get(&metric)?;
         Some(Spread { mean: *printed.first()?, deviation: printed.get(1).copied() })
     }
 
-    /// What came of an entrant.
+    /// What came of a candidate.
     pub(super) fn ours(
         &self,
         size: Option<usize>,
-        entrant: Entrant,
+        candidate: Candidate,
         metric: Metric,
     ) -> Option<Spread> {
-        let values = self.kept.values(size, entrant, metric);
+        let values = self.kept.values(size, candidate, metric);
         (!values.is_empty()).then(|| Spread::of(&values))
     }
 
-    /// The entrant of another part with the same method; it stands for the first with that method.
-    pub(super) fn counterpart(&self, entrant: Entrant, other: &Self) -> Option<Entrant> {
+    /// The candidate of another part with the same method; it stands for the first with that method.
+    pub(super) fn counterpart(&self, candidate: Candidate, other: &Self) -> Option<Candidate> {
         let first =
-            |part: &Self| part.entrants().into_iter().find(|one| one.method == entrant.method);
-        first(other).filter(|_| first(self) == Some(entrant))
+            |part: &Self| part.candidates().into_iter().find(|one| one.method == candidate.method);
+        first(other).filter(|_| first(self) == Some(candidate))
     }
 }
 
@@ -174,9 +174,9 @@ fn not_run(out: &mut String, reproduction: &Reproduction, finished: &[Finished])
 
 fn table_of_methods(out: &mut String, main: &Finished, equal: Option<&Finished>) {
     let metrics = &main.part.metrics;
-    let entrants = main.entrants();
+    let candidates = main.candidates();
     let any_published = |metric: &Metric| {
-        entrants.iter().any(|&entrant| main.published(entrant, *metric).is_some())
+        candidates.iter().any(|&candidate| main.published(candidate, *metric).is_some())
     };
     let mut heads = vec![String::new()];
     for metric in metrics {
@@ -203,33 +203,37 @@ fn table_of_methods(out: &mut String, main: &Finished, equal: Option<&Finished>)
     let words = |spread: Option<Spread>| {
         spread.map_or_else(|| "–".to_owned(), |spread| spread.in_words(decimals))
     };
-    let line = |out: &mut String, name: &str, entrant: Option<Entrant>, other: Option<Entrant>| {
-        let mut cells = vec![name.to_owned()];
-        for metric in metrics {
-            let of = |part: &Finished, entrant: Option<Entrant>| {
-                entrant.and_then(|entrant| part.ours(None, entrant, *metric))
-            };
-            if any_published(metric) {
-                cells.push(words(entrant.and_then(|entrant| main.published(entrant, *metric))));
+    let line =
+        |out: &mut String, name: &str, candidate: Option<Candidate>, other: Option<Candidate>| {
+            let mut cells = vec![name.to_owned()];
+            for metric in metrics {
+                let of = |part: &Finished, candidate: Option<Candidate>| {
+                    candidate.and_then(|candidate| part.ours(None, candidate, *metric))
+                };
+                if any_published(metric) {
+                    cells.push(words(
+                        candidate.and_then(|candidate| main.published(candidate, *metric)),
+                    ));
+                }
+                cells.push(words(of(main, candidate)));
+                if let Some(equal) = equal {
+                    cells.push(words(of(equal, other)));
+                }
             }
-            cells.push(words(of(main, entrant)));
-            if let Some(equal) = equal {
-                cells.push(words(of(equal, other)));
-            }
-        }
-        let _ = writeln!(out, "| {} |", cells.join(" | "));
-    };
+            let _ = writeln!(out, "| {} |", cells.join(" | "));
+        };
     let mut met = vec![];
-    for &entrant in &entrants {
-        let other = equal.and_then(|equal| main.counterpart(entrant, equal));
+    for &candidate in &candidates {
+        let other = equal.and_then(|equal| main.counterpart(candidate, equal));
         met.extend(other);
-        line(out, &main.kept.protocol.comparison.name(entrant), Some(entrant), other);
+        line(out, &main.kept.protocol.comparison.name(candidate), Some(candidate), other);
     }
     // Those that the published comparison has not.
     if let Some(equal) = equal {
-        for entrant in equal.entrants().into_iter().filter(|entrant| !met.contains(entrant)) {
-            let name = entrant.method.map_or("", MethodName::in_words);
-            line(out, name, None, Some(entrant));
+        for candidate in equal.candidates().into_iter().filter(|candidate| !met.contains(candidate))
+        {
+            let name = candidate.method.map_or("", MethodName::in_words);
+            line(out, name, None, Some(candidate));
         }
     }
 }
@@ -247,14 +251,14 @@ fn table_by_size(out: &mut String, main: &Finished) {
         heads.join(" | "),
         " --: |".repeat(heads.len())
     );
-    for entrant in main.entrants() {
+    for candidate in main.candidates() {
         let cell = |&size: &Option<usize>| {
             let words = main
-                .ours(size, entrant, metric)
+                .ours(size, candidate, metric)
                 .map_or_else(|| "–".to_owned(), |spread| spread.in_words(main.part.decimals));
             let told = main
                 .kept
-                .line(size, entrant)
+                .line(size, candidate)
                 .is_some_and(|line| matches!(line.finding, Finding::Helps | Finding::Hurts));
             if told { format!("**{words}**") } else { words }
         };
@@ -262,7 +266,7 @@ fn table_by_size(out: &mut String, main: &Finished) {
         let _ = writeln!(
             out,
             "| {} | {} |",
-            main.kept.protocol.comparison.name(entrant),
+            main.kept.protocol.comparison.name(candidate),
             cells.join(" | ")
         );
     }
@@ -293,15 +297,15 @@ fn against_paper(main: &Finished, metric: Metric) -> Option<String> {
     let decimals = main.part.decimals;
     let first = metric == main.part.metrics[0];
     let (mut same, mut better, mut worse, mut single) = (vec![], vec![], vec![], vec![]);
-    for entrant in main.entrants() {
-        let name = main.kept.protocol.comparison.name(entrant);
+    for candidate in main.candidates() {
+        let name = main.kept.protocol.comparison.name(candidate);
         let Some((published, ours)) =
-            main.published(entrant, metric).zip(main.ours(None, entrant, metric))
+            main.published(candidate, metric).zip(main.ours(None, candidate, metric))
         else {
             continue;
         };
         let Some(deviation) = published.deviation else {
-            let values = main.kept.values(None, entrant, metric);
+            let values = main.kept.values(None, candidate, metric);
             let good = |&&value: &&f64| {
                 if metric.is_better_high() {
                     value >= published.mean
@@ -320,7 +324,7 @@ fn against_paper(main: &Finished, metric: Metric) -> Option<String> {
             same.push(words + ")");
             continue;
         }
-        let words = match triples_beyond(main, entrant, metric, published.mean) {
+        let words = match triples_beyond(main, candidate, metric, published.mean) {
             Some(share) => format!("{words}; {share:.0} % of our triples of seeds are as far off)"),
             None => words + ")",
         };
@@ -351,11 +355,11 @@ fn against_paper(main: &Finished, metric: Metric) -> Option<String> {
 /// as far from our mean as the published one, on its side.
 fn triples_beyond(
     main: &Finished,
-    entrant: Entrant,
+    candidate: Candidate,
     metric: Metric,
     published: f64,
 ) -> Option<f64> {
-    let own = main.kept.runs.iter().filter(|run| run.key.entrant == entrant);
+    let own = main.kept.runs.iter().filter(|run| run.key.candidate == candidate);
     let runs: Vec<(usize, f64)> = own.map(|run| (run.key.repeat, metric.of(run))).collect();
     let above = published > runs.iter().map(|run| run.1).sum::<f64>() / runs.len() as f64;
     let (mut all, mut beyond) = (0_u32, 0_u32);
@@ -378,11 +382,11 @@ fn triples_beyond(
 /// The methods by their error, as published and as found.
 fn order(main: &Finished) -> Option<String> {
     let metric = main.part.metrics[0];
-    let ranked = |of: &dyn Fn(Entrant) -> Option<Spread>| -> Option<String> {
+    let ranked = |of: &dyn Fn(Candidate) -> Option<Spread>| -> Option<String> {
         let printed =
-            main.entrants().into_iter().filter(|&one| main.published(one, metric).is_some());
-        let mut found: Vec<(Entrant, f64)> =
-            printed.filter_map(|entrant| Some((entrant, of(entrant)?.mean))).collect();
+            main.candidates().into_iter().filter(|&one| main.published(one, metric).is_some());
+        let mut found: Vec<(Candidate, f64)> =
+            printed.filter_map(|candidate| Some((candidate, of(candidate)?.mean))).collect();
         if found.is_empty() {
             return None;
         }
@@ -393,12 +397,14 @@ fn order(main: &Finished) -> Option<String> {
             let (a, b) = (place(a.1), place(b.1));
             a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
         });
-        let names: Vec<String> =
-            found.iter().map(|(entrant, _)| main.kept.protocol.comparison.name(*entrant)).collect();
+        let names: Vec<String> = found
+            .iter()
+            .map(|(candidate, _)| main.kept.protocol.comparison.name(*candidate))
+            .collect();
         Some(names.join(if metric.is_better_high() { " > " } else { " < " }))
     };
-    let published = ranked(&|entrant| main.published(entrant, metric))?;
-    let ours = ranked(&|entrant| main.ours(None, entrant, metric))?;
+    let published = ranked(&|candidate| main.published(candidate, metric))?;
+    let ours = ranked(&|candidate| main.ours(None, candidate, metric))?;
     let metric = metric.name();
     Some(if published == ours {
         format!("The order by {metric} is the published one: {ours}.")
@@ -411,8 +417,8 @@ fn order(main: &Finished) -> Option<String> {
 fn by_size(main: &Finished) -> Vec<String> {
     let protocol = &main.kept.protocol.comparison;
     let mut told = vec![];
-    for entrant in main.entrants() {
-        let Some(reference) = protocol.reference(entrant).filter(|one| *one != entrant) else {
+    for candidate in main.candidates() {
+        let Some(reference) = protocol.reference(candidate).filter(|one| *one != candidate) else {
             continue;
         };
         let at = |wanted: Finding| -> String {
@@ -420,7 +426,7 @@ fn by_size(main: &Finished) -> Vec<String> {
                 .sizes
                 .iter()
                 .filter_map(|&size| {
-                    let line = main.kept.line(size, entrant)?;
+                    let line = main.kept.line(size, candidate)?;
                     let percent = 100.0 * line.difference?.mean.exp_m1().abs();
                     (line.finding == wanted).then(|| Some(format!("{} ({percent:.0} %)", size?)))?
                 })
@@ -429,7 +435,7 @@ fn by_size(main: &Finished) -> Vec<String> {
         };
         told.push(format!(
             "{}: a smaller RMSE than {} at {}; a larger one at {}.",
-            protocol.name(entrant),
+            protocol.name(candidate),
             protocol.name(reference),
             at(Finding::Helps),
             at(Finding::Hurts)
@@ -483,7 +489,7 @@ fn how_it_was_run(out: &mut String, finished: &[Finished]) {
                     words,
                     "; {} rows made of every row beforehand by {}",
                     enlarge.copies,
-                    words::method(&enlarge.method)
+                    describe::method(&enlarge.method)
                 );
             }
             let _ = writeln!(out, "| {} | {words} |", declared.name);
@@ -538,12 +544,12 @@ fn rows_of(kept: &Kept, part: &Part) -> String {
 }
 
 /// A network and its training, in words.
-fn network(recipe: &NetworkRecipe) -> String {
+fn network(recipe: &NetworkConfig) -> String {
     let hidden: Vec<String> = recipe.hidden.iter().map(usize::to_string).collect();
     let mut words = format!("network d-{}-1, {}", hidden.join("-"), training(&recipe.training));
     if let Some(augment) = &recipe.augment {
         let place = if augment.layer == 0 { "inputs" } else { "the first hidden layer" };
-        let _ = write!(words, "; {} on {place}", words::method(&augment.method));
+        let _ = write!(words, "; {} on {place}", describe::method(&augment.method));
     }
     words
 }
@@ -575,7 +581,7 @@ fn deep(recipe: &DeepRecipe) -> String {
             [layer] => format!("hidden layer {layer}"),
             _ => format!("one of the hidden layers {}, drawn for every step", layers.join(", ")),
         };
-        let _ = write!(words, "; {} on {place}", words::method(&augment.method));
+        let _ = write!(words, "; {} on {place}", describe::method(&augment.method));
         if augment.fitted_on == FittedOn::Batch {
             words += ", partners of the same batch";
         }
@@ -588,13 +594,13 @@ fn deep(recipe: &DeepRecipe) -> String {
 
 /// A training, in words.
 fn training(training: &Training) -> String {
-    let optimiser = match training.optimiser {
-        Optimiser::Adam { .. } => "Adam",
-        Optimiser::AdamW { .. } => "AdamW",
-        Optimiser::Sgd { .. } => "SGD",
+    let optimizer = match training.optimizer {
+        Optimizer::Adam { .. } => "Adam",
+        Optimizer::AdamW { .. } => "AdamW",
+        Optimizer::Sgd { .. } => "SGD",
     };
     let mut words = format!(
-        "{optimiser}, rate {}, batches of {}, {} epochs",
+        "{optimizer}, rate {}, batches of {}, {} epochs",
         training.rate, training.batch, training.epochs
     );
     if training.weight_decay > 0.0 {

@@ -1,12 +1,14 @@
 //! From the file of an experiment to a protocol.
 
 use serde::{Deserialize, Serialize};
-use windlass::{Bandwidth, GammaLaw, Per, Scale, published_grid};
-use windlass_compare::{Declared, MethodName, ModelName, Protocol, Rule};
-use windlass_model::{AugmentRecipe, EnlargeRecipe, Kind, NetworkRecipe, Scaling, Split, Valid};
-use windlass_table::{AdaSettings, Clusters, Columns, Method};
+use windlass::{Bandwidth, ClusterScaling, GammaDistribution, Per, published_grid};
+use windlass_compare::{CandidateSpec, CompareConfig, MethodName, ModelName, Rule};
+use windlass_model::{
+    InLoopAugmentConfig, Kind, NetworkConfig, PreAugmentConfig, Scaling, Split, Validation,
+};
+use windlass_table::{AdaConfig, ClusterCount, Columns, Method};
 
-use super::file::{EntrantFile, OneOrMany, Part, SplitRule};
+use super::file::{CandidateFile, OneOrMany, Part, SplitRule};
 use crate::deep::{DeepAugment, DeepRecipe};
 use crate::networks::Description;
 use crate::{Error, PublishedSplits, Result};
@@ -20,8 +22,8 @@ pub struct PartProtocol {
     /// Which rows are held out.
     pub splits: PublishedSplits,
     /// How methods are compared.
-    pub comparison: Protocol,
-    /// The network of every entrant, if rows are arrays and not a table.
+    pub comparison: CompareConfig,
+    /// The network of every candidate, if rows are arrays and not a table.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deep: Vec<DeepRecipe>,
 }
@@ -61,14 +63,14 @@ impl Part {
         };
         let is_deep = self.network.is_some();
         let (mut declared, mut deep) = (vec![], vec![]);
-        for entrant in &self.entrant {
-            for (one, recipe) in self.declared(entrant)? {
+        for candidate in &self.candidate {
+            for (one, recipe) in self.declared(candidate)? {
                 declared.push(one);
                 deep.extend(recipe);
             }
         }
         let sizes = self.sizes.iter().map(|&size| Some(size)).collect();
-        let comparison = Protocol {
+        let comparison = CompareConfig {
             columns: self.columns()?,
             drop_missing_target: false,
             scaling: if is_deep { Scaling::None } else { self.scale },
@@ -81,7 +83,7 @@ impl Part {
             repeats: 1,
             sizes: if self.sizes.is_empty() { vec![None] } else { sizes },
             tune: self.tune,
-            network: NetworkRecipe {
+            network: NetworkConfig {
                 hidden: self.hidden.clone(),
                 activation: self.activation,
                 training: self.training.training(&self.training),
@@ -96,15 +98,17 @@ impl Part {
     }
 
     /// What epochs are chosen by.
-    fn valid(&self) -> Valid {
+    fn valid(&self) -> Validation {
         match self.split {
-            SplitRule::Permuted([_, 0, _]) | SplitRule::Sets(_) => Valid::None,
-            SplitRule::Permuted(_) | SplitRule::Ordered { .. } | SplitRule::InOrder => Valid::Given,
+            SplitRule::Permuted([_, 0, _]) | SplitRule::Sets(_) => Validation::None,
+            SplitRule::Permuted(_) | SplitRule::Ordered { .. } | SplitRule::InOrder => {
+                Validation::Given
+            }
         }
     }
 
-    /// Every combination of the settings of an entrant.
-    fn declared(&self, file: &EntrantFile) -> Result<Vec<(Declared, Option<DeepRecipe>)>> {
+    /// Every combination of the settings of a candidate.
+    fn declared(&self, file: &CandidateFile) -> Result<Vec<(CandidateSpec, Option<DeepRecipe>)>> {
         let alphas = file.alpha.as_ref().map_or(vec![2.0], OneOrMany::all);
         let groups = file.groups.as_ref().map_or(vec![8], OneOrMany::all);
         let copies: Vec<Option<usize>> = match &file.copies {
@@ -122,7 +126,11 @@ impl Part {
         Ok(made)
     }
 
-    fn one(&self, file: &EntrantFile, choice: Choice) -> Result<(Declared, Option<DeepRecipe>)> {
+    fn one(
+        &self,
+        file: &CandidateFile,
+        choice: Choice,
+    ) -> Result<(CandidateSpec, Option<DeepRecipe>)> {
         let method = file.method(choice)?;
         let manifold = file.manifold
             || matches!(file.method, MethodName::ManifoldMixup | MethodName::AdaManifold);
@@ -132,9 +140,9 @@ impl Part {
         let (mut augment, mut enlarge) = (None, None);
         match (method, choice.copies) {
             (None, _) => {}
-            (Some(method), Some(copies)) => enlarge = Some(EnlargeRecipe { method, copies }),
+            (Some(method), Some(copies)) => enlarge = Some(PreAugmentConfig { method, copies }),
             (Some(method), None) => {
-                augment = Some(AugmentRecipe {
+                augment = Some(InLoopAugmentConfig {
                     method,
                     layer: usize::from(manifold),
                     originals: false,
@@ -144,7 +152,7 @@ impl Part {
         }
         let kind = match file.model {
             ModelName::Ridge => Kind::Ridge { penalty: file.penalty },
-            _ => Kind::Network(Box::new(NetworkRecipe {
+            _ => Kind::Network(Box::new(NetworkConfig {
                 hidden: file.hidden.clone().unwrap_or_else(|| self.hidden.clone()),
                 activation: self.activation,
                 training: file.training.training(&self.training),
@@ -154,7 +162,7 @@ impl Part {
                 valid_seed: None,
             })),
         };
-        let declared = Declared {
+        let declared = CandidateSpec {
             name: choice.named(&file.name),
             model: file.model,
             method: file.method,
@@ -167,11 +175,11 @@ impl Part {
     /// A deep network, with a method on the input or inside of it.
     fn deep(
         &self,
-        file: &EntrantFile,
+        file: &CandidateFile,
         choice: Choice,
         network: &Description,
         method: Option<(Method, bool)>,
-    ) -> (Declared, Option<DeepRecipe>) {
+    ) -> (CandidateSpec, Option<DeepRecipe>) {
         let augment = method.map(|(method, manifold)| DeepAugment {
             method,
             layers: match &file.layers[..] {
@@ -186,7 +194,7 @@ impl Part {
             augment,
             device: None,
         };
-        let declared = Declared {
+        let declared = CandidateSpec {
             name: choice.named(&file.name),
             model: ModelName::Estimator,
             method: file.method,
@@ -214,7 +222,7 @@ impl Choice {
     }
 }
 
-impl EntrantFile {
+impl CandidateFile {
     /// The method with its settings; none where nothing is augmented.
     fn method(&self, choice: Choice) -> Result<Option<Method>> {
         let needs = |what: &str| Error::BadExperiment {
@@ -241,15 +249,15 @@ impl EntrantFile {
             MethodName::Ada | MethodName::AdaManifold => {
                 let gamma = match choice.copies {
                     // Every copy has a strength of its own.
-                    Some(copies) => GammaLaw::List(published_grid(choice.alpha, copies)),
-                    None => GammaLaw::PublishedGrid { alpha: choice.alpha, values: GRID },
+                    Some(copies) => GammaDistribution::List(published_grid(choice.alpha, copies)),
+                    None => GammaDistribution::PublishedGrid { alpha: choice.alpha, values: GRID },
                 };
-                Method::Ada(AdaSettings {
-                    clusters: Clusters::Count(choice.groups),
+                Method::Ada(AdaConfig {
+                    clusters: ClusterCount::Count(choice.groups),
                     on: self.on,
-                    scale: Scale::Raw,
+                    scale: ClusterScaling::Raw,
                     gamma,
-                    ..AdaSettings::default()
+                    ..AdaConfig::default()
                 })
             }
         }))

@@ -2,15 +2,16 @@
 
 use ndarray::Array2;
 use windlass::{
-    Ada, Anchors, Clustering, Copies, GammaLaw, KMeans, Method as _, On, Plan, Samples,
+    Ada, Anchors, ClusterOn, Clustering, Copies, GammaDistribution, KMeans, Method as _, Plan,
+    Samples,
 };
-use windlass::{Scale, Seed};
-use windlass_compare::{Declared, Entrant, Error};
+use windlass::{ClusterScaling, Seed};
+use windlass_compare::{Candidate, CandidateSpec, Error};
 use windlass_model::{Kind, Metrics};
 use windlass_plot::{
     Best, Dots, Emphasis, Fits, HeatMap, Interval, Intervals, Lines, PlotError, Series,
 };
-use windlass_table::{Clusters, Method, numbers};
+use windlass_table::{ClusterCount, Method, numbers};
 
 use super::file::{Axis, Drawing, Metric, Picture};
 use super::page::{Spread, pairs};
@@ -108,12 +109,13 @@ fn augmented(title: String, data: &Source, groups: usize, gammas: &[f64]) -> Res
     let (x, y) = (column(&|point| point.0), column(&|point| point.1));
     let wrong = |error: windlass::Error| Error::Model(error.into());
     let samples = Samples::new(x.view(), y.view()).map_err(wrong)?;
-    let clustering = Clustering { kmeans: KMeans::new(groups), on: On::X, scale: Scale::Raw };
+    let clustering =
+        Clustering { kmeans: KMeans::new(groups), on: ClusterOn::X, scale: ClusterScaling::Raw };
     let mut clouds = vec![Dots { name: "given".into(), points: given.clone() }];
     for &gamma in gammas.iter().filter(|&&gamma| gamma != 1.0) {
         let ada = Ada::default()
             .anchors(Anchors::KMeans(clustering.clone()))
-            .gamma(GammaLaw::List(vec![gamma]));
+            .gamma(GammaDistribution::List(vec![gamma]));
         let fitted = ada.fit(&samples, Seed(0)).map_err(wrong)?;
         let copies = Copies::new(1).originals(false);
         let plan = Plan::draw(fitted.as_ref(), copies, Seed(0)).map_err(wrong)?;
@@ -137,15 +139,17 @@ fn curves(title: String, part: &Finished, only: &[String]) -> Lines {
     let metric = part.part.metrics[0];
     let protocol = &part.kept.protocol.comparison;
     let mut series = vec![];
-    for entrant in part.entrants() {
-        let name = protocol.name(entrant);
+    for candidate in part.candidates() {
+        let name = protocol.name(candidate);
         if !wanted(&name, only) {
             continue;
         }
         let (mut points, mut spread) = (vec![], vec![]);
         for &size in &protocol.sizes {
-            let Some((found, rows)) = part.ours(size, entrant, metric).zip(size) else { continue };
-            let values = part.kept.values(size, entrant, metric);
+            let Some((found, rows)) = part.ours(size, candidate, metric).zip(size) else {
+                continue;
+            };
+            let values = part.kept.values(size, candidate, metric);
             // The error of the mean: bands of single runs would hide each other.
             let half = found.deviation.unwrap_or(0.0) / (values.len() as f64).sqrt();
             points.push((rows as f64, found.mean));
@@ -166,8 +170,8 @@ fn curves(title: String, part: &Finished, only: &[String]) -> Lines {
     }
 }
 
-/// The range of γ and the number of groups of an entrant that has both.
-fn grid_place(declared: &Declared) -> Option<(f64, usize)> {
+/// The range of γ and the number of groups of a candidate that has both.
+fn grid_place(declared: &CandidateSpec) -> Option<(f64, usize)> {
     let ada = match (&declared.kind, &declared.enlarge) {
         (_, Some(enlarge)) => &enlarge.method,
         (Some(Kind::Network(network)), None) => &network.augment.as_ref()?.method,
@@ -175,7 +179,7 @@ fn grid_place(declared: &Declared) -> Option<(f64, usize)> {
     };
     match ada {
         Method::Ada(ada) => match (&ada.gamma, ada.clusters) {
-            (GammaLaw::PublishedGrid { alpha, .. }, Clusters::Count(groups)) => {
+            (GammaDistribution::PublishedGrid { alpha, .. }, ClusterCount::Count(groups)) => {
                 Some((*alpha, groups))
             }
             _ => None,
@@ -195,11 +199,11 @@ impl Grid {
     fn of(part: &Finished) -> Self {
         let metric = part.part.metrics[0];
         let mut found = vec![];
-        for entrant in part.entrants() {
+        for candidate in part.candidates() {
             let declared =
-                entrant.declared.map(|place| &part.kept.protocol.comparison.declared[place]);
+                candidate.declared.map(|place| &part.kept.protocol.comparison.declared[place]);
             let place = declared.and_then(grid_place);
-            if let Some(((alpha, groups), spread)) = place.zip(part.ours(None, entrant, metric)) {
+            if let Some(((alpha, groups), spread)) = place.zip(part.ours(None, candidate, metric)) {
                 found.push((alpha, groups, spread));
             }
         }
@@ -287,7 +291,7 @@ fn fits(title: String, part: &Finished, only: &[String]) -> Result<Fits> {
     };
     let mut lines = vec![];
     for run in part.kept.runs.iter().filter(|run| run.key.repeat as u64 == first) {
-        let name = part.kept.protocol.comparison.name(run.key.entrant);
+        let name = part.kept.protocol.comparison.name(run.key.candidate);
         if run.predicted.is_empty() || !wanted(&name, only) {
             continue;
         }
@@ -320,19 +324,19 @@ fn methods(title: String, name: &str, finished: &[Finished], metric: Metric) -> 
         });
     };
     for (main, equal) in pairs(finished).into_iter().filter(|(main, _)| main.part.name == name) {
-        for entrant in main.entrants() {
-            let mut heading = Some(main.kept.protocol.comparison.name(entrant));
-            if let Some(found) = main.published(entrant, metric) {
+        for candidate in main.candidates() {
+            let mut heading = Some(main.kept.protocol.comparison.name(candidate));
+            if let Some(found) = main.published(candidate, metric) {
                 row(heading.take(), "published", found, vec![]);
             }
-            let of = |part: &Finished, entrant: Entrant| {
-                let values = part.kept.values(None, entrant, metric);
+            let of = |part: &Finished, candidate: Candidate| {
+                let values = part.kept.values(None, candidate, metric);
                 (!values.is_empty()).then(|| (Spread::of(&values), values))
             };
-            if let Some((found, values)) = of(main, entrant) {
+            if let Some((found, values)) = of(main, candidate) {
                 row(heading.take(), "ours", found, values);
             }
-            let other = equal.and_then(|equal| of(equal, main.counterpart(entrant, equal)?));
+            let other = equal.and_then(|equal| of(equal, main.counterpart(candidate, equal)?));
             if let Some((found, values)) = other {
                 row(heading.take(), "ours, equal budget", found, values);
             }

@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use windlass_compare::{
-    Comparison, Entrant, Error as CompareError, Folder, Key, Line, Plan, Rows, Run, Summary, other,
-    read,
+    Candidate, Comparison, Error as CompareError, Key, Line, Plan, Rows, Run, RunDir, Summary,
+    other, read,
 };
-use windlass_table::{Frame, write_whole};
+use windlass_table::{LoadedTable, write_atomic};
 use windlass_train::Epoch;
 
 use super::file::{Experiment, Metric, Part, Picture};
@@ -75,15 +75,15 @@ pub struct Kept {
 /// The rows of a part, and how its comparison goes.
 struct Loaded {
     protocol: PartProtocol,
-    frame: Frame,
-    test: Option<Frame>,
+    frame: LoadedTable,
+    test: Option<LoadedTable>,
     /// What describes the rows, where that is no table.
     arrays: Option<Arrays>,
 }
 
 /// Keeps runs as they end, and passes them on.
 struct Keeping<'a> {
-    folder: &'a Folder,
+    folder: &'a RunDir,
     watch: &'a dyn Watch,
 }
 
@@ -225,19 +225,18 @@ impl Reproduction {
         let table = Rows { frame: &frame, path: &path };
         let test = test.as_ref().zip(test_path.as_deref());
         let test = test.map(|(frame, path)| Rows { frame, path });
-        let sittings =
-            protocol.splits.sittings(&frame, test.map(|test| test.frame), part.trainings)?;
-        let comparison = Comparison::with_splits(&protocol.comparison, table, test, sittings)?;
+        let splits = protocol.splits.splits(&frame, test.map(|test| test.frame), part.trainings)?;
+        let comparison = Comparison::with_splits(&protocol.comparison, table, test, splits)?;
         if let Some(was) = finished(&place, &plan)? {
             // What runs amount to is a matter of today's statistics.
             let kept = Kept { summary: comparison.summary(&was.runs), ..was.clone() };
             if kept != was {
-                write_whole(&place, kept.to_json().as_bytes())?;
+                write_atomic(&place, kept.to_json().as_bytes())?;
             }
             return Ok(Some(Finished { part: part.clone(), kept }));
         }
         let Some(watch) = watch else { return Ok(None) };
-        let (folder, done) = Folder::start_or_resume(&self.under_way(part), &plan)?;
+        let (folder, done) = RunDir::start_or_resume(&self.under_way(part), &plan)?;
         let watch = &Keeping { folder: &folder, watch };
         let mut runs = match arrays {
             Some(arrays) => {
@@ -258,7 +257,7 @@ impl Reproduction {
         let Plan { command, version, tables, .. } = plan;
         let rows = frame.batch.num_rows();
         let kept = Kept { command, version, protocol, tables, rows, summary, runs };
-        write_whole(&place, kept.to_json().as_bytes())?;
+        write_atomic(&place, kept.to_json().as_bytes())?;
         folder.discard();
         Ok(Some(Finished { part: part.clone(), kept }))
     }
@@ -305,10 +304,10 @@ impl Reproduction {
         for picture in self.pictures(finished) {
             let drawn = pictures::draw(picture, finished)?;
             let place = |ending: &str| self.folder.join(format!("{}.{ending}", picture.name));
-            write_whole(&place("svg"), drawn.svg.as_bytes())?;
-            write_whole(&place("png"), &drawn.png)?;
+            write_atomic(&place("svg"), drawn.svg.as_bytes())?;
+            write_atomic(&place("png"), &drawn.png)?;
         }
-        write_whole(&page, page::page(self, finished).as_bytes())?;
+        write_atomic(&page, page::page(self, finished).as_bytes())?;
         Ok(page)
     }
 }
@@ -376,15 +375,15 @@ impl Kept {
 
     /// The values of a metric over seeds.
     #[must_use]
-    pub fn values(&self, size: Option<usize>, entrant: Entrant, metric: Metric) -> Vec<f64> {
-        let own = |run: &&Run| run.key.size == size && run.key.entrant == entrant;
+    pub fn values(&self, size: Option<usize>, candidate: Candidate, metric: Metric) -> Vec<f64> {
+        let own = |run: &&Run| run.key.size == size && run.key.candidate == candidate;
         self.runs.iter().filter(own).map(|run| metric.of(run)).collect()
     }
 
-    /// What the runs of an entrant amount to.
+    /// What the runs of a candidate amount to.
     #[must_use]
-    pub fn line(&self, size: Option<usize>, entrant: Entrant) -> Option<&Line> {
-        let own = |line: &&Line| line.size == size && line.entrant == entrant;
+    pub fn line(&self, size: Option<usize>, candidate: Candidate) -> Option<&Line> {
+        let own = |line: &&Line| line.size == size && line.candidate == candidate;
         self.summary.lines.iter().find(own)
     }
 

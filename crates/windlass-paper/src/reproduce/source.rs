@@ -10,7 +10,7 @@ use arrow_schema::DataType;
 use arrow_select::concat::concat_batches;
 use arrow_select::filter::filter_record_batch;
 use serde::Deserialize;
-use windlass_table::{Columns, DEFAULT_MEMORY, Frame, Table};
+use windlass_table::{Columns, DEFAULT_MEMORY, LoadedTable, Table};
 
 use crate::deep::DOMAIN;
 use crate::{Error, Result, data};
@@ -77,7 +77,7 @@ pub enum Source {
         /// Steps from the last of a window to its target.
         horizon: usize,
     },
-    /// Images that are turned by an angle, in a colour that misleads.
+    /// Images that are turned by an angle, in a color that misleads.
     RcfMnist {
         /// Images of all parts.
         images: usize,
@@ -200,7 +200,7 @@ impl Source {
                  its largest absolute value over all rows, test rows among them, as published"
             ),
             Self::RcfMnist { images, .. } => format!(
-                "{images} images of Fashion-MNIST, turned and coloured, with pixels from −1 to 1; domains are whether red is \
+                "{images} images of Fashion-MNIST, turned and colored, with pixels from −1 to 1; domains are whether red is \
                  the angle or its opposite"
             ),
             Self::Dti { most_per_year, .. } => format!(
@@ -265,7 +265,7 @@ impl Source {
     }
 
     /// The rows as comparisons take them.
-    pub(crate) fn frame(&self, columns: &Columns, prepared: Prepared) -> Result<Frame> {
+    pub(crate) fn frame(&self, columns: &Columns, prepared: Prepared) -> Result<LoadedTable> {
         let mut rows = self.load()?;
         if prepared == Prepared::AllRows {
             let kept: Vec<&String> = columns.target.iter().chain(&columns.carry).collect();
@@ -275,9 +275,9 @@ impl Source {
     }
 
     /// Rows in memory as comparisons take them.
-    pub(crate) fn framed(&self, rows: &RecordBatch, columns: &Columns) -> Result<Frame> {
+    pub(crate) fn framed(&self, rows: &RecordBatch, columns: &Columns) -> Result<LoadedTable> {
         let table = Table::of(rows, &self.path())?;
-        Ok(Frame::load(&table, columns, false, DEFAULT_MEMORY, &())?)
+        Ok(LoadedTable::load(&table, columns, false, DEFAULT_MEMORY, &())?)
     }
 }
 

@@ -161,7 +161,7 @@ fn output_format(path: &Path, said: Option<Format>) -> Result<(Format, Compressi
 /// Refuses, before anything is read, outputs that cannot be written, that are an input, or that are one.
 ///
 /// The first output is the table, in a format told by its name, or said.
-pub fn check_places(outputs: &[&Path], said: Option<Format>, inputs: &[PathBuf]) -> Result<()> {
+pub fn check_outputs(outputs: &[&Path], said: Option<Format>, inputs: &[PathBuf]) -> Result<()> {
     let files = || outputs.iter().filter(|path| path.as_os_str() != "-");
     for (place, path) in files().enumerate() {
         if place == 0 && *path == outputs[0] {
@@ -197,7 +197,7 @@ pub fn check_places(outputs: &[&Path], said: Option<Format>, inputs: &[PathBuf])
 }
 
 /// Writes a small file, whole or not at all.
-pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
+pub fn write_atomic(path: &Path, bytes: &[u8]) -> Result<()> {
     let fault = Fault::default();
     let destination = Destination::open(path, Arc::clone(&fault))?;
     let written = Stream::new(destination, Compression::None).and_then(|mut stream| {

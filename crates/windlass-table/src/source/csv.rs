@@ -121,8 +121,8 @@ fn to_boolean(value: &str) -> Option<bool> {
 fn to_date(value: &str) -> Option<i32> {
     let bytes = value.as_bytes();
     let digits = |range: std::ops::Range<usize>| bytes[range].iter().all(u8::is_ascii_digit);
-    let spelt = bytes.len() == 10 && bytes[4] == b'-' && bytes[7] == b'-';
-    if !(spelt && digits(0..4) && digits(5..7) && digits(8..10)) {
+    let spelled = bytes.len() == 10 && bytes[4] == b'-' && bytes[7] == b'-';
+    if !(spelled && digits(0..4) && digits(5..7) && digits(8..10)) {
         return None;
     }
     Date32Type::parse(value)

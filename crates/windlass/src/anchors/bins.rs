@@ -12,7 +12,7 @@ use crate::anchors::partition::to_label;
 use crate::data::check_finite_values;
 use crate::{Error, Result};
 
-/// The edges between neighbouring bins of one variable.
+/// The edges between neighboring bins of one variable.
 ///
 /// | Setting | Range | Meaning |
 /// | :-- | :-- | :-- |
@@ -70,7 +70,7 @@ impl Bins {
         self.edges.len() + 1
     }
 
-    /// The edges between neighbouring bins, ascending.
+    /// The edges between neighboring bins, ascending.
     #[must_use]
     pub fn edges(&self) -> &[f64] {
         &self.edges

@@ -10,7 +10,7 @@ use super::kmeans::nearest;
 use super::{KMeans, RowSample};
 use crate::data::check_finite_or_missing;
 use crate::moments::moments;
-use crate::simd::vectorised;
+use crate::simd::vectorized;
 use crate::{Error, Result, Samples, Seed};
 
 /// The distinct rows that groups are found in.
@@ -27,7 +27,7 @@ pub fn sample_within(levels: usize) -> usize {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum On {
+pub enum ClusterOn {
     /// The features.
     X,
     /// The targets.
@@ -41,10 +41,11 @@ pub enum On {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Scale {
+pub enum ClusterScaling {
     /// Each column has mean 0 and variance 1 (a constant column stays 0).
     #[default]
-    Standardised,
+    #[cfg_attr(feature = "serde", serde(rename = "standardised"))]
+    Standardized,
     /// As they are. The published code does this, so a target on a large scale dominates.
     Raw,
 }
@@ -54,15 +55,15 @@ pub enum Scale {
 /// | Setting | Default | Meaning |
 /// | :-- | :-- | :-- |
 /// | `kmeans` | 8 groups, 10 starts | how many groups, and how hard to look for them |
-/// | `on` | [`On::Xy`] | what they are found in |
-/// | `scale` | [`Scale::Standardised`] | whether columns are brought to the same scale |
+/// | `on` | [`ClusterOn::Xy`] | what they are found in |
+/// | `scale` | [`ClusterScaling::Standardized`] | whether columns are brought to the same scale |
 ///
 /// ```
 /// use ndarray::array;
-/// use windlass::{Clustering, KMeans, On, Samples, Seed};
+/// use windlass::{Clustering, KMeans, ClusterOn, Samples, Seed};
 ///
 /// let (x, y) = (array![[1.0, 9.0], [2.0, 9.0], [50.0, 9.0]], array![0.1, 0.2, 0.3]);
-/// let clustering = Clustering { kmeans: KMeans::new(2), on: On::X, ..Clustering::default() };
+/// let clustering = Clustering { kmeans: KMeans::new(2), on: ClusterOn::X, ..Clustering::default() };
 /// let clusters = clustering.fit(&Samples::new(x.view(), y.view())?, Seed(0))?;
 /// // New rows are scaled as the fitted ones were.
 /// let (new_x, new_y) = (array![[45.0, 9.0]], array![0.0]);
@@ -74,13 +75,13 @@ pub enum Scale {
 #[expect(missing_docs, reason = "the table explains each field")]
 pub struct Clustering {
     pub kmeans: KMeans,
-    pub on: On,
-    pub scale: Scale,
+    pub on: ClusterOn,
+    pub scale: ClusterScaling,
 }
 
 impl Clustering {
     /// Finds the groups; row weights count.
-    pub fn fit(&self, samples: &Samples<'_>, seed: Seed) -> Result<Clusters> {
+    pub fn fit(&self, samples: &Samples<'_>, seed: Seed) -> Result<FittedClusters> {
         self.fit_most(samples, SAMPLE, seed)
     }
 
@@ -90,7 +91,7 @@ impl Clustering {
         samples: &Samples<'_>,
         most: usize,
         seed: Seed,
-    ) -> Result<Clusters> {
+    ) -> Result<FittedClusters> {
         self.kmeans.check()?;
         let rows = self.on.rows(samples);
         let mut sample = RowSample::new(most, rows.ncols(), seed);
@@ -99,52 +100,54 @@ impl Clustering {
     }
 
     /// Finds the groups of a table of which only a sample is in memory; then
-    /// [`assign_rows`](Clusters::assign_rows) groups the table itself, block by block. The sample holds
-    /// the columns that [`On`] names: features, then targets. A missing value (NaN) counts as its
+    /// [`assign_rows`](FittedClusters::assign_rows) groups the table itself, block by block. The sample holds
+    /// the columns that [`ClusterOn`] names: features, then targets. A missing value (NaN) counts as its
     /// column's mean.
-    pub fn fit_sample(&self, sample: &RowSample, seed: Seed) -> Result<Clusters> {
+    pub fn fit_sample(&self, sample: &RowSample, seed: Seed) -> Result<FittedClusters> {
         let (mut rows, weights) = sample.rows();
-        let scaling = Scaling::of(&rows, &weights, self.scale);
+        let scaling = ColumnScaler::of(&rows, &weights, self.scale);
         scaling.apply(&mut rows);
         let found = self.kmeans.fit(rows.view(), Some(&weights), seed)?;
         let missing = found.missing_groups();
-        Ok(Clusters { on: self.on, scaling, centres: found.into_centres(), missing })
+        Ok(FittedClusters { on: self.on, scaling, centers: found.into_centers(), missing })
     }
 }
 
-impl On {
+impl ClusterOn {
     /// The columns that distances are taken in.
     fn rows(self, samples: &Samples<'_>) -> Array2<f64> {
         match self {
-            On::X => samples.x().to_owned(),
-            On::Y => samples.y().to_owned(),
-            On::Xy => concatenate(Axis(1), &[samples.x(), samples.y()]).expect("the same rows"),
+            ClusterOn::X => samples.x().to_owned(),
+            ClusterOn::Y => samples.y().to_owned(),
+            ClusterOn::Xy => {
+                concatenate(Axis(1), &[samples.x(), samples.y()]).expect("the same rows")
+            }
         }
     }
 }
 
 /// What rows are compared by: a column's mean is taken for missing values and, where columns are
-/// standardised, subtracted; then it is divided by its deviation.
+/// standardized, subtracted; then it is divided by its deviation.
 #[derive(Debug, Clone, PartialEq)]
-struct Scaling {
+struct ColumnScaler {
     means: Vec<f64>,
     deviations: Option<Vec<f64>>,
 }
 
-impl Scaling {
-    fn of(rows: &Array2<f64>, weights: &[f64], scale: Scale) -> Self {
+impl ColumnScaler {
+    fn of(rows: &Array2<f64>, weights: &[f64], scale: ClusterScaling) -> Self {
         let (means, deviations) = if rows.iter().any(|value| value.is_nan()) {
             rows.columns().into_iter().map(|column| present_moments(column, weights)).unzip()
         } else {
             moments(rows.view(), Some(weights))
         };
-        Self { means, deviations: (scale == Scale::Standardised).then_some(deviations) }
+        Self { means, deviations: (scale == ClusterScaling::Standardized).then_some(deviations) }
     }
 
     /// Scales rows in standard layout.
     fn apply(&self, rows: &mut Array2<f64>) {
         let (width, all) = (rows.ncols().max(1), rows.as_slice_mut().expect("standard layout"));
-        vectorised(
+        vectorized(
             all,
             #[inline(always)]
             |all| {
@@ -181,19 +184,22 @@ fn present_moments(column: ndarray::ArrayView1<'_, f64>, weights: &[f64]) -> (f6
 /// Groups found by [`Clustering::fit`], with the scale they were found on.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(try_from = "kept::Clusters", into = "kept::Clusters"))]
-pub struct Clusters {
-    on: On,
-    scaling: Scaling,
-    centres: Array2<f64>,
+#[cfg_attr(
+    feature = "serde",
+    serde(try_from = "kept::FittedClusters", into = "kept::FittedClusters")
+)]
+pub struct FittedClusters {
+    on: ClusterOn,
+    scaling: ColumnScaler,
+    centers: Array2<f64>,
     missing: usize,
 }
 
-impl Clusters {
+impl FittedClusters {
     /// The number of groups.
     #[must_use]
     pub fn groups(&self) -> usize {
-        self.centres.nrows()
+        self.centers.nrows()
     }
 
     /// How many of the groups asked for could not be filled, mostly for want of distinct rows.
@@ -207,9 +213,9 @@ impl Clusters {
         self.assign_rows(self.on.rows(samples))
     }
 
-    /// The group of every row of a block, given the columns that [`On`] names; NaN is a missing value.
+    /// The group of every row of a block, given the columns that [`ClusterOn`] names; NaN is a missing value.
     pub fn assign_rows(&self, rows: Array2<f64>) -> Result<Vec<u32>> {
-        let (expected, got) = (self.centres.ncols(), rows.ncols());
+        let (expected, got) = (self.centers.ncols(), rows.ncols());
         if expected != got {
             return Err(Error::ColumnMismatch { what: "the clustered columns", expected, got });
         }
@@ -217,54 +223,59 @@ impl Clusters {
             if rows.is_standard_layout() { rows } else { rows.as_standard_layout().into_owned() };
         check_finite_or_missing("x", rows.view())?;
         self.scaling.apply(&mut rows);
-        nearest(&self.centres, rows.view())
+        nearest(&self.centers, rows.view())
     }
 }
 
-/// [`Clusters`] as they are kept in a file.
+/// [`FittedClusters`] as they are kept in a file.
 #[cfg(feature = "serde")]
 mod kept {
     use ndarray::Array2;
 
-    use super::{On, Scaling};
+    use super::{ClusterOn, ColumnScaler};
 
     #[derive(serde::Serialize, serde::Deserialize)]
-    pub(super) struct Clusters {
-        on: On,
+    pub(super) struct FittedClusters {
+        on: ClusterOn,
         /// Of every column, for what is missing.
         means: Vec<f64>,
-        /// Of every column, if columns are standardised.
+        /// Of every column, if columns are standardized.
         deviations: Option<Vec<f64>>,
-        centres: Vec<Vec<f64>>,
+        #[serde(rename = "centres")]
+        centers: Vec<Vec<f64>>,
         missing: usize,
     }
 
-    impl From<super::Clusters> for Clusters {
-        fn from(clusters: super::Clusters) -> Self {
-            let super::Clusters { on, scaling: Scaling { means, deviations }, centres, missing } =
-                clusters;
-            let centres = centres.outer_iter().map(|centre| centre.to_vec()).collect();
-            Self { on, means, deviations, centres, missing }
+    impl From<super::FittedClusters> for FittedClusters {
+        fn from(clusters: super::FittedClusters) -> Self {
+            let super::FittedClusters {
+                on,
+                scaling: ColumnScaler { means, deviations },
+                centers,
+                missing,
+            } = clusters;
+            let centers = centers.outer_iter().map(|center| center.to_vec()).collect();
+            Self { on, means, deviations, centers, missing }
         }
     }
 
-    impl TryFrom<Clusters> for super::Clusters {
+    impl TryFrom<FittedClusters> for super::FittedClusters {
         type Error = &'static str;
 
-        fn try_from(kept: Clusters) -> Result<Self, Self::Error> {
-            let Clusters { on, means, deviations, centres, missing } = kept;
+        fn try_from(kept: FittedClusters) -> Result<Self, Self::Error> {
+            let FittedClusters { on, means, deviations, centers, missing } = kept;
             let width = means.len();
-            let lists = centres.iter().chain([&means]).chain(&deviations);
-            if centres.is_empty() || lists.clone().any(|list| list.len() != width) {
-                return Err("centres, means and deviations must have the same columns");
+            let lists = centers.iter().chain([&means]).chain(&deviations);
+            if centers.is_empty() || lists.clone().any(|list| list.len() != width) {
+                return Err("centers, means and deviations must have the same columns");
             }
             if lists.flatten().any(|value| !value.is_finite()) {
-                return Err("centres, means and deviations must be finite");
+                return Err("centers, means and deviations must be finite");
             }
-            let rows = centres.len();
-            let centres = Array2::from_shape_vec((rows, width), centres.concat());
-            let centres = centres.map_err(|_| "centres must have the same columns")?;
-            Ok(Self { on, scaling: Scaling { means, deviations }, centres, missing })
+            let rows = centers.len();
+            let centers = Array2::from_shape_vec((rows, width), centers.concat());
+            let centers = centers.map_err(|_| "centers must have the same columns")?;
+            Ok(Self { on, scaling: ColumnScaler { means, deviations }, centers, missing })
         }
     }
 }

@@ -56,7 +56,7 @@ impl AnchorMatrix {
         self.anchors.view()
     }
 
-    /// An orthonormal basis of the span of the columns, by a QR factorisation with column pivoting.
+    /// An orthonormal basis of the span of the columns, by a QR factorization with column pivoting.
     #[must_use]
     pub fn basis(&self) -> Basis {
         let (n, q) = self.anchors.dim();

@@ -12,7 +12,9 @@ pub(crate) mod partition;
 use std::sync::Arc;
 
 pub use bins::Bins;
-pub use clustering::{Clustering, Clusters, On, SAMPLE, Scale, sample_within};
+pub use clustering::{
+    ClusterOn, ClusterScaling, Clustering, FittedClusters, SAMPLE, sample_within,
+};
 pub use kmeans::{KMeans, KMeansFit, RowSample};
 pub use matrix::{AnchorMatrix, Basis};
 pub use partition::Partition;
@@ -32,7 +34,7 @@ pub enum Column {
 ///
 /// | Anchors | Groups | Default |
 /// | :-- | :-- | :-- |
-/// | [`KMeans`](Anchors::KMeans) | rows that are close to each other, see [`Clustering`] | 8 groups, on `[x, y]`, standardised |
+/// | [`KMeans`](Anchors::KMeans) | rows that are close to each other, see [`Clustering`] | 8 groups, on `[x, y]`, standardized |
 /// | [`EqualWidth`](Anchors::EqualWidth), [`EqualSize`](Anchors::EqualSize) | bins of one column | – |
 /// | [`Groups`](Anchors::Groups) | given: a site, a season, a domain | – |
 /// | [`Matrix`](Anchors::Matrix) | none: real-valued anchors | – |

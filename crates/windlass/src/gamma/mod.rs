@@ -4,18 +4,18 @@
 //! | :-- | :-- | :-- |
 //! | [`Uniform`](GammaLaw::Uniform) | uniform on `[1/α, α]` | the paper's text |
 //! | [`PaperGrid`](GammaLaw::PaperGrid) | uniform on `{1/α, …, 1/β₁, 1, β₁, …, α}` | its section on linear data |
-//! | [`PublishedGrid`](GammaLaw::PublishedGrid) | uniform on the published code's list, without 1 | its code |
+//! | [`PublishedGrid`](GammaDistribution::PublishedGrid) | uniform on the published code's list, without 1 | its code |
 //! | [`LogUniform`](GammaLaw::LogUniform) | `exp(u)`, u uniform on `[−ln α, ln α]` | as often below 1 as above |
-//! | [`Gamma`](GammaLaw::Gamma) | a gamma distribution | the paper's conclusion |
-//! | [`List`](GammaLaw::List) | the given values in turn | figure 1 |
+//! | [`Gamma`](GammaDistribution::Gamma) | a gamma distribution | the paper's conclusion |
+//! | [`List`](GammaDistribution::List) | the given values in turn | figure 1 |
 //!
 //! Uniform on `[1/α, α]` contracts more often than it expands: 1 is not its middle. Log-uniform does
 //! both equally.
 //!
 //! ```
-//! use windlass::{GammaLaw, Seed};
+//! use windlass::{GammaDistribution, Seed};
 //!
-//! let law = GammaLaw::LogUniform { alpha: 3.0 };
+//! let law = GammaDistribution::LogUniform { alpha: 3.0 };
 //! let gamma = law.check()?.shared(Seed(7), 12); // of step 12: the same whenever it is asked for
 //! assert!((1.0 / 3.0..=3.0).contains(&gamma));
 //! # Ok::<(), windlass::Error>(())
@@ -49,7 +49,7 @@ pub(crate) const GAMMA_RANGE: &str = "[1e-16, 1e16]";
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the tables above explain each field")]
-pub enum GammaLaw {
+pub enum GammaDistribution {
     /// Uniform on `[1/alpha, alpha]`.
     Uniform { alpha: f64 },
     /// Uniform on [`paper_grid`].
@@ -64,13 +64,13 @@ pub enum GammaLaw {
     List(Vec<f64>),
 }
 
-impl Default for GammaLaw {
+impl Default for GammaDistribution {
     fn default() -> Self {
         Self::Uniform { alpha: 2.0 }
     }
 }
 
-impl GammaLaw {
+impl GammaDistribution {
     /// Refuses settings outside their range; what passes can be drawn from.
     pub fn check(&self) -> Result<Gammas> {
         let checked_alpha = |alpha: f64| check_alpha(alpha).map(|()| alpha);
@@ -123,7 +123,7 @@ impl GammaLaw {
     }
 }
 
-/// A [`GammaLaw`] that was checked.
+/// A [`GammaDistribution`] that was checked.
 #[derive(Debug, Clone)]
 pub struct Gammas {
     rule: Rule,

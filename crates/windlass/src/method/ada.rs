@@ -15,8 +15,8 @@
 use std::sync::Arc;
 
 use super::{Batch, Draw, Fitted, Method, Per, SetMeans};
-use crate::anchors::{Anchors, Clustering, KMeans, On, Scale};
-use crate::gamma::{GammaLaw, Gammas};
+use crate::anchors::{Anchors, ClusterOn, ClusterScaling, Clustering, KMeans};
+use crate::gamma::{GammaDistribution, Gammas};
 use crate::mixing::group_mean::GroupMean;
 use crate::mixing::projection::{Projection, Span};
 use crate::mixing::{Gather, Map, Strength};
@@ -36,9 +36,9 @@ pub enum MeansOf {
 ///
 /// | Setting | Default | Range | Meaning |
 /// | :-- | :-- | :-- | :-- |
-/// | [`anchors`](Self::anchors) | k-means, 8 groups on standardised `[x, y]` | | who belongs together |
+/// | [`anchors`](Self::anchors) | k-means, 8 groups on standardized `[x, y]` | | who belongs together |
 /// | [`clusters`](Self::clusters) | `8` | `1, …` | groups of k-means |
-/// | [`gamma`](Self::gamma) | uniform on `[1/2, 2]` | see [`GammaLaw`] | how γ is drawn |
+/// | [`gamma`](Self::gamma) | uniform on `[1/2, 2]` | see [`GammaDistribution`] | how γ is drawn |
 /// | [`alpha`](Self::alpha) | `2.0` | `(1, 1e16]` | range `[1/α, α]` of γ |
 /// | [`per`](Self::per) | [`Per::Batch`] | | one γ a batch or copy, or one a row |
 /// | [`means_of`](Self::means_of) | [`MeansOf::Batch`] | | whose group means a minibatch uses |
@@ -49,12 +49,12 @@ pub enum MeansOf {
 ///
 /// ```
 /// use ndarray::array;
-/// use windlass::{Ada, Batch, GammaLaw, How, Method, Partition, Samples, Seed};
+/// use windlass::{Ada, Batch, GammaDistribution, How, Method, Partition, Samples, Seed};
 ///
 /// let (x, y) = (array![[0.0], [4.0], [7.0]], array![1.0, 3.0, 9.0]);
 /// let ada = Ada::default()
 ///     .anchors(Partition::new(vec![0, 0, 1], 2)?)
-///     .gamma(GammaLaw::List(vec![4.0]))
+///     .gamma(GammaDistribution::List(vec![4.0]))
 ///     .fit(&Samples::new(x.view(), y.view())?, Seed(0))?;
 /// let draw = ada.draw(Batch::All, Seed(0), 1)?;
 /// assert_eq!(draw.features(x.view())?, array![[1.0], [3.0], [7.0]]);
@@ -65,7 +65,7 @@ pub enum MeansOf {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Ada {
     anchors: Anchors,
-    gamma: GammaLaw,
+    gamma: GammaDistribution,
     per: Per,
     means_of: MeansOf,
     within: Option<Arc<Partition>>,
@@ -77,8 +77,12 @@ impl Ada {
     pub fn published(clusters: usize, alpha: f64) -> Self {
         let kmeans = KMeans::new(clusters);
         Self {
-            anchors: Anchors::KMeans(Clustering { kmeans, on: On::Xy, scale: Scale::Raw }),
-            gamma: GammaLaw::PublishedGrid { alpha, values: 20 },
+            anchors: Anchors::KMeans(Clustering {
+                kmeans,
+                on: ClusterOn::Xy,
+                scale: ClusterScaling::Raw,
+            }),
+            gamma: GammaDistribution::PublishedGrid { alpha, values: 20 },
             ..Self::default()
         }
     }
@@ -104,7 +108,7 @@ impl Ada {
 
     /// Sets how γ is drawn.
     #[must_use]
-    pub fn gamma(mut self, law: GammaLaw) -> Self {
+    pub fn gamma(mut self, law: GammaDistribution) -> Self {
         self.gamma = law;
         self
     }
@@ -158,7 +162,7 @@ enum FittedAnchors {
         partition: Arc<Partition>,
         weights: Option<Arc<[f64]>>,
         /// Given where batches use the means of all rows.
-        centres: Option<Arc<SetMeans>>,
+        centers: Option<Arc<SetMeans>>,
     },
     Matrix {
         anchors: Arc<AnchorMatrix>,
@@ -200,7 +204,7 @@ impl Ada {
         partition: Arc<Partition>,
     ) -> Result<FittedAnchors> {
         let weights: Option<Arc<[f64]>> = samples.weights().map(Into::into);
-        let mut centres = None;
+        let mut centers = None;
         // With weights the means are taken even if they are not used: a group may weigh nothing.
         if self.means_of == MeansOf::Set || weights.is_some() {
             let shared = Strength::Shared(1.0);
@@ -209,9 +213,9 @@ impl Ada {
                 features: all.means_of("x", samples.x(), Gather::default())?,
                 targets: all.means_of("y", samples.y(), Gather::default())?,
             };
-            centres = (self.means_of == MeansOf::Set).then(|| Arc::new(means));
+            centers = (self.means_of == MeansOf::Set).then(|| Arc::new(means));
         }
-        Ok(FittedAnchors::Groups { partition, weights, centres })
+        Ok(FittedAnchors::Groups { partition, weights, centers })
     }
 }
 
@@ -236,8 +240,8 @@ impl Fitted for FittedAda {
         let gamma = self.strength(sources, seed, step);
         let mut set_means = None;
         let map = match (&self.anchors, sources) {
-            (FittedAnchors::Groups { partition, weights, centres }, sources) => {
-                set_means.clone_from(centres);
+            (FittedAnchors::Groups { partition, weights, centers }, sources) => {
+                set_means.clone_from(centers);
                 let (partition, weights) = match sources {
                     None => (Arc::clone(partition), weights.clone()),
                     Some(rows) => {
@@ -256,7 +260,7 @@ impl Fitted for FittedAda {
                 Map::Projection(Projection::new(span, gamma)?)
             }
         };
-        Ok(Draw { centres: set_means, ..Draw::of(self.rows, sources, Mixing(map)) })
+        Ok(Draw { centers: set_means, ..Draw::of(self.rows, sources, Mixing(map)) })
     }
 
     fn partition(&self) -> Option<&Partition> {

@@ -16,7 +16,7 @@
 
 use ndarray::{Array2, ArrayView2};
 
-use super::mixup::{LambdaLaw, listed};
+use super::mixup::{LambdaDistribution, listed};
 use super::{Batch, Draw, Fitted, Method, Mixup, Per};
 use crate::gamma::check_positive;
 use crate::moments::moments;
@@ -60,7 +60,7 @@ pub enum Bandwidth {
 #[derive(Debug, Clone, PartialEq)]
 pub struct CMixup {
     bandwidth: Bandwidth,
-    lambda: LambdaLaw,
+    lambda: LambdaDistribution,
 }
 
 impl Default for CMixup {
@@ -136,7 +136,7 @@ pub struct FittedCMixup {
     /// In units of the bandwidth.
     targets: Array2<f64>,
     tree: Tree,
-    lambda: LambdaLaw,
+    lambda: LambdaDistribution,
 }
 
 impl FittedCMixup {

@@ -11,7 +11,7 @@
 
 use ndarray::Array2;
 
-use super::mixup::{LambdaLaw, listed, uniform_partners};
+use super::mixup::{LambdaDistribution, listed, uniform_partners};
 use super::{Batch, Draw, Fitted, Method, Mixup, Per};
 use crate::gamma::check_positive;
 use crate::{Result, Samples, Seed};
@@ -40,7 +40,7 @@ use crate::{Result, Samples, Seed};
 #[derive(Debug, Clone, PartialEq)]
 pub struct LocalMixup {
     epsilon: f64,
-    lambda: LambdaLaw,
+    lambda: LambdaDistribution,
 }
 
 impl LocalMixup {
@@ -75,7 +75,7 @@ impl LocalMixup {
 struct FittedLocalMixup {
     features: Array2<f64>,
     squared_epsilon: f64,
-    lambda: LambdaLaw,
+    lambda: LambdaDistribution,
 }
 
 impl Method for LocalMixup {

@@ -34,12 +34,12 @@ use crate::{Mixing, Result, Samples, Seed, Stream};
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mixup {
-    pub(super) lambda: LambdaLaw,
+    pub(super) lambda: LambdaDistribution,
 }
 
 impl Default for Mixup {
     fn default() -> Self {
-        Self { lambda: LambdaLaw { beta: 2.0, per: Per::Batch } }
+        Self { lambda: LambdaDistribution { beta: 2.0, per: Per::Batch } }
     }
 }
 
@@ -66,12 +66,12 @@ impl Mixup {
 
 /// How the weight λ of a pair is drawn, for all of the mixup family.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct LambdaLaw {
+pub(super) struct LambdaDistribution {
     pub(super) beta: f64,
     pub(super) per: Per,
 }
 
-impl LambdaLaw {
+impl LambdaDistribution {
     pub(super) fn check(&self) -> Result<()> {
         check_positive("beta", self.beta)
     }
@@ -127,7 +127,7 @@ pub(super) fn uniform_partners(
 #[derive(Debug)]
 struct FittedMixup {
     rows: usize,
-    lambda: LambdaLaw,
+    lambda: LambdaDistribution,
 }
 
 impl Method for Mixup {

@@ -126,7 +126,7 @@ pub struct Draw {
     /// The second row of every pair, for a mixing of pairs.
     partners: Option<Vec<usize>>,
     mixing: Mixing,
-    centres: Option<Arc<SetMeans>>,
+    centers: Option<Arc<SetMeans>>,
     noise: Option<AddedNoise>,
 }
 
@@ -176,7 +176,7 @@ impl Draw {
     /// A draw without partners of rows that are known to exist.
     fn of(training_rows: usize, sources: Option<&[usize]>, mixing: Mixing) -> Self {
         let sources = sources.map(<[usize]>::to_vec);
-        Self { training_rows, sources, partners: None, mixing, centres: None, noise: None }
+        Self { training_rows, sources, partners: None, mixing, centers: None, noise: None }
     }
 
     /// The number of synthetic rows.
@@ -190,7 +190,7 @@ impl Draw {
     ///
     /// Refused for a method that is not a mixing alone: noise, or group means of the whole set.
     pub fn mixing(&self) -> Result<&Mixing> {
-        match (&self.noise, &self.centres) {
+        match (&self.noise, &self.centers) {
             (None, None) => Ok(&self.mixing),
             _ => Err(Error::NotLinear),
         }
@@ -377,9 +377,9 @@ impl Draw {
         rows: ArrayView2<'_, T>,
         gather: Gather<'_>,
     ) -> Result<Ready<T>> {
-        let means = self.centres.as_ref().map(|centres| match side {
-            Side::Features => &centres.features,
-            Side::Targets => &centres.targets,
+        let means = self.centers.as_ref().map(|centers| match side {
+            Side::Features => &centers.features,
+            Side::Targets => &centers.targets,
         });
         let noise_width = self.noise.as_ref().map(|noise| noise.width(side));
         let width = means.map(|means| means.means().ncols()).or(noise_width);
@@ -400,12 +400,12 @@ impl Draw {
 
     /// See [`Mixing::shares_preparation`].
     pub(crate) fn shares_preparation(&self, other: &Self) -> bool {
-        let same_centres = match (&self.centres, &other.centres) {
+        let same_centers = match (&self.centers, &other.centers) {
             (None, None) => true,
             (Some(a), Some(b)) => Arc::ptr_eq(a, b),
             _ => false,
         };
-        same_centres
+        same_centers
             && self.sources == other.sources
             && self.mixing.shares_preparation(&other.mixing)
     }

@@ -1,6 +1,6 @@
 //! The anchor transform on groups: every row moves along the line through its group's mean.
 //!
-//! With one-hot anchors `Π` is "mean of my group" and the normaliser of ADA's equation is `√γ`, so
+//! With one-hot anchors `Π` is "mean of my group" and the normalizer of ADA's equation is `√γ`, so
 //!
 //! ```text
 //! x̃ᵢ = m + (xᵢ − m)/√γ,    m = Σ_{j ∈ group of i} wⱼxⱼ / Σ wⱼ
@@ -36,7 +36,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::simd::vectorised;
+use crate::simd::vectorized;
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
 
@@ -316,7 +316,7 @@ fn move_rows<T: Real>(
 ) {
     let d = rows.ncols();
     let labels = &labels[range.clone()];
-    vectorised(
+    vectorized(
         out,
         #[inline(always)]
         |out| {

@@ -156,7 +156,7 @@ impl Mixing {
 
     /// The anchor transform for anchors of any kind, by γ in `[1e-16, 1e16]`.
     ///
-    /// Refused where the normaliser of a row vanishes.
+    /// Refused where the normalizer of a row vanishes.
     pub fn projection(anchors: &AnchorMatrix, gamma: Strength) -> Result<Self> {
         let map = Projection::new(Arc::new(Span::of(anchors)), gamma)?;
         Ok(Self(Map::Projection(map)))

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::simd::vectorised;
+use crate::simd::vectorized;
 use ndarray::{Array2, ArrayView2};
 
 use super::{Form, Gather, Strength};
@@ -61,7 +61,7 @@ impl Pairs {
         out: &mut [T],
     ) {
         let source = row_slices(rows);
-        vectorised(
+        vectorized(
             out,
             #[inline(always)]
             |out| {

@@ -7,13 +7,13 @@
 //! C   = Qᵀ(X − 1x̄ᵀ) = QᵀX − (Qᵀ1)x̄ᵀ,      Πᵢ(X − x̄) = qᵢC,      Σⱼ Πᵢⱼ = qᵢ·Qᵀ1
 //! ```
 //!
-//! O(nqd) after an O(nq²) factorisation. Sums over rows are exact, so their order does not matter.
-//! The normaliser of a row can vanish, or be negative, when no constant lies in the span: a row where
+//! O(nqd) after an O(nq²) factorization. Sums over rows are exact, so their order does not matter.
+//! The normalizer of a row can vanish, or be negative, when no constant lies in the span: a row where
 //! it is below 10⁻⁹ is refused.
 //!
 //! Schneider, Goshtasbpour, Perez-Cruz, [*Anchor Data Augmentation*](https://arxiv.org/abs/2311.06965),
-//! 2023, equations 8 and 9. The published code centres all targets by one mean over all outputs; here
-//! every column is centred by its own, as in its PyTorch version.
+//! 2023, equations 8 and 9. The published code centers all targets by one mean over all outputs; here
+//! every column is centered by its own, as in its PyTorch version.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ use crate::mixing::group_mean::parts_of;
 use crate::sums::ExactSums;
 use crate::{AnchorMatrix, Basis, Error, Real, Result};
 
-/// Smaller than the √γ of any strength in use: such a normaliser vanishes.
+/// Smaller than the √γ of any strength in use: such a normalizer vanishes.
 const SMALLEST_NORMALISER: f64 = 1e-9;
 
 /// The map itself: a basis of the anchors' span, and the strength.
@@ -74,9 +74,9 @@ impl Projection {
         gamma.check_gamma(span.basis.rows())?;
         let map = Self { span, gamma };
         for row in 0..map.rows() {
-            let value = map.normaliser(row);
+            let value = map.normalizer(row);
             if value.abs() < SMALLEST_NORMALISER {
-                return Err(Error::VanishingNormaliser { row, value, gamma: map.gamma(row) });
+                return Err(Error::VanishingNormalizer { row, value, gamma: map.gamma(row) });
             }
         }
         Ok(map)
@@ -103,7 +103,7 @@ impl Projection {
         self.gamma.at(row).sqrt() - 1.0
     }
 
-    fn normaliser(&self, row: usize) -> f64 {
+    fn normalizer(&self, row: usize) -> f64 {
         1.0 + self.excess(row) * self.span.row_sums[row]
     }
 
@@ -150,12 +150,12 @@ impl Projection {
                 continue;
             }
             self.project_back(row, &projected.coefficients, &mut moved);
-            let normaliser = self.normaliser(row);
+            let normalizer = self.normalizer(row);
             for (((out, &x), &mean), &moved) in
                 out.iter_mut().zip(x).zip(&projected.mean).zip(&moved)
             {
-                let centred: f64 = x.widen() - mean;
-                *out = T::narrow(mean + (centred + excess * moved) / normaliser);
+                let centered: f64 = x.widen() - mean;
+                *out = T::narrow(mean + (centered + excess * moved) / normalizer);
             }
         }
     }
@@ -178,7 +178,7 @@ impl Projection {
     ) -> Result<Array2<T>> {
         let (n, d) = gradient.dim();
         let mut inner =
-            Array2::from_shape_fn((n, d), |(i, j)| gradient[(i, j)].widen() / self.normaliser(i));
+            Array2::from_shape_fn((n, d), |(i, j)| gradient[(i, j)].widen() / self.normalizer(i));
         let sums =
             weighted_sums(self.span.basis.view(), |i| self.excess(i), row_slices(inner.view()), d);
         if sums.refused() {

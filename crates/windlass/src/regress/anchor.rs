@@ -4,9 +4,9 @@
 //! argmin_B ‖(I − Π)(Y − XB)‖² + γ‖Π(Y − XB)‖² + λ‖B‖²,    Π the projection onto the anchors      (1)
 //! ```
 //!
-//! with X, Y and the anchors centred. `γ = 0` partials the anchors out, `γ = 1` is ordinary least
+//! with X, Y and the anchors centered. `γ = 0` partials the anchors out, `γ = 1` is ordinary least
 //! squares, `γ → ∞` two-stage least squares. (1) is least squares on `X + (√γ − 1)ΠX`, and with an
-//! orthonormal basis `Q` of the anchors and a factorisation `(I − Π)X = PR` it is
+//! orthonormal basis `Q` of the anchors and a factorization `(I − Π)X = PR` it is
 //!
 //! ```text
 //! ‖Pᵀ(I − Π)Y − RB‖² + γ‖QᵀY − QᵀXB‖² + λ‖B‖² + constant                                       (2)
@@ -24,7 +24,7 @@ use faer::{Mat, Scale, concat};
 use ndarray::Array2;
 
 use super::least_squares::{condense, least_squares};
-use super::{Centred, LinearModel, check_not_negative, check_penalty, root_weight};
+use super::{Centered, LinearModel, check_not_negative, check_penalty, root_weight};
 use crate::error::same_rows;
 use crate::mixing::Gather;
 use crate::mixing::Strength;
@@ -172,7 +172,7 @@ pub struct Condensed {
     pub between: [Array2<f64>; 2],
     /// The constant of (2): what of `(I − Π)Y` no feature explains, squared.
     pub rest: f64,
-    /// The size of the centred features: what rounding is measured by.
+    /// The size of the centered features: what rounding is measured by.
     pub size: f64,
     /// The sum of the weights: the number of rows, where they have none.
     pub weight: f64,
@@ -206,11 +206,11 @@ impl Condensed {
                 [x?, y?]
             }
             Exogenous::Matrix(matrix) => {
-                let scaled = to_array(&Centred::new(matrix.view(), samples).rows);
+                let scaled = to_array(&Centered::new(matrix.view(), samples).rows);
                 let basis = AnchorMatrix::new(scaled)?.basis();
                 let basis = Mat::from_fn(basis.rows(), basis.rank(), |i, k| basis.view()[(i, k)]);
                 sides.map(|rows| {
-                    let Centred { mean, rows } = Centred::new(rows, samples);
+                    let Centered { mean, rows } = Centered::new(rows, samples);
                     let between = basis.transpose() * &rows;
                     let within = rows - &basis * &between;
                     Side { mean, within, between }
@@ -249,7 +249,7 @@ impl Condensed {
             gamma,
             within: (error(&x_within, &y_within) + self.rest) / self.weight,
             between: error(&x_between, &y_between) / self.weight,
-            model: LinearModel::uncentred(&coefficients, x_mean, y_mean),
+            model: LinearModel::uncentered(&coefficients, x_mean, y_mean),
         })
     }
 }

@@ -1,4 +1,4 @@
-//! Penalised least squares of any rank and shape.
+//! Penalized least squares of any rank and shape.
 //!
 //! ```text
 //! argmin_B ‖Y − XB‖² + λ‖B‖² = V diag(s/(s² + λ)) UᵀY,    X = U diag(s) Vᵀ

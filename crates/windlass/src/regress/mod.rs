@@ -57,8 +57,8 @@ impl LinearModel {
         Ok(x.dot(&self.coefficients) + &self.intercept)
     }
 
-    /// A model of centred rows, moved back to where they came from.
-    fn uncentred(coefficients: &Mat<f64>, x_mean: &[f64], y_mean: &[f64]) -> Self {
+    /// A model of centered rows, moved back to where they came from.
+    fn uncentered(coefficients: &Mat<f64>, x_mean: &[f64], y_mean: &[f64]) -> Self {
         let shape = (coefficients.nrows(), coefficients.ncols());
         let coefficients = Array2::from_shape_fn(shape, |(j, k)| coefficients[(j, k)]);
         let x_mean = ArrayView1::from(x_mean);
@@ -68,18 +68,18 @@ impl LinearModel {
 }
 
 /// Rows with their weighted mean taken off, each multiplied by the root of its weight.
-struct Centred {
+struct Centered {
     mean: Vec<f64>,
     rows: Mat<f64>,
 }
 
-impl Centred {
+impl Centered {
     fn new(rows: ArrayView2<'_, f64>, samples: &Samples<'_>) -> Self {
         let (mean, _) = moments(rows, samples.weights());
-        let centred = Mat::from_fn(rows.nrows(), rows.ncols(), |i, j| {
+        let centered = Mat::from_fn(rows.nrows(), rows.ncols(), |i, j| {
             root_weight(samples, i) * (rows[(i, j)] - mean[j])
         });
-        Self { mean, rows: centred }
+        Self { mean, rows: centered }
     }
 }
 

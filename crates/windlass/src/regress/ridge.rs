@@ -1,4 +1,4 @@
-//! Ridge regression: `argmin_{B, c} Σᵢ wᵢ‖yᵢ − xᵢB − c‖² + λ‖B‖²`, the intercept `c` not penalised.
+//! Ridge regression: `argmin_{B, c} Σᵢ wᵢ‖yᵢ − xᵢB − c‖² + λ‖B‖²`, the intercept `c` not penalized.
 //!
 //! Hoerl, Kennard, *Ridge regression*, 1970,
 //! [doi:10.1080/00401706.1970.10488634](https://doi.org/10.1080/00401706.1970.10488634). `λ = 0` is
@@ -8,7 +8,7 @@ use faer::Mat;
 use ndarray::ArrayView2;
 
 use super::least_squares::{condense, least_squares};
-use super::{Centred, LinearModel, check_penalty, root_weight};
+use super::{Centered, LinearModel, check_penalty, root_weight};
 use crate::{Result, Samples};
 
 /// Ridge regression.
@@ -52,16 +52,16 @@ impl Ridge {
         check_penalty(self.penalty)?;
         let prepare = |rows: ArrayView2<'_, f64>| {
             if self.intercept {
-                return Centred::new(rows, samples);
+                return Centered::new(rows, samples);
             }
             let scaled = |i, j| root_weight(samples, i) * rows[(i, j)];
             let (n, d) = rows.dim();
-            Centred { mean: vec![0.0; d], rows: Mat::from_fn(n, d, scaled) }
+            Centered { mean: vec![0.0; d], rows: Mat::from_fn(n, d, scaled) }
         };
         let (x, y) = (prepare(samples.x()), prepare(samples.y()));
         let (design, response, _) = condense(x.rows, y.rows);
         let size = design.norm_l2();
         let coefficients = least_squares(&design, &response, self.penalty, size)?;
-        Ok(LinearModel::uncentred(&coefficients, &x.mean, &y.mean))
+        Ok(LinearModel::uncentered(&coefficients, &x.mean, &y.mean))
     }
 }

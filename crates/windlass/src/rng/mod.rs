@@ -36,7 +36,7 @@ pub struct Seed(pub u64);
 #[repr(u64)]
 #[non_exhaustive]
 pub enum Stream {
-    /// Starting centres of k-means; the step is the start's number, the row the centre's.
+    /// Starting centers of k-means; the step is the start's number, the row the center's.
     KMeansStart = 1,
     /// The strength γ of an anchor transform.
     Gamma = 2,

@@ -6,7 +6,7 @@ use arrow_array::RecordBatch;
 use clap::{Args, Subcommand};
 use windlass_paper::Result;
 use windlass_paper::data::{self, Error, Interactions, Part, RcfMnist};
-use windlass_table::{Format, Sink, WriteOptions, check_places, write_whole};
+use windlass_table::{Format, Sink, WriteOptions, check_outputs, write_atomic};
 
 use windlass_cli::terminal;
 use windlass_cli::{FormatName, Picture};
@@ -82,11 +82,11 @@ struct LinearArgs {
     seed: u64,
 }
 
-/// RCF-MNIST: images of Fashion-MNIST, turned by an angle that is the target, in a colour that misleads
+/// RCF-MNIST: images of Fashion-MNIST, turned by an angle that is the target, in a color that misleads
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Four images of six are for training, one for validation, one for the test. An image is turned by 360° · g
-against the clock, and its colour is (red, 0, 1 − red). In training red = g in 80 % of images and 1 − g in
+against the clock, and its color is (red, 0, 1 − red). In training red = g in 80 % of images and 1 − g in
 the others, in the test the other way round, in validation red is random, as in the code of C-Mixup.
 
 The folder gets, for train, valid and test: _images.npy (bytes, image × channel × row × column),
@@ -132,7 +132,7 @@ pub(super) fn run(args: &MakeArgs) -> Result<u8> {
 
 fn cosine(args: &CosineArgs) -> Result<()> {
     let format = args.format.map(Into::into);
-    check_places(&[&args.output], format, &[])?;
+    check_outputs(&[&args.output], format, &[])?;
     check_values(&[args.rows, 2])?;
     let table = data::cosine(args.rows, args.noise, args.equidistant, args.seed);
     write(&args.output, format, &table)
@@ -145,7 +145,7 @@ fn linear(args: &LinearArgs) -> Result<()> {
         .map(AsRef::as_ref)
         .collect();
     let format = args.format.map(Into::into);
-    check_places(&places, format, &[])?;
+    check_outputs(&places, format, &[])?;
     let columns = args.features.saturating_add(2);
     check_values(&[args.rows, args.sets, columns])?;
     if args.valid.is_some() {
@@ -165,13 +165,13 @@ fn rcf_mnist(args: &RcfArgs) -> Result<()> {
     RcfMnist::check_folder(&args.output)?;
     let picture = args.sheet.as_deref().map(Picture::of).transpose()?;
     if let Some(sheet) = &args.sheet {
-        check_places(&[sheet], Some(Format::Arrow), &[])?;
+        check_outputs(&[sheet], Some(Format::Arrow), &[])?;
     }
     let made = RcfMnist::make(&data::fashion_mnist(Part::Train)?, args.images, args.seed)?;
     terminal::begin_writing();
     made.write(&args.output)?;
     if let (Some(place), Some(picture)) = (&args.sheet, picture) {
-        write_whole(place, &picture.sheet(place, &made.sheet())?)?;
+        write_atomic(place, &picture.sheet(place, &made.sheet())?)?;
     }
     Ok(())
 }

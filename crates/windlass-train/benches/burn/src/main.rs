@@ -34,7 +34,7 @@ fn main() {
         second: LinearConfig::new(128, 128).init(&device),
         third: LinearConfig::new(128, 1).init(&device),
     };
-    let mut optimiser = AdamConfig::new().with_epsilon(1e-8).init();
+    let mut optimizer = AdamConfig::new().with_epsilon(1e-8).init();
     // Batches are made before: what is timed is the step alone.
     let batches: Vec<(Tensor<2>, Tensor<2>)> = (0..STEPS)
         .map(|_| {
@@ -50,7 +50,7 @@ fn main() {
             let error = network.forward(x.clone()) - y.clone();
             let loss = (error.clone() * error).mean();
             let gradients = GradientsParams::from_grads(loss.backward(), &network);
-            network = optimiser.step(1e-4, network, gradients);
+            network = optimizer.step(1e-4, network, gradients);
         }
         times.push(started.elapsed().as_secs_f64() * 1e6 / STEPS as f64);
     }

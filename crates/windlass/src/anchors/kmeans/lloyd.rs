@@ -1,17 +1,17 @@
 //! Lloyd's algorithm with Hamerly's bounds.
 //!
-//! Every row keeps an upper bound `u` on the distance to its own centre and a lower bound `l` on the
-//! distance to any other. If `u` is below `l`, or below half the distance from its centre to the nearest
-//! other centre, no other centre can be closer and nothing is computed. When centres move by `pᵢ`,
+//! Every row keeps an upper bound `u` on the distance to its own center and a lower bound `l` on the
+//! distance to any other. If `u` is below `l`, or below half the distance from its center to the nearest
+//! other center, no other center can be closer and nothing is computed. When centers move by `pᵢ`,
 //! `u` grows by the own shift and `l` falls by the largest shift of another.
 //!
 //! Bounds are widened by more than the rounding of the distances, so that a row is skipped only where
 //! the plain algorithm, with its own rounding, would have come to the same group.
 
-use crate::simd::vectorised;
+use crate::simd::vectorized;
 use rayon::prelude::*;
 
-use super::centres::{Assigned, Centres, squared_distance};
+use super::centers::{Assigned, Centers, squared_distance};
 use super::{CHUNK, Points};
 use crate::anchors::partition::to_label;
 use crate::sums::{ExactSums, exact_sum};
@@ -21,55 +21,55 @@ use crate::sums::{ExactSums, exact_sum};
 pub(super) struct Stop {
     /// After so many steps.
     pub(super) iterations: usize,
-    /// When the squared shift of all centres is at most this.
+    /// When the squared shift of all centers is at most this.
     pub(super) shift: f64,
 }
 
 /// A finished run.
 #[derive(Debug)]
 pub(super) struct Lloyd {
-    pub(super) centres: Centres,
+    pub(super) centers: Centers,
     pub(super) labels: Vec<u32>,
     pub(super) inertia: f64,
     pub(super) iterations: usize,
 }
 
 impl Lloyd {
-    pub(super) fn run(points: &Points<'_>, start: Centres, stop: Stop) -> Self {
+    pub(super) fn run(points: &Points<'_>, start: Centers, stop: Stop) -> Self {
         let mut state = State::new(points, start);
         let mut iterations = 0;
         let mut changed = true;
         while changed && iterations < stop.iterations {
             iterations += 1;
-            let shifted = state.move_centres();
+            let shifted = state.move_centers();
             changed = state.assign();
             if shifted <= stop.shift {
                 break;
             }
         }
         let inertia = state.inertia();
-        Self { centres: state.centres, labels: state.labels, inertia, iterations }
+        Self { centers: state.centers, labels: state.labels, inertia, iterations }
     }
 }
 
 struct State<'a, 'p> {
     points: &'a Points<'p>,
-    centres: Centres,
+    centers: Centers,
     labels: Vec<u32>,
     upper: Vec<f64>,
     lower: Vec<f64>,
     /// The sum of every group's rows, and of their weights.
     members: Moves,
-    /// How far each centre moved in the last step.
+    /// How far each center moved in the last step.
     shifts: Vec<f64>,
     /// Relative widening of a distance: more than its rounding.
     slack: f64,
 }
 
 impl<'a, 'p> State<'a, 'p> {
-    fn new(points: &'a Points<'p>, start: Centres) -> Self {
-        let Assigned { centres, found } = Assigned::new(points, start);
-        let (d, k) = (points.width(), centres.len());
+    fn new(points: &'a Points<'p>, start: Centers) -> Self {
+        let Assigned { centers, found } = Assigned::new(points, start);
+        let (d, k) = (points.width(), centers.len());
         let slack = (d as f64 + 8.0) * f64::EPSILON;
         let labels: Vec<u32> = found.iter().map(|found| to_label(found.first)).collect();
         let every: Vec<usize> = (0..points.len()).collect();
@@ -88,18 +88,18 @@ impl<'a, 'p> State<'a, 'p> {
             members: joining,
             shifts: vec![0.0; k],
             points,
-            centres,
+            centers,
             slack,
         }
     }
 
-    /// Puts every row into the group of its nearest centre; whether any changed.
+    /// Puts every row into the group of its nearest center; whether any changed.
     fn assign(&mut self) -> bool {
-        let k = self.centres.len();
+        let k = self.centers.len();
         let half_gaps = self.half_gaps();
         let farthest = farthest_shifts(&self.shifts);
-        let (points, centres, shifts, slack) =
-            (self.points, &self.centres, &self.shifts, self.slack);
+        let (points, centers, shifts, slack) =
+            (self.points, &self.centers, &self.shifts, self.slack);
         let moves: Vec<Moves> = self
             .labels
             .par_chunks_mut(CHUNK)
@@ -109,8 +109,8 @@ impl<'a, 'p> State<'a, 'p> {
             .filter_map(|(chunk, ((labels, upper), lower))| {
                 let first = chunk * CHUNK;
                 let mut changes: Vec<(usize, u32)> = vec![];
-                let mut distances = centres.scratch();
-                vectorised(
+                let mut distances = centers.scratch();
+                vectorized(
                     (&mut *labels, upper, lower),
                     #[inline(always)]
                     |(labels, upper, lower)| {
@@ -124,11 +124,11 @@ impl<'a, 'p> State<'a, 'p> {
                                 continue;
                             }
                             let x = points.row(first + offset);
-                            *upper = squared_distance(x, centres.row(own)).sqrt() * (1.0 + slack);
+                            *upper = squared_distance(x, centers.row(own)).sqrt() * (1.0 + slack);
                             if *upper < safe {
                                 continue;
                             }
-                            let found = centres.nearest(x, &mut distances);
+                            let found = centers.nearest(x, &mut distances);
                             *upper = found.square.sqrt() * (1.0 + slack);
                             *lower = found.second_square.sqrt() * (1.0 - slack);
                             let nearest = to_label(found.first);
@@ -153,13 +153,13 @@ impl<'a, 'p> State<'a, 'p> {
         !moves.is_empty()
     }
 
-    /// Half the distance from each centre to the nearest other, from below.
+    /// Half the distance from each center to the nearest other, from below.
     fn half_gaps(&self) -> Vec<f64> {
-        let k = self.centres.len();
+        let k = self.centers.len();
         let mut gaps = vec![f64::INFINITY; k];
         for a in 0..k {
             for b in 0..a {
-                let square = squared_distance(self.centres.row(a), self.centres.row(b));
+                let square = squared_distance(self.centers.row(a), self.centers.row(b));
                 gaps[a] = gaps[a].min(square);
                 gaps[b] = gaps[b].min(square);
             }
@@ -167,27 +167,27 @@ impl<'a, 'p> State<'a, 'p> {
         gaps.into_iter().map(|square| 0.5 * square.sqrt() * (1.0 - self.slack)).collect()
     }
 
-    /// Moves every centre to the mean of its group; the squared shift of all centres.
-    fn move_centres(&mut self) -> f64 {
+    /// Moves every center to the mean of its group; the squared shift of all centers.
+    fn move_centers(&mut self) -> f64 {
         self.fill_empty_groups();
-        let (k, d) = self.centres.rows.dim();
+        let (k, d) = self.centers.rows.dim();
         let (totals, weights) = (self.members.sums.totals(), self.members.weights.totals());
-        let mut rows = self.centres.rows.clone();
+        let mut rows = self.centers.rows.clone();
         for ((c, j), value) in rows.indexed_iter_mut() {
-            // A group stays empty only if every row already sits on its centre.
+            // A group stays empty only if every row already sits on its center.
             if weights[c] > 0.0 {
                 *value = totals[c * d + j] / weights[c];
             }
         }
-        let moved = Centres::new(rows);
+        let moved = Centers::new(rows);
         let squares: Vec<f64> =
-            (0..k).map(|c| squared_distance(self.centres.row(c), moved.row(c))).collect();
+            (0..k).map(|c| squared_distance(self.centers.row(c), moved.row(c))).collect();
         self.shifts = squares.iter().map(|square| square.sqrt() * (1.0 + self.slack)).collect();
-        self.centres = moved;
+        self.centers = moved;
         squares.iter().sum()
     }
 
-    /// Gives every empty group the row that is farthest from its own centre.
+    /// Gives every empty group the row that is farthest from its own center.
     fn fill_empty_groups(&mut self) {
         loop {
             let weights = self.members.weights.totals();
@@ -195,7 +195,7 @@ impl<'a, 'p> State<'a, 'p> {
                 return;
             };
             let distance = |i: usize| {
-                let own = self.centres.row(self.labels[i] as usize);
+                let own = self.centers.row(self.labels[i] as usize);
                 squared_distance(self.points.row(i), own)
             };
             // A row that is alone in its group stays: moving it would empty another.
@@ -220,7 +220,7 @@ impl<'a, 'p> State<'a, 'p> {
 
     fn inertia(&self) -> f64 {
         let term = |i: usize| {
-            let own = self.centres.row(self.labels[i] as usize);
+            let own = self.centers.row(self.labels[i] as usize);
             self.points.weight(i) * squared_distance(self.points.row(i), own)
         };
         let terms: Vec<f64> =
@@ -260,25 +260,25 @@ impl Moves {
     }
 }
 
-/// The largest shift of a centre, and the largest without it.
+/// The largest shift of a center, and the largest without it.
 struct FarthestShifts {
-    centre: usize,
+    center: usize,
     largest: f64,
     second: f64,
 }
 
 impl FarthestShifts {
     #[inline(always)]
-    fn other_than(&self, centre: usize) -> f64 {
-        if centre == self.centre { self.second } else { self.largest }
+    fn other_than(&self, center: usize) -> f64 {
+        if center == self.center { self.second } else { self.largest }
     }
 }
 
 fn farthest_shifts(shifts: &[f64]) -> FarthestShifts {
-    let mut found = FarthestShifts { centre: 0, largest: 0.0, second: 0.0 };
-    for (centre, &shift) in shifts.iter().enumerate() {
+    let mut found = FarthestShifts { center: 0, largest: 0.0, second: 0.0 };
+    for (center, &shift) in shifts.iter().enumerate() {
         if shift > found.largest {
-            found = FarthestShifts { centre, largest: shift, second: found.largest };
+            found = FarthestShifts { center, largest: shift, second: found.largest };
         } else if shift > found.second {
             found.second = shift;
         }
@@ -291,37 +291,37 @@ mod tests {
     use ndarray::{Array2, Axis};
     use proptest::prelude::*;
 
-    use super::{Centres, Lloyd, State, Stop};
+    use super::{Centers, Lloyd, State, Stop};
     use crate::anchors::kmeans::Points;
     use crate::sums::ExactSums;
 
     /// Lloyd's algorithm as the textbook has it: every distance, every sum, every time.
-    fn plain(x: &Array2<f64>, mut centres: Array2<f64>, steps: usize) -> (Vec<usize>, Array2<f64>) {
+    fn plain(x: &Array2<f64>, mut centers: Array2<f64>, steps: usize) -> (Vec<usize>, Array2<f64>) {
         let d = x.ncols();
-        let nearest = |centres: &Array2<f64>| -> Vec<usize> {
+        let nearest = |centers: &Array2<f64>| -> Vec<usize> {
             let square = |row: usize, c: usize| -> f64 {
-                (0..d).map(|j| (x[(row, j)] - centres[(c, j)]).powi(2)).sum()
+                (0..d).map(|j| (x[(row, j)] - centers[(c, j)]).powi(2)).sum()
             };
             let best = |row: usize| {
-                (0..centres.nrows())
+                (0..centers.nrows())
                     .fold(0, |best, c| if square(row, c) < square(row, best) { c } else { best })
             };
             (0..x.nrows()).map(best).collect()
         };
-        let mut labels = nearest(&centres);
+        let mut labels = nearest(&centers);
         for _ in 0..steps {
-            for (c, mut centre) in centres.rows_mut().into_iter().enumerate() {
+            for (c, mut center) in centers.rows_mut().into_iter().enumerate() {
                 let members: Vec<usize> = (0..x.nrows()).filter(|&i| labels[i] == c).collect();
                 let rows = x.select(Axis(0), &members);
                 let mut sums = ExactSums::new(1, d);
                 sums.add_rows(rows.rows().into_iter().map(|row| (0, 1.0, row.to_slice().unwrap())));
-                for (value, total) in centre.iter_mut().zip(sums.totals()) {
+                for (value, total) in center.iter_mut().zip(sums.totals()) {
                     *value = total / members.len() as f64;
                 }
             }
-            labels = nearest(&centres);
+            labels = nearest(&centers);
         }
-        (labels, centres)
+        (labels, centers)
     }
 
     proptest! {
@@ -336,16 +336,16 @@ mod tests {
             };
             let x = Array2::from_shape_fn((n, d), value);
             let start = x.select(Axis(0), &(0..k).collect::<Vec<_>>());
-            let (labels, centres) = plain(&x, start.clone(), steps);
+            let (labels, centers) = plain(&x, start.clone(), steps);
             // A group that runs empty is repaired, which the plain algorithm does not do.
-            prop_assume!(centres.iter().all(|v| v.is_finite()));
+            prop_assume!(centers.iter().all(|v| v.is_finite()));
             let points = Points::new(x.view(), None);
-            let mut state = State::new(&points, Centres::new(start));
+            let mut state = State::new(&points, Centers::new(start));
             for _ in 0..steps {
-                state.move_centres();
+                state.move_centers();
                 state.assign();
             }
-            prop_assert_eq!(state.centres.rows, centres);
+            prop_assert_eq!(state.centers.rows, centers);
             prop_assert_eq!(state.labels.iter().map(|&l| l as usize).collect::<Vec<_>>(), labels);
         }
     }
@@ -355,9 +355,9 @@ mod tests {
         let x = ndarray::array![[0.0], [0.1], [0.2], [9.0]];
         let start = ndarray::array![[0.0], [1e6]];
         let points = Points::new(x.view(), None);
-        let run = Lloyd::run(&points, Centres::new(start), Stop { iterations: 20, shift: 0.0 });
+        let run = Lloyd::run(&points, Centers::new(start), Stop { iterations: 20, shift: 0.0 });
         assert_eq!(run.labels, [0, 0, 0, 1]);
-        assert_eq!(run.centres.into_rows()[(1, 0)], 9.0);
+        assert_eq!(run.centers.into_rows()[(1, 0)], 9.0);
         assert!((run.inertia - 0.02).abs() < 1e-12);
     }
 }

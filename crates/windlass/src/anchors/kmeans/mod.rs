@@ -10,17 +10,17 @@
 //! for any number of threads.
 //!
 //! * Arthur, Vassilvitskii, *k-means++: the advantages of careful seeding*, SODA 2007; the greedy
-//!   variant tries `2 + ⌊ln k⌋` candidates for every centre, as scikit-learn does, and exchanges some
-//!   centres afterwards, which scikit-learn does not.
+//!   variant tries `2 + ⌊ln k⌋` candidates for every center, as scikit-learn does, and exchanges some
+//!   centers afterwards, which scikit-learn does not.
 //! * Hamerly, *Making k-means even faster*, SDM 2010,
 //!   [doi:10.1137/1.9781611972801.12](https://doi.org/10.1137/1.9781611972801.12).
 
-mod centres;
+mod centers;
 mod lloyd;
 mod sample;
 mod start;
 
-use crate::simd::vectorised;
+use crate::simd::vectorized;
 use ndarray::{Array2, ArrayView2, Axis};
 use rayon::prelude::*;
 
@@ -30,7 +30,7 @@ use crate::anchors::partition::to_label;
 use crate::data::{check_below, check_some_weight, check_weights, flatten, row_slices};
 use crate::moments::moments;
 use crate::{Error, Partition, Result, Seed};
-use centres::Centres;
+use centers::Centers;
 use lloyd::{Lloyd, Stop};
 
 /// Settings of k-means.
@@ -40,7 +40,7 @@ use lloyd::{Lloyd, Stop};
 /// | [`new`](Self::new) | `8` | `1, …` | groups asked for |
 /// | [`starts`](Self::starts) | `10` | `1, …` | independent starts; the best is kept |
 /// | [`max_iterations`](Self::max_iterations) | `300` | `1, …` | steps of one start over all rows |
-/// | [`tolerance`](Self::tolerance) | `1e-4` | `[0, ∞)` | stop when the squared shift of all centres is at most this times the mean variance of a column; 0 runs until no row changes its group |
+/// | [`tolerance`](Self::tolerance) | `1e-4` | `[0, ∞)` | stop when the squared shift of all centers is at most this times the mean variance of a column; 0 runs until no row changes its group |
 ///
 /// ```
 /// use ndarray::array;
@@ -94,7 +94,7 @@ impl KMeans {
         self
     }
 
-    /// Sets when the centres count as standing still.
+    /// Sets when the centers count as standing still.
     #[must_use]
     pub fn tolerance(mut self, tolerance: f64) -> Self {
         self.tolerance = tolerance;
@@ -153,16 +153,16 @@ impl KMeans {
         let points = Points::new(x.view(), weights);
         let shift = self.tolerance * points.mean_variance();
         let stop = Stop { iterations: self.max_iterations, shift };
-        let starts: Vec<Centres> = (0..self.starts as u64)
+        let starts: Vec<Centers> = (0..self.starts as u64)
             .into_par_iter()
             .map(|number| {
                 let which = (number, self.starts);
-                start::centres(&points, self.groups.min(n), stop, seed, which)
+                start::centers(&points, self.groups.min(n), stop, seed, which)
             })
             .collect();
         let starts = start::finalists(&points, starts);
         let fits: Vec<Lloyd> =
-            starts.into_par_iter().map(|centres| Lloyd::run(&points, centres, stop)).collect();
+            starts.into_par_iter().map(|centers| Lloyd::run(&points, centers, stop)).collect();
         let best = fits
             .into_iter()
             .reduce(|best, next| if next.inertia < best.inertia { next } else { best })
@@ -175,7 +175,7 @@ impl KMeans {
 /// Groups found by [`KMeans::fit`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct KMeansFit {
-    centres: Array2<f64>,
+    centers: Array2<f64>,
     partition: Partition,
     inertia: f64,
     iterations: usize,
@@ -184,24 +184,24 @@ pub struct KMeansFit {
 
 impl KMeansFit {
     fn new(best: Lloyd, asked: usize) -> Result<Self> {
-        let centres = best.centres.into_rows();
+        let centers = best.centers.into_rows();
         // A group may have lost its last row in the last step.
-        let found = Partition::new(best.labels, centres.nrows())?;
+        let found = Partition::new(best.labels, centers.nrows())?;
         let partition = Partition::new(vec![0; found.rows()], 1)?.within(|_| Ok(found.clone()))?;
         let kept: Vec<usize> = (0..found.groups()).filter(|&g| found.sizes()[g] > 0).collect();
         Ok(Self {
             partition,
-            centres: centres.select(Axis(0), &kept),
+            centers: centers.select(Axis(0), &kept),
             inertia: best.inertia,
             iterations: best.iterations,
             asked,
         })
     }
 
-    /// The centres, groups × columns.
+    /// The centers, groups × columns.
     #[must_use]
-    pub fn centres(&self) -> ArrayView2<'_, f64> {
-        self.centres.view()
+    pub fn centers(&self) -> ArrayView2<'_, f64> {
+        self.centers.view()
     }
 
     /// The group of every fitted row.
@@ -210,7 +210,7 @@ impl KMeansFit {
         &self.partition
     }
 
-    /// The weighted sum of squared distances of the rows to their centres.
+    /// The weighted sum of squared distances of the rows to their centers.
     #[must_use]
     pub fn inertia(&self) -> f64 {
         self.inertia
@@ -225,38 +225,38 @@ impl KMeansFit {
     /// How many of the groups asked for could not be filled, mostly for want of distinct rows.
     #[must_use]
     pub fn missing_groups(&self) -> usize {
-        self.asked - self.centres.nrows()
+        self.asked - self.centers.nrows()
     }
 
-    /// The group of the nearest centre for rows that need not have been fitted.
+    /// The group of the nearest center for rows that need not have been fitted.
     pub fn assign(&self, x: ArrayView2<'_, f64>) -> Result<Vec<u32>> {
-        nearest(&self.centres, x)
+        nearest(&self.centers, x)
     }
 
-    pub(super) fn into_centres(self) -> Array2<f64> {
-        self.centres
+    pub(super) fn into_centers(self) -> Array2<f64> {
+        self.centers
     }
 }
 
-/// The nearest of some centres for every row.
-pub(super) fn nearest(centres: &Array2<f64>, x: ArrayView2<'_, f64>) -> Result<Vec<u32>> {
+/// The nearest of some centers for every row.
+pub(super) fn nearest(centers: &Array2<f64>, x: ArrayView2<'_, f64>) -> Result<Vec<u32>> {
     let x = flatten(x);
-    let d = centres.ncols();
+    let d = centers.ncols();
     if x.ncols() != d {
         return Err(Error::ColumnMismatch { what: "x", expected: d, got: x.ncols() });
     }
     check_below("x", x.view(), 1e150)?;
-    let centres = Centres::new(centres.clone());
+    let centers = Centers::new(centers.clone());
     let mut labels = vec![0; x.nrows()];
     let row = row_slices(x.view());
     labels.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, labels)| {
-        let mut distances = centres.scratch();
-        vectorised(
+        let mut distances = centers.scratch();
+        vectorized(
             labels,
             #[inline(always)]
             |labels| {
                 for (i, label) in (chunk * CHUNK..).zip(labels) {
-                    *label = to_label(centres.nearest(row(i), &mut distances).first);
+                    *label = to_label(centers.nearest(row(i), &mut distances).first);
                 }
             },
         );

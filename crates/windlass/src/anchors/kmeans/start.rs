@@ -1,23 +1,23 @@
-//! Greedy k-means++: the next centre is the best of a few rows drawn with probability ∝ wᵢDᵢ², where
-//! Dᵢ is the distance to the nearest centre so far; best is the one that leaves the smallest Σ wᵢDᵢ².
+//! Greedy k-means++: the next center is the best of a few rows drawn with probability ∝ wᵢDᵢ², where
+//! Dᵢ is the distance to the nearest center so far; best is the one that leaves the smallest Σ wᵢDᵢ².
 //!
-//! The first start also tries exchanges, a few more than there are centres: a row drawn in the same way
-//! takes the place of the centre that is missed least, if that makes Σ wᵢDᵢ² smaller (Lattanzi, Sohler,
+//! The first start also tries exchanges, a few more than there are centers: a row drawn in the same way
+//! takes the place of the center that is missed least, if that makes Σ wᵢDᵢ² smaller (Lattanzi, Sohler,
 //! *A better k-means++ algorithm via local search*, ICML 2019). The others do without, to be different.
 //! The best of several finished runs is refined in the same way, if rows are not too many.
 //!
-//! Of many rows, each start sees a sample of its own, and its centres settle there first: most of the
+//! Of many rows, each start sees a sample of its own, and its centers settle there first: most of the
 //! way is walked on rows that fit in a cache. Only the two starts that then fit all rows best go on.
 //!
 //! Distances are computed on blocks of rows stored column by column, which vectorises over rows. Sums
 //! are taken per block and then over blocks, in the same order whatever the number of threads.
 
-use crate::simd::vectorised;
+use crate::simd::vectorized;
 use ndarray::{Array2, Axis};
 use rayon::prelude::*;
 
 use super::Points;
-use super::centres::{Assigned, Centres};
+use super::centers::{Assigned, Centers};
 use super::lloyd::{Lloyd, Stop};
 use crate::rng::Draws;
 use crate::{Seed, Stream};
@@ -73,19 +73,19 @@ impl Blocks {
 const EXCHANGES: usize = 16;
 /// Rows that a start looks at, at least.
 const SAMPLE: usize = 1 << 14;
-/// Steps that centres may take on a sample.
+/// Steps that centers may take on a sample.
 const SAMPLE_STEPS: usize = 100;
 /// Rows that a start looks at for every group, at least.
 const SAMPLE_PER_GROUP: usize = 64;
 
-/// Starting centres; fewer than `groups` only where there are not so many distinct rows.
-pub(super) fn centres(
+/// Starting centers; fewer than `groups` only where there are not so many distinct rows.
+pub(super) fn centers(
     points: &Points<'_>,
     groups: usize,
     stop: Stop,
     seed: Seed,
     (start, starts): (u64, usize),
-) -> Centres {
+) -> Centers {
     let size = sample_size(groups, starts);
     if points.len() > 2 * size {
         let mut draws = seed.at(Stream::KMeansStart, start, u64::MAX);
@@ -96,7 +96,7 @@ pub(super) fn centres(
         let found = plus_plus(&sample, groups, seed, start);
         if found.len() == groups {
             let stop = Stop { iterations: SAMPLE_STEPS, ..stop };
-            return Lloyd::run(&sample, found, stop).centres;
+            return Lloyd::run(&sample, found, stop).centers;
         }
     }
     plus_plus(points, groups, seed, start)
@@ -108,30 +108,30 @@ fn sample_size(groups: usize, starts: usize) -> usize {
     size.max(SAMPLE_PER_GROUP * groups)
 }
 
-/// The starts that go all the way: of many rows those whose centres, settled on a sample, fit all best.
-pub(super) fn finalists(points: &Points<'_>, starts: Vec<Centres>) -> Vec<Centres> {
+/// The starts that go all the way: of many rows those whose centers, settled on a sample, fit all best.
+pub(super) fn finalists(points: &Points<'_>, starts: Vec<Centers>) -> Vec<Centers> {
     const FINALISTS: usize = 2;
-    let groups = starts.first().map_or(0, Centres::len);
+    let groups = starts.first().map_or(0, Centers::len);
     if points.len() <= 2 * sample_size(groups, starts.len()) || starts.len() <= FINALISTS {
         return starts;
     }
-    let score = |centres: Centres| {
-        let assigned = Assigned::new(points, centres);
+    let score = |centers: Centers| {
+        let assigned = Assigned::new(points, centers);
         let terms = assigned.found.iter().enumerate();
         let inertia: f64 = terms.map(|(i, found)| points.weight(i) * found.square).sum();
-        (inertia, assigned.centres)
+        (inertia, assigned.centers)
     };
-    let mut scored: Vec<(f64, Centres)> = starts.into_par_iter().map(score).collect();
+    let mut scored: Vec<(f64, Centers)> = starts.into_par_iter().map(score).collect();
     scored.sort_by(|a, b| a.0.total_cmp(&b.0));
-    scored.into_iter().take(FINALISTS).map(|(_, centres)| centres).collect()
+    scored.into_iter().take(FINALISTS).map(|(_, centers)| centers).collect()
 }
 
-fn plus_plus(points: &Points<'_>, groups: usize, seed: Seed, start: u64) -> Centres {
+fn plus_plus(points: &Points<'_>, groups: usize, seed: Seed, start: u64) -> Centers {
     let blocks = Blocks::new(points);
-    let draws = |centre: usize| seed.at(Stream::KMeansStart, start, centre as u64);
+    let draws = |center: usize| seed.at(Stream::KMeansStart, start, center as u64);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 44")]
     let candidates = 2 + libm::log(groups as f64) as usize;
-    // Before there is a centre, rows are drawn by their weights alone.
+    // Before there is a center, rows are drawn by their weights alone.
     let weight_sums = block_sums(&blocks.weights);
     let first = pick(&mut draws(0), &weight_sums, &blocks.weights, blocks.rows);
     let mut nearest = Nearest::new(&blocks, points.row(first));
@@ -155,7 +155,7 @@ fn plus_plus(points: &Points<'_>, groups: usize, seed: Seed, start: u64) -> Cent
     }
     let shape = (chosen.len(), points.width());
     let rows = Array2::from_shape_fn(shape, |(c, j)| points.row(chosen[c])[j]);
-    let mut assigned = Assigned::new(points, Centres::new(rows));
+    let mut assigned = Assigned::new(points, Centers::new(rows));
     if start == 0 {
         for attempt in 0..EXCHANGES + groups {
             let Some(exchange) = assigned.exchange(points, &blocks, &mut draws(groups + attempt))
@@ -167,24 +167,24 @@ fn plus_plus(points: &Points<'_>, groups: usize, seed: Seed, start: u64) -> Cent
             }
         }
     }
-    assigned.centres
+    assigned.centers
 }
 
-/// Tries to make a finished run better: exchanges a centre, runs on, and keeps what is better.
+/// Tries to make a finished run better: exchanges a center, runs on, and keeps what is better.
 pub(super) fn refined(points: &Points<'_>, best: Lloyd, stop: Stop, seed: Seed) -> Lloyd {
     if points.len() >= 2 * SAMPLE {
         return best;
     }
     let blocks = Blocks::new(points);
     let mut best = best;
-    for attempt in 0..(EXCHANGES + best.centres.len()) as u64 {
+    for attempt in 0..(EXCHANGES + best.centers.len()) as u64 {
         let mut draws = seed.at(Stream::KMeansStart, u64::MAX, attempt);
-        let mut assigned = Assigned::new(points, best.centres.clone());
+        let mut assigned = Assigned::new(points, best.centers.clone());
         let Some(exchange) = assigned.exchange(points, &blocks, &mut draws) else {
             break;
         };
-        assigned.centres = assigned.centres.with_row(exchange.gone, points.row(exchange.row));
-        let next = Lloyd::run(points, assigned.centres, stop);
+        assigned.centers = assigned.centers.with_row(exchange.gone, points.row(exchange.row));
+        let next = Lloyd::run(points, assigned.centers, stop);
         if next.inertia < best.inertia {
             best = Lloyd { iterations: best.iterations + next.iterations, ..next };
         }
@@ -197,26 +197,26 @@ fn smallest(values: &[f64]) -> Option<usize> {
     (0..values.len()).reduce(|best, next| if values[next] < values[best] { next } else { best })
 }
 
-/// A row that may take the place of a centre.
+/// A row that may take the place of a center.
 struct Exchange {
     row: usize,
     gone: usize,
     /// By how much Σ wᵢDᵢ² becomes smaller.
     gain: f64,
-    /// The squared distance of every row to the new centre.
+    /// The squared distance of every row to the new center.
     distances: Vec<[f64; BLOCK]>,
 }
 
 impl Assigned {
-    /// A row drawn with probability ∝ wᵢDᵢ², and the centre that it had best replace; `None` if every
-    /// row sits on a centre.
+    /// A row drawn with probability ∝ wᵢDᵢ², and the center that it had best replace; `None` if every
+    /// row sits on a center.
     fn exchange(
         &self,
         points: &Points<'_>,
         blocks: &Blocks,
         draws: &mut Draws,
     ) -> Option<Exchange> {
-        let k = self.centres.len();
+        let k = self.centers.len();
         let mut weighted = vec![0.0; blocks.weights.len()];
         for ((out, found), &weight) in weighted.iter_mut().zip(&self.found).zip(&blocks.weights) {
             *out = found.square * weight;
@@ -228,7 +228,7 @@ impl Assigned {
         }
         let row = pick(draws, &sums, &weighted, blocks.rows);
         let candidate = points.row(row);
-        // Σ wᵢ·min(Dᵢ², dᵢ²), and for every centre what its rows lose if it goes.
+        // Σ wᵢ·min(Dᵢ², dᵢ²), and for every center what its rows lose if it goes.
         let (costs, distances): (Vec<Vec<f64>>, Vec<[f64; BLOCK]>) = self
             .found
             .par_chunks(BLOCK)
@@ -238,7 +238,7 @@ impl Assigned {
                 let mut distances = [0.0; BLOCK];
                 let mut costs = vec![0.0; k + 1];
                 let (values, weights) = (blocks.block(block), blocks.weights_of(block));
-                vectorised(
+                vectorized(
                     (&mut costs, &mut distances),
                     #[inline(always)]
                     |(costs, distances)| {
@@ -269,19 +269,19 @@ impl Assigned {
 
     fn apply(&mut self, points: &Points<'_>, exchange: &Exchange) {
         let gone = exchange.gone;
-        self.centres = self.centres.with_row(gone, points.row(exchange.row));
-        let centres = &self.centres;
+        self.centers = self.centers.with_row(gone, points.row(exchange.row));
+        let centers = &self.centers;
         let blocks = self.found.par_chunks_mut(BLOCK).zip(&exchange.distances).enumerate();
         blocks.with_min_len(TASK).for_each(|(block, (found, distances))| {
-            let mut scratch = centres.scratch();
-            vectorised(
+            let mut scratch = centers.scratch();
+            vectorized(
                 found,
                 #[inline(always)]
                 |found| {
                     for (lane, (found, &distance)) in found.iter_mut().zip(distances).enumerate() {
                         if found.first == gone || found.second == gone {
                             let row = points.row(block * BLOCK + lane);
-                            *found = centres.nearest(row, &mut scratch);
+                            *found = centers.nearest(row, &mut scratch);
                         } else {
                             found.offer(gone, distance);
                         }
@@ -292,21 +292,21 @@ impl Assigned {
     }
 }
 
-/// The squared distance of every row to the nearest centre, and the weighted sum of each block.
+/// The squared distance of every row to the nearest center, and the weighted sum of each block.
 struct Nearest {
     squares: Vec<f64>,
     potential: Vec<f64>,
 }
 
 impl Nearest {
-    fn new(blocks: &Blocks, centre: &[f64]) -> Self {
+    fn new(blocks: &Blocks, center: &[f64]) -> Self {
         let squares = vec![f64::INFINITY; blocks.weights.len()];
         let mut nearest = Self { squares, potential: vec![] };
-        nearest.update(blocks, centre);
+        nearest.update(blocks, center);
         nearest
     }
 
-    fn update(&mut self, blocks: &Blocks, centre: &[f64]) {
+    fn update(&mut self, blocks: &Blocks, center: &[f64]) {
         self.potential = self
             .squares
             .par_chunks_mut(BLOCK)
@@ -314,13 +314,13 @@ impl Nearest {
             .with_min_len(TASK)
             .map(|(block, squares)| {
                 let (values, weights) = (blocks.block(block), blocks.weights_of(block));
-                vectorised(
+                vectorized(
                     squares,
                     #[inline(always)]
                     |squares| {
                         let mut sums = [0.0; LANES];
                         for first in (0..BLOCK).step_by(LANES) {
-                            let distances = squared_distances(values, first, centre);
+                            let distances = squared_distances(values, first, center);
                             for lane in 0..LANES {
                                 let square = &mut squares[first + lane];
                                 *square = smaller(*square, distances[lane]);
@@ -334,7 +334,7 @@ impl Nearest {
             .collect();
     }
 
-    /// The weighted sum over all rows if each candidate were the next centre.
+    /// The weighted sum over all rows if each candidate were the next center.
     fn potentials_with(&self, blocks: &Blocks, candidates: &[&[f64]]) -> Vec<f64> {
         let parts: Vec<Vec<f64>> = (0..blocks.len())
             .into_par_iter()
@@ -343,7 +343,7 @@ impl Nearest {
                 let (values, weights) = (blocks.block(block), blocks.weights_of(block));
                 let squares = &self.squares[block * BLOCK..(block + 1) * BLOCK];
                 let mut totals = vec![0.0; candidates.len()];
-                vectorised(
+                vectorized(
                     &mut totals,
                     #[inline(always)]
                     |totals| {

@@ -1,4 +1,4 @@
-//! A run on disk: safetensors with the weights, what the optimiser remembers and the best weights so far.
+//! A run on disk: safetensors with the weights, what the optimizer remembers and the best weights so far.
 
 use std::collections::HashMap;
 

@@ -4,7 +4,7 @@
 //! an end to treat apart. An entry of a product is summed from the first term to the last with fused
 //! multiplications and additions: its bits do not depend on how wide the machine's vectors are.
 
-pub(crate) use windlass::simd::vectorised;
+pub(crate) use windlass::simd::vectorized;
 
 /// Numbers that are worked on side by side.
 pub(crate) const LANES: usize = 16;
@@ -48,7 +48,7 @@ pub(crate) fn product(
     const TILE: usize = 6;
     debug_assert_eq!(width % LANES, 0);
     let right = &right[..inner * width];
-    vectorised(
+    vectorized(
         out,
         #[inline(always)]
         |out| {
@@ -139,7 +139,7 @@ pub(crate) fn product_with_rows(
     out: &mut [f32],
     out_width: usize,
 ) {
-    vectorised(
+    vectorized(
         out,
         #[inline(always)]
         |out| {
@@ -160,7 +160,7 @@ pub(crate) fn transpose(values: &[f32], width: usize, out: &mut [f32], out_width
     const SIDE: usize = 8;
     let rows = values.len() / width;
     let whole = rows / SIDE * SIDE;
-    vectorised(
+    vectorized(
         out,
         #[inline(always)]
         |out| {
@@ -188,7 +188,7 @@ pub(crate) fn transpose(values: &[f32], width: usize, out: &mut [f32], out_width
 
 /// The sum of every column.
 pub(crate) fn column_sums(values: &[f32], width: usize, out: &mut [f32]) {
-    vectorised(
+    vectorized(
         out,
         #[inline(always)]
         |out| {

@@ -1,7 +1,7 @@
 //! What to make of a table: everything that decides a model.
 
 use serde::{Deserialize, Serialize};
-use windlass_table::{AnchorChoice, Clusters, Columns, Method};
+use windlass_table::{AnchorSource, ClusterCount, Columns, Method};
 use windlass_train::{Activation, FittedOn, Training};
 
 use crate::{ForestSettings, Scaling, Split};
@@ -9,7 +9,7 @@ use crate::{ForestSettings, Scaling, Split};
 /// Everything that decides a model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Recipe {
+pub struct ModelConfig {
     /// Which columns are what.
     pub columns: Columns,
     /// Leave out rows without a finite target instead of refusing them.
@@ -22,7 +22,7 @@ pub struct Recipe {
     pub kind: Kind,
     /// Rows that are made before anything is learnt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub enlarge: Option<EnlargeRecipe>,
+    pub enlarge: Option<PreAugmentConfig>,
     /// What random numbers depend on.
     pub seed: u64,
 }
@@ -30,7 +30,7 @@ pub struct Recipe {
 /// Rows that are made before anything is learnt, from scaled features and targets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct EnlargeRecipe {
+pub struct PreAugmentConfig {
     /// The method.
     pub method: Method,
     /// Synthetic rows for every training row.
@@ -42,7 +42,7 @@ pub struct EnlargeRecipe {
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
     /// A dense network, or a committee of them.
-    Network(Box<NetworkRecipe>),
+    Network(Box<NetworkConfig>),
     /// A linear model with a penalty on its coefficients.
     Ridge {
         /// The penalty.
@@ -51,9 +51,9 @@ pub enum Kind {
     /// Anchor regression.
     Anchor {
         /// Which rows belong together.
-        anchors: AnchorChoice,
+        anchors: AnchorSource,
         /// How many groups, where they are found.
-        clusters: Clusters,
+        clusters: ClusterCount,
         /// How strong shifts along the anchors are expected to be.
         gamma: f64,
         /// A penalty on the coefficients.
@@ -62,13 +62,13 @@ pub enum Kind {
     /// A random forest.
     Forest(ForestSettings),
     /// What held-out rows say is best, or an average of several.
-    Auto(AutoRecipe),
+    Auto(AutoConfig),
 }
 
 /// A choice among models by rows held out in turn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct AutoRecipe {
+pub struct AutoConfig {
     /// The parts that are held out in turn.
     pub folds: usize,
     /// Which rows may not be on both sides.
@@ -80,7 +80,7 @@ pub struct AutoRecipe {
 /// A network and its training.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct NetworkRecipe {
+pub struct NetworkConfig {
     /// Units of every hidden layer.
     pub hidden: Vec<usize>,
     /// What they do.
@@ -88,9 +88,9 @@ pub struct NetworkRecipe {
     /// How it is trained.
     pub training: Training,
     /// Augmentation inside the loop.
-    pub augment: Option<AugmentRecipe>,
+    pub augment: Option<InLoopAugmentConfig>,
     /// Rows that the best epoch is chosen by.
-    pub valid: Valid,
+    pub valid: Validation,
     /// Which of them may not be learnt from.
     #[serde(default)]
     pub split: Split,
@@ -102,7 +102,7 @@ pub struct NetworkRecipe {
 /// Augmentation inside the loop.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct AugmentRecipe {
+pub struct InLoopAugmentConfig {
     /// The method.
     pub method: Method,
     /// After which hidden layer; 0 is the input.
@@ -116,7 +116,7 @@ pub struct AugmentRecipe {
 /// Rows that the best epoch is chosen by.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Valid {
+pub enum Validation {
     /// None: the last epoch it is.
     None,
     /// A share of the rows.

@@ -1,24 +1,24 @@
-//! Centres, and which of them are nearest to a row.
+//! Centers, and which of them are nearest to a row.
 
 use ndarray::Array2;
 use rayon::prelude::*;
 
 use super::{CHUNK, Points};
-use crate::simd::vectorised;
+use crate::simd::vectorized;
 
-/// Centres, row-major for one distance and column-major for all of them.
+/// Centers, row-major for one distance and column-major for all of them.
 #[derive(Debug, Clone)]
-pub(super) struct Centres {
+pub(super) struct Centers {
     pub(super) rows: Array2<f64>,
     /// Columns × `padded`, filled up with infinity, which is never nearest.
     columns: Vec<f64>,
     padded: usize,
 }
 
-/// Centres whose distances are computed together.
+/// Centers whose distances are computed together.
 const LANES: usize = 8;
 
-/// The two centres nearest to a row, and their squared distances.
+/// The two centers nearest to a row, and their squared distances.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Nearest {
     pub(super) first: usize,
@@ -28,45 +28,45 @@ pub(super) struct Nearest {
 }
 
 impl Nearest {
-    /// Takes a centre into account.
+    /// Takes a center into account.
     #[inline(always)]
-    pub(super) fn offer(&mut self, centre: usize, square: f64) {
+    pub(super) fn offer(&mut self, center: usize, square: f64) {
         if square < self.square {
             let (second, second_square) = (self.first, self.square);
-            *self = Self { first: centre, square, second, second_square };
+            *self = Self { first: center, square, second, second_square };
         } else if square < self.second_square {
-            (self.second, self.second_square) = (centre, square);
+            (self.second, self.second_square) = (center, square);
         }
     }
 }
 
-/// Centres, and what is nearest to every row.
+/// Centers, and what is nearest to every row.
 pub(super) struct Assigned {
-    pub(super) centres: Centres,
+    pub(super) centers: Centers,
     pub(super) found: Vec<Nearest>,
 }
 
 impl Assigned {
-    pub(super) fn new(points: &Points<'_>, centres: Centres) -> Self {
+    pub(super) fn new(points: &Points<'_>, centers: Centers) -> Self {
         let nothing = Nearest { first: 0, square: 0.0, second: 0, second_square: 0.0 };
         let mut found = vec![nothing; points.len()];
         found.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, found)| {
-            let mut distances = centres.scratch();
-            vectorised(
+            let mut distances = centers.scratch();
+            vectorized(
                 found,
                 #[inline(always)]
                 |found| {
                     for (i, found) in (chunk * CHUNK..).zip(found) {
-                        *found = centres.nearest(points.row(i), &mut distances);
+                        *found = centers.nearest(points.row(i), &mut distances);
                     }
                 },
             );
         });
-        Self { centres, found }
+        Self { centers, found }
     }
 }
 
-impl Centres {
+impl Centers {
     pub(super) fn new(rows: Array2<f64>) -> Self {
         let (k, d) = rows.dim();
         let padded = k.next_multiple_of(LANES);
@@ -85,9 +85,9 @@ impl Centres {
         self.rows.nrows()
     }
 
-    pub(super) fn row(&self, centre: usize) -> &[f64] {
+    pub(super) fn row(&self, center: usize) -> &[f64] {
         let d = self.rows.ncols();
-        &self.rows.as_slice().expect("standard layout")[centre * d..(centre + 1) * d]
+        &self.rows.as_slice().expect("standard layout")[center * d..(center + 1) * d]
     }
 
     /// A buffer for [`nearest`](Self::nearest).
@@ -95,7 +95,7 @@ impl Centres {
         vec![0.0; self.padded]
     }
 
-    /// The nearest centre, the first of them in a tie, and the second nearest.
+    /// The nearest center, the first of them in a tie, and the second nearest.
     #[inline(always)]
     pub(super) fn nearest(&self, x: &[f64], distances: &mut [f64]) -> Nearest {
         for (first, out) in distances.chunks_exact_mut(LANES).enumerate() {
@@ -111,18 +111,18 @@ impl Centres {
         }
         let far = f64::INFINITY;
         let mut found = Nearest { first: 0, square: far, second: 0, second_square: far };
-        for (centre, &square) in distances[..self.len()].iter().enumerate() {
-            found.offer(centre, square);
+        for (center, &square) in distances[..self.len()].iter().enumerate() {
+            found.offer(center, square);
         }
         found
     }
 
-    /// The same centres but for one.
-    pub(super) fn with_row(&self, centre: usize, row: &[f64]) -> Self {
+    /// The same centers but for one.
+    pub(super) fn with_row(&self, center: usize, row: &[f64]) -> Self {
         let mut changed = self.clone();
         for (j, &value) in row.iter().enumerate() {
-            changed.rows[(centre, j)] = value;
-            changed.columns[j * self.padded + centre] = value;
+            changed.rows[(center, j)] = value;
+            changed.columns[j * self.padded + center] = value;
         }
         changed
     }

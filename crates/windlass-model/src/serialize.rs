@@ -9,7 +9,9 @@ use serde::Deserialize;
 use windlass::regress::LinearModel;
 use windlass_train::{Network, Parameters, Shape};
 
-use crate::model::{Body, BodyCard, Card, FORMAT, Member, MemberCard};
+use crate::model::{
+    EnsembleMember, Estimator, EstimatorMetadata, FORMAT, MemberMetadata, ModelMetadata,
+};
 use crate::{Error, Forest, ForestArrays, Model, Result};
 
 /// The key of the card in the file's metadata.
@@ -46,21 +48,21 @@ impl Written {
         self.put(name, Dtype::U32, &[values.len()], bytes);
     }
 
-    fn body(&mut self, body: &Body) {
+    fn body(&mut self, body: &Estimator) {
         match body {
-            Body::Network(network) => {
+            Estimator::Network(network) => {
                 for (place, (weights, bias)) in network.to_parameters().iter().enumerate() {
                     let name = |what: &str| format!("layer{place}.{what}");
                     self.floats(&name("weight"), weights.shape(), weights.iter());
                     self.floats(&name("bias"), &[bias.len()], bias.iter());
                 }
             }
-            Body::Linear(linear) => {
+            Estimator::Linear(linear) => {
                 let (b, c) = (linear.coefficients(), linear.intercept());
                 self.doubles("coefficients", b.shape(), b.iter());
                 self.doubles("intercept", c.shape(), c.iter());
             }
-            Body::Forest(forest) => {
+            Estimator::Forest(forest) => {
                 let arrays = forest.to_arrays();
                 let starts = arrays.starts.iter().flat_map(|start| start.to_le_bytes()).collect();
                 self.put("trees", Dtype::U64, &[arrays.starts.len()], starts);
@@ -111,10 +113,10 @@ impl Read<'_> {
         Ok(self.list(name, Dtype::U32, u32::from_le_bytes)?.1)
     }
 
-    fn body(&self, card: &MemberCard) -> Result<Body, Refusal> {
+    fn body(&self, card: &MemberMetadata) -> Result<Estimator, Refusal> {
         let (inputs, outputs) = (card.preparation.width(), card.preparation.targets.len());
         Ok(match &card.body {
-            BodyCard::Network(shape) => {
+            EstimatorMetadata::Network(shape) => {
                 if shape.outputs != outputs {
                     return Err("its card contradicts itself".into());
                 }
@@ -129,14 +131,14 @@ impl Read<'_> {
                     parameters.push((weights, self.floats(&format!("layer{layer}.bias"))?.1));
                 }
                 let network = Network::with_parameters(shape, &parameters);
-                Body::Network(network.map_err(|error| error.to_string())?)
+                Estimator::Network(network.map_err(|error| error.to_string())?)
             }
-            BodyCard::Linear => {
+            EstimatorMetadata::Linear => {
                 let b = matrix((inputs, outputs), self.doubles("coefficients")?)?;
                 let c = Array1::from(self.doubles("intercept")?);
-                Body::Linear(LinearModel::new(b, c).map_err(|error| error.to_string())?)
+                Estimator::Linear(LinearModel::new(b, c).map_err(|error| error.to_string())?)
             }
-            BodyCard::Forest => {
+            EstimatorMetadata::Forest => {
                 let arrays = ForestArrays {
                     width: inputs,
                     targets: outputs,
@@ -147,7 +149,7 @@ impl Read<'_> {
                     right: self.counts("right")?,
                     value: self.doubles("value")?,
                 };
-                Body::Forest(Forest::from_arrays(arrays)?)
+                Estimator::Forest(Forest::from_arrays(arrays)?)
             }
         })
     }
@@ -188,16 +190,16 @@ impl Model {
             let (path, format, version) = (path.to_owned(), head.format, head.version);
             return Err(Error::OtherFormat { path, format, version });
         }
-        let card: Card = serde_json::from_str(card).map_err(|error| text(&error))?;
+        let card: ModelMetadata = serde_json::from_str(card).map_err(|error| text(&error))?;
         let mut members = vec![];
         for (number, member) in card.members.iter().enumerate() {
-            let targets = |of: &MemberCard| of.preparation.targets.len();
+            let targets = |of: &MemberMetadata| of.preparation.targets.len();
             if targets(member) != targets(&card.members[0]) {
                 return Err(bad("its members differ in their targets".into()));
             }
             let body = Read { number, tensors: &tensors }.body(member).map_err(bad)?;
             let (preparation, weight) = (member.preparation.clone(), member.weight);
-            members.push(Member { preparation, body, weight });
+            members.push(EnsembleMember { preparation, body, weight });
         }
         let weights = || members.iter().map(|member| member.weight);
         if members.is_empty() {

@@ -8,12 +8,14 @@ use arrow_schema::ffi::FFI_ArrowSchema;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyDict};
-use windlass_table::{Error, Identity, Settings, Task, Twins, row_ids, write_whole};
+use windlass_table::{
+    AugmentConfig, DuplicateCounter, Error, PassTask, RowIdSource, row_ids, write_atomic,
+};
 
 use crate::errors::{InputTypeError, Refused as _};
 use crate::options;
+use crate::runtime::away;
 use crate::table::{NAME, Table, column_roles, read, stream};
-use crate::work::away;
 
 /// The columns of anything that has `__arrow_c_schema__`.
 fn schema_of(object: &Bound<'_, PyAny>) -> PyResult<SchemaRef> {
@@ -28,24 +30,25 @@ fn schema_of(object: &Bound<'_, PyAny>) -> PyResult<SchemaRef> {
     Ok(Arc::new(schema))
 }
 
-fn identity(text: &str) -> PyResult<Identity> {
-    text.parse::<Identity>().refused()
+fn identity(text: &str) -> PyResult<RowIdSource> {
+    text.parse::<RowIdSource>().refused()
 }
 
 /// How many rows that hold the same came before, in other parts of the table.
-fn twins_of(before: Option<Vec<(i64, u32)>>) -> Option<Twins> {
-    before
-        .map(|pairs| Twins::new(pairs.into_iter().map(|(id, before)| (id.cast_unsigned(), before))))
+fn twins_of(before: Option<Vec<(i64, u32)>>) -> Option<DuplicateCounter> {
+    before.map(|pairs| {
+        DuplicateCounter::new(pairs.into_iter().map(|(id, before)| (id.cast_unsigned(), before)))
+    })
 }
 
 /// A method that is being fitted, in passes over rows that are elsewhere.
 #[pyclass(module = "windlass._windlass")]
-pub(crate) struct Fitting {
-    core: Option<windlass_table::Fitting>,
+pub(crate) struct FitDriver {
+    core: Option<windlass_table::FitDriver>,
 }
 
 #[pymethods]
-impl Fitting {
+impl FitDriver {
     #[new]
     #[pyo3(signature = (schema, name, options, *, target, roles, copies, originals, seed, clip, drop_missing_target, provenance, rows_by, memory))]
     #[expect(
@@ -68,7 +71,7 @@ impl Fitting {
         rows_by: &str,
         memory: u64,
     ) -> PyResult<Self> {
-        let settings = Settings {
+        let settings = AugmentConfig {
             columns: column_roles(target, roles)?,
             method: options::method(name, options)?,
             copies,
@@ -79,20 +82,21 @@ impl Fitting {
             provenance,
             rows_by: identity(rows_by)?,
         };
-        let core = windlass_table::Fitting::new(schema_of(schema)?, &settings, memory).refused()?;
+        let core =
+            windlass_table::FitDriver::new(schema_of(schema)?, &settings, memory).refused()?;
         Ok(Self { core: Some(core) })
     }
 
     /// The next pass: what it does, and what every part is to do; nothing when there is no more.
     fn task<'py>(&self, py: Python<'py>) -> PyResult<Option<(&'static str, Bound<'py, PyBytes>)>> {
-        let Some(task) = self.core.as_ref().and_then(windlass_table::Fitting::task) else {
+        let Some(task) = self.core.as_ref().and_then(windlass_table::FitDriver::task) else {
             return Ok(None);
         };
         Ok(Some((task.name(), PyBytes::new(py, &task.to_bytes().refused()?))))
     }
 
     /// Takes what a pass found in all rows.
-    fn take(&mut self, py: Python<'_>, part: &mut Part) -> PyResult<()> {
+    fn take(&mut self, py: Python<'_>, part: &mut PassAccumulator) -> PyResult<()> {
         let (Some(core), Some(part)) = (&mut self.core, part.core.take()) else {
             return Err(InputTypeError::new_err("it was taken already"));
         };
@@ -108,13 +112,13 @@ impl Fitting {
 
 /// What was found so far in some rows.
 #[pyclass(module = "windlass._windlass")]
-pub(crate) struct Part {
-    core: Option<windlass_table::Part>,
-    twins: Option<Twins>,
+pub(crate) struct PassAccumulator {
+    core: Option<windlass_table::PassAccumulator>,
+    twins: Option<DuplicateCounter>,
 }
 
 #[pymethods]
-impl Part {
+impl PassAccumulator {
     #[new]
     #[pyo3(signature = (task, schema, twins=None))]
     fn new(
@@ -122,8 +126,8 @@ impl Part {
         schema: &Bound<'_, PyAny>,
         twins: Option<Vec<(i64, u32)>>,
     ) -> PyResult<Self> {
-        let task = Task::from_bytes(task).refused()?;
-        let core = windlass_table::Part::new(&task, &*schema_of(schema)?).refused()?;
+        let task = PassTask::from_bytes(task).refused()?;
+        let core = windlass_table::PassAccumulator::new(&task, &*schema_of(schema)?).refused()?;
         Ok(Self { core: Some(core), twins: twins_of(twins) })
     }
 
@@ -165,7 +169,7 @@ pub(crate) struct FittedTable {
 impl FittedTable {
     /// Keeps it in a file, which the command takes as ``--fitted``.
     fn save(&self, path: PathBuf) -> PyResult<()> {
-        write_whole(&path, self.core.to_json().refused()?.as_bytes()).refused()
+        write_atomic(&path, self.core.to_json().refused()?.as_bytes()).refused()
     }
 
     /// Reads a file that :meth:`save` wrote, or the command with ``--save-fitted``.
@@ -216,9 +220,9 @@ impl FittedTable {
     #[getter]
     fn rows_by(&self) -> String {
         match &self.core.settings().rows_by {
-            Identity::Number => "number".into(),
-            Identity::Column(name) => format!("column:{name}"),
-            Identity::Content => "content".into(),
+            RowIdSource::Number => "number".into(),
+            RowIdSource::Column(name) => format!("column:{name}"),
+            RowIdSource::Content => "content".into(),
         }
     }
 
@@ -238,13 +242,13 @@ impl FittedTable {
 
 /// A fitted method that makes rows of batches.
 #[pyclass(module = "windlass._windlass")]
-pub(crate) struct RowMaker {
-    core: windlass_table::Ready,
-    twins: Option<Twins>,
+pub(crate) struct RowGenerator {
+    core: windlass_table::BoundFitted,
+    twins: Option<DuplicateCounter>,
 }
 
 #[pymethods]
-impl RowMaker {
+impl RowGenerator {
     #[new]
     #[pyo3(signature = (fitted, schema, twins=None))]
     fn new(

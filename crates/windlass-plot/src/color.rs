@@ -1,17 +1,17 @@
-//! The colours of the plots, and how a page may change them.
+//! The colors of the plots, and how a page may change them.
 
 use std::fmt::Write as _;
 
-/// Names, colours on white paper and colours on dark paper.
+/// Names, colors on white paper and colors on dark paper.
 const NAMED: [(&str, &str, &str); 5] = [
     ("paper", "#ffffff", "#15181c"),
     ("ink", "#24292f", "#e6e9ed"),
     ("faint", "#57606a", "#a3acb6"),
-    ("grey", "#8c959f", "#7d8691"),
+    ("gray", "#8c959f", "#7d8691"),
     ("grid", "#e7eaee", "#2c3138"),
 ];
 
-/// From Okabe and Ito and from Tol. With simulated colour blindness (Machado 2009), no two are
+/// From Okabe and Ito and from Tol. With simulated color blindness (Machado 2009), no two are
 /// nearer to each other than the nearest two of Okabe and Ito's own.
 #[rustfmt::skip]
 pub(crate) const PALETTE: [&str; 12] = [
@@ -27,13 +27,13 @@ const DARK_PALETTE: [&str; 12] = [
     "#c5ae76", "#a075f7", "#e86c78", "#56b3e8", "#c985ad", "#f1adbb",
 ];
 
-/// A colour. All but hues and shades have a class by which the style sheet of a page can change them.
+/// A color. All but hues and shades have a class by which the style sheet of a page can change them.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Colour {
+pub(crate) enum Color {
     Paper,
     Ink,
     Faint,
-    Grey,
+    Gray,
     Grid,
     /// One of the palette.
     Of(usize),
@@ -48,28 +48,28 @@ pub(crate) enum Colour {
     OnShade(f64),
 }
 
-impl Colour {
-    /// The attributes of what is filled with the colour.
+impl Color {
+    /// The attributes of what is filled with the color.
     pub(crate) fn fill(self) -> String {
         self.attributes("fill", "")
     }
 
-    /// The attributes of what is drawn with the colour as a line.
+    /// The attributes of what is drawn with the color as a line.
     pub(crate) fn stroke(self) -> String {
         self.attributes("stroke", "-line")
     }
 
     fn attributes(self, what: &str, ending: &str) -> String {
         let named = |i: usize| (NAMED[i].0.to_owned(), NAMED[i].1);
-        let (class, colour) = match self {
+        let (class, color) = match self {
             Self::Paper => named(0),
             Self::Ink => named(1),
             Self::Faint => named(2),
-            Self::Grey => named(3),
+            Self::Gray => named(3),
             Self::Grid => named(4),
             Self::Of(i) => (format!("c{i}"), PALETTE[i]),
             Self::Hue { number, of } => {
-                // Neighbours in hue differ in lightness.
+                // Neighbors in hue differ in lightness.
                 let lightness = [0.6, 0.76][number % 2];
                 let hue = oklch(lightness, 0.13, number as f64 / of as f64);
                 return format!(" {what}='{}'", hex(hue));
@@ -81,15 +81,15 @@ impl Colour {
                 return format!(" {what}='{}'", if dark { "#ffffff" } else { "#000000" });
             }
         };
-        format!(" {what}='{colour}' class='wl-{class}{ending}'")
+        format!(" {what}='{color}' class='wl-{class}{ending}'")
     }
 }
 
-/// The style sheet of a page that holds plots as inline SVG. With it they follow the page's colour
+/// The style sheet of a page that holds plots as inline SVG. With it they follow the page's color
 /// scheme, and are dark on light when printed.
 ///
-/// Whatever has a colour has a class too: `wl-ink` is filled with ink and `wl-ink-line` is a line
-/// of ink; likewise `paper`, `faint`, `grey`, `grid` and the palette, `c0` to `c11`. The colours
+/// Whatever has a color has a class too: `wl-ink` is filled with ink and `wl-ink-line` is a line
+/// of ink; likewise `paper`, `faint`, `gray`, `grid` and the palette, `c0` to `c11`. The colors
 /// are variables, such as `--wl-paper`, which a page may use or set.
 ///
 /// ```
@@ -101,9 +101,9 @@ impl Colour {
 pub fn stylesheet() -> String {
     let palette = |i: usize| (format!("c{i}"), PALETTE[i], DARK_PALETTE[i]);
     let named = NAMED.into_iter().map(|(name, light, dark)| (name.to_owned(), light, dark));
-    let colours: Vec<_> = named.chain((0..PALETTE.len()).map(palette)).collect();
+    let colors: Vec<_> = named.chain((0..PALETTE.len()).map(palette)).collect();
     let (mut light, mut dark, mut rules) = (String::new(), String::new(), String::new());
-    for (name, on_white, on_dark) in colours {
+    for (name, on_white, on_dark) in colors {
         // Writing to a string cannot fail.
         let _ = write!(light, "--wl-{name}:{on_white};");
         let _ = write!(dark, "--wl-{name}:{on_dark};");
@@ -116,7 +116,7 @@ pub fn stylesheet() -> String {
     )
 }
 
-/// The nearest sRGB colour to one of OKLCH; the hue in turns.
+/// The nearest sRGB color to one of OKLCH; the hue in turns.
 fn oklch(lightness: f64, chroma: f64, hue: f64) -> [u8; 3] {
     let (sin, cos) = (hue * std::f64::consts::TAU).sin_cos();
     let lms = [[0.3963, 0.2158], [-0.1056, -0.0639], [-0.0895, -1.2915]]
@@ -163,9 +163,9 @@ mod tests {
     }
 
     #[test]
-    fn colours_are_legible_on_dark_paper() {
+    fn colors_are_legible_on_dark_paper() {
         let paper = NAMED[0].2;
-        assert!(DARK_PALETTE.iter().all(|colour| contrast(colour, paper) >= 4.4));
+        assert!(DARK_PALETTE.iter().all(|color| contrast(color, paper) >= 4.4));
         for (_, light, dark) in &NAMED[1..3] {
             assert!(contrast(light, NAMED[0].1) >= 4.5 && contrast(dark, paper) >= 4.5);
         }
@@ -173,24 +173,24 @@ mod tests {
 
     #[test]
     fn shades_grow_lighter_and_are_legible() {
-        let hex = |colour: Colour| colour.fill().split('\'').nth(1).unwrap().to_owned();
+        let hex = |color: Color| color.fill().split('\'').nth(1).unwrap().to_owned();
         let shades: Vec<_> = (0..=50).map(|i| f64::from(i) / 50.0).collect();
         for at in &shades {
-            assert!(contrast(&hex(Colour::Shade(*at)), &hex(Colour::OnShade(*at))) >= 4.5);
+            assert!(contrast(&hex(Color::Shade(*at)), &hex(Color::OnShade(*at))) >= 4.5);
         }
         let luminance: Vec<_> = shades.iter().map(|at| luminance(shade(*at))).collect();
         assert!(luminance.windows(2).all(|pair| pair[0] < pair[1]));
         // Cells are seen on either paper.
-        assert!(contrast(&hex(Colour::Shade(0.0)), NAMED[0].2) > 1.4);
-        assert!(contrast(&hex(Colour::Shade(1.0)), NAMED[0].1) > 1.2);
+        assert!(contrast(&hex(Color::Shade(0.0)), NAMED[0].2) > 1.4);
+        assert!(contrast(&hex(Color::Shade(1.0)), NAMED[0].1) > 1.2);
     }
 
     #[test]
     fn every_class_has_a_rule_and_every_variable_a_value() {
         let css = stylesheet();
-        let colours = [Colour::Paper, Colour::Ink, Colour::Faint, Colour::Grey, Colour::Grid];
-        for colour in colours.into_iter().chain((0..12).map(Colour::Of)) {
-            for attributes in [colour.fill(), colour.stroke()] {
+        let colors = [Color::Paper, Color::Ink, Color::Faint, Color::Gray, Color::Grid];
+        for color in colors.into_iter().chain((0..12).map(Color::Of)) {
+            for attributes in [color.fill(), color.stroke()] {
                 let (hex, class) = attributes.split_once(" class='").unwrap();
                 let class = class.trim_end_matches('\'');
                 let name = class.trim_end_matches("-line");

@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use windlass_table::write_whole;
+use windlass_table::write_atomic;
 
 use crate::{Error, Record, Result};
 
@@ -32,7 +32,7 @@ const RESULTS: &str = "results.json";
 
 /// A folder of results. Every run is in it as soon as it has ended.
 #[derive(Debug)]
-pub struct Folder {
+pub struct RunDir {
     path: PathBuf,
     /// The command that started it.
     command: String,
@@ -60,7 +60,7 @@ pub fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
     serde_json::from_str(&text).map(Some).map_err(bad)
 }
 
-impl Folder {
+impl RunDir {
     /// Starts a folder; one that has results is refused.
     pub fn create(path: &Path, plan: &Plan<impl Serialize>) -> Result<Self> {
         for name in [PLAN, RESULTS, RUNS, "report.html", "pictures"] {
@@ -69,7 +69,7 @@ impl Folder {
             }
         }
         fs::create_dir_all(path).map_err(io("create", path))?;
-        write_whole(&path.join(PLAN), &to_json(plan))?;
+        write_atomic(&path.join(PLAN), &to_json(plan))?;
         Self::open(path, &plan.command)
     }
 
@@ -149,7 +149,7 @@ impl Folder {
         if let Some(folder) = place.parent() {
             fs::create_dir_all(folder).map_err(io("create", folder))?;
         }
-        Ok(write_whole(&place, bytes)?)
+        Ok(write_atomic(&place, bytes)?)
     }
 
     /// Whether there is nothing in it that would be lost.

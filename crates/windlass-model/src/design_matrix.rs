@@ -5,11 +5,11 @@ use std::path::Path;
 use arrow_array::RecordBatch;
 use ndarray::Array2;
 use windlass::{Copies, Plan, Samples, Seed};
-use windlass_table::Frame;
+use windlass_table::LoadedTable;
 
-use crate::preparation::weights;
-use crate::recipe::EnlargeRecipe;
-use crate::{Preparation, Result, groups};
+use crate::config::PreAugmentConfig;
+use crate::preprocessing::weights;
+use crate::{Preprocessing, Result, groups};
 
 /// Scaled features and targets, and how much rows count.
 pub(crate) struct Numbers {
@@ -21,10 +21,10 @@ pub(crate) struct Numbers {
 impl Numbers {
     /// The numbers of some rows of a table.
     pub(crate) fn of(
-        frame: &Frame,
+        frame: &LoadedTable,
         rows: &RecordBatch,
         path: &Path,
-        preparation: &Preparation,
+        preparation: &Preprocessing,
     ) -> Result<Self> {
         Ok(Self {
             x: preparation.features(rows, path, 0)?,
@@ -46,7 +46,7 @@ impl Numbers {
     pub(crate) fn enlarged(
         self,
         rows: &RecordBatch,
-        enlarge: &EnlargeRecipe,
+        enlarge: &PreAugmentConfig,
         seed: Seed,
     ) -> Result<Self> {
         let fitted = groups::method(rows, &enlarge.method)?.fit(&self.samples()?, seed)?;

@@ -7,10 +7,10 @@ use arrow_array::RecordBatch;
 use serde::Serialize;
 use windlass::regress::AnchorRegression;
 use windlass::{Partition, Samples, Seed};
-use windlass_table::{AnchorChoice, Clusters, Columns, Frame, select};
+use windlass_table::{AnchorSource, ClusterCount, Columns, LoadedTable, select};
 
-use crate::preparation::weights;
-use crate::{Error, Preparation, Result, Scaling, groups};
+use crate::preprocessing::weights;
+use crate::{Error, Preprocessing, Result, Scaling, groups};
 
 /// Anchor regression for several strengths.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -50,9 +50,9 @@ pub struct PathRow {
 impl GammaPath {
     /// Fits the path, then again without each group (of more than ten, without a tenth of them).
     pub fn fit(
-        (frame, path): (&Frame, &Path),
+        (frame, path): (&LoadedTable, &Path),
         columns: &Columns,
-        (anchors, clusters): (&AnchorChoice, Clusters),
+        (anchors, clusters): (&AnchorSource, ClusterCount),
         gammas: &[f64],
         penalty: f64,
         seed: u64,
@@ -125,7 +125,7 @@ impl GammaPath {
 
 /// Rows that a regression is fitted on.
 struct Fit {
-    preparation: Preparation,
+    preparation: Preprocessing,
     notes: Vec<String>,
     x: ndarray::Array2<f64>,
     y: ndarray::Array2<f64>,
@@ -133,9 +133,13 @@ struct Fit {
 }
 
 impl Fit {
-    fn new((frame, path): (&Frame, &Path), rows: &RecordBatch, columns: &Columns) -> Result<Self> {
+    fn new(
+        (frame, path): (&LoadedTable, &Path),
+        rows: &RecordBatch,
+        columns: &Columns,
+    ) -> Result<Self> {
         let scalings = (Scaling::Standard, Scaling::Standard);
-        let (preparation, notes) = Preparation::fit(frame, rows, columns, scalings)?;
+        let (preparation, notes) = Preprocessing::fit(frame, rows, columns, scalings)?;
         let x = preparation.features(rows, path, 0)?;
         let y = preparation.scaled_targets(rows);
         let weights = weights(frame, rows, path)?;

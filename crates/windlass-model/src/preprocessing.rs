@@ -13,7 +13,7 @@ use arrow_array::{Array, ArrayRef, RecordBatch, StringArray};
 use ndarray::{Array2, ArrayView2};
 use serde::{Deserialize, Serialize};
 use windlass::Real as _;
-use windlass_table::{Columns, Frame, LEVELS, Role, in_words, is_numeric, numbers, words};
+use windlass_table::{Columns, LEVELS, LoadedTable, Role, in_words, is_numeric, numbers, words};
 
 use crate::{Error, Result};
 
@@ -32,14 +32,14 @@ pub enum Scaling {
 
 /// `(x − offset)/scale`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Scale {
+pub struct FittedScaling {
     /// What is taken off.
     pub offset: f64,
     /// What the rest is divided by.
     pub scale: f64,
 }
 
-impl Scale {
+impl FittedScaling {
     /// Of values and their weights.
     fn of(values: &[(f64, f64)], scaling: Scaling) -> Self {
         match scaling {
@@ -81,7 +81,7 @@ pub enum Input {
         name: String,
         /// How it is scaled.
         #[serde(flatten)]
-        scale: Scale,
+        scale: FittedScaling,
         /// What a missing value counts as.
         fill: f64,
         /// Whether a further number says that it was missing.
@@ -124,12 +124,12 @@ pub struct Target {
     pub name: String,
     /// How it is scaled.
     #[serde(flatten)]
-    pub scale: Scale,
+    pub scale: FittedScaling,
 }
 
 /// All that is done to a row before a model sees it, and to a prediction after.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Preparation {
+pub struct Preprocessing {
     /// What the model reads.
     pub inputs: Vec<Input>,
     /// What it predicts.
@@ -140,7 +140,7 @@ pub struct Preparation {
 pub type Unknown = Vec<(String, u64)>;
 
 /// How much rows count, by the column of the training table that says so.
-pub fn weights(frame: &Frame, rows: &RecordBatch, path: &Path) -> Result<Option<Vec<f64>>> {
+pub fn weights(frame: &LoadedTable, rows: &RecordBatch, path: &Path) -> Result<Option<Vec<f64>>> {
     let Some(place) = frame.roles.weight() else { return Ok(None) };
     let schema = frame.batch.schema();
     let column = schema.field(place).name().clone();
@@ -170,10 +170,10 @@ fn names(column: &ArrayRef) -> StringArray {
     numbers(column).iter().map(|value| value.map(name)).collect()
 }
 
-impl Preparation {
+impl Preprocessing {
     /// Looks at training rows, and says which columns were left out and why.
     pub fn fit(
-        frame: &Frame,
+        frame: &LoadedTable,
         rows: &RecordBatch,
         columns: &Columns,
         (scaling, target_scaling): (Scaling, Scaling),
@@ -194,7 +194,7 @@ impl Preparation {
             match frame.roles.roles[place] {
                 Role::Continuous => {
                     let present = counted(column);
-                    let scale = Scale::of(&present, scaling);
+                    let scale = FittedScaling::of(&present, scaling);
                     let first = present.first().map_or(0.0, |(value, _)| *value);
                     if present.is_empty() {
                         notes.push(format!("`{name}` has no values: left out"));
@@ -245,7 +245,7 @@ impl Preparation {
             let name = schema.field(place).name().clone();
             let values = counted(rows.column(place));
             let first = values.first().map_or(0.0, |(value, _)| *value);
-            let scale = Scale::of(&values, target_scaling);
+            let scale = FittedScaling::of(&values, target_scaling);
             if values.iter().all(|&(value, _)| value == first) || !scale.can_divide() {
                 return Err(Error::ConstantTarget { column: name, value: first });
             }

@@ -14,12 +14,12 @@ use arrow_array::{
 use ndarray::{Array2, Axis};
 use tempfile::TempDir;
 use windlass::{
-    Ada, Anchors, CMixup, Clustering, Copies, Fitted, GammaLaw, KMeans, Method as _, Mixup, Noise,
-    On, Partition, Per, Plan, Samples, Scale, Seed, Stream,
+    Ada, Anchors, CMixup, ClusterOn, ClusterScaling, Clustering, Copies, Fitted, GammaDistribution,
+    KMeans, Method as _, Mixup, Noise, Partition, Per, Plan, Samples, Seed, Stream,
 };
 use windlass_table::{
-    AdaSettings, AnchorChoice, Augmentation, Clusters, DEFAULT_MEMORY, Frame, Integers, Method,
-    ReadOptions, Settings, Sink, Table, WriteOptions,
+    AdaConfig, AnchorSource, AugmentConfig, Augmentation, ClusterCount, DEFAULT_MEMORY,
+    IntegerHandling, LoadedTable, Method, ReadOptions, Sink, Table, WriteOptions,
 };
 
 struct Desk(TempDir);
@@ -36,7 +36,7 @@ impl Desk {
     }
 }
 
-fn augmented(table: &Table, settings: &Settings) -> Vec<RecordBatch> {
+fn augmented(table: &Table, settings: &AugmentConfig) -> Vec<RecordBatch> {
     let augmentation = Augmentation::fit(table, settings, DEFAULT_MEMORY, &()).unwrap();
     let mut batches = vec![];
     augmentation
@@ -79,7 +79,7 @@ fn same_as_library(rows: usize, method: Method, fitted: &dyn Fn(&Samples<'_>) ->
     let (more_x, more_y) = (plan.features(x.view()).unwrap(), plan.targets(y.view()).unwrap());
     let table = Desk::new();
     let table = table.table(&text);
-    let settings = Settings { method, copies: 3, seed: 7, ..Settings::new(&["y"]) };
+    let settings = AugmentConfig { method, copies: 3, seed: 7, ..AugmentConfig::new(&["y"]) };
     let batches = augmented(&table, &settings);
     for (name, expected) in [
         ("a", more_x.column(0)),
@@ -97,7 +97,7 @@ fn same_as_library(rows: usize, method: Method, fitted: &dyn Fn(&Samples<'_>) ->
 #[test]
 fn groups_are_the_library_s() {
     let kmeans =
-        |clusters| AdaSettings { clusters: Clusters::Count(clusters), ..AdaSettings::default() };
+        |clusters| AdaConfig { clusters: ClusterCount::Count(clusters), ..AdaConfig::default() };
     same_as_library(400, Method::Ada(kmeans(6)), &|samples| {
         Ada::default().clusters(6).fit(samples, Seed(7)).unwrap()
     });
@@ -105,34 +105,34 @@ fn groups_are_the_library_s() {
     same_as_library(70_000, Method::Ada(kmeans(4)), &|samples| {
         Ada::default().clusters(4).fit(samples, Seed(7)).unwrap()
     });
-    let rows = AdaSettings {
-        on: On::X,
-        scale: Scale::Raw,
+    let rows = AdaConfig {
+        on: ClusterOn::X,
+        scale: ClusterScaling::Raw,
         within: Some("level".into()),
-        gamma: GammaLaw::LogUniform { alpha: 3.0 },
+        gamma: GammaDistribution::LogUniform { alpha: 3.0 },
         per: Per::Row,
         ..kmeans(3)
     };
     for rows_in in [400, 80_000] {
         same_as_library(rows_in, Method::Ada(rows.clone()), &|samples| {
             let levels = Partition::new(data(rows_in).2, 2).unwrap();
-            let clustering = Clustering { kmeans: KMeans::new(3), on: On::X, scale: Scale::Raw };
+            let clustering =
+                Clustering { kmeans: KMeans::new(3), on: ClusterOn::X, scale: ClusterScaling::Raw };
             Ada::default()
                 .anchors(Anchors::KMeans(clustering))
                 .within(levels)
-                .gamma(GammaLaw::LogUniform { alpha: 3.0 })
+                .gamma(GammaDistribution::LogUniform { alpha: 3.0 })
                 .per(Per::Row)
                 .fit(samples, Seed(7))
                 .unwrap()
         });
     }
-    let bins = AdaSettings { anchors: AnchorChoice::Bins("b".into()), ..kmeans(5) };
+    let bins = AdaConfig { anchors: AnchorSource::Bins("b".into()), ..kmeans(5) };
     same_as_library(400, Method::Ada(bins), &|samples| {
         let anchors = Anchors::EqualWidth { of: windlass::Column::X(1), bins: 5 };
         Ada::default().anchors(anchors).fit(samples, Seed(7)).unwrap()
     });
-    let level =
-        AdaSettings { anchors: AnchorChoice::Column("level".into()), ..AdaSettings::default() };
+    let level = AdaConfig { anchors: AnchorSource::Column("level".into()), ..AdaConfig::default() };
     same_as_library(400, Method::Ada(level), &|samples| {
         Ada::default()
             .anchors(Partition::new(data(400).2, 2).unwrap())
@@ -166,12 +166,12 @@ fn missing_values_and_weights_count_as_they_should() {
         u,4.0,,2,6.0\n\
         v,8.0,40,1,8.0\n";
     let table = desk.table(text);
-    let ada = AdaSettings {
-        anchors: AnchorChoice::Column("site".into()),
-        gamma: GammaLaw::List(vec![4.0]),
-        ..AdaSettings::default()
+    let ada = AdaConfig {
+        anchors: AnchorSource::Column("site".into()),
+        gamma: GammaDistribution::List(vec![4.0]),
+        ..AdaConfig::default()
     };
-    let mut settings = Settings { method: Method::Ada(ada), ..Settings::new(&["y"]) };
+    let mut settings = AugmentConfig { method: Method::Ada(ada), ..AugmentConfig::new(&["y"]) };
     settings.originals = false;
     settings.columns.continuous = vec!["n".into()];
     settings.columns.weight = Some("w".into());
@@ -190,15 +190,15 @@ fn missing_values_and_weights_count_as_they_should() {
 fn clipping_and_floats() {
     let desk = Desk::new();
     let table = desk.table("x,n,y\n1.0,1,2.0\n2.0,2,4.0\n6.0,9,6.0\n");
-    let ada = AdaSettings {
-        clusters: Clusters::Count(1),
-        gamma: GammaLaw::List(vec![0.25]),
-        ..AdaSettings::default()
+    let ada = AdaConfig {
+        clusters: ClusterCount::Count(1),
+        gamma: GammaDistribution::List(vec![0.25]),
+        ..AdaConfig::default()
     };
-    let mut settings = Settings { method: Method::Ada(ada), ..Settings::new(&["y"]) };
+    let mut settings = AugmentConfig { method: Method::Ada(ada), ..AugmentConfig::new(&["y"]) };
     settings.originals = false;
     settings.columns.continuous = vec!["n".into()];
-    settings.columns.integers = windlass_table::Integers::Float;
+    settings.columns.integers = windlass_table::IntegerHandling::Float;
     let free = augmented(&table, &settings);
     assert_eq!(column(&free, "x"), [Some(-1.0), Some(1.0), Some(9.0)]);
     assert_eq!(column(&free, "n"), [Some(-2.0), Some(0.0), Some(14.0)]);
@@ -213,7 +213,7 @@ fn a_column_that_was_moved_keeps_its_rows_in_order() {
     let (_, _, _, text) = data(100);
     let desk = Desk::new();
     let table = desk.table(&text);
-    let batches = augmented(&table, &Settings::new(&["y"]));
+    let batches = augmented(&table, &AugmentConfig::new(&["y"]));
     let rows: usize = batches.iter().map(RecordBatch::num_rows).sum();
     assert_eq!(rows, 200);
     for batch in &batches {
@@ -246,9 +246,9 @@ fn small_types_do_not_overflow() {
             ("y", Arc::new((0..40_i8).collect::<Int8Array>()), false),
         ],
     );
-    let gamma = GammaLaw::List(vec![1e-6]);
-    let ada = AdaSettings { gamma, clusters: Clusters::Count(1), ..AdaSettings::default() };
-    let settings = Settings { method: Method::Ada(ada), ..Settings::new(&["y"]) };
+    let gamma = GammaDistribution::List(vec![1e-6]);
+    let ada = AdaConfig { gamma, clusters: ClusterCount::Count(1), ..AdaConfig::default() };
+    let settings = AugmentConfig { method: Method::Ada(ada), ..AugmentConfig::new(&["y"]) };
     let made = augmented(&table, &settings).pop().unwrap();
     let decimals = made.column(0).as_primitive::<Decimal128Type>();
     assert_eq!((decimals.null_count(), decimals.value(0), decimals.value(39)), (0, -999, 999));
@@ -272,9 +272,10 @@ fn what_is_mixed_with_a_missing_value_is_missing() {
     }
     let text = text.replacen("1.5,", "NaN,", 1);
     let table = desk.table(&text);
-    for integers in [Integers::Round, Integers::Float] {
+    for integers in [IntegerHandling::Round, IntegerHandling::Float] {
         let mixup = Method::Mixup { beta: 2.0, per: Per::Row };
-        let mut settings = Settings { method: mixup, provenance: true, ..Settings::new(&["y"]) };
+        let mut settings =
+            AugmentConfig { method: mixup, provenance: true, ..AugmentConfig::new(&["y"]) };
         settings.columns.integers = integers;
         let batches = augmented(&table, &settings);
         let (originals, made) = (&batches[0], &batches[1]);
@@ -304,9 +305,9 @@ fn large_integers_name_groups() {
             ("y", Arc::new(Float64Array::from(vec![1.0, 2.0, 3.0, 4.0, 6.0])), true),
         ],
     );
-    let anchors = AnchorChoice::Column("u".into());
-    let ada = AdaSettings { anchors, ..AdaSettings::default() };
-    let settings = Settings { method: Method::Ada(ada), ..Settings::new(&["y"]) };
+    let anchors = AnchorSource::Column("u".into());
+    let ada = AdaConfig { anchors, ..AdaConfig::default() };
+    let settings = AugmentConfig { method: Method::Ada(ada), ..AugmentConfig::new(&["y"]) };
     let groups = Augmentation::fit(&table, &settings, DEFAULT_MEMORY, &()).unwrap().groups();
     let named: Vec<(String, u64)> =
         groups.into_iter().map(|group| (group.name.unwrap(), group.rows)).collect();
@@ -322,7 +323,7 @@ fn parquet_puts_copies_in_their_order() {
     let desk = Desk::new();
     let (_, _, _, text) = data(150_000);
     let table = desk.table(&text);
-    let settings = Settings { copies: 11, provenance: true, ..Settings::new(&["y"]) };
+    let settings = AugmentConfig { copies: 11, provenance: true, ..AugmentConfig::new(&["y"]) };
     let expected = augmented(&table, &settings);
     let path = desk.0.path().join("out.parquet");
     let augmentation = Augmentation::fit(&table, &settings, DEFAULT_MEMORY, &()).unwrap();
@@ -355,8 +356,11 @@ fn a_wide_arrow_file_fits_in_memory() {
     writer.finish().unwrap();
     let table = Table::open(&[path], &ReadOptions::default()).unwrap();
     // 1.6 MB of numbers, four times over.
-    let frame = Frame::load(&table, &Settings::new(&["c0"]).columns, false, 8 << 20, &()).unwrap();
+    let frame =
+        LoadedTable::load(&table, &AugmentConfig::new(&["c0"]).columns, false, 8 << 20, &())
+            .unwrap();
     assert_eq!(frame.batch.num_rows(), 2000);
-    let refused = Frame::load(&table, &Settings::new(&["c0"]).columns, false, 4 << 20, &());
+    let refused =
+        LoadedTable::load(&table, &AugmentConfig::new(&["c0"]).columns, false, 4 << 20, &());
     assert!(refused.is_err());
 }

@@ -9,11 +9,11 @@ use arrow_array::{
 };
 use arrow_schema::{Field, Schema};
 use proptest::prelude::*;
-use windlass::{Bandwidth, GammaLaw, Per, Seed, Stream};
+use windlass::{Bandwidth, GammaDistribution, Per, Seed, Stream};
 use windlass_table::{
-    AdaSettings, AnchorChoice, Augmentation, Clusters, DEFAULT_MEMORY, Error, Fitted, Fitting, How,
-    Identity, Integers, Manifest, Method, Part, ReadOptions, Settings, Table, Twins, Verdict,
-    row_ids,
+    AdaConfig, AnchorSource, AugmentConfig, Augmentation, ClusterCount, DEFAULT_MEMORY,
+    DuplicateCounter, Error, FitDriver, Fitted, How, IntegerHandling, Manifest, Method,
+    PassAccumulator, ReadOptions, RowIdSource, Table, Verdict, row_ids,
 };
 
 /// Rows of every kind of column; with `equal`, without a key, and each twice.
@@ -49,34 +49,35 @@ fn table(rows: usize, equal: bool) -> RecordBatch {
     RecordBatch::try_from_iter(columns).unwrap()
 }
 
-fn settings(method: Method, equal: bool) -> Settings {
-    let mut settings = Settings::new(&["y"]);
+fn settings(method: Method, equal: bool) -> AugmentConfig {
+    let mut settings = AugmentConfig::new(&["y"]);
     settings.method = method;
     settings.copies = 2;
     settings.seed = 5;
     settings.provenance = true;
-    settings.rows_by = if equal { Identity::Content } else { Identity::Column("id".to_owned()) };
+    settings.rows_by =
+        if equal { RowIdSource::Content } else { RowIdSource::Column("id".to_owned()) };
     settings
 }
 
-fn ada(make: impl FnOnce(&mut AdaSettings)) -> Method {
-    let mut ada = AdaSettings::default();
+fn ada(make: impl FnOnce(&mut AdaConfig)) -> Method {
+    let mut ada = AdaConfig::default();
     make(&mut ada);
     Method::Ada(ada)
 }
 
 fn methods() -> Vec<Method> {
     vec![
-        ada(|ada| ada.clusters = Clusters::Count(5)),
+        ada(|ada| ada.clusters = ClusterCount::Count(5)),
         ada(|ada| {
-            ada.clusters = Clusters::Count(2);
+            ada.clusters = ClusterCount::Count(2);
             ada.within = Some("site".into());
             ada.per = Per::Row;
-            ada.gamma = GammaLaw::LogUniform { alpha: 3.0 };
+            ada.gamma = GammaDistribution::LogUniform { alpha: 3.0 };
         }),
-        ada(|ada| ada.anchors = AnchorChoice::Column("site".into())),
-        ada(|ada| ada.anchors = AnchorChoice::Bins("a".into())),
-        ada(|ada| ada.anchors = AnchorChoice::Quantiles("n".into())),
+        ada(|ada| ada.anchors = AnchorSource::Column("site".into())),
+        ada(|ada| ada.anchors = AnchorSource::Bins("a".into())),
+        ada(|ada| ada.anchors = AnchorSource::Quantiles("n".into())),
         Method::Mixup { beta: 2.0, per: Per::Row },
         Method::CMixup { bandwidth: Bandwidth::Absolute(0.5), beta: 2.0, per: Per::Batch },
         Method::LocalMixup { epsilon: 1.5, beta: 1.0, per: Per::Row },
@@ -85,11 +86,12 @@ fn methods() -> Vec<Method> {
 }
 
 /// Of every part, how many of its equal rows came before, in the order in which parts are named.
-fn twins(parts: &[RecordBatch]) -> Vec<Twins> {
+fn twins(parts: &[RecordBatch]) -> Vec<DuplicateCounter> {
     let mut before = std::collections::HashMap::new();
     let count = |part: &RecordBatch| {
-        let ids = row_ids(part, &Identity::Content).unwrap();
-        let here = Twins::new(ids.iter().map(|id| (*id, before.get(id).copied().unwrap_or(0))));
+        let ids = row_ids(part, &RowIdSource::Content).unwrap();
+        let here =
+            DuplicateCounter::new(ids.iter().map(|id| (*id, before.get(id).copied().unwrap_or(0))));
         for id in ids {
             *before.entry(id).or_insert(0) += 1;
         }
@@ -98,16 +100,16 @@ fn twins(parts: &[RecordBatch]) -> Vec<Twins> {
     parts.iter().map(count).collect()
 }
 
-fn fitted_in_parts(parts: &[RecordBatch], settings: &Settings, order: &[usize]) -> Fitted {
+fn fitted_in_parts(parts: &[RecordBatch], settings: &AugmentConfig, order: &[usize]) -> Fitted {
     let schema = parts[0].schema();
     let all_twins = twins(parts);
-    let mut fitting = Fitting::new(schema.clone(), settings, DEFAULT_MEMORY).unwrap();
+    let mut fitting = FitDriver::new(schema.clone(), settings, DEFAULT_MEMORY).unwrap();
     while let Some(task) = fitting.task() {
         // As it goes to another process and comes back.
-        let task = windlass_table::Task::from_bytes(&task.to_bytes().unwrap()).unwrap();
-        let mut whole = Part::new(&task, &schema).unwrap();
+        let task = windlass_table::PassTask::from_bytes(&task.to_bytes().unwrap()).unwrap();
+        let mut whole = PassAccumulator::new(&task, &schema).unwrap();
         for &place in order {
-            let mut part = Part::new(&task, &schema).unwrap();
+            let mut part = PassAccumulator::new(&task, &schema).unwrap();
             let mut twins = all_twins[place].clone();
             part.add(parts[place].clone(), Some(&mut twins)).unwrap();
             whole.merge(&part.to_bytes().unwrap()).unwrap();
@@ -151,7 +153,7 @@ proptest! {
         let rows = table(120, equal);
         let mut settings = settings(methods()[method].clone(), equal);
         settings.columns.weight = weighted.then(|| "w".to_owned());
-        settings.columns.integers = if weighted { Integers::Float } else { Integers::Round };
+        settings.columns.integers = if weighted { IntegerHandling::Float } else { IntegerHandling::Round };
         cuts.extend([0, 120]);
         cuts.sort_unstable();
         let parts: Vec<RecordBatch> =
@@ -185,12 +187,12 @@ fn a_pass_is_saved_where_columns_are_what_they_seem() {
     let rows = table(120, false);
     let passes = |parts: &[RecordBatch], method: &Method| {
         let settings = settings(method.clone(), false);
-        let mut fitting = Fitting::new(rows.schema(), &settings, DEFAULT_MEMORY).unwrap();
+        let mut fitting = FitDriver::new(rows.schema(), &settings, DEFAULT_MEMORY).unwrap();
         let mut passes = vec![];
         while let Some(task) = fitting.task() {
-            let mut whole = Part::new(&task, &rows.schema()).unwrap();
+            let mut whole = PassAccumulator::new(&task, &rows.schema()).unwrap();
             for rows in parts {
-                let mut part = Part::new(&task, &rows.schema()).unwrap();
+                let mut part = PassAccumulator::new(&task, &rows.schema()).unwrap();
                 part.add(rows.clone(), None).unwrap();
                 whole.merge(&part.to_bytes().unwrap()).unwrap();
             }
@@ -319,14 +321,14 @@ fn what_is_fitted_goes_through_a_file() {
 fn parts_of_something_else_are_refused() {
     let rows = table(60, false);
     let settings = settings(methods()[0].clone(), false);
-    let mut fitting = Fitting::new(rows.schema(), &settings, DEFAULT_MEMORY).unwrap();
+    let mut fitting = FitDriver::new(rows.schema(), &settings, DEFAULT_MEMORY).unwrap();
     let look = fitting.task().unwrap();
-    let mut part = Part::new(&look, &rows.schema()).unwrap();
+    let mut part = PassAccumulator::new(&look, &rows.schema()).unwrap();
     part.add(rows.clone(), None).unwrap();
     let bytes = part.to_bytes().unwrap();
     fitting.take(part).unwrap();
     let find = fitting.task().unwrap();
-    let mut part = Part::new(&find, &rows.schema()).unwrap();
+    let mut part = PassAccumulator::new(&find, &rows.schema()).unwrap();
     assert!(matches!(part.merge(&bytes), Err(Error::BadPart { .. })));
     assert!(matches!(part.merge(&[1, 2, 3]), Err(Error::BadPart { .. })));
     assert!(matches!(Fitted::from_bytes(&bytes), Err(Error::BadPart { .. })));
@@ -343,7 +345,7 @@ fn rows_that_hold_the_same_have_the_same_hash_whatever_their_types() {
         ("n", Arc::new(Int64Array::from(vec![Some(3), None])) as ArrayRef),
         ("x", Arc::new(Float64Array::from(vec![0.5, 0.0])) as ArrayRef),
     ]);
-    let ids = |batch: RecordBatch| row_ids(&batch, &Identity::Content).unwrap();
+    let ids = |batch: RecordBatch| row_ids(&batch, &RowIdSource::Content).unwrap();
     let (narrow, wide) = (ids(narrow.unwrap()), ids(wide.unwrap()));
     assert_eq!(narrow, wide);
     assert_ne!(narrow[0], narrow[1]);

@@ -1,16 +1,16 @@
-//! How a comparison goes: which rows are learnt from and which are held out, and what every entrant has in common.
+//! How a comparison goes: which rows are learnt from and which are held out, and what every candidate has in common.
 
 use serde::{Deserialize, Serialize};
 use windlass::{Seed, Stream};
-use windlass_model::{NetworkRecipe, Scaling, Split, groups_of};
-use windlass_table::{Columns, Frame, numbers};
+use windlass_model::{NetworkConfig, Scaling, Split, groups_of};
+use windlass_table::{Columns, LoadedTable, numbers};
 
-use crate::entrant::{Declared, Entrant, MethodName, ModelName};
+use crate::candidate::{Candidate, CandidateSpec, MethodName, ModelName};
 use crate::{Error, Result};
 
 /// What tells apart the seeds that are made of one.
 pub(crate) mod salt {
-    pub(crate) const SITTING: u64 = 1 << 32;
+    pub(crate) const SPLIT: u64 = 1 << 32;
     pub(crate) const REPEAT: u64 = 1 << 33;
     pub(crate) const PLACEBO: u64 = 1 << 34;
     pub(crate) const OUTER: u64 = 1 << 35;
@@ -103,7 +103,7 @@ impl Rule {
 
 /// All that decides the results of a comparison, besides the rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Protocol {
+pub struct CompareConfig {
     /// Which columns are what.
     pub columns: Columns,
     /// Leave out rows without a finite target.
@@ -118,7 +118,7 @@ pub struct Protocol {
     pub models: Vec<ModelName>,
     /// Who takes part with settings of their own, in place of every model with every method.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub declared: Vec<Declared>,
+    pub declared: Vec<CandidateSpec>,
     /// Which rows are held out.
     pub rule: Rule,
     /// Parts that are held out in turn; of splits that the caller provides, trainings on the same rows.
@@ -127,17 +127,17 @@ pub struct Protocol {
     pub repeats: usize,
     /// Training rows of a run; `None` is all of a part.
     pub sizes: Vec<Option<usize>>,
-    /// Settings that every entrant tries inside the training part.
+    /// Settings that every candidate tries inside the training part.
     pub tune: usize,
     /// The network and its training. Its validation rows choose epochs and settings.
-    pub network: NetworkRecipe,
+    pub network: NetworkConfig,
     /// What random numbers depend on.
     pub seed: u64,
 }
 
 /// The rows of one run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sitting {
+pub struct Fold {
     /// The repeat, from 0.
     pub repeat: usize,
     /// The fold, from 0.
@@ -150,7 +150,7 @@ pub struct Sitting {
     pub test: Vec<usize>,
 }
 
-impl Sitting {
+impl Fold {
     /// The rows that a run learns from, in the order of the table.
     #[must_use]
     pub fn training_rows(&self, size: Option<usize>) -> Vec<usize> {
@@ -160,7 +160,7 @@ impl Sitting {
     }
 }
 
-impl Protocol {
+impl CompareConfig {
     /// Parts that are held out in turn, if not said.
     pub const FOLDS: u16 = 5;
     /// How often, if not said.
@@ -186,51 +186,51 @@ impl Protocol {
 
     /// Who takes part.
     #[must_use]
-    pub fn entrants(&self) -> Vec<Entrant> {
+    pub fn candidates(&self) -> Vec<Candidate> {
         if self.declared.is_empty() {
-            return Entrant::all(&self.models, &self.methods);
+            return Candidate::all(&self.models, &self.methods);
         }
-        let entrant = |(place, declared): (usize, &Declared)| Entrant {
+        let candidate = |(place, declared): (usize, &CandidateSpec)| Candidate {
             model: declared.model,
             method: Some(declared.method),
             declared: Some(place),
         };
-        self.declared.iter().enumerate().map(entrant).collect()
+        self.declared.iter().enumerate().map(candidate).collect()
     }
 
-    /// What an entrant is compared with: the same network without augmentation, or the first network; of
+    /// What a candidate is compared with: the same network without augmentation, or the first network; of
     /// declared ones the last before it that is without augmentation.
     #[must_use]
-    pub fn reference(&self, entrant: Entrant) -> Option<Entrant> {
-        let Some(place) = entrant.declared else {
-            return Some(entrant.reference(&self.models));
+    pub fn reference(&self, candidate: Candidate) -> Option<Candidate> {
+        let Some(place) = candidate.declared else {
+            return Some(candidate.reference(&self.models));
         };
-        let before = self.entrants().into_iter().take(place + 1).rev();
-        before.into_iter().find(|entrant| entrant.method == Some(MethodName::Erm))
+        let before = self.candidates().into_iter().take(place + 1).rev();
+        before.into_iter().find(|candidate| candidate.method == Some(MethodName::Erm))
     }
 
     /// What a split is called.
-    pub(crate) fn split_name(&self, sitting: &Sitting) -> String {
-        let Sitting { repeat, fold, .. } = sitting;
+    pub(crate) fn split_name(&self, split: &Fold) -> String {
+        let Fold { repeat, fold, .. } = split;
         match self.rule {
             Rule::Given(_) => format!("seed {repeat}"),
             _ => format!("repeat {}, fold {}", repeat + 1, fold + 1),
         }
     }
 
-    /// What an entrant is called.
+    /// What a candidate is called.
     #[must_use]
-    pub fn name(&self, entrant: Entrant) -> String {
-        match entrant.declared {
+    pub fn name(&self, candidate: Candidate) -> String {
+        match candidate.declared {
             Some(place) => self.declared[place].name.clone(),
-            None => entrant.name(self.several_networks()),
+            None => candidate.name(self.several_networks()),
         }
     }
 
-    /// The seed of whatever is random in a sitting, the same for every entrant.
+    /// The seed of whatever is random in a split, the same for every candidate.
     #[must_use]
-    pub fn seed_of(&self, sitting: &Sitting) -> Seed {
-        let number = salt::SITTING | (sitting.repeat as u64) << 16 | sitting.fold as u64;
+    pub fn seed_of(&self, split: &Fold) -> Seed {
+        let number = salt::SPLIT | (split.repeat as u64) << 16 | split.fold as u64;
         Seed(Seed(self.seed).shared(Stream::Split, number).bits())
     }
 
@@ -241,15 +241,15 @@ impl Protocol {
     }
 
     /// Draws the rows of every run; refuses those that cannot be learnt from.
-    pub fn sittings(&self, frame: &Frame, test: Option<&Frame>) -> Result<Vec<Sitting>> {
-        let sittings = self.draw(frame, test)?;
-        self.check(frame, &sittings)?;
-        Ok(sittings)
+    pub fn splits(&self, frame: &LoadedTable, test: Option<&LoadedTable>) -> Result<Vec<Fold>> {
+        let splits = self.draw(frame, test)?;
+        self.check(frame, &splits)?;
+        Ok(splits)
     }
 
-    fn draw(&self, frame: &Frame, test: Option<&Frame>) -> Result<Vec<Sitting>> {
+    fn draw(&self, frame: &LoadedTable, test: Option<&LoadedTable>) -> Result<Vec<Fold>> {
         let split = self.rule.split();
-        let mut sittings = vec![];
+        let mut splits = vec![];
         let mut moment = vec![0; frame.batch.num_rows()];
         for (place, row) in split.in_time(&frame.batch)?.into_iter().enumerate() {
             moment[row] = place;
@@ -274,17 +274,17 @@ impl Protocol {
                         .shared(Stream::Split, 0)
                         .shuffle(&mut train),
                 }
-                sittings.push(Sitting { repeat, fold, train, valid: None, test });
+                splits.push(Fold { repeat, fold, train, valid: None, test });
             }
             // In the order of time, or without each group in turn, there is no other way to do it.
             if matches!(self.rule, Rule::Time(_)) || self.leaves_one_out(frame)? {
                 break;
             }
         }
-        Ok(sittings)
+        Ok(splits)
     }
 
-    fn groups(&self, frame: &Frame) -> Result<Option<usize>> {
+    fn groups(&self, frame: &LoadedTable) -> Result<Option<usize>> {
         Ok(match &self.rule {
             Rule::Group(column) | Rule::Domain(column) => {
                 Some(groups_of(&frame.batch, column)?.len())
@@ -294,7 +294,7 @@ impl Protocol {
     }
 
     /// The parts that are held out in turn.
-    fn parts(&self, frame: &Frame) -> Result<usize> {
+    fn parts(&self, frame: &LoadedTable) -> Result<usize> {
         const MOST_ALONE: usize = 10;
         Ok(match (&self.rule, self.groups(frame)?) {
             (Rule::Domain(_), Some(domains)) if domains <= MOST_ALONE => domains,
@@ -303,14 +303,14 @@ impl Protocol {
     }
 
     /// Whether every group is held out alone.
-    pub(crate) fn leaves_one_out(&self, frame: &Frame) -> Result<bool> {
+    pub(crate) fn leaves_one_out(&self, frame: &LoadedTable) -> Result<bool> {
         let parts = self.parts(frame)?;
         Ok(self.groups(frame)?.is_some_and(|groups| groups <= parts))
     }
 
-    pub(crate) fn check(&self, frame: &Frame, sittings: &[Sitting]) -> Result<()> {
+    pub(crate) fn check(&self, frame: &LoadedTable, splits: &[Fold]) -> Result<()> {
         const FEWEST: usize = 5;
-        let least = sittings.iter().map(|sitting| sitting.train.len()).min().unwrap_or(0);
+        let least = splits.iter().map(|split| split.train.len()).min().unwrap_or(0);
         if let Some(&size) = self.sizes.iter().flatten().find(|&&size| size < FEWEST) {
             return Err(Error::SmallSize { size, least: FEWEST });
         }
@@ -319,14 +319,14 @@ impl Protocol {
         }
         for &place in frame.roles.targets() {
             let values = numbers(frame.batch.column(place));
-            for sitting in sittings {
+            for split in splits {
                 for size in &self.sizes {
-                    let train = &sitting.train[..size.unwrap_or(sitting.train.len())];
+                    let train = &split.train[..size.unwrap_or(split.train.len())];
                     let first = train.first().map_or(0.0, |&row| values.value(row));
                     if train.iter().all(|&row| values.value(row) == first) {
                         let column = frame.batch.schema().field(place).name().clone();
                         return Err(Error::ConstantTarget {
-                            split: self.split_name(sitting),
+                            split: self.split_name(split),
                             column,
                             value: first,
                             rows: train.len(),

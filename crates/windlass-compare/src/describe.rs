@@ -1,7 +1,7 @@
 //! Methods in words.
 
-use windlass::{Bandwidth, GammaLaw, On};
-use windlass_table::{Clusters, Method};
+use windlass::{Bandwidth, ClusterOn, GammaDistribution};
+use windlass_table::{ClusterCount, Method};
 
 /// A method with its settings.
 #[must_use]
@@ -9,13 +9,13 @@ pub fn method(method: &Method) -> String {
     match method {
         Method::Ada(ada) => {
             let groups = match ada.clusters {
-                Clusters::Auto => "as many groups as usual".to_owned(),
-                Clusters::Count(groups) => format!("{groups} groups"),
+                ClusterCount::Auto => "as many groups as usual".to_owned(),
+                ClusterCount::Count(groups) => format!("{groups} groups"),
             };
             let of = match ada.on {
-                On::X => " of features",
-                On::Y => " of targets",
-                On::Xy => "",
+                ClusterOn::X => " of features",
+                ClusterOn::Y => " of targets",
+                ClusterOn::Xy => "",
             };
             format!("ADA, {groups}{of}, {}", gamma(&ada.gamma))
         }
@@ -42,20 +42,23 @@ pub fn method(method: &Method) -> String {
     }
 }
 
-fn gamma(law: &GammaLaw) -> String {
+fn gamma(law: &GammaDistribution) -> String {
     match law {
-        GammaLaw::Uniform { alpha } => format!("γ between 1/{alpha} and {alpha}"),
-        GammaLaw::LogUniform { alpha } => {
+        GammaDistribution::Uniform { alpha } => format!("γ between 1/{alpha} and {alpha}"),
+        GammaDistribution::LogUniform { alpha } => {
             format!("γ between 1/{alpha} and {alpha}, as often above 1 as below")
         }
-        GammaLaw::PaperGrid { alpha, values } | GammaLaw::PublishedGrid { alpha, values } => {
+        GammaDistribution::PaperGrid { alpha, values }
+        | GammaDistribution::PublishedGrid { alpha, values } => {
             format!("γ from {values} values between 1/{alpha} and {alpha}")
         }
-        GammaLaw::List(values) => {
+        GammaDistribution::List(values) => {
             let ends = [f64::min, f64::max].map(|end| values.iter().copied().fold(f64::NAN, end));
             format!("γ from {} values between {} and {}", values.len(), ends[0], ends[1])
         }
-        GammaLaw::Gamma { shape, scale } => format!("γ of a gamma distribution ({shape}, {scale})"),
+        GammaDistribution::Gamma { shape, scale } => {
+            format!("γ of a gamma distribution ({shape}, {scale})")
+        }
         _ => "γ at random".to_owned(),
     }
 }

@@ -7,13 +7,13 @@
 use ndarray::ArrayView2;
 use windlass::Real;
 
-use crate::kernel::{Left, column_sums, padded, product, transpose};
+use crate::gemm::{Left, column_sums, padded, product, transpose};
 use crate::network::{Network, spread, spread_some};
-use crate::{Inside, Result, Rows, Step};
+use crate::{HiddenMix, Result, Rows, Step};
 
 /// Room for a pass, used again by the next.
 #[derive(Debug, Default)]
-pub struct Pass {
+pub struct Backprop {
     /// The rows that enter, in whole lanes.
     input: Vec<f32>,
     /// What every layer gave.
@@ -29,7 +29,7 @@ pub struct Pass {
     pub(crate) by_weights: Vec<f32>,
 }
 
-impl Pass {
+impl Backprop {
     /// The loss of a step, if any of its rows counts; the gradient is in `by_weights`.
     pub(crate) fn run(&mut self, network: &Network, step: &Step<'_>) -> Result<Option<f64>> {
         match step.x {
@@ -59,7 +59,7 @@ impl Pass {
         &mut self,
         network: &Network,
         mut rows: usize,
-        inside: Option<&Inside<'_>>,
+        inside: Option<&HiddenMix<'_>>,
     ) -> Result<()> {
         self.given.resize_with(network.layers.len(), Vec::new);
         for (place, layer) in network.layers.iter().enumerate() {
@@ -82,7 +82,12 @@ impl Pass {
         Ok(())
     }
 
-    fn back(&mut self, network: &Network, rows: usize, inside: Option<&Inside<'_>>) -> Result<()> {
+    fn back(
+        &mut self,
+        network: &Network,
+        rows: usize,
+        inside: Option<&HiddenMix<'_>>,
+    ) -> Result<()> {
         for (place, layer) in network.layers.iter().enumerate().rev() {
             let (from, to) = (padded(layer.inputs), padded(layer.outputs));
             let count = self.gradient.len() / to;
@@ -136,7 +141,7 @@ impl Pass {
     }
 
     /// Carries a gradient in `before` back through the map, to the rows that it was made of.
-    fn through(&mut self, inside: &Inside<'_>, rows: usize, width: usize) -> Result<()> {
+    fn through(&mut self, inside: &HiddenMix<'_>, rows: usize, width: usize) -> Result<()> {
         let kept = if inside.originals { inside.mixing.rows_out() * width } else { 0 };
         let made = ArrayView2::from_shape((inside.mixing.rows_out(), width), &self.before[kept..]);
         let pulled = inside.mixing.apply_transposed(made.expect("rows of whole lanes"))?;
@@ -157,13 +162,13 @@ mod tests {
     use serde_json::Value;
     use windlass::{Draw, Mixing, Partition, Strength};
 
-    use super::Pass;
-    use crate::optimiser::Memory;
-    use crate::{Activation, Inside, Loss, Network, Optimiser, Parameters, Rows, Shape, Step};
+    use super::Backprop;
+    use crate::optimizer::OptimizerState;
+    use crate::{Activation, HiddenMix, Loss, Network, Optimizer, Parameters, Rows, Shape, Step};
 
     fn step<'a>(
         x: ArrayView2<'a, f32>,
-        inside: Option<Inside<'a>>,
+        inside: Option<HiddenMix<'a>>,
         (loss, y): (Loss, ArrayView2<'a, f32>),
         weight: &'a dyn Fn(usize) -> f64,
     ) -> Step<'a> {
@@ -224,8 +229,8 @@ mod tests {
             let method = run["method"].as_str().unwrap();
             let start = parameters(&golden["initial_parameters"]);
             let mut network = Network::with_parameters(shape.clone(), &start).unwrap();
-            let mut memory = Memory::new(Optimiser::adam(), network.values.len());
-            let mut pass = Pass::default();
+            let mut memory = OptimizerState::new(Optimizer::adam(), network.values.len());
+            let mut pass = Backprop::default();
             for step in 0..12 {
                 let batch = rows(&golden["batches"][step]);
                 let draw = if method.starts_with("ada") {
@@ -245,7 +250,7 @@ mod tests {
                 };
                 let draw = draw.unwrap();
                 let targets = draw.targets(y.view()).unwrap();
-                let inside = method.ends_with("manifold").then(|| Inside {
+                let inside = method.ends_with("manifold").then(|| HiddenMix {
                     layer: 1,
                     mixing: draw.mixing().unwrap(),
                     originals: false,
@@ -268,7 +273,7 @@ mod tests {
                 }
                 let rate = golden["lr"].as_f64().unwrap();
                 let gradient = &pass.by_weights;
-                memory.step(Optimiser::adam(), (rate, 0.0), gradient, &mut network.values);
+                memory.step(Optimizer::adam(), (rate, 0.0), gradient, &mut network.values);
             }
             let want = parameters(&run["final_parameters"]);
             let off = largest_difference(&network.to_parameters(), &want);
@@ -317,7 +322,7 @@ mod tests {
             ] {
                 let layers = if mixing.is_some() { 1..3 } else { 0..1 };
                 for (layer, originals) in layers.flat_map(|layer| [(layer, false), (layer, true)]) {
-                    let inside = mixing.map(|mixing| Inside { layer, mixing, originals });
+                    let inside = mixing.map(|mixing| HiddenMix { layer, mixing, originals });
                     let rows = mixing.map_or(batch, Mixing::rows_in);
                     let x = numbers((rows, inputs), salt);
                     let made = if originals && mixing.is_some() { 2 * batch } else { batch };
@@ -331,14 +336,14 @@ mod tests {
     fn check(
         network: &Network,
         x: ArrayView2<'_, f32>,
-        inside: Option<Inside<'_>>,
+        inside: Option<HiddenMix<'_>>,
         loss: Loss,
         y: ArrayView2<'_, f32>,
     ) {
         const STEP: f32 = 2e-3;
         let weight = |row: usize| 0.5 + row as f64;
         let value = |network: &Network| {
-            let mut pass = Pass::default();
+            let mut pass = Backprop::default();
             let mean = pass.run(network, &step(x, inside, (loss, y), &weight)).unwrap().unwrap();
             (mean, pass.by_weights)
         };
@@ -368,7 +373,7 @@ mod tests {
         let (x, y) = (numbers((8, 3), 1), numbers((8, 1), 2));
         let run =
             |x: ArrayView2<'_, f32>, y: ArrayView2<'_, f32>, weight: &dyn Fn(usize) -> f64| {
-                let mut pass = Pass::default();
+                let mut pass = Backprop::default();
                 let step = step(x, None, (Loss::Squared, y), weight);
                 (pass.run(&network, &step).unwrap(), pass.by_weights)
             };

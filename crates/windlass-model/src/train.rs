@@ -8,17 +8,17 @@ use ndarray::{Array2, Axis};
 use serde::{Deserialize, Serialize};
 use windlass::regress::{AnchorRegression, Ridge};
 use windlass::{Real as _, Seed, Stream};
-use windlass_table::{Frame, numbers, select};
+use windlass_table::{LoadedTable, numbers, select};
 use windlass_train::{
     Augment, Epoch, Examples, Network, Outcome, RunResult, RunSpec, Shape, Trainer, Watch, run_all,
 };
 
-use crate::model::{Body, Member};
-use crate::numbers::Numbers;
-use crate::preparation::weights;
-use crate::recipe::{Kind, NetworkRecipe, Valid};
-use crate::split::Sides;
-use crate::{Error, Forest, Model, Preparation, Recipe, Result, auto, groups};
+use crate::config::{Kind, NetworkConfig, Validation};
+use crate::design_matrix::Numbers;
+use crate::model::{EnsembleMember, Estimator};
+use crate::preprocessing::weights;
+use crate::split::Fold;
+use crate::{Error, Forest, Model, ModelConfig, Preprocessing, Result, auto, groups};
 
 /// Errors in the units of the targets, and on how many rows.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -61,14 +61,14 @@ impl Metrics {
         };
         let square = |target| mean(target, &|y, p| Some((y - p).powi(2)));
         let explained = |target| {
-            let centre = mean(target, &|y, _| Some(y))?;
-            let variance = mean(target, &|y, _| Some((y - centre).powi(2)))?;
+            let center = mean(target, &|y, _| Some(y))?;
+            let variance = mean(target, &|y, _| Some((y - center).powi(2)))?;
             (variance > 0.0).then_some(1.0 - square(target)? / variance)
         };
         let correlated = |target| {
-            let (centre, middle) = (mean(target, &|y, _| Some(y))?, mean(target, &|_, p| Some(p))?);
-            let together = mean(target, &|y, p| Some((y - centre) * (p - middle)))?;
-            let apart = mean(target, &|y, _| Some((y - centre).powi(2)))?
+            let (center, middle) = (mean(target, &|y, _| Some(y))?, mean(target, &|_, p| Some(p))?);
+            let together = mean(target, &|y, p| Some((y - center) * (p - middle)))?;
+            let apart = mean(target, &|y, _| Some((y - center).powi(2)))?
                 * mean(target, &|_, p| Some((p - middle).powi(2)))?;
             (apart > 0.0).then(|| together / apart.sqrt())
         };
@@ -110,9 +110,9 @@ pub trait Checkpoint {
 impl Model {
     /// Fits a model to a table, the file of which has a name for messages.
     pub fn train(
-        (frame, path): (&Frame, &Path),
-        valid: Option<(&Frame, &Path)>,
-        recipe: &Recipe,
+        (frame, path): (&LoadedTable, &Path),
+        valid: Option<(&LoadedTable, &Path)>,
+        recipe: &ModelConfig,
         watch: &dyn Watch,
         checkpoint: Option<&dyn Checkpoint>,
     ) -> Result<Trained> {
@@ -141,30 +141,32 @@ impl Model {
 }
 
 /// Training and validation rows.
-pub(crate) struct Part {
+pub(crate) struct FoldBatches {
     pub(crate) train: RecordBatch,
     pub(crate) valid: Option<RecordBatch>,
 }
 
-impl Part {
-    pub(crate) fn of(batch: &RecordBatch, sides: &Sides) -> Self {
+impl FoldBatches {
+    pub(crate) fn of(batch: &RecordBatch, sides: &Fold) -> Self {
         Self { train: select(batch, &sides.train), valid: Some(select(batch, &sides.held)) }
     }
 }
 
 fn parts(
-    frame: &Frame,
-    given: Option<&Frame>,
-    network: &NetworkRecipe,
+    frame: &LoadedTable,
+    given: Option<&LoadedTable>,
+    network: &NetworkConfig,
     seed: Seed,
-) -> Result<Vec<Part>> {
+) -> Result<Vec<FoldBatches>> {
     let (all, rows) = (&frame.batch, frame.batch.num_rows());
-    let whole = |valid| vec![Part { train: all.clone(), valid }];
+    let whole = |valid| vec![FoldBatches { train: all.clone(), valid }];
     Ok(match network.valid {
-        Valid::None => whole(None),
-        Valid::Given => whole(given.map(|given| given.batch.clone())),
-        Valid::Share(share) => vec![Part::of(all, &network.split.share(all, share, seed)?)],
-        Valid::Folds(members) => {
+        Validation::None => whole(None),
+        Validation::Given => whole(given.map(|given| given.batch.clone())),
+        Validation::Share(share) => {
+            vec![FoldBatches::of(all, &network.split.share(all, share, seed)?)]
+        }
+        Validation::Folds(members) => {
             if members < 2 {
                 let (name, range) = ("committee", "[2, inf)");
                 let got = members as f64;
@@ -174,7 +176,7 @@ fn parts(
                 return Err(Error::LargeCommittee { members, rows });
             }
             let folds = network.split.folds(all, members, seed)?;
-            folds.iter().map(|sides| Part::of(all, sides)).collect()
+            folds.iter().map(|sides| FoldBatches::of(all, sides)).collect()
         }
     })
 }
@@ -187,23 +189,23 @@ fn narrow(values: &Array2<f64>) -> Array2<f32> {
 /// A table with the names of its files and what to make of it.
 #[derive(Clone, Copy)]
 pub(crate) struct Task<'a> {
-    pub(crate) frame: &'a Frame,
+    pub(crate) frame: &'a LoadedTable,
     pub(crate) path: &'a Path,
     /// The file of validation rows.
     pub(crate) valid_path: &'a Path,
-    pub(crate) recipe: &'a Recipe,
+    pub(crate) recipe: &'a ModelConfig,
 }
 
 /// A part of the rows as networks see them.
 pub(crate) struct Prepared<'a> {
-    part: &'a Part,
-    preparation: Preparation,
+    part: &'a FoldBatches,
+    preparation: Preprocessing,
     train: Arc<Examples>,
     valid: Option<Arc<Examples>>,
 }
 
 impl<'a> Task<'a> {
-    fn numbers(&self, rows: &RecordBatch, preparation: &Preparation) -> Result<Numbers> {
+    fn numbers(&self, rows: &RecordBatch, preparation: &Preprocessing) -> Result<Numbers> {
         Numbers::of(self.frame, rows, self.path, preparation)
     }
 
@@ -215,13 +217,13 @@ impl<'a> Task<'a> {
         }
     }
 
-    fn preparation(&self, rows: &RecordBatch) -> Result<(Preparation, Vec<String>)> {
+    fn preparation(&self, rows: &RecordBatch) -> Result<(Preprocessing, Vec<String>)> {
         let scalings = (self.recipe.scaling, self.recipe.target_scaling);
-        Preparation::fit(self.frame, rows, &self.recipe.columns, scalings)
+        Preprocessing::fit(self.frame, rows, &self.recipe.columns, scalings)
     }
 
     /// All that is fitted on the training rows of a part, and what it says of columns left out.
-    pub(crate) fn prepare(&self, part: &'a Part) -> Result<(Prepared<'a>, Vec<String>)> {
+    pub(crate) fn prepare(&self, part: &'a FoldBatches) -> Result<(Prepared<'a>, Vec<String>)> {
         let (preparation, notes) = self.preparation(&part.train)?;
         let examples = |rows: Numbers| -> Result<Arc<Examples>> {
             Ok(Arc::new(Examples::new(narrow(&rows.x), narrow(&rows.y), rows.weights)?))
@@ -234,7 +236,11 @@ impl<'a> Task<'a> {
     }
 
     /// Fits a model that is not trained step by step.
-    pub(crate) fn fit(&self, rows: &RecordBatch, kind: &Kind) -> Result<(Member, Vec<String>)> {
+    pub(crate) fn fit(
+        &self,
+        rows: &RecordBatch,
+        kind: &Kind,
+    ) -> Result<(EnsembleMember, Vec<String>)> {
         let (preparation, notes) = self.preparation(rows)?;
         let numbers = self.enlarged(rows, self.numbers(rows, &preparation)?)?;
         let samples = numbers.samples()?;
@@ -243,21 +249,31 @@ impl<'a> Task<'a> {
             Kind::Anchor { anchors, clusters, gamma, penalty } => {
                 let regression = AnchorRegression::new(*gamma).penalty(*penalty);
                 let groups = groups::of(rows, &samples, (anchors, *clusters), seed)?;
-                Body::Linear(regression.fit(&samples, groups.as_ref())?)
+                Estimator::Linear(regression.fit(&samples, groups.as_ref())?)
             }
-            Kind::Ridge { penalty } => Body::Linear(Ridge::new(*penalty).fit(&samples)?),
+            Kind::Ridge { penalty } => Estimator::Linear(Ridge::new(*penalty).fit(&samples)?),
             Kind::Forest(settings) => {
                 let Numbers { x, y, weights } = &numbers;
-                Body::Forest(Forest::fit(x.view(), y.view(), weights.as_deref(), settings, seed)?)
+                Estimator::Forest(Forest::fit(
+                    x.view(),
+                    y.view(),
+                    weights.as_deref(),
+                    settings,
+                    seed,
+                )?)
             }
             Kind::Network(_) | Kind::Auto(_) => unreachable!("trained, not fitted"),
         };
-        Ok((Member { preparation, body, weight: 1.0 }, notes))
+        Ok((EnsembleMember { preparation, body, weight: 1.0 }, notes))
     }
 
     /// What members say of the validation rows of their parts, each row judged by one that did not learn
     /// from it.
-    pub(crate) fn judge(&self, members: &[Member], parts: &[Part]) -> Result<Option<Judged>> {
+    pub(crate) fn judge(
+        &self,
+        members: &[EnsembleMember],
+        parts: &[FoldBatches],
+    ) -> Result<Option<OofPredictions>> {
         let (mut y, mut predicted, mut counted) = (vec![], vec![], vec![]);
         for (member, part) in members.iter().zip(parts) {
             let Some(valid) = &part.valid else { continue };
@@ -267,18 +283,22 @@ impl<'a> Task<'a> {
             counted.extend(weights(self.frame, valid, self.valid_path)?.into_iter().flatten());
         }
         let weights = (!counted.is_empty()).then_some(counted);
-        Ok((!y.is_empty()).then(|| Judged { y: stack(&y), predicted: stack(&predicted), weights }))
+        Ok((!y.is_empty()).then(|| OofPredictions {
+            y: stack(&y),
+            predicted: stack(&predicted),
+            weights,
+        }))
     }
 }
 
 /// Targets of held-out rows and what was predicted for them.
-pub(crate) struct Judged {
+pub(crate) struct OofPredictions {
     pub(crate) y: Array2<f64>,
     pub(crate) predicted: Array2<f64>,
     pub(crate) weights: Option<Vec<f64>>,
 }
 
-impl Judged {
+impl OofPredictions {
     pub(crate) fn metrics(&self) -> Metrics {
         Metrics::of(&self.y, &self.predicted, self.weights.as_deref())
     }
@@ -286,7 +306,7 @@ impl Judged {
 
 impl Prepared<'_> {
     /// How a network is trained on this part.
-    pub(crate) fn spec(&self, network: &NetworkRecipe, seed: Seed) -> Result<RunSpec> {
+    pub(crate) fn spec(&self, network: &NetworkConfig, seed: Seed) -> Result<RunSpec> {
         let augment = match &network.augment {
             None => None,
             Some(augment) => Some(Augment {
@@ -316,8 +336,12 @@ impl Prepared<'_> {
         self.train.x()
     }
 
-    pub(crate) fn member(&self, network: Network, weight: f64) -> Member {
-        Member { preparation: self.preparation.clone(), body: Body::Network(network), weight }
+    pub(crate) fn member(&self, network: Network, weight: f64) -> EnsembleMember {
+        EnsembleMember {
+            preparation: self.preparation.clone(),
+            body: Estimator::Network(network),
+            weight,
+        }
     }
 }
 
@@ -328,8 +352,8 @@ pub(crate) fn member_seed(seed: Seed, number: usize) -> Seed {
 
 fn networks(
     task: &Task<'_>,
-    given: Option<&Frame>,
-    network: &NetworkRecipe,
+    given: Option<&LoadedTable>,
+    network: &NetworkConfig,
     watch: &dyn Watch,
     checkpoint: Option<&dyn Checkpoint>,
 ) -> Result<Trained> {
@@ -362,7 +386,7 @@ fn networks(
     let cancelled = results.iter().any(|result| result.outcome == Outcome::Cancelled);
     let histories = results.iter().map(|result| result.history.clone()).collect();
     let weight = 1.0 / parts.len() as f64;
-    let members: Vec<Member> = prepared
+    let members: Vec<EnsembleMember> = prepared
         .iter()
         .zip(results)
         .map(|(part, result)| part.member(result.network, weight))
@@ -375,7 +399,7 @@ fn networks(
 
 /// Refuses values that networks, which have 32 bits, cannot take; before rows are shuffled, so that they have
 /// their numbers.
-pub(crate) fn check_sizes(rows: &RecordBatch, frame: &Frame, path: &Path) -> Result<()> {
+pub(crate) fn check_sizes(rows: &RecordBatch, frame: &LoadedTable, path: &Path) -> Result<()> {
     for &place in frame.roles.features().iter().chain(frame.roles.targets()) {
         let values = numbers(rows.column(place));
         let large = |value: Option<f64>| value.is_some_and(|value| value.abs() >= f32::LIMIT);
@@ -410,12 +434,12 @@ fn resumed(spec: &RunSpec, watch: &dyn Watch, checkpoint: &dyn Checkpoint) -> Re
     Ok(trainer.into_result())
 }
 
-fn fitted(task: &Task<'_>, valid: Option<&Frame>) -> Result<Trained> {
+fn fitted(task: &Task<'_>, valid: Option<&LoadedTable>) -> Result<Trained> {
     let Task { frame, recipe, .. } = *task;
     let (member, notes) = task.fit(&frame.batch, &recipe.kind)?;
     let members = vec![member];
-    let valid =
-        valid.map(|given| Part { train: given.batch.clone(), valid: Some(given.batch.clone()) });
+    let valid = valid
+        .map(|given| FoldBatches { train: given.batch.clone(), valid: Some(given.batch.clone()) });
     let judged = task.judge(&members, valid.as_slice())?;
     let valid = judged.map(|judged| judged.metrics());
     let model = Model::new(recipe, members, frame, &frame.batch, (valid, None))?;

@@ -11,13 +11,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::kernel::vectorised;
+use crate::gemm::vectorized;
 use crate::{Error, Result};
 
 /// How weights follow the gradient.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Optimiser {
+pub enum Optimizer {
     /// Adam, with weight decay in the gradient.
     Adam {
         /// How long gradients, and their squares, are remembered.
@@ -39,13 +39,13 @@ pub enum Optimiser {
     },
 }
 
-impl Default for Optimiser {
+impl Default for Optimizer {
     fn default() -> Self {
         Self::adam_w()
     }
 }
 
-impl Optimiser {
+impl Optimizer {
     /// Adam with PyTorch's settings.
     #[must_use]
     pub fn adam() -> Self {
@@ -80,20 +80,20 @@ impl Optimiser {
     }
 }
 
-/// What an optimiser remembers.
+/// What an optimizer remembers.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Memory {
+pub(crate) struct OptimizerState {
     pub(crate) steps: u64,
     pub(crate) first: Vec<f32>,
     /// Of squares; empty where it is not needed.
     pub(crate) second: Vec<f32>,
 }
 
-impl Memory {
-    pub(crate) fn new(optimiser: Optimiser, weights: usize) -> Self {
-        let squares = match optimiser {
-            Optimiser::Sgd { .. } => 0,
-            Optimiser::Adam { .. } | Optimiser::AdamW { .. } => weights,
+impl OptimizerState {
+    pub(crate) fn new(optimizer: Optimizer, weights: usize) -> Self {
+        let squares = match optimizer {
+            Optimizer::Sgd { .. } => 0,
+            Optimizer::Adam { .. } | Optimizer::AdamW { .. } => weights,
         };
         Self { steps: 0, first: vec![0.0; weights], second: vec![0.0; squares] }
     }
@@ -105,16 +105,16 @@ impl Memory {
     )]
     pub(crate) fn step(
         &mut self,
-        optimiser: Optimiser,
+        optimizer: Optimizer,
         (rate, decay): (f64, f64),
         gradient: &[f32],
         weights: &mut [f32],
     ) {
         self.steps += 1;
-        match optimiser {
-            Optimiser::Sgd { momentum } => {
+        match optimizer {
+            Optimizer::Sgd { momentum } => {
                 let (momentum, rate, decay) = (momentum as f32, rate as f32, decay as f32);
-                vectorised(
+                vectorized(
                     (weights, &mut self.first[..]),
                     #[inline(always)]
                     |(weights, memory)| {
@@ -125,8 +125,8 @@ impl Memory {
                     },
                 );
             }
-            Optimiser::Adam { betas, epsilon } | Optimiser::AdamW { betas, epsilon } => {
-                let apart = matches!(optimiser, Optimiser::AdamW { .. });
+            Optimizer::Adam { betas, epsilon } | Optimizer::AdamW { betas, epsilon } => {
+                let apart = matches!(optimizer, Optimizer::AdamW { .. });
                 let since = |beta: f64| 1.0 - libm::pow(beta, self.steps as f64);
                 let size = (rate / since(betas.0)) as f32;
                 let root = libm::sqrt(since(betas.1)) as f32;
@@ -135,7 +135,7 @@ impl Memory {
                 let (beta, rest) = (betas.0 as f32, (1.0 - betas.0) as f32);
                 let (beta_squares, rest_squares) = (betas.1 as f32, (1.0 - betas.1) as f32);
                 let epsilon = epsilon as f32;
-                vectorised(
+                vectorized(
                     (weights, &mut self.first[..], &mut self.second[..]),
                     #[inline(always)]
                     |(weights, first, second)| {

@@ -1,12 +1,12 @@
 //! Who takes part in a comparison: methods on networks, and other models; and the settings that each tries.
 
 use serde::{Deserialize, Serialize};
-use windlass::{Bandwidth, GammaLaw, Per};
+use windlass::{Bandwidth, GammaDistribution, Per};
 use windlass_model::{
-    AugmentRecipe, AutoRecipe, EnlargeRecipe, ForestSettings, Kind, NetworkRecipe, Split,
+    AutoConfig, ForestSettings, InLoopAugmentConfig, Kind, NetworkConfig, PreAugmentConfig, Split,
 };
-use windlass_table::{AdaSettings, Clusters, Method};
-use windlass_train::{Activation, FittedOn, Optimiser, Training};
+use windlass_table::{AdaConfig, ClusterCount, Method};
+use windlass_train::{Activation, FittedOn, Optimizer, Training};
 
 /// A way to train a network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -85,18 +85,18 @@ impl MethodName {
     }
 
     /// What it does in a trial, if it does anything.
-    fn augment(self, trial: usize, distances: &Distances) -> Option<AugmentRecipe> {
+    fn augment(self, trial: usize, distances: &Distances) -> Option<InLoopAugmentConfig> {
         let (at, also) = (point(trial, 3), point(trial, 4));
         let per = Per::Batch;
         let ada = || {
-            Method::Ada(AdaSettings {
+            Method::Ada(AdaConfig {
                 clusters: if trial == 0 {
-                    Clusters::Auto
+                    ClusterCount::Auto
                 } else {
-                    Clusters::Count(distances.groups(also))
+                    ClusterCount::Count(distances.groups(also))
                 },
-                gamma: GammaLaw::Uniform { alpha: tried(trial, 2.0, (1.2, 8.0), at) },
-                ..AdaSettings::default()
+                gamma: GammaDistribution::Uniform { alpha: tried(trial, 2.0, (1.2, 8.0), at) },
+                ..AdaConfig::default()
             })
         };
         let beta = || tried(trial, 2.0, (0.1, 4.0), at);
@@ -120,7 +120,12 @@ impl MethodName {
             Self::Ada | Self::AdaManifold => ada(),
         };
         let layer = usize::from(matches!(self, Self::ManifoldMixup | Self::AdaManifold));
-        Some(AugmentRecipe { method, layer, originals: false, fitted_on: FittedOn::TrainingRows })
+        Some(InLoopAugmentConfig {
+            method,
+            layer,
+            originals: false,
+            fitted_on: FittedOn::TrainingRows,
+        })
     }
 }
 
@@ -165,7 +170,7 @@ impl ModelName {
 
 /// A model with a method: what is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Entrant {
+pub struct Candidate {
     /// The model.
     pub model: ModelName,
     /// The method; models that are not networks have none.
@@ -175,9 +180,9 @@ pub struct Entrant {
     pub declared: Option<usize>,
 }
 
-/// An entrant with settings of its own.
+/// A candidate with settings of its own.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Declared {
+pub struct CandidateSpec {
     /// What it is called.
     pub name: String,
     /// The model.
@@ -189,17 +194,17 @@ pub struct Declared {
     pub kind: Option<Kind>,
     /// Rows that are made beforehand.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub enlarge: Option<EnlargeRecipe>,
+    pub enlarge: Option<PreAugmentConfig>,
 }
 
-impl Entrant {
+impl Candidate {
     /// Every model with every method that applies to it.
     #[must_use]
     pub fn all(models: &[ModelName], methods: &[MethodName]) -> Vec<Self> {
         let of_model = |&model: &ModelName| -> Vec<Self> {
             if model.is_network() {
-                let entrant = |&method| Self { model, method: Some(method), declared: None };
-                methods.iter().map(entrant).collect()
+                let candidate = |&method| Self { model, method: Some(method), declared: None };
+                methods.iter().map(candidate).collect()
             } else {
                 vec![Self { model, method: None, declared: None }]
             }
@@ -232,7 +237,7 @@ impl Entrant {
     pub fn settings(
         self,
         trial: usize,
-        network: &NetworkRecipe,
+        network: &NetworkConfig,
         split: &Split,
         distances: &Distances,
     ) -> Kind {
@@ -271,7 +276,7 @@ impl Entrant {
                 unreachable!("models that are trained elsewhere have settings of their own")
             }
             ModelName::Auto => {
-                Kind::Auto(AutoRecipe { folds: 4, split: split.clone(), larger_shifts: false })
+                Kind::Auto(AutoConfig { folds: 4, split: split.clone(), larger_shifts: false })
             }
         }
     }
@@ -307,8 +312,8 @@ impl Distances {
 
 /// Weight decays to try: in the gradient they are far stronger than as a decay of their own.
 pub(crate) fn decays(training: &Training) -> (f64, f64) {
-    match training.optimiser {
-        Optimiser::AdamW { .. } => (0.01, 2.0),
+    match training.optimizer {
+        Optimizer::AdamW { .. } => (0.01, 2.0),
         _ => (1e-6, 1e-2),
     }
 }

@@ -10,7 +10,7 @@ import pytest
 
 import windlass
 
-folders = pytest.importorskip("windlass._folder", reason="pyarrow is absent")
+folders = pytest.importorskip("windlass._atomic_dir", reason="pyarrow is absent")
 
 
 def write(path: str) -> int:
@@ -46,14 +46,14 @@ def test_nothing_is_left_of_what_fails(tmp_path: pathlib.Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_folder_that_workers_do_not_see_is_named(tmp_path: pathlib.Path) -> None:
+def test_a_atomic_dir_that_workers_do_not_see_is_named(tmp_path: pathlib.Path) -> None:
     """With what to do."""
     folder = folders.Folder(tmp_path / "table")  # Nobody made the place beside it.
     with pytest.raises(windlass.InputError, match="not there on a worker\nhint: write to a file system"):
         folder.write(write)
 
 
-def test_what_is_no_folder_is_refused() -> None:
+def test_what_is_no_atomic_dir_is_refused() -> None:
     """Before anything is done."""
     for path in ("nowhere://a/b", "://"):
         with pytest.raises(windlass.InputError, match="cannot be written to"):
