@@ -160,9 +160,9 @@ def test_anchor_regression_equals_the_golden_file(case):
         anchors = anchors.argmax(axis=1)
     for output in case["outputs"]:
         model = AnchorRegressor(gamma=output["gamma"]).fit(x, y, anchors=anchors)
-        wanted = np.asarray(output["coef_centered_anchor"]).reshape(np.shape(model.coef_))
+        wanted = np.asarray(output["coef_centred_anchor"]).reshape(np.shape(model.coef_))
         np.testing.assert_allclose(model.coef_, wanted, rtol=1e-7, atol=1e-9)
-        wanted = np.asarray(output["intercept_centered_anchor"]).reshape(-1)
+        wanted = np.asarray(output["intercept_centred_anchor"]).reshape(-1)
         np.testing.assert_allclose(np.ravel(model.intercept_), wanted, rtol=1e-7, atol=1e-9)
 
 

@@ -142,8 +142,11 @@ struct RegressionCase {
 #[derive(Deserialize)]
 struct RegressionOutput {
     gamma: f64,
+    #[serde(rename = "coef_centred_anchor")]
     coef_centered_anchor: Golden,
+    #[serde(rename = "intercept_centred_anchor")]
     intercept_centered_anchor: f64,
+    #[serde(rename = "objective_centred_anchor")]
     objective_centered_anchor: f64,
     coef_ivmodels: Option<Golden>,
 }
