@@ -15,7 +15,7 @@ def main(folder: Path = Path()) -> None:
     cars = pd.read_csv(CARS)
     X, y = cars.drop(columns=["mpg", "name"]), cars["mpg"]
     train_X, test_X, train_y, test_y = train_test_split(X, y, test_size=0.3, random_state=0)
-    for name, augment in [("no augmentation", None), ("ADA", ADA(n_anchors=8))]:
+    for name, augment in [("no augmentation", None), ("ADA", ADA(clusters=8))]:
         # Text is encoded and gaps are filled by the model itself.
         model = Regressor(hidden=(64, 64), augment=augment, committee=5).fit(train_X, train_y)
         mean, spread = model.predict(test_X, return_std=True)

@@ -16,7 +16,7 @@ CARS = Path(__file__).resolve().parents[2] / "examples/auto_mpg.csv"
 
 def main(folder: Path = Path()) -> None:
     cars = pd.read_csv(CARS)
-    more = windlass.augment(cars, target="mpg", copies=3, alpha=4.0, n_anchors=6, provenance=True)
+    more = windlass.augment(cars, target="mpg", copies=3, alpha=4.0, clusters=6, provenance=True)
     figure, axes = plt.subplots(figsize=(7, 4.2), layout="constrained")
     colors = plt.get_cmap("tab10")(more["windlass_group"].to_numpy())
     for synthetic, marker, size, alpha in [(True, "o", 8, 0.35), (False, "x", 14, 0.9)]:

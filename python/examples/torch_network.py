@@ -72,7 +72,7 @@ def main(seeds: int = 5) -> None:
         center, spread = y[known].mean(), y[known].std()
         target = (y[known] - center) / spread
         errors.append([])
-        for ada in (None, ADA(n_anchors=8, random_state=seed).fit(scaled[known], target)):
+        for ada in (None, ADA(clusters=8, random_state=seed).fit(scaled[known], target)):
             network = train(scaled[known], target, seed, ada)
             with torch.no_grad():
                 guess = network(scaled[held_out]) * spread + center

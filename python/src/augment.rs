@@ -7,7 +7,7 @@ use pyo3::types::{PyDict, PyTuple};
 use windlass::{
     AnchorMatrix, Anchors, Batch, Column, Copies, Draw, How, Partition, Real, Samples, Seed,
 };
-use windlass_table::{AnchorSource, Method};
+use windlass_table::{AnchorSource, MethodConfig};
 
 use crate::arrays::{Rows, as_index, no_such_row, partition, row_numbers, with_samples, with_view};
 use crate::errors::{InputError, Refused as _};
@@ -85,7 +85,9 @@ impl Fitted {
             core.fit(samples, Seed(seed))
         })?;
         let kept = match (&method, core.partition(), matrix) {
-            (Method::Ada(_), Some(labels), _) => Kept::Groups { labels: labels.clone(), weights },
+            (MethodConfig::Ada(_), Some(labels), _) => {
+                Kept::Groups { labels: labels.clone(), weights }
+            }
             (_, _, Some(matrix)) => Kept::Matrix(matrix),
             _ => Kept::Rows { x: flat(x.to_double()), y: flat(y.to_double()), weights },
         };
@@ -363,13 +365,13 @@ fn column(name: &str) -> PyResult<Column> {
 
 fn core_method(
     py: Python<'_>,
-    method: &Method,
+    method: &MethodConfig,
     anchors: Option<Given>,
     within: Option<Partition>,
     rows: usize,
 ) -> PyResult<std::sync::Arc<dyn windlass::Method>> {
     let ada = match method {
-        Method::Ada(ada) => ada,
+        MethodConfig::Ada(ada) => ada,
         other => return Ok(other.without_anchors().expect("a method that is not ADA")),
     };
     let groups = ada.groups_in(rows as u64, within.as_ref().map_or(1, Partition::groups));

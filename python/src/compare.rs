@@ -46,9 +46,9 @@ struct CandidateInput<'py> {
 
 impl CandidateInput<'_> {
     fn declared(&self) -> PyResult<CandidateSpec> {
-        let method = MethodName::ALL.into_iter().find(|method| method.name() == self.method);
+        let method = MethodName::named(&self.method);
         let method = method.ok_or_else(|| {
-            let known: Vec<&str> = MethodName::ALL.into_iter().map(MethodName::name).collect();
+            let known: Vec<&str> = MethodName::all().into_iter().map(MethodName::name).collect();
             let text =
                 format!("there is no method `{}`: methods are {}", self.method, known.join(", "));
             InputError::new_err(text)

@@ -1,18 +1,13 @@
 //! What a user says of a method or a network, as the core takes it. Defaults are the core's; what equals its
 //! default was not said.
 
-use std::str::FromStr as _;
-
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use windlass::regress::AnchorRegression;
-use windlass::{Bandwidth, ClusterOn, ClusterScaling, GammaDistribution, Per};
+use windlass::{METHODS, MethodInfo, MethodParams, Param};
 use windlass_compare::CompareConfig;
 use windlass_model::{ActivationName, NetworkOptions, OptimizerName, Scaling, Validation};
-use windlass_table::{
-    AdaConfig, AnchorSource, AugmentConfig, ClusterCount, GammaSpec, IntegerHandling, Method,
-    MethodName, MethodOptions,
-};
+use windlass_table::{AugmentConfig, IntegerHandling, MethodConfig};
 use windlass_train::{Loss, Order, Schedule, Training};
 
 use crate::errors::{InputError, InputTypeError, Refused as _};
@@ -101,6 +96,27 @@ impl<'py> Options<'py> {
         Err(InputError::new_err(format!("{name} must be {}, got {text:?}", known.join(" or "))))
     }
 
+    /// The value of a parameter, as text: words, a number, or a list of numbers.
+    fn param(&self, param: &Param) -> PyResult<Option<String>> {
+        let Some(value) = self.given.get_item(param.name)? else { return Ok(None) };
+        if let (Ok(text), false) = (value.cast::<PyString>(), param.is_number) {
+            return Ok(Some(text.to_string()));
+        }
+        if let Ok(count) = value.extract::<i64>() {
+            return Ok(Some(count.to_string()));
+        }
+        if let Ok(number) = value.extract::<f64>() {
+            return Ok(Some(number.to_string()));
+        }
+        let list = (!value.is_instance_of::<PyString>()).then(|| value.extract::<Vec<f64>>().ok());
+        if let (Some(Some(list)), false) = (list, param.is_number) {
+            let numbers: Vec<String> = list.iter().map(f64::to_string).collect();
+            return Ok(Some(format!("list:{}", numbers.join(","))));
+        }
+        let what = if param.is_number { "a number" } else { param.range };
+        self.get(param.name, |_| None, what)
+    }
+
     /// Text that is read by a parser, or a number.
     fn read<T>(
         &self,
@@ -117,11 +133,6 @@ impl<'py> Options<'py> {
     }
 }
 
-const PER: [(&str, Per); 2] = [("copy", Per::Batch), ("row", Per::Row)];
-const ON: [(&str, ClusterOn); 3] =
-    [("x", ClusterOn::X), ("y", ClusterOn::Y), ("xy", ClusterOn::Xy)];
-const SCALE: [(&str, ClusterScaling); 2] =
-    [("standard", ClusterScaling::Standardized), ("raw", ClusterScaling::Raw)];
 pub(crate) const INTEGERS: [(&str, IntegerHandling); 2] =
     [("round", IntegerHandling::Round), ("float", IntegerHandling::Float)];
 const SCALING: [(&str, Scaling); 3] =
@@ -145,46 +156,19 @@ fn word_of<T: PartialEq>(value: &T, words: &[(&'static str, T)]) -> &'static str
     words.iter().find(|(_, other)| other == value).map_or("", |(word, _)| word)
 }
 
-/// A method with its settings, from the keywords of its class.
-pub(crate) fn method(name: &str, options: &Bound<'_, PyDict>) -> PyResult<Method> {
-    let said = Options::of(name, options)?;
-    let name = MethodName::from_str(name).refused()?;
-    let gamma = match said.given.get_item("law")? {
-        Some(list) if !list.is_instance_of::<PyString>() && list.len().is_ok() => said
-            .get("law", |list| list.extract().ok(), "a law, a number or a list of numbers")?
-            .map(GammaSpec::List),
-        _ => said.read("law", |gamma| GammaSpec::List(vec![gamma]), GammaSpec::from_str)?,
-    };
-    let clusters = match said.given.get_item("n_anchors")? {
-        Some(text) if text.is_instance_of::<PyString>() => {
-            let read = |text: &str| ClusterCount::from_str(text);
-            said.read("n_anchors", |_| ClusterCount::Auto, read)?
+/// A method with its parameters, from the keywords of its class.
+pub(crate) fn method(name: &str, options: &Bound<'_, PyDict>) -> PyResult<MethodConfig> {
+    let given = Options::of(name, options)?;
+    let method = MethodInfo::named(name)
+        .ok_or_else(|| InputError::new_err(format!("unknown method `{name}`")))?;
+    let mut params = MethodParams::default();
+    for param in method.params {
+        if let Some(value) = given.param(param)? {
+            let named = |why: String| format!("{}: {why}", param.name);
+            (param.set)(&mut params, &value).map_err(named).refused()?;
         }
-        _ => said.count_from("n_anchors", 1)?.map(ClusterCount::Count),
-    };
-    MethodOptions {
-        published: false,
-        anchors: said
-            .text("anchors")?
-            .map(|text| AnchorSource::from_str(&text))
-            .transpose()
-            .refused()?,
-        clusters,
-        on: said.word("on", &ON)?,
-        scale: said.word("scale", &SCALE)?,
-        within: said.text("within")?,
-        alpha: said.number("alpha")?,
-        gamma,
-        per: said.word("per", &PER)?,
-        beta: said.number("beta")?,
-        bandwidth: said.read("bandwidth", Bandwidth::Absolute, windlass_table::bandwidth)?,
-        epsilon: said.number("epsilon")?,
-        noise_targets: said.number("targets")?,
-        noise_features: said.number("features")?,
-        noise_absolute: said.flag("relative")? == Some(false),
     }
-    .method(name)
-    .refused()
+    MethodConfig::new(method, &params).refused()
 }
 
 /// A network with its training, and what columns and targets are scaled by.
@@ -242,51 +226,15 @@ pub(crate) fn network(options: &Bound<'_, PyDict>) -> PyResult<Network> {
 #[pyfunction]
 pub(crate) fn defaults(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let all = PyDict::new(py);
-    let usual = |name| MethodOptions::default().method(name).refused();
-    let none = || py.None();
-    if let Method::Ada(AdaConfig {
-        on,
-        scale,
-        per,
-        gamma: GammaDistribution::Uniform { alpha },
-        ..
-    }) = usual(MethodName::Ada)?
-    {
-        let ada = PyDict::new(py);
-        ada.set_item("n_anchors", "auto")?;
-        ada.set_item("alpha", alpha)?;
-        ada.set_item("anchors", "kmeans")?;
-        ada.set_item("law", "uniform")?;
-        ada.set_item("on", word_of(&on, &ON))?;
-        ada.set_item("scale", word_of(&scale, &SCALE))?;
-        ada.set_item("within", none())?;
-        ada.set_item("per", word_of(&per, &PER))?;
-        all.set_item("ada", ada)?;
-    }
-    if let Method::Mixup { beta, per } = usual(MethodName::Mixup)? {
-        let per = word_of(&per, &PER);
-        let mixup = || {
-            let mixup = PyDict::new(py);
-            mixup.set_item("beta", beta).and(mixup.set_item("per", per)).map(|()| mixup)
-        };
-        all.set_item("mixup", mixup()?)?;
-        let local = mixup()?;
-        local.set_item("epsilon", none())?;
-        all.set_item("local-mixup", local)?;
-        if let Method::CMixup { bandwidth: Bandwidth::Deviations(width), .. } =
-            usual(MethodName::CMixup)?
-        {
-            let c_mixup = mixup()?;
-            c_mixup.set_item("bandwidth", format!("{width}sd"))?;
-            all.set_item("c-mixup", c_mixup)?;
+    for method in METHODS {
+        let own = PyDict::new(py);
+        for param in method.params {
+            match (param.default, param.default.map(str::parse::<f64>)) {
+                (_, Some(Ok(number))) => own.set_item(param.name, number)?,
+                (default, _) => own.set_item(param.name, default)?,
+            }
         }
-    }
-    if let Method::Noise { targets, features, relative } = usual(MethodName::Noise)? {
-        let noise = PyDict::new(py);
-        noise.set_item("targets", targets)?;
-        noise.set_item("features", features)?;
-        noise.set_item("relative", relative)?;
-        all.set_item("noise", noise)?;
+        all.set_item(method.name, own)?;
     }
     let settings = AugmentConfig::new(&[]);
     let augment = PyDict::new(py);

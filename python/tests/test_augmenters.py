@@ -17,14 +17,14 @@ from sklearn.utils.validation import check_is_fitted
 from windlass import ADA, CMixup, InputError, InputTypeError, LocalMixup, Mixup, Noise
 
 METHODS = [
-    ADA(n_anchors=4, alpha=3.0, copies=3, random_state=5),
-    ADA(anchors="quantiles:x1", n_anchors=3, law="log-uniform", per="row", copies=3),
+    ADA(clusters=4, alpha=3.0, copies=3, random_state=5),
+    ADA(anchors="quantiles:x1", clusters=3, gamma="log-uniform", per="row", copies=3),
     Mixup(beta=0.7, copies=3, random_state=5),
     Mixup(per="row", copies=3),
     CMixup(bandwidth="0.5sd", copies=3, random_state=5),
     LocalMixup(epsilon=2.0, copies=3, random_state=5),
-    Noise(targets=0.2, features=0.3, copies=3, random_state=5),
-    Noise(relative=False, copies=3),
+    Noise(target_noise=0.2, feature_noise=0.3, copies=3, random_state=5),
+    Noise(noise_units="absolute", copies=3),
 ]
 each_method = pytest.mark.parametrize("method", METHODS, ids=repr)
 QUICK = settings(derandomize=True, deadline=None, max_examples=100)
@@ -64,7 +64,7 @@ def test_a_fit_leaves_the_parameters_alone_and_says_what_it_saw(method):
 
 
 def test_a_fit_that_is_refused_changes_nothing():
-    ada = ADA(n_anchors=3).fit(X, Y)
+    ada = ADA(clusters=3).fit(X, Y)
     before = ada.batch(X[:9], Y[:9], range(9), step=1)
     with pytest.raises(InputError):
         ada.fit(X[:, :1] * np.nan, Y)
@@ -132,8 +132,8 @@ def test_every_row_can_be_explained(method):
     elif isinstance(method, Noise):
         assert set(said) == {"synthetic", "source", "copy"}
         moved = (new - old[source])[synthetic]
-        unit = old.std(axis=0) if method.relative else np.ones(4)
-        level = np.array([method.features] * 3 + [method.targets])
+        unit = old.std(axis=0) if method.noise_units == "sd" else np.ones(4)
+        level = np.array([method.feature_noise] * 3 + [method.target_noise])
         assert np.allclose(moved.std(axis=0) / unit, level, rtol=0.2)
         return
     else:
@@ -165,7 +165,7 @@ def test_a_batch_depends_on_its_step_and_its_rows(method):
 
 
 def test_a_batch_takes_the_means_of_its_own_rows():
-    ada = ADA(anchors=LABELS, law=4.0).fit(X, Y)
+    ada = ADA(anchors=LABELS, gamma=4.0).fit(X, Y)
     idx = np.array([0, 5, 10, 1])
     made, _ = ada.batch(X[idx], Y[idx], idx, step=0)
     together = X[[0, 5, 10]]
@@ -175,14 +175,14 @@ def test_a_batch_takes_the_means_of_its_own_rows():
 
 
 def test_gamma_is_of_the_step_or_of_the_row():
-    shared, own = ADA(n_anchors=3).fit(X, Y), ADA(n_anchors=3, per="row").fit(X, Y)
+    shared, own = ADA(clusters=3).fit(X, Y), ADA(clusters=3, per="row").fit(X, Y)
     assert shared.gamma(2) == shared.draw([9], step=2)["gamma"][0] != shared.gamma(3)
     assert len(set(own.gamma(2, [4, 5, 6]))) == 3
 
 
 def test_weights_count_in_the_means():
     weights = np.linspace(0, 3, len(X))
-    ada = ADA(anchors=LABELS, law=4.0, originals=False)
+    ada = ADA(anchors=LABELS, gamma=4.0, originals=False)
     x2, _ = ada.fit_resample(X, Y, sample_weight=pd.Series(weights, index=range(7, 87)))
     for group in range(5):
         rows_of = LABELS == group
@@ -225,11 +225,11 @@ WORDS = np.array(["north", "south", "east", "west", "far away"])[LABELS]
     ids=lambda anchors: f"{type(anchors).__module__}.{type(anchors).__name__}",
 )
 def test_labels_may_be_anything_that_tells_groups_apart(anchors):
-    ada = ADA(anchors=anchors, law=4.0)
+    ada = ADA(anchors=anchors, gamma=4.0)
     x2, _ = ada.fit_resample(X, Y)
     assert len(set(zip(ada.groups_, LABELS))) == len(set(ada.groups_)) == 5
-    assert same(x2, ADA(anchors=LABELS, law=4.0).fit_resample(X, Y)[0])
-    assert same(x2, ADA(law=4.0).fit_resample(X, Y, anchors=anchors)[0])
+    assert same(x2, ADA(anchors=LABELS, gamma=4.0).fit_resample(X, Y)[0])
+    assert same(x2, ADA(gamma=4.0).fit_resample(X, Y, anchors=anchors)[0])
 
 
 def test_labels_that_are_missing_are_one_more_group():
@@ -250,15 +250,15 @@ def test_a_matrix_of_groups_is_the_groups():
 
 
 def test_columns_of_arrays_have_names():
-    ada = ADA(anchors="quantiles:x2", n_anchors=4).fit(X, Y)
+    ada = ADA(anchors="quantiles:x2", clusters=4).fit(X, Y)
     assert np.bincount(ada.groups_).tolist() == [20, 20, 20, 20]
     assert (np.diff(ada.groups_[np.argsort(X[:, 2])]) >= 0).all()
-    assert (np.diff(ADA(anchors="bins:y", n_anchors=4).fit(X, Y).groups_[np.argsort(Y)]) >= 0).all()
+    assert (np.diff(ADA(anchors="bins:y", clusters=4).fit(X, Y).groups_[np.argsort(Y)]) >= 0).all()
 
 
 def test_no_group_crosses_levels():
     levels = pd.Series(["a", "b"] * 40)
-    ada = ADA(n_anchors=4, within=levels).fit(X, Y)
+    ada = ADA(clusters=4, within=levels).fit(X, Y)
     assert not set(ada.groups_[levels == "a"]) & set(ada.groups_[levels == "b"])
     assert len(set(ada.groups_)) == 8
 
@@ -288,7 +288,7 @@ def test_dtypes_come_back_and_layouts_do_not_matter(data, dtype, layout):
     given_x = LAYOUTS[layout](x)
     given_x.flags.writeable = False
     before = given_x.tobytes()
-    ada = ADA(n_anchors=1, law=[4.0, 0.25], copies=2)
+    ada = ADA(clusters=1, gamma=[4.0, 0.25], copies=2)
     x2, y2 = ada.fit_resample(given_x, target)
     assert x2.dtype == dtype and x2.shape == (3 * shape[0], shape[1]) and y2.shape == x2.shape[:1]
     assert given_x.tobytes() == before == x2[: shape[0]].tobytes()
@@ -316,8 +316,8 @@ def test_targets_keep_their_shape_and_dtype(n, outputs, dtype, method):
     y = (np.arange(n * max(1, *outputs, 1)).reshape(n, *outputs) % 7).astype(dtype)
     x = X[:n].astype(np.float32)
     made = clone(method)
-    if "n_anchors" in made.get_params():
-        made.set_params(n_anchors="auto")
+    if "clusters" in made.get_params():
+        made.set_params(clusters="auto")
     x2, y2 = made.fit_resample(x, y)
     assert x2.dtype == np.float32 and y2.dtype == dtype and len(x2) == len(y2)
     assert y2.shape[1:] == outputs and (y2[:n] == y).all() and (x2[:n] == x).all()
@@ -336,7 +336,7 @@ def test_narrow_floats_are_the_wide_ones_rounded(method):
 
 def test_numbers_beyond_a_dtype_keep_to_its_ends():
     # Ten times as far from the mean.
-    away = ADA(anchors=np.zeros(4, int), law=0.01, originals=False)
+    away = ADA(anchors=np.zeros(4, int), gamma=0.01, originals=False)
     ends = {"int8": (-128, 127), "uint64": (0, 2**64 - 1), "float16": (-65504, 65504)}
     for dtype, (low, high) in ends.items():
         x = np.array([[low], [high], [0], [1]], dtype=dtype)
@@ -441,15 +441,15 @@ def test_sparse_matrices_are_refused():
 @pytest.mark.parametrize(
     ("method", "says"),
     [
-        (ADA(n_anchors=0), r"n_anchors must be in \[1, inf\), got 0"),
-        (ADA(n_anchors=2.5), "n_anchors must be a whole number, got 2.5 of type float"),
-        (ADA(n_anchors=81), "81 clusters cannot be made of 80 rows\nhint: use n_anchors auto"),
+        (ADA(clusters=0), "clusters: a number from 1 on, or `auto`"),
+        (ADA(clusters=2.5), "clusters: a number from 1 on, or `auto`"),
+        (ADA(clusters=81), "81 clusters cannot be made of 80 rows\nhint: use clusters auto"),
         (ADA(alpha=1), r"alpha must be in \(1, 1e16\], got 1"),
         (ADA(alpha="2"), "alpha must be a number, got '2' of type str"),
-        (ADA(alpha=3.0, law=2.0), "alpha does not apply to this law of γ\nhint: leave it out"),
-        (ADA(law="often"), "law: γ is uniform, grid"),
-        (ADA(law=[1.0, -1.0]), "gamma must be in .* got -1"),
-        (ADA(on="z"), 'on must be "x" or "y" or "xy", got "z"'),
+        (ADA(alpha=3.0, gamma=2.0), "alpha does not apply to this distribution of γ\nhint: leave it out"),
+        (ADA(gamma="often"), "gamma: γ is uniform, grid"),
+        (ADA(gamma=[1.0, -1.0]), "gamma must be in .* got -1"),
+        (ADA(cluster_on="z"), "cluster_on: `z` is not one of x, y, xy"),
         (ADA(within="site"), "within names a column, and arrays have none\nhint: "),
         (ADA(within=[1, 2]), "the levels and x must have the same rows, got 2 and 80"),
         (ADA(anchors="site"), "in arrays columns have no names: give an array of labels"),
@@ -458,8 +458,8 @@ def test_sparse_matrices_are_refused():
         (ADA(anchors=Y), r"fractions.*\nhint: for real-valued anchors give a matrix"),
         (ADA(anchors=X[:, :2] * np.nan), "the anchor matrix must be finite, got NaN in row 0"),
         (ADA(anchors=np.zeros((80, 2, 2))), "anchors must have one label for every row, got shape"),
-        (ADA(anchors=LABELS, n_anchors=3), "n_anchors does not apply to these anchors\nhint: "),
-        (ADA(anchors=np.eye(80), on="x"), "on does not apply to anchors other than kmeans\nhint: "),
+        (ADA(anchors=LABELS, clusters=3), "clusters does not apply to these anchors\nhint: "),
+        (ADA(anchors=np.eye(80), cluster_on="x"), "on does not apply to anchors other than kmeans\nhint: "),
         (ADA(copies=0), r"copies must be in \[1, .*got 0"),
         (ADA(copies=1.5), "copies must be a whole number, got 1.5 of type float"),
         (ADA(copies=True), "copies must be a whole number, got True of type bool"),
@@ -469,7 +469,7 @@ def test_sparse_matrices_are_refused():
         (Mixup(beta=0), r"beta must be in \(0, inf\), got 0"),
         (CMixup(bandwidth="wide"), "bandwidth: a number, or deviations as in 0.25sd"),
         (LocalMixup(), "local-mixup needs epsilon"),
-        (Noise(targets=-1), r"targets must be in \[0, inf\), got -1"),
+        (Noise(target_noise=-1), r"targets must be in \[0, inf\), got -1"),
     ],
     ids=repr,
 )
@@ -536,7 +536,7 @@ def test_the_published_transform(case):
     x, y = case["X"], case["y"]
     size = max(1.0, np.abs(x).max(), np.abs(y).max())
     for output in case["outputs"]:
-        ada = ADA(anchors=np.asarray(anchors), law=output["gamma"], originals=False)
+        ada = ADA(anchors=np.asarray(anchors), gamma=output["gamma"], originals=False)
         x2, y2 = ada.fit_resample(x, y)
         want = output.get("y_til_column_mean", output["y_til"])
         assert x2.shape == x.shape
@@ -550,8 +550,8 @@ def test_the_published_transform(case):
     ids=lambda case: f"{case['a']}, {case['n']}",
 )
 def test_the_published_grid(case):
-    law = f"published-grid:{case['n']}"
-    ada = ADA.published(2, case["a"], law=law, per="row", copies=40)
+    gamma = f"published-grid:{case['n']}"
+    ada = ADA.published(2, case["a"], gamma=gamma, per="row", copies=40)
     ada.fit_resample(X, Y)
     assert ada.scale == "raw"
     assert set(ada.provenance_["gamma"][len(X) :]) == set(np.asarray(case["gammas"]).tolist())
@@ -574,8 +574,8 @@ def test_partners_are_drawn_at_the_published_rates(case):
 
 def test_a_pipeline_of_imblearn_augments_what_it_fits_only():
     imblearn = pytest.importorskip("imblearn.pipeline")
-    pipeline = imblearn.Pipeline([("ada", ADA(n_anchors=4, copies=5)), ("ridge", Ridge())])
-    x2, y2 = ADA(n_anchors=4, copies=5).fit_resample(X, Y)
+    pipeline = imblearn.Pipeline([("ada", ADA(clusters=4, copies=5)), ("ridge", Ridge())])
+    x2, y2 = ADA(clusters=4, copies=5).fit_resample(X, Y)
     assert np.allclose(pipeline.fit(X, Y).predict(X), Ridge().fit(x2, y2).predict(X))
     assert len(pipeline.predict(X)) == len(X)
     assert cross_val_score(pipeline, X, Y, cv=4).min() > 0.9
@@ -614,15 +614,15 @@ def test_fields_of_packed_records_are_read_as_they_are():
     assert all((a == b).all() for a, b in zip(made, wanted))
 
 
-@pytest.mark.parametrize("n_anchors", ["auto", 3])
+@pytest.mark.parametrize("clusters", ["auto", 3])
 @pytest.mark.parametrize("anchors", ["kmeans", "bins:y"])
-def test_within_finds_the_same_groups_in_arrays_and_tables(n_anchors, anchors):
+def test_within_finds_the_same_groups_in_arrays_and_tables(clusters, anchors):
     pandas = pytest.importorskip("pandas")
     x, y = np.random.default_rng(1).normal(size=(2, 120, 2))
     y = pandas.Series(y[:, 0], name="y")
     site = np.repeat(["a", "b", "c"], 40)
-    of_array = ADA(n_anchors, anchors=anchors, within=site)
-    of_table = ADA(n_anchors, anchors=anchors, within=site)
+    of_array = ADA(clusters, anchors=anchors, within=site)
+    of_table = ADA(clusters, anchors=anchors, within=site)
     x2, y2 = of_array.fit_resample(x, y.to_numpy())
     table, y3 = of_table.fit_resample(pandas.DataFrame(x, columns=["u", "v"]), y)
     assert (table.to_numpy() == x2).all() and (y3.to_numpy() == y2).all()

@@ -101,15 +101,15 @@ def test_a_planted_gain_is_found_and_a_planted_loss_too():
     x = rng.uniform(-1, 1, size=(600, 1))
     y = x[:, 0] + rng.normal(size=600)
     # Toward the mean of many similar rows noise averages out.
-    calm = ADA(n_anchors=12, on="x", law=25.0, copies=3, originals=False)
-    wild = Noise(targets=3.0, copies=3)
+    calm = ADA(clusters=12, cluster_on="x", gamma=25.0, copies=3, originals=False)
+    wild = Noise(target_noise=3.0, copies=3)
     model = KNeighborsRegressor(n_neighbors=1)
     found = compare(x, y, model, {"calm": calm, "wild": wild}, cv=5, repeats=3)
     lines = {line["method"]: line for line in found.lines}
     assert lines["calm"]["finding"] == "helps" and found.helps
     assert lines["calm"]["difference"] < -10
     assert found.verdict.startswith("calm helps: RMSE")
-    far = compare(x, y, model, [Noise(targets=3.0, copies=3, originals=False)], cv=5, repeats=3)
+    far = compare(x, y, model, [Noise(target_noise=3.0, copies=3, originals=False)], cv=5, repeats=3)
     assert far.lines[1]["finding"] == "hurts" and not far.helps
     assert "Worse than the model without augmentation: noise" in " ".join(far.remarks)
 

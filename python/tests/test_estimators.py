@@ -72,7 +72,7 @@ def test_only_training_rows_are_augmented():
 
 def test_augmented_regressor_learns_what_the_augmenter_makes():
     x, y = rows()
-    ada = ADA(n_anchors=5, copies=4, random_state=3)
+    ada = ADA(clusters=5, copies=4, random_state=3)
     model = AugmentedRegressor(Ridge(), ada).fit(x, y)
     alone = Ridge().fit(*clone(ada).fit_resample(x, y))
     assert model.estimator_.coef_.tolist() == alone.coef_.tolist()
@@ -239,4 +239,4 @@ def test_refusals_are_the_cores():
     with pytest.raises(InputError, match=r"alpha must be in \(1, 1e16\], got 0.5"):
         AugmentedRegressor(Ridge(), ADA(alpha=0.5)).fit(x, y)
     with pytest.raises(InputError, match="81 clusters cannot be made of 80 rows"):
-        AugmentedRegressor(Ridge(), ADA(n_anchors=81)).fit(x, y)
+        AugmentedRegressor(Ridge(), ADA(clusters=81)).fit(x, y)

@@ -39,9 +39,9 @@ def test_numpy_is_all_that_it_needs():
         import windlass
         from windlass import *
         X = np.random.default_rng(0).normal(size=(30, 2)); y = X[:, 0]
-        ada = ADA(n_anchors=3, copies=2)
+        ada = ADA(clusters=3, copies=2)
         print(ada, ADA(), CMixup(1.0))
-        assert ada.get_params()["n_anchors"] == 3
+        assert ada.get_params()["clusters"] == 3
         assert ada.set_params(alpha=3.0).alpha == 3.0
         X2, y2 = ada.fit_resample(X, y)
         assert X2.shape == (90, 2)
@@ -60,7 +60,7 @@ def test_numpy_is_all_that_it_needs():
         """
     )
     lines = said.splitlines()
-    assert lines[0] == "ADA(copies=2, n_anchors=3) ADA() CMixup(bandwidth=1.0)"
+    assert lines[0] == "ADA(copies=2, clusters=3) ADA() CMixup(bandwidth=1.0)"
     assert "AugmentedRegressor needs scikit-learn 1.6 or newer, which is not installed" in said
     assert "hint: pip install torch" in said
 

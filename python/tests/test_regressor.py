@@ -28,7 +28,7 @@ def test_the_same_bits_as_the_command(tmp_path):
     theirs, ours = tmp_path / "theirs.windlass", tmp_path / "ours.windlass"
     words = "--hidden 16,8 --epochs 12 --augment ada --clusters 4 --manifold 1 --seed 5 --quiet"
     windlass("train", table, "--target", "y", *words.split(), "--output", theirs)
-    model = Regressor((16, 8), epochs=12, augment=ADA(n_anchors=4), layer=1, random_state=5)
+    model = Regressor((16, 8), epochs=12, augment=ADA(clusters=4), layer=1, random_state=5)
     model.fit(x, y).save(ours)
     assert ours.read_bytes() == theirs.read_bytes()
 

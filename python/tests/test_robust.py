@@ -26,14 +26,14 @@ X, Y = rows(200, 4)
 LABELS = np.arange(200) % 3
 WEIGHTS = np.linspace(0, 2, 200)
 METHODS = {
-    "ada": ADA(n_anchors=5),
+    "ada": ADA(clusters=5),
     "labels": ADA(anchors=LABELS, per="row"),
     "bins": ADA(anchors="bins:x1", within=LABELS),
-    "matrix": ADA(anchors=X[:, :2] + 3, law=2.0),
+    "matrix": ADA(anchors=X[:, :2] + 3, gamma=2.0),
     "mixup": Mixup(beta=0.5, per="row"),
     "c-mixup": CMixup(),
     "local-mixup": LocalMixup(epsilon=3.0),
-    "noise": Noise(features=0.1),
+    "noise": Noise(feature_noise=0.1),
 }
 each_method = pytest.mark.parametrize("name", METHODS)
 
@@ -74,7 +74,7 @@ def test_a_pickle_makes_the_same_rows(name, weights):
 
 
 def test_a_pickle_of_what_was_fitted_on_a_table():
-    made = ADA(n_anchors=3)
+    made = ADA(clusters=3)
     made.fit_resample(pd.DataFrame(X, columns=list("abcd")), Y)
     again = pickle.loads(pickle.dumps(made))
     assert bits(again.groups_, again.sample_indices_) == bits(made.groups_, made.sample_indices_)
@@ -83,7 +83,7 @@ def test_a_pickle_of_what_was_fitted_on_a_table():
 
 def test_groups_are_kept_and_rows_are_not():
     wide = np.tile(X, (1, 50))
-    assert len(pickle.dumps(ADA(n_anchors=3).fit(wide, Y))) < wide.nbytes / 50
+    assert len(pickle.dumps(ADA(clusters=3).fit(wide, Y))) < wide.nbytes / 50
 
 
 def test_other_processes_make_the_same_rows():
@@ -102,15 +102,15 @@ BIG_TABLE = pa.table({f"x{place}": BIG_X[:, place] for place in range(4)} | {"y"
 WIDE_Y = BIG_X.reshape(40, 600)
 ANCHORS = BIG_X[:, :3] + 5
 WORK = {
-    "ada": lambda: bits(*ADA(n_anchors=4, copies=2).fit_resample(BIG_X, BIG_Y)),
+    "ada": lambda: bits(*ADA(clusters=4, copies=2).fit_resample(BIG_X, BIG_Y)),
     "labels": lambda: bits(*ADA(anchors=np.arange(6000) % 7).fit_resample(BIG_X, BIG_Y)),
-    "matrix": lambda: bits(*ADA(anchors=ANCHORS, law=2.0).fit_resample(BIG_X, BIG_Y)),
+    "matrix": lambda: bits(*ADA(anchors=ANCHORS, gamma=2.0).fit_resample(BIG_X, BIG_Y)),
     "c-mixup": lambda: bits(*CMixup().fit_resample(BIG_X, BIG_Y)),
     "local-mixup": lambda: bits(*LocalMixup(epsilon=2.0).fit_resample(BIG_X, BIG_Y)),
     "long batch": lambda: batch_of_all(CMixup(), BIG_X, BIG_Y),
     "wide batch": lambda: batch_of_all(Mixup(), X[:40], WIDE_Y),
     "pickle": lambda: bits(copy.deepcopy(ADA(anchors=ANCHORS).fit(BIG_X, BIG_Y)).seed_),
-    "table": lambda: bits(*augment(BIG_TABLE, "y", n_anchors=4).columns),
+    "table": lambda: bits(*augment(BIG_TABLE, "y", clusters=4).columns),
     "pairs of a table": lambda: bits(*augment(BIG_TABLE, "y", method="c-mixup").columns),
 }
 
@@ -250,11 +250,11 @@ NUMBERS = st.one_of(
     st.sampled_from([0, 1, 1e-16, 1e16, 1e300, np.nan, np.inf, "auto", "0.25sd", None, True, []]),
 )
 ANY_METHOD = st.one_of(
-    st.builds(ADA, n_anchors=NUMBERS),
-    st.builds(ADA, law=NUMBERS | st.lists(NUMBERS, max_size=3), per=st.just("row")),
-    st.builds(ADA, alpha=NUMBERS, law=st.sampled_from(["grid:4", "log-uniform", "gamma:2,1"])),
+    st.builds(ADA, clusters=NUMBERS),
+    st.builds(ADA, gamma=NUMBERS | st.lists(NUMBERS, max_size=3), per=st.just("row")),
+    st.builds(ADA, alpha=NUMBERS, gamma=st.sampled_from(["grid:4", "log-uniform", "gamma:2,1"])),
     st.builds(ADA, anchors=st.text(max_size=8) | st.lists(NUMBERS, max_size=6)),
-    st.builds(ADA, anchors=hnp.arrays(float, hnp.array_shapes(max_dims=3)), law=st.floats()),
+    st.builds(ADA, anchors=hnp.arrays(float, hnp.array_shapes(max_dims=3)), gamma=st.floats()),
     st.builds(ADA, within=st.lists(NUMBERS, max_size=6)),
     st.builds(Mixup, beta=NUMBERS),
     st.builds(CMixup, bandwidth=NUMBERS),

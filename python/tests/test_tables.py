@@ -35,19 +35,19 @@ def plain(**columns):
 
 
 METHODS = {
-    "ada": ({"n_anchors": 5, "alpha": 3.0}, ["--clusters", 5, "--alpha", 3]),
+    "ada": ({"clusters": 5, "alpha": 3.0}, ["--clusters", 5, "--alpha", 3]),
     "ada per row": (
-        {"law": "grid:6", "per": "row", "scale": "raw", "on": "x"},
-        ["--gamma", "grid:6", "--per", "row", "--raw", "--on", "x"],
+        {"gamma": "grid:6", "per": "row", "cluster_scale": "raw", "cluster_on": "x"},
+        ["--gamma", "grid:6", "--per", "row", "--cluster-scale", "raw", "--cluster-on", "x"],
     ),
     "ada bins": (
-        {"anchors": "quantiles:x1", "n_anchors": 4, "law": [0.5, 2.0]},
+        {"anchors": "quantiles:x1", "clusters": 4, "gamma": [0.5, 2.0]},
         ["--anchors", "quantiles:x1", "--clusters", 4, "--gamma", "list:0.5,2"],
     ),
     "mixup": ({"beta": 0.5}, ["--beta", 0.5]),
     "c-mixup": ({"bandwidth": "0.5sd", "per": "row"}, ["--bandwidth", "0.5sd", "--per", "row"]),
     "local-mixup": ({"epsilon": 2.5}, ["--epsilon", 2.5]),
-    "noise": ({"targets": 0.3}, ["--noise-targets", 0.3]),
+    "noise": ({"target_noise": 0.3}, ["--target-noise", 0.3]),
 }
 CLASSES = {"ada": ADA, "mixup": Mixup, "c-mixup": CMixup, "local-mixup": LocalMixup, "noise": Noise}
 
@@ -384,7 +384,7 @@ def test_groups_of_a_column_and_within_a_column():
     assert by_column.equals(augment(frame, "y", anchors="column:word", provenance=True))
     odd = frame.rename(columns={"word": "my:word"})
     assert same(by_column["a"], augment(odd, "y", anchors="my:word")["a"])
-    inside = augment(frame, "y", n_anchors=3, within="half", provenance=True)
+    inside = augment(frame, "y", clusters=3, within="half", provenance=True)
     crossing = inside.groupby("windlass_group")["half"].nunique()
     assert (crossing == 1).all() and len(crossing) == 6
 
@@ -400,24 +400,24 @@ def test_labels_beside_a_table_are_a_column_of_it():
         assert same(x2, want[["a", "b"]]) and same(y2, want["y"]) and list(x2) == ["a", "b"]
         assert same(augment(plain(), "y", anchors=labels, copies=2), want.drop(columns="word"))
         assert len(set(zip(by_labels.groups_, WORDS))) == 3
-        x2, _ = ADA(within=labels, n_anchors=2).fit_resample(features, Y)
-        assert same(x2, augment(frame, "y", within="word", n_anchors=2)[["a", "b"]])
+        x2, _ = ADA(within=labels, clusters=2).fit_resample(features, Y)
+        assert same(x2, augment(frame, "y", within="word", clusters=2)[["a", "b"]])
     x2, _ = ADA(copies=2).fit_resample(features, Y, anchors=WORDS)
     assert same(x2, want[["a", "b"]])
 
 
 def test_weights_beside_a_table_are_a_column_of_it():
     weights = np.arange(N) % 5 * 1.0
-    x2, y2 = ADA(n_anchors=3).fit_resample(plain()[["a", "b"]], Y, sample_weight=weights)
-    want = augment(plain(w=weights), "y", weight="w", n_anchors=3)
+    x2, y2 = ADA(clusters=3).fit_resample(plain()[["a", "b"]], Y, sample_weight=weights)
+    want = augment(plain(w=weights), "y", weight="w", clusters=3)
     assert same(x2, want[["a", "b"]]) and same(y2, want["y"])
-    assert same(x2, ADA(n_anchors=3).fit_resample(X[:, :2], Y, sample_weight=weights)[0])
+    assert same(x2, ADA(clusters=3).fit_resample(X[:, :2], Y, sample_weight=weights)[0])
 
 
 def test_clip_keeps_values_inside():
     frame = plain()
-    wild = augment(frame, "y", law=0.1, copies=2)
-    tame = augment(frame, "y", law=0.1, copies=2, clip=True)
+    wild = augment(frame, "y", gamma=0.1, copies=2)
+    tame = augment(frame, "y", gamma=0.1, copies=2, clip=True)
     assert (wild.max() > frame.max()).all() and (wild.min() < frame.min()).all()
     assert (tame.max() == frame.max()).all() and (tame.min() == frame.min()).all()
 
@@ -491,7 +491,7 @@ def test_columns_that_look_like_provenance_are_kept():
 
 
 def test_an_augmenter_brings_its_settings():
-    params = {"n_anchors": 3, "copies": 4, "originals": False, "random_state": 9}
+    params = {"clusters": 3, "copies": 4, "originals": False, "random_state": 9}
     ada = ADA(**params)
     assert augment(plain(), "y", method=ada).equals(augment(plain(), "y", **params))
     assert len(augment(plain(), "y", method=ada, copies=1, originals=True)) == 2 * N

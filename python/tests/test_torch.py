@@ -412,12 +412,12 @@ def test_mixup_says_what_is_wrong(arguments, error, message):
 
 X, Y = rows(90, 4)
 METHODS = [
-    ADA(n_anchors=5, random_state=3),
-    ADA(n_anchors=5, per="row", law="log-uniform"),
+    ADA(clusters=5, random_state=3),
+    ADA(clusters=5, per="row", gamma="log-uniform"),
     CMixup(bandwidth="0.5sd"),
     Mixup(beta=0.5, per="row"),
     LocalMixup(epsilon=3.0),
-    Noise(targets=0.2, features=0.1),
+    Noise(target_noise=0.2, feature_noise=0.1),
 ]
 methods = pytest.mark.parametrize("method", METHODS, ids=repr)
 IDX = np.random.default_rng(1).permutation(90)[:24]
@@ -442,7 +442,7 @@ def test_a_batch_of_tensors_is_that_of_arrays(method, dtype):
 @dtypes
 def test_ada_of_tensors_is_the_batch_of_an_augmenter(per, dtype):
     x, y = torch.from_numpy(X).to(dtype), torch.from_numpy(Y).to(dtype)
-    ada = ADA(n_anchors=5, per=per).fit(x, y)
+    ada = ADA(clusters=5, per=per).fit(x, y)
     for step in range(3):
         groups, gamma = ada.groups_[IDX], ada.gamma(step, IDX)
         expected = ada.batch(x[IDX], y[IDX], IDX, step=step)
@@ -469,7 +469,7 @@ def network(width, seed=0):
 @pytest.mark.parametrize("hidden", [False, True], ids=["batch", "hidden"])
 def test_a_loop_of_torch_learns_the_same_every_time(hidden):
     x, y = torch.from_numpy(X).float(), torch.from_numpy(Y).float()
-    ada = ADA(n_anchors=5).fit(x, y)
+    ada = ADA(clusters=5).fit(x, y)
 
     def losses():
         model = network(4)
@@ -677,7 +677,7 @@ def test_samples_of_any_kind(kind):
 
 
 def test_a_batch_is_without_its_rows_unless_asked():
-    collate = wt.Collate(ADA(n_anchors=5).fit(X, Y))
+    collate = wt.Collate(ADA(clusters=5).fit(X, Y))
     batch = collate([(torch.from_numpy(X[row]), Y[row], row) for row in range(4)])
     assert [side.shape for side in batch] == [(4, 4), (4,)]
 
@@ -689,7 +689,7 @@ def test_a_batch_is_without_its_rows_unless_asked():
 def test_workers_have_threads_of_their_own(batch_size, outputs):
     # The core has threads in the parent, and uses threads for batches of these sizes.
     x, y = rows(200_000, 8)
-    ADA(n_anchors=8).fit_resample(x, y)
+    ADA(clusters=8).fit_resample(x, y)
     data = Samples(x[: 2 * batch_size], y[: 2 * batch_size, None].repeat(outputs, 1))
     collate = every(data.x, data.y)
     alone = epochs(collate, data, batch_size=batch_size, count=1)
@@ -707,7 +707,7 @@ def test_collate_says_what_is_wrong():
         wt.Collate("ada")
     with pytest.raises(InputError, match="not fitted yet"):
         wt.Collate(ADA())
-    collate = wt.Collate(ADA(n_anchors=5).fit(X, Y))
+    collate = wt.Collate(ADA(clusters=5).fit(X, Y))
     with pytest.raises(InputError, match="epoch must be in"):
         collate.set_epoch(-1)
     with pytest.raises(InputTypeError, match="epoch must be a whole number"):

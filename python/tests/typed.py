@@ -13,7 +13,7 @@ from windlass import ADA, AnchorRegressor, AugmentedRegressor, CMixup, Compariso
 
 
 def augmenters(X: NDArray[np.float64], y: NDArray[np.float64]) -> None:
-    ada = ADA(n_anchors=8, alpha=2.0, copies=10, random_state=0)
+    ada = ADA(clusters=8, alpha=2.0, copies=10, random_state=0)
     X2, y2 = ada.fit_resample(X, y)
     assert_type(ada.fit(X, y), ADA)
     xb, yb = ada.batch(X[:4], y[:4], [0, 1, 2, 3], step=0)

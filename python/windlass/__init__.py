@@ -9,7 +9,7 @@ away from its group's mean, features and target together.
 >>> rng = np.random.default_rng(0)
 >>> X = rng.normal(size=(50, 3))
 >>> y = X @ [1.0, -2.0, 0.5]
->>> X2, y2 = ADA(n_anchors=8, alpha=2.0, copies=10, random_state=0).fit_resample(X, y)
+>>> X2, y2 = ADA(clusters=8, alpha=2.0, copies=10, random_state=0).fit_resample(X, y)
 >>> X2.shape, y2.shape
 ((550, 3), (550,))
 
@@ -66,7 +66,7 @@ _HOMES = {
     "LocalMixup": "_augmenters",
     "Mixup": "_augmenters",
     "Noise": "_augmenters",
-    "AugmentedRegressor": "_augmented",
+    "AugmentedRegressor": "_augmented_regressor",
     "AnchorRegressor": "_anchor",
     "Path": "_anchor",
     "Comparison": "_compare",

@@ -72,7 +72,7 @@ class AnchorRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         How strong shifts along the anchors are expected to be.
     alpha : float, default 0.0
         A penalty on the coefficients, as of ``Ridge``.
-    n_anchors : int or "auto", default "auto"
+    clusters : int or "auto", default "auto"
         Groups of similar rows, where :meth:`fit` is given no anchors.
     random_state : int, Generator or None, default 0
         The seed of these groups.
@@ -113,12 +113,12 @@ class AnchorRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         gamma: float = _REGRESS["gamma"],
         alpha: float = _REGRESS["alpha"],
         *,
-        n_anchors: int | str = DEFAULTS["ada"]["n_anchors"],
+        clusters: int | str = DEFAULTS["ada"]["clusters"],
         random_state: RandomStateLike = DEFAULTS["augment"]["random_state"],
     ) -> None:
         self.gamma = gamma
         self.alpha = alpha
-        self.n_anchors = n_anchors
+        self.clusters = clusters
         self.random_state = random_state
 
     def __sklearn_tags__(self) -> Any:
@@ -141,7 +141,7 @@ class AnchorRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             Training features.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Training targets.
-        anchors : array-like of shape (n_samples,) or (n_samples, n_anchors), optional
+        anchors : array-like of shape (n_samples,) or (n_samples, n_anchor_columns), optional
             Labels of groups, or real-valued anchors; groups of similar rows if not given.
         sample_weight : array-like of shape (n_samples,), optional
             How much each row counts.
@@ -158,7 +158,7 @@ class AnchorRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         if sample_weight is not None:
             weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
         if anchors is None:
-            groups = ADA(n_anchors=self.n_anchors, random_state=self.random_state)
+            groups = ADA(clusters=self.clusters, random_state=self.random_state)
             found = groups.fit(X, y, sample_weight=weights).groups_
         else:
             found = _found(anchors)

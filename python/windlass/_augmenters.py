@@ -234,7 +234,7 @@ class Augmenter(BaseEstimator):  # type: ignore[misc]
         --------
         >>> import numpy as np
         >>> X = np.arange(20.0).reshape(10, 2)
-        >>> ada = ADA(n_anchors=2, random_state=0).fit(X, X[:, 0])
+        >>> ada = ADA(clusters=2, random_state=0).fit(X, X[:, 0])
         >>> xb, yb = ada.batch(X[:4], X[:4, 0], [0, 1, 2, 3], step=7)
         >>> xb.shape, yb.shape
         ((4, 2), (4,))
@@ -360,7 +360,7 @@ class ADA(Augmenter):
 
     Parameters
     ----------
-    n_anchors : int or "auto", default "auto"
+    clusters : int or "auto", default "auto"
         How many groups; "auto" is √(rows/2), at least 2, at most 32.
     alpha : float, default 2.0
         γ is drawn from [1/alpha, alpha]; above 1.
@@ -369,13 +369,13 @@ class ADA(Augmenter):
         ``"bins:COLUMN"`` or ``"quantiles:COLUMN"`` (in arrays columns are called x0, x1, … and
         y); an array or a column of labels; or a matrix of real-valued anchors, a row for every
         training row.
-    law : str, float or list of float, default "uniform"
-        How γ is drawn: "uniform", "log-uniform", "grid[:K]", "published-grid[:K]",
+    gamma : str, float or list of float, default "uniform"
+        Distribution of γ: "uniform", "log-uniform", "grid[:K]", "published-grid[:K]",
         "gamma:SHAPE,SCALE", one number, or a list of numbers taken in turn.
-    on : {"xy", "x", "y"}, default "xy"
-        What k-means compares.
-    scale : {"standard", "raw"}, default "standard"
-        Whether columns are brought to the same scale before that.
+    cluster_on : {"xy", "x", "y"}, default "xy"
+        Columns that k-means compares: features, targets or both.
+    cluster_scale : {"standard", "raw"}, default "standard"
+        Standardize columns before k-means, or take them as they are.
     within : str or array of labels, optional
         A category whose levels no group crosses.
     per : {"copy", "row"}, default "copy"
@@ -402,7 +402,7 @@ class ADA(Augmenter):
     >>> import numpy as np
     >>> X = np.array([[0.0], [4.0], [10.0], [30.0]])
     >>> y = np.array([1.0, 3.0, 5.0, 9.0])
-    >>> ada = ADA(anchors=[0, 0, 1, 1], law=4.0, originals=False)
+    >>> ada = ADA(anchors=[0, 0, 1, 1], gamma=4.0, originals=False)
     >>> X2, y2 = ada.fit_resample(X, y)
     >>> X2.ravel()  # γ = 4 halves every distance to the group's mean: 2 and 20
     array([ 1.,  3., 15., 25.])
@@ -416,25 +416,25 @@ class ADA(Augmenter):
 
     def __init__(
         self,
-        n_anchors: int | str = _ADA["n_anchors"],
+        clusters: int | str = _ADA["clusters"],
         alpha: float = _ADA["alpha"],
         *,
         anchors: Any = _ADA["anchors"],
-        law: str | float | Sequence[float] = _ADA["law"],
-        on: str = _ADA["on"],
-        scale: str = _ADA["scale"],
+        gamma: str | float | Sequence[float] = _ADA["gamma"],
+        cluster_on: str = _ADA["cluster_on"],
+        cluster_scale: str = _ADA["cluster_scale"],
         within: Any = _ADA["within"],
         per: str = _ADA["per"],
         copies: int = _COPIES,
         originals: bool = _ORIGINALS,
         random_state: RandomStateLike = _SEED,
     ) -> None:
-        self.n_anchors = n_anchors
+        self.clusters = clusters
         self.alpha = alpha
         self.anchors = anchors
-        self.law = law
-        self.on = on
-        self.scale = scale
+        self.gamma = gamma
+        self.cluster_on = cluster_on
+        self.cluster_scale = cluster_scale
         self.within = within
         self.per = per
         self.copies = copies
@@ -442,24 +442,24 @@ class ADA(Augmenter):
         self.random_state = random_state
 
     @classmethod
-    def published(cls, n_anchors: int, alpha: float, **params: Any) -> Self:
+    def published(cls, clusters: int, alpha: float, **params: Any) -> Self:
         """Give the choices of the published code: clusters of raw [x, y], its grid of γ.
 
         Parameters
         ----------
-        n_anchors : int
+        clusters : int
             How many groups.
         alpha : float
             The range of γ.
         **params
             Further parameters.
         """
-        return cls(n_anchors, alpha, **{"scale": "raw", "law": "published-grid", **params})
+        return cls(clusters, alpha, **{"cluster_scale": "raw", "gamma": "published-grid", **params})
 
     def _options(self) -> dict[str, Any]:
         options = super()._options()
-        if hasattr(self.law, "tolist"):
-            options["law"] = self.law.tolist()
+        if hasattr(self.gamma, "tolist"):
+            options["gamma"] = self.gamma.tolist()
         return options
 
     def _anchors(
@@ -685,11 +685,11 @@ class Noise(Augmenter):
 
     Parameters
     ----------
-    targets : float, default 0.1
+    target_noise : float, default 0.1
         Its deviation on targets.
-    features : float, default 0.0
+    feature_noise : float, default 0.0
         Its deviation on features.
-    relative : bool, default True
+    noise_units : {"sd", "absolute"}, default "sd"
         Whether deviations are in deviations of each column, or in its units.
     copies, originals, random_state
         See :class:`ADA`.
@@ -698,7 +698,7 @@ class Noise(Augmenter):
     --------
     >>> import numpy as np
     >>> X = np.arange(6.0)[:, None]
-    >>> X2, y2 = Noise(targets=0.2, copies=2).fit_resample(X, X[:, 0])
+    >>> X2, y2 = Noise(target_noise=0.2, copies=2).fit_resample(X, X[:, 0])
     >>> bool((X2[6:12] == X).all()), bool((y2[6:12] == X[:, 0]).any())
     (True, False)
     """
@@ -707,17 +707,17 @@ class Noise(Augmenter):
 
     def __init__(
         self,
-        targets: float = _NOISE["targets"],
-        features: float = _NOISE["features"],
+        target_noise: float = _NOISE["target_noise"],
+        feature_noise: float = _NOISE["feature_noise"],
         *,
-        relative: bool = _NOISE["relative"],
+        noise_units: str = _NOISE["noise_units"],
         copies: int = _COPIES,
         originals: bool = _ORIGINALS,
         random_state: RandomStateLike = _SEED,
     ) -> None:
-        self.targets = targets
-        self.features = features
-        self.relative = relative
+        self.target_noise = target_noise
+        self.feature_noise = feature_noise
+        self.noise_units = noise_units
         self.copies = copies
         self.originals = originals
         self.random_state = random_state

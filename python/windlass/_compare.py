@@ -217,8 +217,8 @@ def _words(augmenter: Augmenter) -> dict[str, Any]:
     anchors = options.get("anchors")
     if isinstance(anchors, str) and anchors != "kmeans" and ":" not in anchors:
         options["anchors"] = f"column:{anchors}"
-    if isinstance(options.get("law"), np.ndarray):
-        options["law"] = options["law"].tolist()
+    if isinstance(options.get("gamma"), np.ndarray):
+        options["gamma"] = options["gamma"].tolist()
     return options
 
 

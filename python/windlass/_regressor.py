@@ -120,7 +120,7 @@ class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     >>> from windlass import ADA, Regressor
     >>> X = np.random.default_rng(0).uniform(-1, 1, size=(200, 3))
     >>> y = X[:, 0] - 2 * X[:, 1] ** 2
-    >>> model = Regressor(hidden=(32, 32), augment=ADA(n_anchors=8), epochs=50).fit(X, y)
+    >>> model = Regressor(hidden=(32, 32), augment=ADA(clusters=8), epochs=50).fit(X, y)
     >>> bool(model.score(X, y) > 0.9)
     True
     """

@@ -147,7 +147,7 @@ def names_of(columns: Any, role: str) -> list[str]:
         names = [str(columns)]
     else:
         kind = type(columns).__name__
-        hint = "\nhint: noise on features is method=Noise(features=...)" * (role == "features")
+        hint = "\nhint: noise on features is method=Noise(feature_noise=...)" * (role == "features")
         raise InputTypeError(f"{role} must name columns, got {columns!r} of type {kind}{hint}")
     if role == "target" and not names:
         raise InputError("target names no column")

@@ -1,7 +1,7 @@
 """Augmentation of Datasets of Ray.
 
 >>> import windlass.ray  # doctest: +SKIP
->>> plan = windlass.ADA(n_anchors=32, alpha=2.0, copies=4, random_state=7)  # doctest: +SKIP
+>>> plan = windlass.ADA(clusters=32, alpha=2.0, copies=4, random_state=7)  # doctest: +SKIP
 >>> more = windlass.ray.augment(dataset, plan, target="y", provenance=True)  # doctest: +SKIP
 
 As in :mod:`windlass.spark`: Ray moves the rows, as blocks of Arrow, and the compiled core does

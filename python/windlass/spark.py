@@ -1,7 +1,7 @@
 """Augmentation of DataFrames of Spark.
 
 >>> import windlass.spark  # doctest: +SKIP
->>> plan = windlass.ADA(n_anchors=32, alpha=2.0, copies=4, random_state=7)  # doctest: +SKIP
+>>> plan = windlass.ADA(clusters=32, alpha=2.0, copies=4, random_state=7)  # doctest: +SKIP
 >>> out = windlass.spark.augment(df, plan, target="y", provenance=True)  # doctest: +SKIP
 >>> out.write.parquet("augmented")  # doctest: +SKIP
 

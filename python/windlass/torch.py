@@ -77,7 +77,7 @@ def ada(h: Tensor, groups: Any, gamma: Any) -> Tensor:
     >>> import windlass.torch
     >>> from windlass import ADA
     >>> X, y = torch.randn(32, 3), torch.randn(32)
-    >>> ada = ADA(n_anchors=4).fit(X, y)
+    >>> ada = ADA(clusters=4).fit(X, y)
     >>> layer, idx = torch.nn.Linear(3, 8), torch.randperm(32)[:16]
     >>> groups, gamma = ada.groups_[idx], ada.gamma(step=0)
     >>> h = windlass.torch.ada(layer(X[idx]), groups=groups, gamma=gamma)
@@ -376,7 +376,7 @@ class Collate:
     >>> from windlass import ADA
     >>> X, y = torch.randn(32, 3), torch.randn(32)
     >>> rows = torch.utils.data.TensorDataset(X, y, torch.arange(32))
-    >>> collate = Collate(ADA(n_anchors=4).fit(X, y))
+    >>> collate = Collate(ADA(clusters=4).fit(X, y))
     >>> loader = torch.utils.data.DataLoader(rows, batch_size=8, collate_fn=collate)
     >>> for epoch in range(2):
     ...     collate.set_epoch(epoch)

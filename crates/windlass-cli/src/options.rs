@@ -3,12 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::str::FromStr as _;
 
-use clap::{Args, ValueEnum};
-use windlass::{Bandwidth, ClusterOn, ClusterScaling, Per};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, ValueEnum};
+use windlass::{
+    AnchorSource, ClusterCount, ClusterScaling, GammaDistribution, METHODS, MethodInfo,
+    MethodParams, PARAMS, Param,
+};
 use windlass_table::{
-    AdaConfig, AnchorSource, AugmentConfig, ClusterCount, Columns, Error, Format, GammaSpec,
-    IntegerHandling, Method, MethodName as TableMethod, MethodOptions, ReadOptions, Result,
-    RowIdSource, Table, bandwidth,
+    AdaConfig, AugmentConfig, Columns, Error, Format, IntegerHandling, MethodConfig, ReadOptions,
+    Result, RowIdSource, Table,
 };
 
 /// How files are read.
@@ -204,10 +207,10 @@ fn names(raw: &[String], table: &Table) -> Vec<String> {
 #[command(next_help_heading = "Method")]
 pub(crate) struct MethodArgs {
     /// How synthetic rows are made
-    #[arg(short, long, value_name = "METHOD", default_value = "ada")]
-    method: MethodName,
+    #[arg(short, long, value_name = "METHOD", default_value = "ada", value_parser = method_choices())]
+    method: MethodChoice,
     #[command(flatten)]
-    how: HowArgs,
+    params: ParamArgs,
     /// Synthetic rows made of every row
     #[arg(short, long, value_name = "N", default_value_t = 1)]
     copies: usize,
@@ -226,94 +229,148 @@ pub(crate) struct MethodArgs {
     drop_missing_target: bool,
 }
 
-/// What each method needs to know.
-#[derive(Debug, Args)]
-pub(crate) struct HowArgs {
-    /// Start from the choices of the published code: clusters of raw [x, y], its grid of γ
-    #[arg(long, value_name = "NAME")]
-    preset: Option<Preset>,
-    /// ADA: which rows belong together: kmeans, bins:COLUMN, quantiles:COLUMN, column:COLUMN, matrix:FILE
-    /// [default: kmeans]
-    #[arg(long, value_name = "ANCHORS", value_parser = AnchorSource::from_str)]
-    anchors: Option<AnchorSource>,
-    /// ADA: how many clusters or bins; auto is √(rows/2), at least 2, at most 32 [default: auto]
-    #[arg(long, value_name = "N|auto", value_parser = ClusterCount::from_str)]
-    clusters: Option<ClusterCount>,
-    /// ADA: what clusters are found in: features, targets or both [default: xy]
-    #[arg(long, value_name = "WHAT")]
-    on: Option<OnName>,
-    /// ADA: bring columns to the same scale before clusters are found [default]
-    #[arg(long, conflicts_with = "raw")]
-    standardize: bool,
-    /// ADA: find clusters in columns as they are
-    #[arg(long)]
-    raw: bool,
-    /// ADA: a category whose levels no group crosses
-    #[arg(long, value_name = "COLUMN")]
-    within: Option<String>,
-    /// ADA: γ is drawn from [1/α, α], α > 1 [default: 2]
-    #[arg(long, value_name = "α")]
-    alpha: Option<f64>,
-    /// ADA: how γ is drawn: uniform, grid[:K], published-grid[:K], log-uniform, gamma:SHAPE,SCALE,
-    /// list:γ,γ,… (in turn), or one number [default: uniform]
-    #[arg(long, value_name = "LAW", value_parser = GammaSpec::from_str)]
-    gamma: Option<GammaSpec>,
-    /// ADA and mixups: one γ or λ for a whole copy (or batch), or one for each row [default: copy]
-    #[arg(long, value_name = "WHAT")]
-    per: Option<PerName>,
-    /// c-mixup: how far apart targets may be, in their units, or in standard deviations as in 0.25sd
-    /// [default: 0.25sd]
-    #[arg(long, value_name = "H", value_parser = bandwidth)]
-    bandwidth: Option<Bandwidth>,
-    /// local-mixup: how far apart the features of partners may be
-    #[arg(long, value_name = "ε")]
-    epsilon: Option<f64>,
-    /// Mixups: λ ~ Beta(β, β) [default: 2]
-    #[arg(long, value_name = "β")]
-    beta: Option<f64>,
-    /// noise: its deviation on targets, in deviations of each [default: 0.1]
-    #[arg(long, value_name = "σ")]
-    noise_targets: Option<f64>,
-    /// noise: its deviation on features, in deviations of each [default: 0]
-    #[arg(long, value_name = "σ")]
-    noise_features: Option<f64>,
-    /// noise: deviations are in the units of the columns
-    #[arg(long)]
-    noise_absolute: bool,
+/// The parameters of methods, as options: one for each of the registry.
+#[derive(Debug, Default)]
+pub(crate) struct ParamArgs {
+    params: MethodParams,
+    published: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum MethodName {
-    /// Anchor Data Augmentation
-    Ada,
-    /// Mixed with any other row
-    Mixup,
-    /// Mixed with a row of a similar target
-    CMixup,
-    /// Mixed with a row of similar features
-    LocalMixup,
-    /// Gaussian noise
-    Noise,
-    /// What a search finds, or nothing where nothing helps
+impl ParamArgs {
+    const PRESET: &str = "preset";
+
+    fn options() -> impl Iterator<Item = Arg> {
+        let preset = Arg::new(Self::PRESET).long(Self::PRESET).value_name("NAME");
+        let preset = preset.value_parser(["published"]).help(
+            "ADA: start from the choices of the published code: clusters of raw [x, y], its grid of γ",
+        );
+        std::iter::once(preset).chain(PARAMS.iter().map(|param| {
+            let methods: Vec<&str> = METHODS
+                .iter()
+                .filter(|method| method.has(param))
+                .map(|method| method.name)
+                .collect();
+            let default = param.default.map(|text| format!(" [default: {text}]"));
+            let help = format!(
+                "{}: {} ({}){}",
+                methods.join(", "),
+                param.help,
+                param.range,
+                default.unwrap_or_default()
+            );
+            let read = |text: &str| {
+                (param.set)(&mut MethodParams::default(), text).map(|()| text.to_owned())
+            };
+            Arg::new(param.name)
+                .long(flag(param))
+                .value_name(param.placeholder)
+                .value_parser(read)
+                .allow_negative_numbers(true)
+                .help(help)
+        }))
+    }
+}
+
+/// The name of an option, without its dashes in front.
+fn flag(param: &Param) -> &'static str {
+    param.name.replace('_', "-").leak()
+}
+
+impl Args for ParamArgs {
+    fn augment_args(command: Command) -> Command {
+        command.args(Self::options())
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for ParamArgs {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let mut args = Self::default();
+        args.update_from_arg_matches(matches)?;
+        Ok(args)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        self.published = matches.contains_id(Self::PRESET);
+        for param in PARAMS {
+            if let Some(text) = matches.get_one::<String>(param.name) {
+                (param.set)(&mut self.params, text).expect("the option was read before");
+            }
+        }
+        Ok(())
+    }
+}
+
+impl ParamArgs {
+    /// The anchors, and how many groups where they are found.
+    pub(crate) fn groups(&self) -> (AnchorSource, ClusterCount) {
+        let MethodParams { anchors, clusters, .. } = &self.params;
+        (anchors.clone().unwrap_or_default(), clusters.unwrap_or_default())
+    }
+
+    /// The strength of an anchor regression: a single γ.
+    pub(crate) fn strength(&self) -> Option<f64> {
+        match &self.params.gamma {
+            Some(GammaDistribution::List(list)) if list.len() == 1 => Some(list[0]),
+            _ => None,
+        }
+    }
+
+    /// Whether groups are named by columns, and not found.
+    pub(crate) fn names_groups(&self) -> bool {
+        self.groups().0 != AnchorSource::KMeans || self.params.within.is_some()
+    }
+
+    /// Refuses a number of clusters where groups are those of a column.
+    pub(crate) fn check_clusters(&self) -> Result<()> {
+        match self.params.clusters {
+            Some(_) => windlass_table::check_clusters(&self.groups().0),
+            None => Ok(()),
+        }
+    }
+
+    /// An option that was given, if any was; `except` names those that do not count.
+    pub(crate) fn given(&self, except: &[&str]) -> Option<&'static str> {
+        let given = self.params.given().find(|param| !except.contains(&param.name));
+        let option = |param: &Param| &*format!("--{}", flag(param)).leak();
+        given.map(option).or(self.published.then_some("--preset"))
+    }
+
+    pub(crate) fn method(&self, method: &'static MethodInfo) -> Result<MethodConfig> {
+        let mut params = self.params.clone();
+        if self.published {
+            let grid = GammaDistribution::PublishedGrid { alpha: 2.0, values: 20 };
+            params.gamma.get_or_insert(grid);
+            if self.groups().0 == AnchorSource::KMeans {
+                params.cluster_scale.get_or_insert(ClusterScaling::Raw);
+            }
+        }
+        MethodConfig::new(method, &params)
+    }
+}
+
+/// A method by name.
+pub(crate) fn method_names() -> impl TypedValueParser<Value = &'static MethodInfo> {
+    let names = METHODS.iter().map(|method| PossibleValue::new(method.name).help(method.help));
+    PossibleValuesParser::new(names)
+        .map(|name| MethodInfo::named(&name).expect("a name of the registry"))
+}
+
+/// A method by name, or `auto`: what a search finds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum MethodChoice {
     Auto,
+    Method(&'static MethodInfo),
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Preset {
-    Published,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum OnName {
-    X,
-    Y,
-    Xy,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum PerName {
-    Copy,
-    Row,
+fn method_choices() -> impl TypedValueParser<Value = MethodChoice> {
+    let auto = PossibleValue::new("auto").help("What a search finds, or nothing if nothing helps");
+    let names = METHODS.iter().map(|method| PossibleValue::new(method.name).help(method.help));
+    PossibleValuesParser::new(names.chain([auto]))
+        .map(|name| MethodInfo::named(&name).map_or(MethodChoice::Auto, MethodChoice::Method))
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -324,7 +381,7 @@ enum Clip {
 impl MethodArgs {
     /// Whether the method is to be found by a search.
     pub(crate) fn is_auto(&self) -> bool {
-        self.method == MethodName::Auto
+        self.method == MethodChoice::Auto
     }
 
     pub(crate) fn seed(&self) -> u64 {
@@ -337,16 +394,21 @@ impl MethodArgs {
 
     /// Refuses what can be refused before a table is read.
     pub(crate) fn check(&self) -> Result<()> {
-        match (self.is_auto(), self.how.given(false)) {
-            (true, Some(option)) => Err(Error::DoesNotApply { option, to: "--method auto" }),
-            (true, None) => self.settings_of(Columns::default(), (true, false), None).map(drop),
-            (false, _) => self.settings(Columns::default(), (true, false)).map(drop),
+        match (self.method, self.params.given(&[])) {
+            (MethodChoice::Auto, Some(option)) => {
+                Err(Error::DoesNotApply { option, to: "--method auto" })
+            }
+            _ => self.settings(Columns::default(), (true, false)).map(drop),
         }
     }
 
     /// What is asked for by name.
     pub(crate) fn settings(&self, columns: Columns, parts: (bool, bool)) -> Result<AugmentConfig> {
-        self.settings_of(columns, parts, Some(self.how.method(self.method)?))
+        let method = match self.method {
+            MethodChoice::Auto => None,
+            MethodChoice::Method(method) => Some(self.params.method(method)?),
+        };
+        self.settings_of(columns, parts, method)
     }
 
     /// What is asked for, with a method that was found; without one the rows stay as they are.
@@ -354,7 +416,7 @@ impl MethodArgs {
         &self,
         columns: Columns,
         (originals, provenance): (bool, bool),
-        method: Option<Method>,
+        method: Option<MethodConfig>,
     ) -> Result<AugmentConfig> {
         if self.copies == 0 {
             let (name, range) = ("copies", "[1, inf)");
@@ -363,7 +425,7 @@ impl MethodArgs {
         let settings = AugmentConfig {
             columns,
             copies: if method.is_some() { self.copies } else { 0 },
-            method: method.unwrap_or_else(|| Method::Ada(AdaConfig::default())),
+            method: method.unwrap_or_else(|| MethodConfig::Ada(AdaConfig::default())),
             originals,
             seed: self.seed,
             clip: self.clip.is_some(),
@@ -377,88 +439,9 @@ impl MethodArgs {
 
     /// The file of an anchor matrix, if there is one.
     pub(crate) fn matrix(&self) -> Option<&PathBuf> {
-        match &self.how.anchors {
+        match &self.params.params.anchors {
             Some(AnchorSource::Matrix(path)) => Some(path),
             _ => None,
-        }
-    }
-}
-
-impl HowArgs {
-    /// The anchors, and how many groups where they are found.
-    pub(crate) fn groups(&self) -> (AnchorSource, ClusterCount) {
-        (self.anchors.clone().unwrap_or_default(), self.clusters.unwrap_or_default())
-    }
-
-    /// The strength of an anchor regression: a single γ.
-    pub(crate) fn strength(&self) -> Option<f64> {
-        match &self.gamma {
-            Some(GammaSpec::List(list)) if list.len() == 1 => Some(list[0]),
-            _ => None,
-        }
-    }
-
-    /// Whether groups are named by columns, and not found.
-    pub(crate) fn names_groups(&self) -> bool {
-        self.groups().0 != AnchorSource::KMeans || self.within.is_some()
-    }
-
-    /// Refuses a number of clusters where groups are those of a column.
-    pub(crate) fn check_clusters(&self) -> Result<()> {
-        self.groups().0.check_clusters(self.clusters)
-    }
-
-    /// Whether an option was given that a model without augmentation has no use for.
-    pub(crate) fn given(&self, anchors_apply: bool) -> Option<&'static str> {
-        let options = self.options();
-        if anchors_apply {
-            return MethodOptions { anchors: None, clusters: None, gamma: None, ..options }.given();
-        }
-        options.given()
-    }
-
-    pub(crate) fn method(&self, name: MethodName) -> Result<Method> {
-        let name = match name {
-            MethodName::Ada => TableMethod::Ada,
-            MethodName::Mixup => TableMethod::Mixup,
-            MethodName::CMixup => TableMethod::CMixup,
-            MethodName::LocalMixup => TableMethod::LocalMixup,
-            MethodName::Noise => TableMethod::Noise,
-            MethodName::Auto => {
-                return Err(Error::DoesNotApply { option: "auto", to: "this command" });
-            }
-        };
-        self.options().method(name)
-    }
-
-    fn options(&self) -> MethodOptions {
-        MethodOptions {
-            published: self.preset.is_some(),
-            anchors: self.anchors.clone(),
-            clusters: self.clusters,
-            on: self.on.map(|on| match on {
-                OnName::X => ClusterOn::X,
-                OnName::Y => ClusterOn::Y,
-                OnName::Xy => ClusterOn::Xy,
-            }),
-            scale: match (self.raw, self.standardize) {
-                (true, _) => Some(ClusterScaling::Raw),
-                (false, true) => Some(ClusterScaling::Standardized),
-                (false, false) => None,
-            },
-            within: self.within.clone(),
-            alpha: self.alpha,
-            gamma: self.gamma.clone(),
-            per: self.per.map(|per| match per {
-                PerName::Row => Per::Row,
-                PerName::Copy => Per::Batch,
-            }),
-            beta: self.beta,
-            bandwidth: self.bandwidth,
-            epsilon: self.epsilon,
-            noise_targets: self.noise_targets,
-            noise_features: self.noise_features,
-            noise_absolute: self.noise_absolute,
         }
     }
 }

@@ -147,15 +147,15 @@ fn every_method_can_be_verified_in_every_format() {
         "--anchors quantiles:y1 --clusters 4 --within species --gamma log-uniform",
         "--anchors column:site --within species --clip observed --weight w",
         "--anchors matrix:anchors.csv --gamma grid:10",
-        "--within species --on x --raw --gamma gamma:4,0.3",
+        "--within species --cluster-on x --cluster-scale raw --gamma gamma:4,0.3",
         "--gamma list:0.5,2 --integers float --categorical count",
         "--features size --exclude w,when",
         "--method mixup --per row",
         "--method c-mixup --bandwidth 1.0",
         "--method c-mixup --bandwidth 0.5sd --beta 0.7",
         "--method local-mixup --epsilon 30",
-        "--method noise --noise-features 0.2",
-        "--method noise --noise-targets 3 --noise-absolute --no-originals",
+        "--method noise --feature-noise 0.2",
+        "--method noise --target-noise 3 --noise-units absolute --no-originals",
     ]
     .iter()
     .enumerate()

@@ -40,7 +40,7 @@ const METHODS: [&str; 8] = [
     "--anchors quantiles:x --clusters 4 --per row",
     "--method mixup --per row",
     "--method c-mixup --bandwidth 1.5",
-    "--method noise --noise-features 0.1",
+    "--method noise --feature-noise 0.1",
 ];
 
 #[test]

@@ -1,131 +1,143 @@
 //! Who takes part in a comparison: methods on networks, and other models; and the settings that each tries.
 
 use serde::{Deserialize, Serialize};
-use windlass::{Bandwidth, GammaDistribution, Per};
+use windlass::{METHODS, MethodInfo, MethodParams, Param, SearchRange};
 use windlass_model::{
     AutoConfig, ForestSettings, InLoopAugmentConfig, Kind, NetworkConfig, PreAugmentConfig, Split,
 };
-use windlass_table::{AdaConfig, ClusterCount, Method};
+use windlass_table::MethodConfig;
 use windlass_train::{Activation, FittedOn, Optimizer, Training};
 
-/// A way to train a network.
+/// A way to train a network: without augmentation, or with a method of the registry on inputs or on a hidden layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(try_from = "String", into = "&'static str")]
 pub enum MethodName {
-    /// Without augmentation: what all others are compared with.
+    /// No augmentation: what all others are compared with.
     Erm,
-    /// Gaussian noise.
-    Noise,
-    /// Mixup.
-    Mixup,
-    /// Mixup after the first hidden layer.
-    ManifoldMixup,
-    /// Mixup with rows of similar features.
-    LocalMixup,
-    /// Mixup with rows of similar targets.
-    CMixup,
-    /// Anchor Data Augmentation.
-    Ada,
-    /// Anchor Data Augmentation after the first hidden layer.
-    AdaManifold,
-    /// Without augmentation again, with other random numbers: what chance alone does.
+    /// A method of the registry.
+    Augmentation {
+        /// Its place in [`METHODS`].
+        place: usize,
+        /// After the first hidden layer instead of on inputs.
+        hidden: bool,
+    },
+    /// No augmentation again, with other random numbers: what chance alone does.
     Placebo,
 }
 
 impl MethodName {
     /// All of them.
-    pub const ALL: [Self; 9] = [
-        Self::Erm,
-        Self::Noise,
-        Self::Mixup,
-        Self::ManifoldMixup,
-        Self::LocalMixup,
-        Self::CMixup,
-        Self::Ada,
-        Self::AdaManifold,
-        Self::Placebo,
-    ];
+    #[must_use]
+    pub fn all() -> Vec<Self> {
+        let augmentations = METHODS.iter().enumerate().flat_map(|(place, method)| {
+            let inputs = Some(Self::Augmentation { place, hidden: false });
+            let hidden = method.on_hidden_layer.as_ref();
+            inputs.into_iter().chain(hidden.map(|_| Self::Augmentation { place, hidden: true }))
+        });
+        std::iter::once(Self::Erm).chain(augmentations).chain([Self::Placebo]).collect()
+    }
+
+    /// The one of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::all().into_iter().find(|method| method.name() == name)
+    }
+
+    /// The method of the registry, if it augments.
+    #[must_use]
+    pub fn info(self) -> Option<&'static MethodInfo> {
+        match self {
+            Self::Augmentation { place, .. } => Some(METHODS[place]),
+            Self::Erm | Self::Placebo => None,
+        }
+    }
+
+    /// Whether rows are made after a hidden layer.
+    #[must_use]
+    pub fn is_hidden(self) -> bool {
+        matches!(self, Self::Augmentation { hidden: true, .. })
+    }
 
     /// The name, as the command has it.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Erm => "erm",
-            Self::Noise => "noise",
-            Self::Mixup => "mixup",
-            Self::ManifoldMixup => "manifold-mixup",
-            Self::LocalMixup => "local-mixup",
-            Self::CMixup => "c-mixup",
-            Self::Ada => "ada",
-            Self::AdaManifold => "ada-manifold",
-            Self::Placebo => "placebo",
+        match (self, self.info()) {
+            (Self::Placebo, _) => "placebo",
+            (_, None) => "erm",
+            (_, Some(MethodInfo { on_hidden_layer: Some(own), .. })) if self.is_hidden() => {
+                own.name
+            }
+            (_, Some(method)) => method.name,
         }
     }
 
-    /// The name, as people write it.
+    /// The name in prose.
     #[must_use]
-    pub fn in_words(self) -> &'static str {
-        match self {
-            Self::Erm => "ERM",
-            Self::Noise => "noise",
-            Self::Mixup => "Mixup",
-            Self::ManifoldMixup => "Manifold Mixup",
-            Self::LocalMixup => "Local-Mixup",
-            Self::CMixup => "C-Mixup",
-            Self::Ada => "ADA on inputs",
-            Self::AdaManifold => "ADA on the hidden layer",
-            Self::Placebo => "placebo: ERM again",
+    pub fn title(self) -> &'static str {
+        match (self, self.info()) {
+            (Self::Placebo, _) => "placebo: ERM again",
+            (_, None) => "ERM",
+            (_, Some(MethodInfo { on_hidden_layer: Some(own), .. })) if self.is_hidden() => {
+                own.title
+            }
+            (_, Some(method)) => method.title,
         }
     }
 
     /// Whether it makes rows that were not there.
     #[must_use]
     pub fn augments(self) -> bool {
-        !matches!(self, Self::Erm | Self::Placebo)
+        self.info().is_some()
     }
 
-    /// What it does in a trial, if it does anything.
+    /// Whether its settings depend on the distances between rows.
+    pub(crate) fn needs_distances(self) -> bool {
+        let by_distance =
+            |param: &&Param| matches!(param.search, Some(SearchRange::DistanceQuantile { .. }));
+        self.info()
+            .is_some_and(|method| method.params.iter().copied().any(|param| by_distance(&param)))
+    }
+
+    /// The augmentation of a trial, if any.
     fn augment(self, trial: usize, distances: &Distances) -> Option<InLoopAugmentConfig> {
-        let (at, also) = (point(trial, 3), point(trial, 4));
-        let per = Per::Batch;
-        let ada = || {
-            Method::Ada(AdaConfig {
-                clusters: if trial == 0 {
-                    ClusterCount::Auto
-                } else {
-                    ClusterCount::Count(distances.groups(also))
-                },
-                gamma: GammaDistribution::Uniform { alpha: tried(trial, 2.0, (1.2, 8.0), at) },
-                ..AdaConfig::default()
-            })
-        };
-        let beta = || tried(trial, 2.0, (0.1, 4.0), at);
-        let method = match self {
-            Self::Erm | Self::Placebo => return None,
-            Self::Noise => Method::Noise {
-                targets: tried(trial, 0.1, (0.01, 0.5), at),
-                features: tried(trial, 0.1, (0.01, 0.5), also),
-                relative: true,
-            },
-            Self::Mixup | Self::ManifoldMixup => Method::Mixup { beta: beta(), per },
-            Self::LocalMixup => {
-                // Of all pairs this share counts.
-                let share = tried(trial, 0.5, (0.01, 1.0), also);
-                Method::LocalMixup { epsilon: distances.quantile(share), beta: beta(), per }
-            }
-            Self::CMixup => {
-                let bandwidth = Bandwidth::Deviations(tried(trial, 0.25, (0.05, 2.0), also));
-                Method::CMixup { bandwidth, beta: beta(), per }
-            }
-            Self::Ada | Self::AdaManifold => ada(),
-        };
-        let layer = usize::from(matches!(self, Self::ManifoldMixup | Self::AdaManifold));
+        let method = self.info()?;
+        let mut params = MethodParams::default();
+        for param in method.params {
+            let (Some(varied), Some(range)) = (param.trial, param.search) else { continue };
+            let at = point(trial, varied.coordinate);
+            let number = |low, high| tried(trial, varied.first.unwrap_or(low), (low, high), at);
+            let value = match range {
+                SearchRange::Log { low, high } => number(low, high).to_string(),
+                SearchRange::LogDeviations { low, high } => format!("{}sd", number(low, high)),
+                SearchRange::DistanceQuantile { low, high } => {
+                    distances.quantile(number(low, high)).to_string()
+                }
+                SearchRange::Clusters if trial > 0 => distances.groups(at).to_string(),
+                SearchRange::Clusters | SearchRange::Choices(_) => continue,
+            };
+            (param.set)(&mut params, &value).expect("values of the search range");
+        }
+        let method = MethodConfig::new(method, &params).expect("parameters of the method");
         Some(InLoopAugmentConfig {
             method,
-            layer,
+            layer: usize::from(self.is_hidden()),
             originals: false,
             fitted_on: FittedOn::TrainingRows,
         })
+    }
+}
+
+impl From<MethodName> for &'static str {
+    fn from(method: MethodName) -> Self {
+        method.name()
+    }
+}
+
+impl TryFrom<String> for MethodName {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Self, String> {
+        Self::named(&name).ok_or_else(|| format!("unknown method `{name}`"))
     }
 }
 

@@ -279,7 +279,7 @@ impl<'a> Comparison<'a> {
         let (preparation, _) = self.in_split(split, fitted)?;
         let columns = preparation.width();
         let mut between = vec![];
-        if protocol.methods.contains(&MethodName::LocalMixup) {
+        if protocol.methods.iter().any(|method| method.needs_distances()) {
             let x = self.in_split(split, preparation.features(&train.batch, self.table.path, 0))?;
             let few: Vec<usize> = (0..rows).step_by(rows.div_ceil(MOST)).collect();
             for (place, &one) in few.iter().enumerate() {

@@ -1,66 +1,19 @@
-//! Methods in words.
+//! Methods in prose.
 
-use windlass::{Bandwidth, ClusterOn, GammaDistribution};
-use windlass_table::{ClusterCount, Method};
+use windlass_table::MethodConfig;
 
-/// A method with its settings.
+/// A method with its parameters: `C-Mixup (bandwidth 0.25sd, beta 2)`.
 #[must_use]
-pub fn method(method: &Method) -> String {
-    match method {
-        Method::Ada(ada) => {
-            let groups = match ada.clusters {
-                ClusterCount::Auto => "as many groups as usual".to_owned(),
-                ClusterCount::Count(groups) => format!("{groups} groups"),
-            };
-            let of = match ada.on {
-                ClusterOn::X => " of features",
-                ClusterOn::Y => " of targets",
-                ClusterOn::Xy => "",
-            };
-            format!("ADA, {groups}{of}, {}", gamma(&ada.gamma))
-        }
-        Method::Mixup { beta, .. } => format!("Mixup, Beta({beta}, {beta})"),
-        Method::CMixup { bandwidth, beta, .. } => {
-            let bandwidth = match bandwidth {
-                Bandwidth::Absolute(width) => format!("bandwidth {width}"),
-                Bandwidth::Deviations(width) => format!("bandwidth {width} deviations"),
-            };
-            format!("C-Mixup, {bandwidth}, Beta({beta}, {beta})")
-        }
-        Method::LocalMixup { epsilon, beta, .. } => {
-            format!("Local-Mixup, ε {}, Beta({beta}, {beta})", short(*epsilon))
-        }
-        Method::Noise { targets, features, relative } => {
-            let what = if *relative { "times the deviation" } else { "as deviation" };
-            let on_features = if *features == 0.0 {
-                String::new()
-            } else {
-                format!(", {} on features", short(*features))
-            };
-            format!("noise, {} {what} on targets{on_features}", short(*targets))
-        }
-    }
-}
-
-fn gamma(law: &GammaDistribution) -> String {
-    match law {
-        GammaDistribution::Uniform { alpha } => format!("γ between 1/{alpha} and {alpha}"),
-        GammaDistribution::LogUniform { alpha } => {
-            format!("γ between 1/{alpha} and {alpha}, as often above 1 as below")
-        }
-        GammaDistribution::PaperGrid { alpha, values }
-        | GammaDistribution::PublishedGrid { alpha, values } => {
-            format!("γ from {values} values between 1/{alpha} and {alpha}")
-        }
-        GammaDistribution::List(values) => {
-            let ends = [f64::min, f64::max].map(|end| values.iter().copied().fold(f64::NAN, end));
-            format!("γ from {} values between {} and {}", values.len(), ends[0], ends[1])
-        }
-        GammaDistribution::Gamma { shape, scale } => {
-            format!("γ of a gamma distribution ({shape}, {scale})")
-        }
-        _ => "γ at random".to_owned(),
-    }
+pub fn method(method: &MethodConfig) -> String {
+    let (info, params) = (method.info(), method.params());
+    // One strength per copy or batch is the default, and the anchors are those of the table.
+    let told = info.params.iter().filter(|param| !matches!(param.name, "per" | "anchors"));
+    let values = told.filter_map(|param| {
+        let value = (param.get)(&params)?;
+        let short = value.parse().map_or(value, |number: f64| short(number));
+        Some(format!("{} {short}", param.name.replace('_', " ")))
+    });
+    format!("{} ({})", info.title, values.collect::<Vec<_>>().join(", "))
 }
 
 /// At most three decimals.

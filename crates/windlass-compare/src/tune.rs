@@ -16,12 +16,14 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use tpe::density_estimation::DefaultEstimatorBuilder;
 use tpe::{TpeOptimizer, TpeOptimizerBuilder};
-use windlass::{Bandwidth, ClusterOn, Draws, GammaDistribution, Per, Seed, Stream};
+use windlass::{
+    Draws, METHODS, MethodInfo, MethodParams, RowProvenance, SearchRange, Seed, Stream,
+};
 use windlass_model::{
     InLoopAugmentConfig, Kind, Metrics, Model, ModelConfig, NetworkConfig, Scaling, Split,
     Validation, groups_of,
 };
-use windlass_table::{AdaConfig, ClusterCount, Columns, LoadedTable, Method};
+use windlass_table::{Columns, LoadedTable, MethodConfig};
 use windlass_train::FittedOn;
 
 use crate::candidate::{decays, point};
@@ -261,14 +263,14 @@ impl TryRng for TpeRng {
 }
 
 /// A setting that is searched: a number on a logarithmic scale, or one of several choices.
-struct Param {
+struct TpeParam {
     optimizer: TpeOptimizer<DefaultEstimatorBuilder>,
     /// The ends of what is asked for: logarithms, or places in a list.
     ends: (f64, f64),
     range: Option<(f64, f64)>,
 }
 
-impl Param {
+impl TpeParam {
     fn build(
         estimator: DefaultEstimatorBuilder,
         range: tpe::range::Range,
@@ -316,105 +318,127 @@ impl Param {
     }
 }
 
-/// The settings of a search, each with a knob of its own. A knob hears only of trials that used it.
+/// The hyperparameters of a search. Each is told only of the trials that used it.
 struct SearchSpace {
-    knobs: BTreeMap<&'static str, Param>,
+    /// In the order of [`COORDINATES`].
+    params: Vec<(&'static str, TpeParam)>,
     augments: bool,
     layers: usize,
     rows: usize,
 }
 
-const METHODS: [&str; 5] = ["none", "ada", "c-mixup", "mixup", "noise"];
-/// Trials that fill the space, after the usual settings.
+/// Trials that fill the space, after the default settings.
 const START: usize = 10;
 const EPOCHS: [usize; 3] = [100, 200, 400];
+/// The coordinate of the Halton sequence that each hyperparameter follows in the first trials. Append only:
+/// another order would be another search.
+const COORDINATES: [&str; 12] = [
+    "alpha",
+    "bandwidth",
+    "beta",
+    "weight_decay",
+    "epochs",
+    "clusters",
+    "gamma",
+    "layer",
+    "method",
+    "target_noise",
+    "cluster_on",
+    "rate",
+];
+
+/// The methods that are searched; the first is none.
+fn methods() -> Vec<Option<&'static MethodInfo>> {
+    let mut methods: Vec<&MethodInfo> =
+        METHODS.iter().copied().filter(|method| method.in_tune).collect();
+    methods.sort_by_key(|method| method.name);
+    std::iter::once(None).chain(methods.into_iter().map(Some)).collect()
+}
 
 impl SearchSpace {
-    fn new(quest: &TuneConfig, augments: bool, rows: usize) -> Self {
-        let layers = if quest.on_tables { 0 } else { quest.network.hidden.len().min(2) };
-        let most = (rows as f64 / 4.0).clamp(3.0, 64.0);
-        let knobs = BTreeMap::from([
-            ("rate", Param::number(5e-4, 1e-2)),
-            (
-                "decay",
-                Param::number(decays(&quest.network.training).0, decays(&quest.network.training).1),
-            ),
-            ("epochs", Param::choice(EPOCHS.len())),
-            ("method", Param::choice(METHODS.len())),
-            ("layer", Param::choice(layers + 1)),
-            ("groups", Param::number(2.0, most)),
-            ("alpha", Param::number(1.2, 8.0)),
-            ("law", Param::choice(3)),
-            ("on", Param::choice(3)),
-            ("beta", Param::number(0.1, 4.0)),
-            ("bandwidth", Param::number(0.05, 2.0)),
-            ("noise", Param::number(0.01, 0.5)),
-        ]);
-        Self { knobs, augments, layers, rows }
+    fn new(config: &TuneConfig, augments: bool, rows: usize) -> Self {
+        let layers = if config.on_tables { 0 } else { config.network.hidden.len().min(2) };
+        let most_clusters = (rows as f64 / 4.0).clamp(3.0, 64.0);
+        let decays = decays(&config.network.training);
+        let param = |name: &'static str| {
+            let param = match name {
+                "rate" => TpeParam::number(5e-4, 1e-2),
+                "weight_decay" => TpeParam::number(decays.0, decays.1),
+                "epochs" => TpeParam::choice(EPOCHS.len()),
+                "method" => TpeParam::choice(methods().len()),
+                "layer" => TpeParam::choice(layers + 1),
+                _ => match windlass::Param::named(name).and_then(|param| param.search) {
+                    Some(
+                        SearchRange::Log { low, high } | SearchRange::LogDeviations { low, high },
+                    ) => TpeParam::number(low, high),
+                    Some(SearchRange::Choices(choices)) => TpeParam::choice(choices.len()),
+                    _ => TpeParam::number(2.0, most_clusters),
+                },
+            };
+            (name, param)
+        };
+        Self { params: COORDINATES.map(param).into(), augments, layers, rows }
     }
 
-    /// The next settings to try, and what was asked of which knob. The first fill the space evenly, every method in
-    /// turn: what the search learns from is then not a matter of luck.
+    /// The next settings to try, and the value of each hyperparameter. The first trials fill the space evenly, every
+    /// method in turn: what the search learns from is then not a matter of luck.
     fn ask(
         &mut self,
-        usual: &NetworkConfig,
+        default: &NetworkConfig,
         number: usize,
-        bits: &mut TpeRng,
+        rng: &mut TpeRng,
     ) -> (NetworkConfig, Vec<(&'static str, f64)>) {
-        let mut asked = vec![];
-        let mut turn = |name: &'static str| {
-            let place = self.knobs.keys().position(|other| *other == name).unwrap_or(0);
-            let knob = self.knobs.get_mut(name).expect("a knob of the space");
+        let (methods, mut asked) = (methods(), vec![]);
+        let mut ask = |name: &'static str| {
+            let place = COORDINATES.iter().position(|other| *other == name).unwrap_or(0);
+            let param = &mut self.params[place].1;
             let value = match (number <= START, name) {
-                (false, _) => knob.ask(bits),
-                (true, "method") => (number % METHODS.len()) as f64,
-                (true, _) => knob.at(point(number, 1 + place)),
+                (false, _) => param.ask(rng),
+                (true, "method") => (number % methods.len()) as f64,
+                (true, _) => param.at(point(number, 1 + place)),
             };
             asked.push((name, value));
-            knob.value(value)
+            param.value(value)
         };
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small")]
-        let place = |value: f64| value as usize;
-        let mut network = usual.clone();
-        network.training.rate = turn("rate");
-        network.training.weight_decay = turn("decay");
-        network.training.epochs = EPOCHS[place(turn("epochs"))];
-        let per = Per::Batch;
-        let method = match if self.augments { METHODS[place(turn("method"))] } else { "none" } {
-            "ada" => {
-                let alpha = turn("alpha");
-                let clusters = ClusterCount::Count(place(turn("groups").round()).min(self.rows));
-                let gamma = match place(turn("law")) {
-                    0 => GammaDistribution::Uniform { alpha },
-                    1 => GammaDistribution::LogUniform { alpha },
-                    _ => GammaDistribution::PaperGrid { alpha, values: 20 },
-                };
-                let on = [ClusterOn::X, ClusterOn::Y, ClusterOn::Xy][place(turn("on"))];
-                Some(Method::Ada(AdaConfig { clusters, gamma, on, ..AdaConfig::default() }))
-            }
-            "c-mixup" => {
-                let bandwidth = Bandwidth::Deviations(turn("bandwidth"));
-                Some(Method::CMixup { bandwidth, beta: turn("beta"), per })
-            }
-            "mixup" => Some(Method::Mixup { beta: turn("beta"), per }),
-            "noise" => {
-                let size = turn("noise");
-                Some(Method::Noise { targets: size, features: size, relative: true })
-            }
-            _ => None,
-        };
+        let index = |value: f64| value as usize;
+        let mut network = default.clone();
+        network.training.rate = ask("rate");
+        network.training.weight_decay = ask("weight_decay");
+        network.training.epochs = EPOCHS[index(ask("epochs"))];
+        let method = if self.augments { methods[index(ask("method"))] } else { None };
         network.augment = method.map(|method| {
-            let hidden = self.layers > 0 && !matches!(method, Method::Noise { .. });
-            let layer = if hidden { place(turn("layer")) } else { 0 };
-            let fitted_on = FittedOn::TrainingRows;
-            InLoopAugmentConfig { method, layer, originals: false, fitted_on }
+            let mut params = MethodParams::default();
+            for shared in method.search {
+                let value = ask(shared[0].name);
+                for param in *shared {
+                    let text = match param.search {
+                        Some(SearchRange::Choices(choices)) => choices[index(value)].to_owned(),
+                        Some(SearchRange::LogDeviations { .. }) => format!("{value}sd"),
+                        Some(SearchRange::Clusters) => {
+                            index(value.round()).min(self.rows).to_string()
+                        }
+                        _ => value.to_string(),
+                    };
+                    (param.set)(&mut params, &text).expect("values of the search range");
+                }
+            }
+            let hidden = self.layers > 0 && method.provenance != RowProvenance::Source;
+            InLoopAugmentConfig {
+                method: MethodConfig::new(method, &params).expect("parameters of the method"),
+                layer: if hidden { index(ask("layer")) } else { 0 },
+                originals: false,
+                fitted_on: FittedOn::TrainingRows,
+            }
         });
         (network, asked)
     }
 
     fn tell(&mut self, asked: Vec<(&'static str, f64)>, error: f64) {
         for (name, value) in asked {
-            self.knobs.get_mut(name).expect("a knob of the space").tell(value, error);
+            if let Some((_, param)) = self.params.iter_mut().find(|(own, _)| *own == name) {
+                param.tell(value, error);
+            }
         }
     }
 }

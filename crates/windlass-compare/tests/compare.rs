@@ -52,7 +52,7 @@ fn protocol(rule: Rule) -> CompareConfig {
         drop_missing_target: false,
         scaling: Scaling::Standard,
         target_scaling: Scaling::Standard,
-        methods: MethodName::ALL.to_vec(),
+        methods: MethodName::all(),
         models: vec![ModelName::Mlp, ModelName::Ridge, ModelName::Forest],
         declared: vec![],
         rule,
@@ -92,6 +92,15 @@ fn learnt(run: &Run) -> String {
 
 /// Whatever stands in held-out rows, training does not change by a bit: not its validation errors, nor the
 /// settings that are in proportion to distances.
+fn named(name: &str) -> MethodName {
+    MethodName::named(name).unwrap()
+}
+
+/// The place of a method among all.
+fn place_of(method: MethodName) -> usize {
+    MethodName::all().into_iter().position(|other| other == method).unwrap()
+}
+
 #[test]
 fn nothing_leaks_from_held_out_rows() {
     let folder = tempfile::tempdir().unwrap();
@@ -291,12 +300,9 @@ fn domains_say_what_other_domains_would_do() {
     let finding = |gains: [f64; 5]| {
         let mut runs = made_up(&comparison, |_| 0.0);
         for run in &mut runs {
-            let ada = run.key.candidate.method == Some(MethodName::Ada);
+            let ada = run.key.candidate.method == Some(named("ada"));
             let wobble = 0.002
-                * draw(
-                    5 + run.key.repeat as u64,
-                    run.key.candidate.method.map_or(0, |m| m as usize),
-                );
+                * draw(5 + run.key.repeat as u64, run.key.candidate.method.map_or(0, place_of));
             let error = |(day, gain): (usize, f64)| GroupError {
                 name: day.to_string(),
                 metrics: windlass_model::Metrics {
@@ -308,7 +314,7 @@ fn domains_say_what_other_domains_would_do() {
             run.domains = gains.into_iter().enumerate().map(error).collect();
         }
         let summary = comparison.summary(&runs);
-        let ada = |line: &&Line| line.candidate.method == Some(MethodName::Ada);
+        let ada = |line: &&Line| line.candidate.method == Some(named("ada"));
         summary.lines.iter().find(ada).unwrap().finding
     };
     assert_eq!(finding([-0.1; 5]), Finding::Helps);
@@ -324,24 +330,28 @@ fn the_verdict_is_plain() {
     let comparison = Comparison::new(&protocol, rows(&table), None).unwrap();
     let method = |method| Candidate { model: ModelName::Mlp, method: Some(method), declared: None };
     let wobble = |key: Key, size: f64| {
-        let step = 7 + 31 * key.repeat as u64 + key.candidate.method.map_or(0, |m| m as u64 * 1000);
+        let step = 7
+            + 31 * key.repeat as u64
+            + key.candidate.method.map_or(0, |m| place_of(m) as u64 * 1000);
         size * draw(step, key.fold)
     };
     let gain = |key: Key| match key.candidate {
         Candidate { model: ModelName::Ridge, .. } => 0.5 + wobble(key, 0.01),
         Candidate { model: ModelName::Forest, .. } => wobble(key, 0.01),
         Candidate { method: Some(MethodName::Erm), .. } => 0.0,
-        Candidate { method: Some(MethodName::AdaManifold), .. } => -0.05 + wobble(key, 0.01),
-        Candidate { method: Some(MethodName::Mixup), .. } => 0.05 + wobble(key, 0.01),
+        Candidate { method, .. } if method == Some(named("ada-manifold")) => {
+            -0.05 + wobble(key, 0.01)
+        }
+        Candidate { method, .. } if method == Some(named("mixup")) => 0.05 + wobble(key, 0.01),
         _ => wobble(key, 0.01),
     };
     let summary = comparison.summary(&made_up(&comparison, gain));
     let found =
         |candidate| summary.lines.iter().find(|line| line.candidate == candidate).unwrap().finding;
     assert!(summary.helps);
-    assert_eq!(found(method(MethodName::AdaManifold)), Finding::Helps);
-    assert_eq!(found(method(MethodName::Mixup)), Finding::Hurts);
-    assert_eq!(found(method(MethodName::Ada)), Finding::NoEvidence);
+    assert_eq!(found(method(named("ada-manifold"))), Finding::Helps);
+    assert_eq!(found(method(named("mixup"))), Finding::Hurts);
+    assert_eq!(found(method(named("ada"))), Finding::NoEvidence);
     assert_eq!(
         found(Candidate { model: ModelName::Ridge, method: None, declared: None }),
         Finding::Hurts
@@ -376,7 +386,9 @@ fn the_verdict_is_plain() {
     // Also where a method had less error, but not for certain; and every rival is named.
     let unsure = |key: Key| match key.candidate {
         Candidate { model: ModelName::Ridge, .. } => -0.1 + wobble(key, 0.01),
-        Candidate { method: Some(MethodName::AdaManifold), .. } => -0.3 + wobble(key, 0.4),
+        Candidate { method, .. } if method == Some(named("ada-manifold")) => {
+            -0.3 + wobble(key, 0.4)
+        }
         _ => forest(key),
     };
     let summary = comparison.summary(&made_up(&comparison, unsure));
@@ -428,7 +440,7 @@ fn sizes_are_samples_of_training_rows() {
     let large = CompareConfig { sizes: vec![Some(41)], ..protocol.clone() };
     let refused = Comparison::new(&large, rows(&table), None).unwrap_err();
     assert_eq!(refused.to_string(), "`t.csv`: --sizes 41: the smallest training part has 40 rows");
-    let alone = CompareConfig { methods: vec![MethodName::Ada], ..protocol.clone() };
+    let alone = CompareConfig { methods: vec![named("ada")], ..protocol.clone() };
     let refused = Comparison::new(&alone, rows(&table), None).unwrap_err();
     assert_eq!(
         refused.to_string(),
@@ -441,7 +453,7 @@ fn sizes_are_samples_of_training_rows() {
 fn a_test_file_is_the_same_for_all_runs() {
     let folder = tempfile::tempdir().unwrap();
     let mut protocol = protocol(Rule::TestFile);
-    protocol.methods = vec![MethodName::Erm, MethodName::Ada];
+    protocol.methods = vec![MethodName::Erm, named("ada")];
     protocol.tune = 1;
     let table = frame(&folder, "t.csv", &text(60, |_| false), &protocol.columns);
     let test = frame(&folder, "test.csv", &text(90, |_| false), &protocol.columns);

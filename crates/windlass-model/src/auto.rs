@@ -15,7 +15,7 @@ use ndarray::{Array2, Axis};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use windlass::{GammaDistribution, Seed};
-use windlass_table::{AdaConfig, AnchorSource, ClusterCount, Method, select};
+use windlass_table::{AdaConfig, AnchorSource, ClusterCount, MethodConfig, select};
 use windlass_train::{Activation, FittedOn, Outcome, RunResult, Training, Watch, run_all};
 
 use crate::config::{AutoConfig, InLoopAugmentConfig, Kind, NetworkConfig, Validation};
@@ -93,7 +93,7 @@ impl PortfolioEntry {
         let with = augment.as_ref().map_or(String::new(), |augment| {
             let place = if augment.layer == 0 { "" } else { "manifold " };
             let gamma = match &augment.method {
-                Method::Ada(AdaConfig { gamma: GammaDistribution::List(list), .. }) => {
+                MethodConfig::Ada(AdaConfig { gamma: GammaDistribution::List(list), .. }) => {
                     format!(", γ = {}", list[0])
                 }
                 _ => String::new(),
@@ -125,7 +125,7 @@ impl PortfolioEntry {
 }
 
 fn ada(anchors: AnchorSource, gamma: GammaDistribution, layer: usize) -> InLoopAugmentConfig {
-    let method = Method::Ada(AdaConfig { anchors, gamma, ..AdaConfig::default() });
+    let method = MethodConfig::Ada(AdaConfig { anchors, gamma, ..AdaConfig::default() });
     InLoopAugmentConfig { method, layer, originals: false, fitted_on: FittedOn::TrainingRows }
 }
 

@@ -1,7 +1,7 @@
 //! What to make of a table: everything that decides a model.
 
 use serde::{Deserialize, Serialize};
-use windlass_table::{AnchorSource, ClusterCount, Columns, Method};
+use windlass_table::{AnchorSource, ClusterCount, Columns, MethodConfig};
 use windlass_train::{Activation, FittedOn, Training};
 
 use crate::{ForestSettings, Scaling, Split};
@@ -32,7 +32,7 @@ pub struct ModelConfig {
 #[serde(deny_unknown_fields)]
 pub struct PreAugmentConfig {
     /// The method.
-    pub method: Method,
+    pub method: MethodConfig,
     /// Synthetic rows for every training row.
     pub copies: usize,
 }
@@ -104,7 +104,7 @@ pub struct NetworkConfig {
 #[serde(deny_unknown_fields)]
 pub struct InLoopAugmentConfig {
     /// The method.
-    pub method: Method,
+    pub method: MethodConfig,
     /// After which hidden layer; 0 is the input.
     pub layer: usize,
     /// Whether rows stay in the batch beside their synthetic ones.

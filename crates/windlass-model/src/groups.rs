@@ -5,7 +5,8 @@ use std::sync::Arc;
 use arrow_array::{Array, RecordBatch};
 use windlass::{Anchors, Bins, Partition, Samples, Seed};
 use windlass_table::{
-    AdaConfig, AnchorSource, ClusterCount, Error as TableError, Method, is_numeric, numbers, words,
+    AdaConfig, AnchorSource, ClusterCount, Error as TableError, MethodConfig, is_numeric, numbers,
+    words,
 };
 
 use crate::{Error, Result};
@@ -64,7 +65,7 @@ fn bins(
     }
     let values = numbers(values);
     let present: Vec<f64> = values.iter().flatten().collect();
-    let bins = find(&present, clusters.of(rows.num_rows() as u64))?;
+    let bins = find(&present, clusters.resolve(rows.num_rows() as u64))?;
     let missing = u32::try_from(bins.bins()).unwrap_or(u32::MAX);
     let mut found = bins.assign(&present)?.into_iter();
     let label = |row| if values.is_valid(row) { found.next().unwrap_or(missing) } else { missing };
@@ -73,9 +74,12 @@ fn bins(
 }
 
 /// A method on training rows.
-pub(crate) fn method(rows: &RecordBatch, method: &Method) -> Result<Arc<dyn windlass::Method>> {
+pub(crate) fn method(
+    rows: &RecordBatch,
+    method: &MethodConfig,
+) -> Result<Arc<dyn windlass::Method>> {
     let ada = match method {
-        Method::Ada(ada) => ada,
+        MethodConfig::Ada(ada) => ada,
         other => return Ok(other.without_anchors().expect("a method that is not ADA")),
     };
     let within = ada.within.as_ref().map(|within| categories(rows, within, "--within"));

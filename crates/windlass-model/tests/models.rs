@@ -6,13 +6,17 @@ use std::path::{Path, PathBuf};
 use ndarray::Array2;
 use tempfile::TempDir;
 use windlass::regress::{AnchorRegression, Ridge};
-use windlass::{Copies, Method as _, Noise, Partition, Plan, Samples, Seed, Stream};
+use windlass::{
+    Copies, Method as _, MethodInfo, MethodParams, Noise, NoiseUnits, Partition, Plan, Samples,
+    Seed, Stream,
+};
 use windlass_model::{
     AutoConfig, Error, ForestSettings, Input, Kind, Model, ModelConfig, NetworkConfig,
     PreAugmentConfig, Preprocessing, Scaling, Split, Trained, Validation,
 };
 use windlass_table::{
-    AnchorSource, ClusterCount, Columns, DEFAULT_MEMORY, LoadedTable, Method, ReadOptions, Table,
+    AnchorSource, ClusterCount, Columns, DEFAULT_MEMORY, LoadedTable, MethodConfig, ReadOptions,
+    Table,
 };
 use windlass_train::{Activation, Training};
 
@@ -111,13 +115,22 @@ fn rows_made_beforehand_are_learnt_from() {
     let (frame, path) = desk.frame("t.csv", &text, &columns());
     let (x, y) = (standardized(&x), standardized(&y));
     let samples = Samples::new(x.view(), y.view()).unwrap();
-    let fitted = Noise::default().targets(3.0).relative(false).fit(&samples, Seed(5)).unwrap();
+    let fitted = Noise::default()
+        .target_noise(3.0)
+        .noise_units(NoiseUnits::Absolute)
+        .fit(&samples, Seed(5))
+        .unwrap();
     let plan = Plan::draw(fitted.as_ref(), Copies::new(4), Seed(5)).unwrap();
     let (more_x, more_y) = (plan.features(x.view()).unwrap(), plan.targets(y.view()).unwrap());
     assert_eq!(more_x.nrows(), 300);
     let more = Samples::new(more_x.view(), more_y.view()).unwrap();
     let want = Ridge::new(2.5).fit(&more).unwrap();
-    let method = Method::Noise { targets: 3.0, features: 0.0, relative: false };
+    let params = MethodParams {
+        target_noise: Some(3.0),
+        noise_units: Some(NoiseUnits::Absolute),
+        ..MethodParams::default()
+    };
+    let method = MethodConfig::new(MethodInfo::named("noise").unwrap(), &params).unwrap();
     let enlarge = Some(PreAugmentConfig { method, copies: 4 });
     let enlarged = |recipe: ModelConfig| ModelConfig { enlarge: enlarge.clone(), ..recipe };
     let ridge = enlarged(recipe(Kind::Ridge { penalty: 2.5 }));

@@ -145,7 +145,7 @@ fn main() -> Result<()> {
             continue;
         }
         let all = [ModelName::Mlp, ModelName::Ridge, ModelName::Forest];
-        let everyone = protocol(set, repeats, &MethodName::ALL, &all);
+        let everyone = protocol(set, repeats, &MethodName::all(), &all);
         methods.push((set.name, run(set, everyone, &Path::new(&work).join(name))?));
         let mut rival =
             protocol(set, repeats, &[MethodName::Erm], &[ModelName::Mlp, ModelName::Auto]);
@@ -213,7 +213,7 @@ fn page(methods: &Found, auto: &Found, repeats: usize) -> String {
 }
 
 fn candidates() -> Vec<Candidate> {
-    Candidate::all(&[ModelName::Mlp, ModelName::Ridge, ModelName::Forest], &MethodName::ALL)
+    Candidate::all(&[ModelName::Mlp, ModelName::Ridge, ModelName::Forest], &MethodName::all())
 }
 
 fn table_of_methods(out: &mut String, methods: &Found, size: usize, telling: &mut Vec<String>) {

@@ -75,7 +75,7 @@ fn specs() -> Vec<RunSpec<Deep>> {
 /// Groups of similar targets: letters are no numbers.
 fn ada() -> Ada {
     Ada::default().anchors(Anchors::KMeans(Clustering {
-        kmeans: KMeans::new(3),
+        clusters: 3.into(),
         on: ClusterOn::Y,
         ..Clustering::default()
     }))

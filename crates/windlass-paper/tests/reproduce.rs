@@ -13,7 +13,7 @@ use windlass_paper::reproduce::{
     Experiment, PartProtocol, Reproduction, Scope, named, names, write_index,
 };
 use windlass_paper::{Error, Watch, data};
-use windlass_table::{ClusterCount, DEFAULT_MEMORY, LoadedTable, Method, Table};
+use windlass_table::{ClusterCount, DEFAULT_MEMORY, LoadedTable, MethodConfig, Table};
 
 fn golden(name: &str) -> Value {
     let path = Path::new("tests/golden").join(name);
@@ -150,7 +150,7 @@ fn ada(declared: &CandidateSpec) -> Option<(&GammaDistribution, ClusterCount)> {
         _ => return None,
     };
     match method {
-        Method::Ada(ada) => Some((&ada.gamma, ada.clusters)),
+        MethodConfig::Ada(ada) => Some((&ada.gamma, ada.clusters)),
         _ => None,
     }
 }

@@ -16,7 +16,7 @@ use crate::maker::Sums;
 use crate::profile::matrix;
 use crate::roles::{RequestedRoles, Roles};
 use crate::rows::Block;
-use crate::settings::{AnchorSource, AugmentConfig, Method};
+use crate::settings::{AnchorSource, AugmentConfig, MethodConfig};
 
 /// What was found ahead.
 #[derive(Serialize, Deserialize)]
@@ -36,7 +36,7 @@ impl Speculation {
         (named, moved): (&[usize], Vec<usize>),
         memory: u64,
     ) -> Option<Self> {
-        let Method::Ada(ada) = &settings.method else { return None };
+        let MethodConfig::Ada(ada) = &settings.method else { return None };
         let weight = asked.weight();
         match ada.anchors {
             AnchorSource::Column(_) => {

@@ -19,7 +19,7 @@ use crate::identity::DuplicateCounter;
 use crate::profile::{Profile, ProfileAccumulator};
 use crate::roles::{Roles, find};
 use crate::rows::{Block, Rows};
-use crate::settings::{AnchorSource, AugmentConfig, Method};
+use crate::settings::{AnchorSource, AugmentConfig, MethodConfig};
 use crate::{Error, PlotSample, Result, RowIdSource, Sink, Table};
 
 /// Hears how far the work has come, and may stop it.
@@ -423,9 +423,9 @@ impl Tally {
 /// Columns that name groups, and the options that name them.
 pub(crate) fn named_columns(
     schema: &Schema,
-    method: &Method,
+    method: &MethodConfig,
 ) -> Result<Vec<(usize, &'static str)>> {
-    let Method::Ada(ada) = method else { return Ok(vec![]) };
+    let MethodConfig::Ada(ada) = method else { return Ok(vec![]) };
     let mut named = vec![];
     let mut name = |column: &String, option| {
         let place = find(schema, column, option)?;

@@ -44,7 +44,7 @@ use crate::mixed::{Loaded, Mixed};
 use crate::profile::{Profile, ProfileAccumulator};
 use crate::roles::{RequestedRoles, Roles};
 use crate::rows::{Block, Selector};
-use crate::settings::{AnchorSource, AugmentConfig, Method};
+use crate::settings::{AnchorSource, AugmentConfig, MethodConfig};
 use crate::{Error, Result, RowIdSource};
 
 /// A method that is being fitted.
@@ -246,7 +246,7 @@ impl PassTask {
             return Ok(());
         }
         let what = match &self.settings.method {
-            Method::Ada(_) => "an anchor matrix",
+            MethodConfig::Ada(_) => "an anchor matrix",
             method => method.name(),
         };
         Err(Error::NeedsMemory { what, needs, memory: self.memory })
@@ -280,7 +280,7 @@ impl FitDriver {
     pub fn new(schema: SchemaRef, settings: &AugmentConfig, memory: u64) -> Result<Self> {
         settings.check()?;
         if settings.rows_by != RowIdSource::Number
-            && let Method::Ada(ada) = &settings.method
+            && let MethodConfig::Ada(ada) = &settings.method
             && matches!(ada.anchors, AnchorSource::Matrix(_))
         {
             return Err(Error::DoesNotApply { option: "--rows-by", to: "an anchor matrix" });
@@ -341,7 +341,7 @@ impl FitDriver {
         let roles = self.asked.settle(&self.schema, |place| profile.columns[place].few);
         roles.check(&self.schema, profile)?;
         let pass = match &self.settings.method {
-            Method::Ada(ada) if !matches!(ada.anchors, AnchorSource::Matrix(_)) => {
+            MethodConfig::Ada(ada) if !matches!(ada.anchors, AnchorSource::Matrix(_)) => {
                 let limits = (self.settings.seed, self.memory);
                 let found = (profile, &roles);
                 match GroupingFit::start(&self.schema, ada, levels, found, limits)? {
@@ -393,7 +393,9 @@ impl FitDriver {
     }
 
     fn finished(&self, grouping: Grouping, sums: Sums) -> Result<Stage> {
-        let Method::Ada(ada) = &self.settings.method else { unreachable!("only ADA has groups") };
+        let MethodConfig::Ada(ada) = &self.settings.method else {
+            unreachable!("only ADA has groups")
+        };
         Ok(Stage::Done(Box::new(sums.finish(grouping, ada)?)))
     }
 

@@ -4,7 +4,7 @@ use arrow_array::{Array, RecordBatch};
 use arrow_schema::Schema;
 use ndarray::Axis;
 use serde::{Deserialize, Serialize};
-use windlass::{Bins, Clustering, KMeans, RowSample, Seed, sample_within};
+use windlass::{Bins, Clustering, RowSample, Seed, sample_within};
 
 use crate::categories::Categories;
 use crate::column::numbers;
@@ -290,8 +290,8 @@ impl GroupingFit {
     pub(crate) fn finish(self, seen: &GroupingAccumulator) -> Result<Grouping> {
         let of_level = match (&self.by, seen) {
             (By::KMeans { columns, on, scale, .. }, GroupingAccumulator::Samples(samples)) => {
-                let kmeans = KMeans::new(self.count);
-                let clustering = Clustering { kmeans, on: *on, scale: *scale };
+                let clusters = self.count.into();
+                let clustering = Clustering { clusters, on: *on, scale: *scale };
                 let find = |sample: &RowSample| {
                     let clusters = clustering.fit_sample(sample, Seed(self.seed))?;
                     Ok(Finder::Clusters { columns: columns.clone(), clusters })

@@ -33,7 +33,6 @@ mod identity;
 mod inspect;
 mod maker;
 mod mixed;
-mod options;
 mod profile;
 mod provenance;
 mod roles;
@@ -53,12 +52,13 @@ pub use format::{Compression, Format};
 pub use frame::{LoadedTable, select, words};
 pub use identity::{DuplicateCounter, RowIdSource, row_ids};
 pub use inspect::{ColumnReport, Inspection};
-pub use options::{GammaSpec, MethodName, MethodOptions, bandwidth};
 pub use profile::{ColumnProfile, FEW, LEVELS, Profile};
 pub use roles::{Role, Roles};
 pub use settings::{
-    AdaConfig, AnchorSource, AugmentConfig, ClusterCount, Columns, IntegerHandling, Method,
+    AdaConfig, AnchorSource, AugmentConfig, ClusterCount, Columns, IntegerHandling, MethodConfig,
+    check_clusters,
 };
+
 pub use sink::{Sink, WriteOptions, check_outputs, write_atomic};
 pub use sketch::{PlotPoint, PlotSample};
 pub use source::{DEFAULT_MEMORY, ReadOptions, Table};

@@ -15,7 +15,7 @@ use crate::groups::{Grouping, weights};
 use crate::mixed::{Drawn, Loaded, Made, Mixed};
 use crate::roles::Roles;
 use crate::rows::Block;
-use crate::settings::{AdaConfig, AugmentConfig, Method};
+use crate::settings::{AdaConfig, AugmentConfig, MethodConfig};
 use crate::{Error, Result};
 
 /// A fitted method.
@@ -106,7 +106,7 @@ impl Generator {
     pub(crate) fn of(kept: Kept, settings: &AugmentConfig, roles: &Roles) -> Result<Self> {
         let moved = roles.moved().len();
         match (kept, &settings.method) {
-            (Kept::Groups { grouping, sizes, means }, Method::Ada(ada)) => {
+            (Kept::Groups { grouping, sizes, means }, MethodConfig::Ada(ada)) => {
                 let bad = |why: &str| Error::BadPart { why: why.to_owned() };
                 let groups = grouping.groups();
                 if !grouping.fits(roles.roles.len()) {

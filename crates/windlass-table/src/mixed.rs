@@ -10,7 +10,7 @@ use arrow_buffer::NullBuffer;
 use arrow_schema::DataType;
 use ndarray::{Array2, Axis};
 use serde::{Deserialize, Serialize};
-use windlass::{AnchorMatrix, Batch, Draw, Fitted, How, Method as _, Samples, Seed};
+use windlass::{AnchorMatrix, Batch, Draw, Fitted, How, Method as _, RowProvenance, Samples, Seed};
 
 use crate::column::{in_words, is_numeric};
 use crate::groups::weights;
@@ -18,7 +18,7 @@ use crate::maker::in_memory;
 use crate::profile::{Profile, matrix};
 use crate::roles::Roles;
 use crate::rows::Block;
-use crate::settings::{AnchorSource, AugmentConfig, Method};
+use crate::settings::{AnchorSource, AugmentConfig, MethodConfig};
 use crate::{Error, ReadOptions, Result, Table};
 
 /// A method, fitted on rows that are in memory.
@@ -219,7 +219,7 @@ impl Mixed {
         }
         let seed = Seed(settings.seed);
         let fitted = match (&settings.method, profile) {
-            (Method::Ada(ada), Some((profile, memory))) => {
+            (MethodConfig::Ada(ada), Some((profile, memory))) => {
                 let AnchorSource::Matrix(path) = &ada.anchors else { return Err(bad()) };
                 let sources = match &loaded.sources {
                     Some(RowLabels::Numbers(rows)) => Some(&rows[..]),
@@ -230,8 +230,8 @@ impl Mixed {
             }
             (other, _) => other.without_anchors().ok_or_else(bad)?.fit(&samples, seed)?,
         };
-        let gamma = matches!(settings.method, Method::Ada(_));
-        let pairs = !gamma && !matches!(settings.method, Method::Noise { .. });
+        let gamma = matches!(settings.method, MethodConfig::Ada(_));
+        let pairs = settings.method.info().provenance == RowProvenance::Pair;
         let sources = loaded.sources.as_ref().map(RowLabels::array);
         let ids = loaded.ids.clone();
         Ok(Self { fitted, x, y, missing, sources, ids, whole: gamma, pairs, gamma, loaded })

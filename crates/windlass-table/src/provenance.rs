@@ -14,10 +14,11 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int32Array};
 use arrow_schema::{DataType, Field};
+use windlass::RowProvenance;
 
 use crate::maker::BlockGenerator;
 use crate::rows::Block;
-use crate::settings::{AnchorSource, AugmentConfig, Method};
+use crate::settings::{AnchorSource, AugmentConfig, MethodConfig};
 
 pub(crate) const SOURCE: &str = "windlass_source";
 pub(crate) const COPY: &str = "windlass_copy";
@@ -34,18 +35,20 @@ pub(crate) fn fields(settings: &AugmentConfig, source: &DataType) -> Vec<Field> 
         fields.push(Field::new(TWIN, DataType::Int32, false));
     }
     let number = |name: &str| Field::new(name, DataType::Float64, true);
-    match &settings.method {
-        Method::Ada(ada) => {
-            if !matches!(ada.anchors, AnchorSource::Matrix(_)) {
+    match settings.method.info().provenance {
+        RowProvenance::Group => {
+            let matrix = matches!(&settings.method, MethodConfig::Ada(ada)
+                if matches!(ada.anchors, AnchorSource::Matrix(_)));
+            if !matrix {
                 fields.push(Field::new("windlass_group", DataType::Int32, false));
             }
             fields.push(number("windlass_gamma"));
         }
-        Method::Mixup { .. } | Method::CMixup { .. } | Method::LocalMixup { .. } => {
+        RowProvenance::Pair => {
             fields.push(Field::new("windlass_partner", source.clone(), true));
             fields.push(number("windlass_lambda"));
         }
-        Method::Noise { .. } => {}
+        RowProvenance::Source => {}
     }
     fields
 }

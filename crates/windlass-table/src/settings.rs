@@ -1,15 +1,18 @@
 //! What a user can ask for, as it is kept in the metadata of an output.
 
-use std::path::PathBuf;
+use std::fmt;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::de::{Error as _, MapAccess, SeqAccess, Visitor};
+use serde::ser::{SerializeMap as _, SerializeTuple as _};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use windlass::{
-    Ada, Anchors, Bandwidth, CMixup, ClusterOn, ClusterScaling, Clustering, GammaDistribution,
-    KMeans, LocalMixup, Mixup, Noise, Partition, Per,
+    Ada, Anchors, ClusterOn, ClusterScaling, Clustering, GammaDistribution, METHODS, MethodInfo,
+    MethodParams, Param, Partition, Per, RowProvenance,
 };
+pub use windlass::{AnchorSource, ClusterCount};
 
-use crate::RowIdSource;
+use crate::{Error, Result, RowIdSource};
 
 /// Everything that decides which rows are made.
 ///
@@ -29,7 +32,7 @@ use crate::RowIdSource;
 #[expect(missing_docs, reason = "the table explains each field")]
 pub struct AugmentConfig {
     pub columns: Columns,
-    pub method: Method,
+    pub method: MethodConfig,
     pub copies: usize,
     pub originals: bool,
     pub seed: u64,
@@ -47,7 +50,7 @@ impl AugmentConfig {
         let target = targets.iter().map(ToString::to_string).collect();
         Self {
             columns: Columns { target, ..Columns::default() },
-            method: Method::Ada(AdaConfig::default()),
+            method: MethodConfig::Ada(AdaConfig::default()),
             copies: 1,
             originals: true,
             seed: 0,
@@ -71,7 +74,7 @@ impl AugmentConfig {
     /// Whether what is made of a row depends on random numbers of its own, so that rows must be told apart.
     #[must_use]
     pub fn draws_for_rows(&self) -> bool {
-        !matches!(&self.method, Method::Ada(ada) if ada.per == Per::Batch)
+        !matches!(&self.method, MethodConfig::Ada(ada) if ada.per == Per::Batch)
     }
 
     /// Whether rows that hold the same must be told apart.
@@ -113,84 +116,167 @@ pub enum IntegerHandling {
     Float,
 }
 
-/// How synthetic rows are made.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-#[expect(missing_docs, reason = "the library's types explain each field")]
-pub enum Method {
-    /// [`windlass::Ada`].
+/// A method with its parameters.
+#[derive(Debug, Clone, PartialEq)]
+pub enum MethodConfig {
+    /// [`windlass::Ada`], whose anchors may be columns of the table.
     Ada(AdaConfig),
-    /// [`windlass::Mixup`].
-    Mixup { beta: f64, per: Per },
-    /// [`windlass::CMixup`].
-    CMixup { bandwidth: Bandwidth, beta: f64, per: Per },
-    /// [`windlass::LocalMixup`].
-    LocalMixup { epsilon: f64, beta: f64, per: Per },
-    /// [`windlass::Noise`].
-    Noise { targets: f64, features: f64, relative: bool },
+    /// A method that needs the numbers of rows only.
+    Other {
+        /// The method.
+        method: &'static MethodInfo,
+        /// All of its parameters.
+        params: MethodParams,
+    },
 }
 
-impl Method {
-    /// Refuses settings outside their range.
-    pub fn check(&self) -> windlass::Result<()> {
-        match self {
-            Self::Ada(ada) => {
-                let clusters = match ada.clusters {
-                    ClusterCount::Auto => 1,
-                    ClusterCount::Count(count) => count,
-                };
-                ada.method(Anchors::default(), None).clusters(clusters).check()
-            }
-            Self::Mixup { beta, per } => mixup(*beta, *per).check(),
-            Self::CMixup { bandwidth, beta, per } => c_mixup(*bandwidth, *beta, *per).check(),
-            Self::LocalMixup { epsilon, beta, per } => local_mixup(*epsilon, *beta, *per).check(),
-            Self::Noise { targets, features, relative } => {
-                noise(*targets, *features, *relative).check()
-            }
+impl MethodConfig {
+    /// A method with some parameters and the defaults of the others. Parameters that do not apply are refused.
+    pub fn new(method: &'static MethodInfo, params: &MethodParams) -> Result<Self> {
+        if let Some(param) = params.given().find(|param| !method.has(param)) {
+            return Err(Error::DoesNotApply { option: flag(param), to: method.name });
         }
+        if method.provenance == RowProvenance::Group {
+            return AdaConfig::new(params).map(Self::Ada);
+        }
+        let params = params.clone().with_defaults(method);
+        let mut needed = method.params.iter();
+        if let Some(param) = needed.find(|param| (param.get)(&params).is_none()) {
+            return Err(Error::Needs { of: method.name, option: flag(param) });
+        }
+        Ok(Self::Other { method, params })
+    }
+
+    /// The method of this name with its defaults.
+    pub fn with_defaults(method: &'static MethodInfo) -> Result<Self> {
+        Self::new(method, &MethodParams::default())
+    }
+
+    /// The method's entry in the registry.
+    #[must_use]
+    pub fn info(&self) -> &'static MethodInfo {
+        match self {
+            Self::Ada(_) => MethodInfo::named("ada").expect("ADA is a method"),
+            Self::Other { method, .. } => method,
+        }
+    }
+
+    /// The name of the method.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        self.info().name
+    }
+
+    /// The parameters of the method, for descriptions.
+    #[must_use]
+    pub fn params(&self) -> MethodParams {
+        match self {
+            Self::Ada(ada) => MethodParams {
+                anchors: Some(ada.anchors.clone()),
+                clusters: Some(ada.clusters),
+                cluster_on: Some(ada.on),
+                cluster_scale: Some(ada.scale),
+                within: ada.within.clone(),
+                alpha: ada.gamma.alpha(),
+                gamma: Some(ada.gamma.clone()),
+                per: Some(ada.per),
+                ..MethodParams::default()
+            },
+            Self::Other { params, .. } => params.clone(),
+        }
+    }
+
+    /// Refuses parameters outside their range.
+    pub fn check(&self) -> windlass::Result<()> {
+        self.info().check(&self.params())
     }
 
     /// The library's method; none for ADA, which needs anchors: [`AdaConfig::method`].
     #[must_use]
     pub fn without_anchors(&self) -> Option<Arc<dyn windlass::Method>> {
-        Some(match self {
-            Self::Ada(_) => return None,
-            Self::Mixup { beta, per } => Arc::new(mixup(*beta, *per)),
-            Self::CMixup { bandwidth, beta, per } => Arc::new(c_mixup(*bandwidth, *beta, *per)),
-            Self::LocalMixup { epsilon, beta, per } => Arc::new(local_mixup(*epsilon, *beta, *per)),
-            Self::Noise { targets, features, relative } => {
-                Arc::new(noise(*targets, *features, *relative))
-            }
-        })
-    }
-
-    /// The name of the method, as the command has it.
-    #[must_use]
-    pub fn name(&self) -> &'static str {
         match self {
-            Self::Ada(_) => "ada",
-            Self::Mixup { .. } => "mixup",
-            Self::CMixup { .. } => "c-mixup",
-            Self::LocalMixup { .. } => "local-mixup",
-            Self::Noise { .. } => "noise",
+            Self::Ada(_) => None,
+            Self::Other { method, params } => Some((method.build)(params)),
         }
     }
 }
 
-fn mixup(beta: f64, per: Per) -> Mixup {
-    Mixup::default().beta(beta).per(per)
+/// A parameter as the command writes it.
+pub(crate) fn flag(param: &Param) -> &'static str {
+    format!("--{}", param.name.replace('_', "-")).leak()
 }
 
-fn c_mixup(bandwidth: Bandwidth, beta: f64, per: Per) -> CMixup {
-    CMixup::default().bandwidth(bandwidth).beta(beta).per(per)
+/// In JSON `{"mixup": {"beta": 2.0, "per": "batch"}}`; in binary formats the place of the method in the registry,
+/// then its parameters (0 is ADA, whose bytes are those of 0.1.0).
+impl Serialize for MethodConfig {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if serializer.is_human_readable() {
+            let mut map = serializer.serialize_map(Some(1))?;
+            match self {
+                Self::Ada(ada) => map.serialize_entry("ada", ada)?,
+                Self::Other { method, params } => map.serialize_entry(method.name, params)?,
+            }
+            return map.end();
+        }
+        let mut tuple = serializer.serialize_tuple(2)?;
+        match self {
+            Self::Ada(ada) => {
+                tuple.serialize_element(&0_u32)?;
+                tuple.serialize_element(ada)?;
+            }
+            Self::Other { method, params } => {
+                let place = METHODS.iter().position(|other| other == method).unwrap_or(0);
+                let params = serde_json::to_string(params).map_err(serde::ser::Error::custom)?;
+                tuple.serialize_element(&u32::try_from(place + 1).unwrap_or(0))?;
+                tuple.serialize_element(&params)?;
+            }
+        }
+        tuple.end()
+    }
 }
 
-fn local_mixup(epsilon: f64, beta: f64, per: Per) -> LocalMixup {
-    LocalMixup::new(epsilon).beta(beta).per(per)
-}
+impl<'de> Deserialize<'de> for MethodConfig {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Config;
 
-fn noise(targets: f64, features: f64, relative: bool) -> Noise {
-    Noise::default().targets(targets).features(features).relative(relative)
+        impl<'de> Visitor<'de> for Config {
+            type Value = MethodConfig;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a method with its parameters")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<MethodConfig, A::Error> {
+                let name: String = map.next_key()?.ok_or_else(|| A::Error::custom("no method"))?;
+                if name == "ada" {
+                    return map.next_value().map(MethodConfig::Ada);
+                }
+                let method = MethodInfo::named(&name)
+                    .ok_or_else(|| A::Error::custom(format!("unknown method `{name}`")))?;
+                let params = map.next_value()?;
+                MethodConfig::new(method, &params).map_err(A::Error::custom)
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<MethodConfig, A::Error> {
+                let short = || A::Error::custom("a method has parameters");
+                let place: u32 = seq.next_element()?.ok_or_else(short)?;
+                let Some(place) = (place as usize).checked_sub(1) else {
+                    return seq.next_element()?.map(MethodConfig::Ada).ok_or_else(short);
+                };
+                let method =
+                    METHODS.get(place).ok_or_else(|| A::Error::custom("unknown method"))?;
+                let params: String = seq.next_element()?.ok_or_else(short)?;
+                let params = serde_json::from_str(&params).map_err(A::Error::custom)?;
+                MethodConfig::new(method, &params).map_err(A::Error::custom)
+            }
+        }
+
+        if deserializer.is_human_readable() {
+            deserializer.deserialize_map(Config)
+        } else {
+            deserializer.deserialize_tuple(2, Config)
+        }
+    }
 }
 
 /// Settings of Anchor Data Augmentation on a table.
@@ -217,6 +303,34 @@ pub struct AdaConfig {
 }
 
 impl AdaConfig {
+    /// ADA with some parameters; those that other anchors make meaningless are refused.
+    pub fn new(params: &MethodParams) -> Result<Self> {
+        let anchors = params.anchors.clone().unwrap_or_default();
+        if params.clusters.is_some() {
+            check_clusters(&anchors)?;
+        }
+        if anchors != AnchorSource::KMeans
+            && let Some(param) = params.given().find(|param| param.name.starts_with("cluster_"))
+        {
+            let to = "anchors other than kmeans";
+            return Err(Error::DoesNotApply { option: flag(param), to });
+        }
+        let gamma = params.gamma();
+        if params.alpha.is_some() && gamma.alpha().is_none() {
+            let to = "this distribution of γ";
+            return Err(Error::DoesNotApply { option: "--alpha", to });
+        }
+        Ok(Self {
+            anchors,
+            clusters: params.clusters.unwrap_or_default(),
+            on: params.cluster_on.unwrap_or_default(),
+            scale: params.cluster_scale.unwrap_or_default(),
+            within: params.within.clone(),
+            gamma,
+            per: params.per.unwrap_or_default(),
+        })
+    }
+
     /// The library's method on these anchors.
     #[must_use]
     pub fn method(&self, anchors: Anchors, within: Option<Partition>) -> Ada {
@@ -230,61 +344,20 @@ impl AdaConfig {
     /// How many groups are found in each of so many levels.
     #[must_use]
     pub fn groups_in(&self, rows: u64, levels: usize) -> usize {
-        self.clusters.of(rows / (levels as u64).max(1))
+        self.clusters.resolve(rows / (levels as u64).max(1))
     }
 
     /// Anchors of so many groups that k-means finds.
     #[must_use]
     pub fn found(&self, groups: usize) -> Anchors {
-        let kmeans = KMeans::new(groups);
-        Anchors::KMeans(Clustering { kmeans, on: self.on, scale: self.scale })
+        Anchors::KMeans(Clustering { clusters: groups.into(), on: self.on, scale: self.scale })
     }
 }
 
-/// Where the anchors of a table come from.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum AnchorSource {
-    /// Clusters of similar rows.
-    #[default]
-    KMeans,
-    /// Equally wide bins of a column.
-    Bins(String),
-    /// Equally filled bins of a column.
-    Quantiles(String),
-    /// The values of a column.
-    Column(String),
-    /// Real-valued anchors, one row for every row of the table, from another file.
-    Matrix(PathBuf),
-}
-
-/// How many groups.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ClusterCount {
-    /// `√(n/2)`, rounded, but at least 2, at most 32 and no more than rows. A rule of thumb: 6 groups of
-    /// 12 rows for 70, 28 of 57 for 1,600; beyond 2,000 rows groups become larger instead of more.
-    #[default]
-    Auto,
-    /// So many.
-    Count(usize),
-}
-
-impl ClusterCount {
-    /// The number for a table of so many rows.
-    ///
-    /// ```
-    /// use windlass_table::ClusterCount;
-    /// assert_eq!([1, 10, 398, 1_000_000].map(|rows| ClusterCount::Auto.of(rows)), [1, 2, 14, 32]);
-    /// ```
-    #[must_use]
-    pub fn of(self, rows: u64) -> usize {
-        match self {
-            Self::Count(count) => count,
-            Self::Auto => {
-                let rule = (1..32_u64).take_while(|q| 2 * q * q + 2 * q < rows).count() + 1;
-                rule.clamp(2, 32).min(usize::try_from(rows).unwrap_or(usize::MAX))
-            }
-        }
+/// Refuses a number of clusters for anchors that are not found.
+pub fn check_clusters(anchors: &AnchorSource) -> Result<()> {
+    if matches!(anchors, AnchorSource::Column(_) | AnchorSource::Matrix(_)) {
+        return Err(Error::DoesNotApply { option: "--clusters", to: "these --anchors" });
     }
+    Ok(())
 }

@@ -17,7 +17,7 @@ use serde::Serialize;
 use crate::augment::{Manifest, Watch};
 use crate::identity::contents;
 use crate::provenance::{COPY, SOURCE};
-use crate::settings::{AnchorSource, Method};
+use crate::settings::{AnchorSource, MethodConfig};
 use crate::sink::as_text;
 use crate::{Augmentation, Error, Fitted, Result, RowIdSource, Table};
 
@@ -120,7 +120,7 @@ impl How<'_> {
             (None, Some(manifest)) if given.is_none() => {
                 let mut settings = manifest.settings.clone();
                 // A path from inside a file is not followed: the matrix is given, or there is none.
-                if let Method::Ada(ada) = &mut settings.method
+                if let MethodConfig::Ada(ada) = &mut settings.method
                     && let AnchorSource::Matrix(path) = &mut ada.anchors
                 {
                     let of = "an output made with an anchor matrix";

@@ -15,11 +15,12 @@ use ndarray::{Array2, Axis};
 use tempfile::TempDir;
 use windlass::{
     Ada, Anchors, CMixup, ClusterOn, ClusterScaling, Clustering, Copies, Fitted, GammaDistribution,
-    KMeans, Method as _, Mixup, Noise, Partition, Per, Plan, Samples, Seed, Stream,
+    Method as _, MethodInfo, MethodParams, Mixup, Noise, Partition, Per, Plan, Samples, Seed,
+    Stream,
 };
 use windlass_table::{
     AdaConfig, AnchorSource, AugmentConfig, Augmentation, ClusterCount, DEFAULT_MEMORY,
-    IntegerHandling, LoadedTable, Method, ReadOptions, Sink, Table, WriteOptions,
+    IntegerHandling, LoadedTable, MethodConfig, ReadOptions, Sink, Table, WriteOptions,
 };
 
 struct Desk(TempDir);
@@ -72,7 +73,11 @@ fn data(rows: usize) -> (Array2<f64>, Array2<f64>, Vec<u32>, String) {
     (x, y, levels, text)
 }
 
-fn same_as_library(rows: usize, method: Method, fitted: &dyn Fn(&Samples<'_>) -> Box<dyn Fitted>) {
+fn same_as_library(
+    rows: usize,
+    method: MethodConfig,
+    fitted: &dyn Fn(&Samples<'_>) -> Box<dyn Fitted>,
+) {
     let (x, y, _, text) = data(rows);
     let samples = Samples::new(x.view(), y.view()).unwrap();
     let plan = Plan::draw(fitted(&samples).as_ref(), Copies::new(3), Seed(7)).unwrap();
@@ -98,11 +103,11 @@ fn same_as_library(rows: usize, method: Method, fitted: &dyn Fn(&Samples<'_>) ->
 fn groups_are_the_library_s() {
     let kmeans =
         |clusters| AdaConfig { clusters: ClusterCount::Count(clusters), ..AdaConfig::default() };
-    same_as_library(400, Method::Ada(kmeans(6)), &|samples| {
+    same_as_library(400, MethodConfig::Ada(kmeans(6)), &|samples| {
         Ada::default().clusters(6).fit(samples, Seed(7)).unwrap()
     });
     // More rows than a sample or a block has.
-    same_as_library(70_000, Method::Ada(kmeans(4)), &|samples| {
+    same_as_library(70_000, MethodConfig::Ada(kmeans(4)), &|samples| {
         Ada::default().clusters(4).fit(samples, Seed(7)).unwrap()
     });
     let rows = AdaConfig {
@@ -114,10 +119,10 @@ fn groups_are_the_library_s() {
         ..kmeans(3)
     };
     for rows_in in [400, 80_000] {
-        same_as_library(rows_in, Method::Ada(rows.clone()), &|samples| {
+        same_as_library(rows_in, MethodConfig::Ada(rows.clone()), &|samples| {
             let levels = Partition::new(data(rows_in).2, 2).unwrap();
             let clustering =
-                Clustering { kmeans: KMeans::new(3), on: ClusterOn::X, scale: ClusterScaling::Raw };
+                Clustering { clusters: 3.into(), on: ClusterOn::X, scale: ClusterScaling::Raw };
             Ada::default()
                 .anchors(Anchors::KMeans(clustering))
                 .within(levels)
@@ -128,12 +133,12 @@ fn groups_are_the_library_s() {
         });
     }
     let bins = AdaConfig { anchors: AnchorSource::Bins("b".into()), ..kmeans(5) };
-    same_as_library(400, Method::Ada(bins), &|samples| {
+    same_as_library(400, MethodConfig::Ada(bins), &|samples| {
         let anchors = Anchors::EqualWidth { of: windlass::Column::X(1), bins: 5 };
         Ada::default().anchors(anchors).fit(samples, Seed(7)).unwrap()
     });
     let level = AdaConfig { anchors: AnchorSource::Column("level".into()), ..AdaConfig::default() };
-    same_as_library(400, Method::Ada(level), &|samples| {
+    same_as_library(400, MethodConfig::Ada(level), &|samples| {
         Ada::default()
             .anchors(Partition::new(data(400).2, 2).unwrap())
             .fit(samples, Seed(7))
@@ -141,19 +146,23 @@ fn groups_are_the_library_s() {
     });
 }
 
+/// A method of the registry with some parameters.
+fn method(name: &str, params: MethodParams) -> MethodConfig {
+    MethodConfig::new(MethodInfo::named(name).unwrap(), &params).unwrap()
+}
+
 #[test]
 fn other_methods_are_the_library_s() {
-    let per = Per::Batch;
-    same_as_library(400, Method::Mixup { beta: 2.0, per }, &|samples| {
+    let default = MethodParams::default;
+    same_as_library(400, method("mixup", default()), &|samples| {
         Mixup::default().fit(samples, Seed(7)).unwrap()
     });
-    let bandwidth = windlass::Bandwidth::Deviations(0.25);
-    same_as_library(400, Method::CMixup { bandwidth, beta: 2.0, per }, &|samples| {
+    same_as_library(400, method("c-mixup", default()), &|samples| {
         CMixup::default().fit(samples, Seed(7)).unwrap()
     });
-    let noise = Method::Noise { targets: 0.1, features: 0.3, relative: true };
+    let noise = method("noise", MethodParams { feature_noise: Some(0.3), ..default() });
     same_as_library(400, noise, &|samples| {
-        Noise::default().features(0.3).fit(samples, Seed(7)).unwrap()
+        Noise::default().feature_noise(0.3).fit(samples, Seed(7)).unwrap()
     });
 }
 
@@ -171,7 +180,8 @@ fn missing_values_and_weights_count_as_they_should() {
         gamma: GammaDistribution::List(vec![4.0]),
         ..AdaConfig::default()
     };
-    let mut settings = AugmentConfig { method: Method::Ada(ada), ..AugmentConfig::new(&["y"]) };
+    let mut settings =
+        AugmentConfig { method: MethodConfig::Ada(ada), ..AugmentConfig::new(&["y"]) };
     settings.originals = false;
     settings.columns.continuous = vec!["n".into()];
     settings.columns.weight = Some("w".into());
@@ -195,7 +205,8 @@ fn clipping_and_floats() {
         gamma: GammaDistribution::List(vec![0.25]),
         ..AdaConfig::default()
     };
-    let mut settings = AugmentConfig { method: Method::Ada(ada), ..AugmentConfig::new(&["y"]) };
+    let mut settings =
+        AugmentConfig { method: MethodConfig::Ada(ada), ..AugmentConfig::new(&["y"]) };
     settings.originals = false;
     settings.columns.continuous = vec!["n".into()];
     settings.columns.integers = windlass_table::IntegerHandling::Float;
@@ -248,7 +259,7 @@ fn small_types_do_not_overflow() {
     );
     let gamma = GammaDistribution::List(vec![1e-6]);
     let ada = AdaConfig { gamma, clusters: ClusterCount::Count(1), ..AdaConfig::default() };
-    let settings = AugmentConfig { method: Method::Ada(ada), ..AugmentConfig::new(&["y"]) };
+    let settings = AugmentConfig { method: MethodConfig::Ada(ada), ..AugmentConfig::new(&["y"]) };
     let made = augmented(&table, &settings).pop().unwrap();
     let decimals = made.column(0).as_primitive::<Decimal128Type>();
     assert_eq!((decimals.null_count(), decimals.value(0), decimals.value(39)), (0, -999, 999));
@@ -273,7 +284,8 @@ fn what_is_mixed_with_a_missing_value_is_missing() {
     let text = text.replacen("1.5,", "NaN,", 1);
     let table = desk.table(&text);
     for integers in [IntegerHandling::Round, IntegerHandling::Float] {
-        let mixup = Method::Mixup { beta: 2.0, per: Per::Row };
+        let params = MethodParams { per: Some(Per::Row), ..MethodParams::default() };
+        let mixup = method("mixup", params);
         let mut settings =
             AugmentConfig { method: mixup, provenance: true, ..AugmentConfig::new(&["y"]) };
         settings.columns.integers = integers;
@@ -307,7 +319,7 @@ fn large_integers_name_groups() {
     );
     let anchors = AnchorSource::Column("u".into());
     let ada = AdaConfig { anchors, ..AdaConfig::default() };
-    let settings = AugmentConfig { method: Method::Ada(ada), ..AugmentConfig::new(&["y"]) };
+    let settings = AugmentConfig { method: MethodConfig::Ada(ada), ..AugmentConfig::new(&["y"]) };
     let groups = Augmentation::fit(&table, &settings, DEFAULT_MEMORY, &()).unwrap().groups();
     let named: Vec<(String, u64)> =
         groups.into_iter().map(|group| (group.name.unwrap(), group.rows)).collect();

@@ -9,10 +9,10 @@ use arrow_array::{
 };
 use arrow_schema::{Field, Schema};
 use proptest::prelude::*;
-use windlass::{Bandwidth, GammaDistribution, Per, Seed, Stream};
+use windlass::{Bandwidth, GammaDistribution, MethodInfo, MethodParams, Per, Seed, Stream};
 use windlass_table::{
     AdaConfig, AnchorSource, AugmentConfig, Augmentation, ClusterCount, DEFAULT_MEMORY,
-    DuplicateCounter, Error, FitDriver, Fitted, How, IntegerHandling, Manifest, Method,
+    DuplicateCounter, Error, FitDriver, Fitted, How, IntegerHandling, Manifest, MethodConfig,
     PassAccumulator, ReadOptions, RowIdSource, Table, Verdict, row_ids,
 };
 
@@ -49,7 +49,7 @@ fn table(rows: usize, equal: bool) -> RecordBatch {
     RecordBatch::try_from_iter(columns).unwrap()
 }
 
-fn settings(method: Method, equal: bool) -> AugmentConfig {
+fn settings(method: MethodConfig, equal: bool) -> AugmentConfig {
     let mut settings = AugmentConfig::new(&["y"]);
     settings.method = method;
     settings.copies = 2;
@@ -60,13 +60,19 @@ fn settings(method: Method, equal: bool) -> AugmentConfig {
     settings
 }
 
-fn ada(make: impl FnOnce(&mut AdaConfig)) -> Method {
+fn ada(make: impl FnOnce(&mut AdaConfig)) -> MethodConfig {
     let mut ada = AdaConfig::default();
     make(&mut ada);
-    Method::Ada(ada)
+    MethodConfig::Ada(ada)
 }
 
-fn methods() -> Vec<Method> {
+/// A method of the registry with some parameters.
+fn method(name: &str, params: MethodParams) -> MethodConfig {
+    MethodConfig::new(MethodInfo::named(name).unwrap(), &params).unwrap()
+}
+
+fn methods() -> Vec<MethodConfig> {
+    let (per, default) = (Some(Per::Row), MethodParams::default);
     vec![
         ada(|ada| ada.clusters = ClusterCount::Count(5)),
         ada(|ada| {
@@ -78,10 +84,16 @@ fn methods() -> Vec<Method> {
         ada(|ada| ada.anchors = AnchorSource::Column("site".into())),
         ada(|ada| ada.anchors = AnchorSource::Bins("a".into())),
         ada(|ada| ada.anchors = AnchorSource::Quantiles("n".into())),
-        Method::Mixup { beta: 2.0, per: Per::Row },
-        Method::CMixup { bandwidth: Bandwidth::Absolute(0.5), beta: 2.0, per: Per::Batch },
-        Method::LocalMixup { epsilon: 1.5, beta: 1.0, per: Per::Row },
-        Method::Noise { targets: 0.2, features: 0.1, relative: true },
+        method("mixup", MethodParams { per, ..default() }),
+        method("c-mixup", MethodParams { bandwidth: Some(Bandwidth::Absolute(0.5)), ..default() }),
+        method(
+            "local-mixup",
+            MethodParams { epsilon: Some(1.5), beta: Some(1.0), per, ..default() },
+        ),
+        method(
+            "noise",
+            MethodParams { target_noise: Some(0.2), feature_noise: Some(0.1), ..default() },
+        ),
     ]
 }
 
@@ -185,7 +197,7 @@ proptest! {
 #[test]
 fn a_pass_is_saved_where_columns_are_what_they_seem() {
     let rows = table(120, false);
-    let passes = |parts: &[RecordBatch], method: &Method| {
+    let passes = |parts: &[RecordBatch], method: &MethodConfig| {
         let settings = settings(method.clone(), false);
         let mut fitting = FitDriver::new(rows.schema(), &settings, DEFAULT_MEMORY).unwrap();
         let mut passes = vec![];

@@ -39,6 +39,7 @@
 
 pub mod anchors;
 pub mod augment;
+mod choice;
 mod data;
 mod error;
 pub mod gamma;
@@ -54,8 +55,9 @@ mod sums;
 
 #[doc(inline)]
 pub use anchors::{
-    AnchorMatrix, Anchors, Basis, Bins, ClusterOn, ClusterScaling, Clustering, Column,
-    FittedClusters, KMeans, KMeansFit, Partition, RowSample, SAMPLE, sample_within,
+    AnchorMatrix, AnchorSource, Anchors, Basis, Bins, ClusterCount, ClusterOn, ClusterScaling,
+    Clustering, Column, FittedClusters, KMeans, KMeansFit, Partition, RowSample, SAMPLE,
+    sample_within,
 };
 #[doc(inline)]
 pub use augment::{Copies, Plan};
@@ -64,10 +66,7 @@ pub use error::{Error, Result};
 #[doc(inline)]
 pub use gamma::{GammaDistribution, Gammas, paper_grid, published_grid};
 #[doc(inline)]
-pub use method::{
-    Ada, Bandwidth, Batch, CMixup, Draw, Erm, Fitted, FittedCMixup, How, LocalMixup, MeansOf,
-    Method, Mixup, Noise, Origin, Per,
-};
+pub use method::*;
 #[doc(inline)]
 pub use mixing::group_mean::{GroupMeans, GroupSums};
 #[doc(inline)]

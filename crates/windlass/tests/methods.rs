@@ -21,7 +21,7 @@ fn every_method(n: usize) -> Vec<(&'static str, Box<dyn Method>)> {
     let anchors = AnchorMatrix::new(anchors).unwrap();
     vec![
         ("erm", Box::new(Erm)),
-        ("noise", Box::new(Noise::default().features(0.2))),
+        ("noise", Box::new(Noise::default().feature_noise(0.2))),
         ("mixup", Box::new(Mixup::default())),
         ("mixup per row", Box::new(Mixup::default().beta(0.5).per(Per::Row))),
         ("local mixup", Box::new(LocalMixup::new(4.0).per(Per::Row))),

@@ -77,12 +77,12 @@ fn groups_within_levels_never_cross_them() {
     for anchors in [
         Anchors::default(),
         Anchors::KMeans(Clustering {
-            kmeans: KMeans::new(4),
+            clusters: 4.into(),
             on: ClusterOn::Y,
             scale: ClusterScaling::Raw,
         }),
         Anchors::KMeans(Clustering {
-            kmeans: KMeans::new(30),
+            clusters: 30.into(),
             on: ClusterOn::X,
             ..Clustering::default()
         }),
@@ -110,7 +110,7 @@ fn clusters_do_not_depend_on_the_order_of_rows() {
     let order: Vec<usize> = (0..300).map(|i| i * 91 % 300).collect();
     let (other_x, other_y) = (x.select(Axis(0), &order), y.select(Axis(0), &order));
     for scale in [ClusterScaling::Raw, ClusterScaling::Standardized] {
-        let clustering = Clustering { kmeans: KMeans::new(7), on: ClusterOn::Xy, scale };
+        let clustering = Clustering { clusters: 7.into(), on: ClusterOn::Xy, scale };
         let samples = Samples::new(x.view(), y.view()).unwrap();
         let permuted = Samples::new(other_x.view(), other_y.view()).unwrap();
         let clusters = clustering.fit(&samples, Seed(3)).unwrap();

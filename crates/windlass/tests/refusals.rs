@@ -139,7 +139,7 @@ fn settings_outside_their_range() {
             1e-320
         ),
     );
-    refused(fit(&Noise::default().targets(-0.1)), "targets must be in [0, inf), got -0.1");
+    refused(fit(&Noise::default().target_noise(-0.1)), "targets must be in [0, inf), got -0.1");
     let far = array![[1e151], [0.0]];
     refused(
         KMeans::new(1).fit(far.view(), None, Seed(0)),

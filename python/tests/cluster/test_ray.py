@@ -24,9 +24,9 @@ import windlass
 
 # A method, further settings, and what the command calls them.
 CASES: list[tuple[Any, dict[str, Any], str]] = [
-    (windlass.ADA(n_anchors=8, copies=2, random_state=7), {}, "--clusters 8 --copies 2 --seed 7"),
+    (windlass.ADA(clusters=8, copies=2, random_state=7), {}, "--clusters 8 --copies 2 --seed 7"),
     (
-        windlass.ADA(n_anchors=3, within="site", per="row", random_state=1),
+        windlass.ADA(clusters=3, within="site", per="row", random_state=1),
         {"weight": "w", "clip": True},
         "--clusters 3 --within site --per row --seed 1 --weight w --clip observed",
     ),
@@ -82,7 +82,7 @@ def test_what_was_fitted_is_a_file(ray: Any, tmp_path: pathlib.Path) -> None:
 
     path = write(tmp_path, table())
     data = ray.data.read_parquet(path)
-    plan = windlass.ADA(n_anchors=8, copies=3, random_state=7)
+    plan = windlass.ADA(clusters=8, copies=3, random_state=7)
     fitted = windlass.ray.fit(data, plan, "y", key="id", provenance=True)
     fitted.save(str(tmp_path / "anchors.json"))
     again = windlass.FittedTable.load(str(tmp_path / "anchors.json"))
@@ -115,7 +115,7 @@ def test_a_worker_that_is_killed_is_no_loss(ray: Any, tmp_path: pathlib.Path) ->
     path = write(tmp_path, table())
     expected = command(path, "-t y --provenance --rows-by column:id --clusters 8 --copies 3")
     data = ray.data.read_parquet(path).repartition(4)
-    plan = windlass.ADA(n_anchors=8, copies=3)
+    plan = windlass.ADA(clusters=8, copies=3)
     out = windlass.ray.augment(data, plan, "y", key="id", provenance=True)
     mark = tmp_path / "killed"
 

@@ -28,9 +28,9 @@ CLUSTER = os.environ.get("WINDLASS_SPARK", "").startswith("local-cluster")
 
 # A method, further settings, and what the command calls them.
 CASES: list[tuple[Any, dict[str, Any], str]] = [
-    (windlass.ADA(n_anchors=8, copies=2, random_state=7), {}, "--clusters 8 --copies 2 --seed 7"),
+    (windlass.ADA(clusters=8, copies=2, random_state=7), {}, "--clusters 8 --copies 2 --seed 7"),
     (
-        windlass.ADA(n_anchors=3, within="site", per="row", random_state=1),
+        windlass.ADA(clusters=3, within="site", per="row", random_state=1),
         {"weight": "w", "clip": True, "integers": "float"},
         "--clusters 3 --within site --per row --seed 1 --weight w --clip observed --integers float",
     ),
@@ -39,11 +39,11 @@ CASES: list[tuple[Any, dict[str, Any], str]] = [
         {"categorical": ["count"], "exclude": ["good"]},
         "--anchors column:month --no-originals --categorical count --exclude good",
     ),
-    (windlass.ADA(anchors="bins:a", n_anchors=4), {}, "--anchors bins:a --clusters 4"),
+    (windlass.ADA(anchors="bins:a", clusters=4), {}, "--anchors bins:a --clusters 4"),
     (windlass.Mixup(per="row"), {}, "--method mixup --per row"),
     (windlass.CMixup(bandwidth=0.5), {}, "--method c-mixup --bandwidth 0.5"),
     (windlass.LocalMixup(epsilon=1.0), {}, "--method local-mixup --epsilon 1.0"),
-    (windlass.Noise(features=0.1), {}, "--method noise --noise-features 0.1"),
+    (windlass.Noise(feature_noise=0.1), {}, "--method noise --feature-noise 0.1"),
 ]
 SMALL = CASES if CLUSTER else CASES[:2]
 
@@ -88,7 +88,7 @@ def test_many_parts_are_merged_by_workers(spark: Any, tmp_path: pathlib.Path) ->
     """What is found in more partitions than the driver merges."""
     path = write(tmp_path, table())
     df = spark.read.parquet(path)
-    plan = windlass.ADA(n_anchors=8, random_state=7)
+    plan = windlass.ADA(clusters=8, random_state=7)
     few = windlass.spark.fit(df, plan, "y", key="id")
     many = windlass.spark.fit(df.repartition(40), plan, "y", key="id")
     assert many.to_bytes() == few.to_bytes()
@@ -98,7 +98,7 @@ def test_what_was_fitted_is_a_file(spark: Any, tmp_path: pathlib.Path) -> None:
     """The command reads it, and verifies with it what Spark wrote."""
     path = write(tmp_path, table())
     df = spark.read.parquet(path)
-    plan = windlass.ADA(n_anchors=8, copies=3, random_state=7)
+    plan = windlass.ADA(clusters=8, copies=3, random_state=7)
     fitted = windlass.spark.fit(df, plan, "y", key="id", provenance=True)
     saved = str(tmp_path / "anchors.json")
     fitted.save(saved)
@@ -174,7 +174,7 @@ def test_an_executor_that_is_killed_is_no_loss(spark: Any, tmp_path: pathlib.Pat
     words = "-t y --provenance --rows-by column:id --clusters 8 --copies 4"
     expected = command(path, words)
     df = spark.read.parquet(path).repartition(8)
-    plan = windlass.ADA(n_anchors=8, copies=4)
+    plan = windlass.ADA(clusters=8, copies=4)
     out = windlass.spark.augment(df, plan, "y", key="id", provenance=True)
     rows = out.mapInArrow(killing(tmp_path / "first"), out.schema)
     assert rows_of(collected(rows)) == expected

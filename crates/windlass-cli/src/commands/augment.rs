@@ -10,8 +10,8 @@ use windlass_compare::{Rows, TuneConfig};
 use windlass_model::{NetworkConfig, Scaling, Split, Validation};
 use windlass_plot::{Point, Scatter};
 use windlass_table::{
-    AugmentConfig, Augmentation, Columns, Error, Fitted, LoadedTable, Manifest, Method, PlotSample,
-    Result, Sink, Summary, Table, WriteOptions, check_outputs, write_atomic,
+    AugmentConfig, Augmentation, Columns, Error, Fitted, LoadedTable, Manifest, MethodConfig,
+    PlotSample, Result, Sink, Summary, Table, WriteOptions, check_outputs, write_atomic,
 };
 
 use windlass_train::{Activation, Training};
@@ -205,7 +205,7 @@ fn search(
     args: &AugmentArgs,
     table: &Table,
     columns: &Columns,
-) -> windlass_compare::Result<Option<Method>> {
+) -> windlass_compare::Result<Option<MethodConfig>> {
     let progress = Progress::new(args.quiet);
     let drop = args.method.drops_missing_target();
     let frame = LoadedTable::load(table, columns, drop, args.read.memory, &progress)?;

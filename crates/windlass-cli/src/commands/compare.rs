@@ -7,6 +7,7 @@ use std::str::FromStr as _;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
 use windlass_compare::{
@@ -49,8 +50,8 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "FOLDER", conflicts_with = "output")]
     resume: Option<PathBuf>,
     /// Ways to train networks
-    #[arg(long, value_name = "METHODS", value_delimiter = ',', default_value = "all")]
-    methods: Vec<MethodChoice>,
+    #[arg(long, value_name = "METHODS", value_delimiter = ',', default_value = "all", value_parser = method_names())]
+    methods: Vec<Option<MethodName>>,
     /// Models: networks, and rivals that need no augmentation
     #[arg(long, value_name = "MODELS", value_delimiter = ',', default_value = "mlp,ridge,forest")]
     models: Vec<ModelChoice>,
@@ -99,22 +100,6 @@ pub(crate) struct CompareArgs {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum MethodChoice {
-    All,
-    /// No augmentation
-    Erm,
-    Noise,
-    Mixup,
-    ManifoldMixup,
-    LocalMixup,
-    CMixup,
-    Ada,
-    AdaManifold,
-    /// No augmentation, another seed: what chance does
-    Placebo,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum ModelChoice {
     /// A network: --hidden, --activation
     Mlp,
@@ -125,6 +110,21 @@ enum ModelChoice {
     Forest,
     /// What `train --auto` makes
     Auto,
+}
+
+/// Names of methods; `None` is all.
+fn method_names() -> impl TypedValueParser<Value = Option<MethodName>> {
+    let name = |method: MethodName| {
+        let help = match method {
+            MethodName::Erm => "No augmentation",
+            MethodName::Placebo => "No augmentation, another seed: what chance does",
+            _ => method.title(),
+        };
+        PossibleValue::new(method.name()).help(help)
+    };
+    let all = PossibleValue::new("all");
+    PossibleValuesParser::new(std::iter::once(all).chain(MethodName::all().into_iter().map(name)))
+        .map(|name| MethodName::named(&name))
 }
 
 /// A number of training rows, or all.
@@ -142,20 +142,9 @@ fn size(text: &str) -> Result<Size, String> {
 
 impl CompareArgs {
     fn methods(&self) -> Vec<MethodName> {
-        let name = |choice: &MethodChoice| match choice {
-            MethodChoice::All => MethodName::ALL.to_vec(),
-            MethodChoice::Erm => vec![MethodName::Erm],
-            MethodChoice::Noise => vec![MethodName::Noise],
-            MethodChoice::Mixup => vec![MethodName::Mixup],
-            MethodChoice::ManifoldMixup => vec![MethodName::ManifoldMixup],
-            MethodChoice::LocalMixup => vec![MethodName::LocalMixup],
-            MethodChoice::CMixup => vec![MethodName::CMixup],
-            MethodChoice::Ada => vec![MethodName::Ada],
-            MethodChoice::AdaManifold => vec![MethodName::AdaManifold],
-            MethodChoice::Placebo => vec![MethodName::Placebo],
-        };
-        let chosen: Vec<MethodName> = self.methods.iter().flat_map(name).collect();
-        MethodName::ALL.into_iter().filter(|method| chosen.contains(method)).collect()
+        let all = self.methods.contains(&None);
+        let chosen = |method: &MethodName| all || self.methods.contains(&Some(*method));
+        MethodName::all().into_iter().filter(chosen).collect()
     }
 
     fn models(&self) -> Vec<ModelName> {

@@ -8,7 +8,9 @@ use clap::Args;
 use windlass::regress::GAMMAS;
 use windlass_model::{Error, GammaPath, Result};
 use windlass_plot::{Lines, Series};
-use windlass_table::{AnchorSource, ClusterCount, LoadedTable, check_outputs, write_atomic};
+use windlass_table::{
+    AnchorSource, ClusterCount, LoadedTable, check_clusters, check_outputs, write_atomic,
+};
 
 use super::picture::Picture;
 use super::train::without_anchors;
@@ -69,7 +71,9 @@ pub(crate) struct RegressArgs {
 
 pub(crate) fn run(args: &RegressArgs) -> Result<u8> {
     terminal::heed_ctrl_c();
-    args.anchors.check_clusters(args.clusters)?;
+    if args.clusters.is_some() {
+        check_clusters(&args.anchors)?;
+    }
     if args.columns.wants_floats() {
         return Err(Error::DoesNotApply { option: "--integers float", to: "models" });
     }

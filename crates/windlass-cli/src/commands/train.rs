@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
 use serde::Serialize;
+use windlass::MethodInfo;
 use windlass_model::{
     AutoConfig, Checkpoint, Choice, Error, ForestSettings, InLoopAugmentConfig, Kind, Metrics,
     Model, ModelConfig, ModelMetadata, NetworkConfig, Result, Scaling, Split, Trained,
@@ -16,7 +17,7 @@ use windlass_train::{Activation, Epoch, FittedOn, Shape};
 
 use super::network::NetworkArgs;
 use super::picture::Picture;
-use crate::options::{ColumnArgs, HowArgs, MethodName, ReadArgs};
+use crate::options::{ColumnArgs, ParamArgs, ReadArgs, method_names};
 use crate::terminal::{self, Epochs, Progress, to_json};
 
 /// Train a model on a table, with augmentation inside the loop if asked for
@@ -86,8 +87,8 @@ pub(crate) struct TrainArgs {
     #[arg(long, value_name = "SCALE", default_value = "standard", help_heading = "Columns")]
     target_scale: ScaleName,
     /// Augment batches with this method [default: none]
-    #[arg(long, value_name = "METHOD", help_heading = "Augmentation")]
-    augment: Option<MethodName>,
+    #[arg(long, value_name = "METHOD", value_parser = method_names(), help_heading = "Augmentation")]
+    augment: Option<&'static MethodInfo>,
     /// Augment after this hidden layer; 0 is the input
     #[arg(long, value_name = "LAYER", default_value_t = 0, help_heading = "Augmentation")]
     manifold: usize,
@@ -98,7 +99,7 @@ pub(crate) struct TrainArgs {
     #[arg(long, help_heading = "Augmentation")]
     per_batch: bool,
     #[command(flatten, next_help_heading = "Augmentation")]
-    how: HowArgs,
+    params: ParamArgs,
     #[command(flatten)]
     columns: ColumnArgs,
     #[command(flatten)]
@@ -183,7 +184,11 @@ impl TrainArgs {
             ];
             let inside = inside.into_iter().find(|(given, _)| *given).map(|(_, option)| option);
             let to = to.unwrap_or("training without --augment");
-            refuse(inside.or(self.how.given(self.model == ModelName::Anchor)), to)?;
+            let anchors: &[&str] = match self.model {
+                ModelName::Anchor => &["anchors", "clusters", "gamma"],
+                _ => &[],
+            };
+            refuse(inside.or(self.params.given(anchors)), to)?;
         }
         if self.json && self.output.as_os_str() == "-" {
             return Err(Error::DoesNotApply { option: "--json", to: "a model on standard output" });
@@ -192,15 +197,13 @@ impl TrainArgs {
             return Err(Error::DoesNotApply { option: "--integers float", to: "models" });
         }
         self.network.check()?;
-        let searched = self.augment == Some(MethodName::Auto);
-        refuse(searched.then_some("--augment auto"), "train, which has --auto")?;
         if self.model == ModelName::Anchor {
-            self.how.check_clusters()?;
+            self.params.check_clusters()?;
         }
         if matches!(self.model, ModelName::Fcn3 | ModelName::Mlp5x50) {
             refuse(self.network.shape_given(), "a preset network")?;
         }
-        if self.per_batch && self.how.names_groups() {
+        if self.per_batch && self.params.names_groups() {
             return Err(Error::DoesNotApply { option: "--per-batch", to: "groups that are given" });
         }
         Ok(())
@@ -219,9 +222,9 @@ impl TrainArgs {
         let (hidden, activation) = match self.model {
             ModelName::Ridge => return Ok(Kind::Ridge { penalty: self.penalty.unwrap_or(1.0) }),
             ModelName::Anchor => {
-                let (anchors, clusters) = self.how.groups();
+                let (anchors, clusters) = self.params.groups();
                 let needs = Error::Needs { of: "--model anchor", option: "--gamma NUMBER" };
-                let gamma = self.how.strength().ok_or(needs)?;
+                let gamma = self.params.strength().ok_or(needs)?;
                 let penalty = self.penalty.unwrap_or(0.0);
                 return Ok(Kind::Anchor { anchors, clusters, gamma, penalty });
             }
@@ -238,7 +241,7 @@ impl TrainArgs {
         let augment = match self.augment {
             None => None,
             Some(name) => Some(InLoopAugmentConfig {
-                method: self.how.method(name)?,
+                method: self.params.method(name)?,
                 layer: self.manifold,
                 originals: self.keep_originals,
                 fitted_on: if self.per_batch { FittedOn::Batch } else { FittedOn::TrainingRows },
@@ -304,7 +307,7 @@ pub(crate) fn run(args: &TrainArgs) -> Result<u8> {
     let inputs: Vec<PathBuf> = args.inputs.iter().chain(&valid_file).cloned().collect();
     check_outputs(&places, Some(windlass_table::Format::Arrow), &inputs)?;
     let table = args.read.open(&args.inputs)?;
-    let (anchors, _) = args.how.groups();
+    let (anchors, _) = args.params.groups();
     let mut columns = without_anchors(args.columns.columns(&args.target, &table), &anchors, &table);
     if let Some(domain) = &args.domain {
         columns = carried(columns, domain, &table);

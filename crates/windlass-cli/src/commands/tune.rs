@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use indicatif::ProgressBar;
-use windlass::{Bandwidth, ClusterOn, GammaDistribution};
+use windlass::Param;
 use windlass_compare::{Plan, Record, Rows, RunDir, SearchWatch, Trial, TuneConfig, TuneResult};
 use windlass_model::{Error, Kind, NetworkConfig, Split};
-use windlass_table::{AdaConfig, AnchorSource, ClusterCount, Columns, LoadedTable, Method};
+use windlass_table::{Columns, LoadedTable, MethodConfig};
 
 use super::compare::{command, quoted, table_name, typed_without};
 use super::network::NetworkArgs;
@@ -298,45 +298,12 @@ fn network_flags(network: &NetworkConfig, members: usize) -> Vec<String> {
     words
 }
 
-/// The options of a method that a search has chosen.
-fn method_flags(method: &Method) -> Vec<String> {
-    match method {
-        Method::Ada(AdaConfig { anchors: AnchorSource::KMeans, clusters, on, gamma, .. }) => {
-            let clusters = match clusters {
-                ClusterCount::Auto => "auto".to_owned(),
-                ClusterCount::Count(count) => count.to_string(),
-            };
-            let on = match on {
-                ClusterOn::X => "x",
-                ClusterOn::Y => "y",
-                ClusterOn::Xy => "xy",
-            };
-            let gamma = match gamma {
-                GammaDistribution::LogUniform { alpha } => {
-                    format!("--gamma log-uniform --alpha {alpha}")
-                }
-                GammaDistribution::PaperGrid { alpha, values } => {
-                    format!("--gamma grid:{values} --alpha {alpha}")
-                }
-                GammaDistribution::Uniform { alpha } => format!("--alpha {alpha}"),
-                _ => String::new(),
-            };
-            vec![format!("--clusters {clusters} --on {on}"), gamma]
-        }
-        Method::Mixup { beta, .. } => vec![format!("--beta {beta}")],
-        Method::CMixup { bandwidth, beta, .. } => {
-            let width = match bandwidth {
-                Bandwidth::Deviations(width) => format!("{width}sd"),
-                Bandwidth::Absolute(width) => width.to_string(),
-            };
-            vec![format!("--bandwidth {width} --beta {beta}")]
-        }
-        Method::Noise { targets, features, .. } => {
-            vec![format!("--noise-targets {targets} --noise-features {features}")]
-        }
-        Method::LocalMixup { epsilon, beta, .. } => {
-            vec![format!("--epsilon {epsilon} --beta {beta}")]
-        }
-        Method::Ada(_) => vec![],
-    }
+/// The options of a method, as far as they differ from their defaults.
+fn method_flags(method: &MethodConfig) -> Vec<String> {
+    let params = method.params();
+    let flag = |param: &&Param| {
+        let value = (param.get)(&params).filter(|value| Some(value.as_str()) != param.default)?;
+        Some(format!("--{} {}", param.name.replace('_', "-"), quoted(&value)))
+    };
+    method.info().params.iter().filter_map(flag).collect()
 }

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use windlass::{Anchors, ClusterOn, ClusterScaling, Clustering, KMeans, Samples, Seed, Stream};
+use windlass::{Anchors, Samples, Seed, Stream};
 use windlass_model::{Input, Preprocessing, groups_of};
 use windlass_plot::{
     Cloud, Dots, Emphasis, Interval, Intervals, Lines, Moving, MovingPoint, Reference, Series,
     Size, Strip, Strips, Summary as Shown,
 };
-use windlass_table::{ClusterCount, LoadedTable, numbers};
+use windlass_table::{LoadedTable, numbers};
 
 use crate::candidate::Candidate;
 use crate::compare::Comparison;
@@ -333,12 +333,7 @@ impl Gallery<'_> {
         let x = preparation.features(&frame.batch, std::path::Path::new("-"), 0).ok()?;
         let y = preparation.scaled_targets(&frame.batch);
         let samples = Samples::new(x.view(), y.view()).ok()?;
-        let kmeans = KMeans::new(ClusterCount::Auto.of(few.len() as u64));
-        let anchors = Anchors::KMeans(Clustering {
-            kmeans,
-            on: ClusterOn::Xy,
-            scale: ClusterScaling::Standardized,
-        });
+        let anchors = Anchors::default();
         let groups = anchors.partition(&samples, Seed(protocol.seed)).ok()??;
         let target = self.target();
         let truth = column(&frame, &target);

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use crate::networks::Description;
 use serde::{Deserialize, Serialize};
-use windlass_table::Method;
+use windlass_table::MethodConfig;
 use windlass_train::{Augment, FittedOn, Training};
 
 use crate::Result;
@@ -40,7 +40,7 @@ pub struct DeepRecipe {
 #[serde(deny_unknown_fields)]
 pub struct DeepAugment {
     /// The method.
-    pub method: Method,
+    pub method: MethodConfig,
     /// After which hidden layers; 0 is the input. Of several, one is drawn for every step.
     pub layers: Vec<usize>,
     /// What groups and partners are found in.
@@ -51,7 +51,7 @@ impl DeepAugment {
     /// As training takes it, with so many training rows.
     pub(crate) fn augment(&self, rows: usize) -> Augment {
         let method: Arc<dyn windlass::Method> = match &self.method {
-            Method::Ada(ada) => {
+            MethodConfig::Ada(ada) => {
                 let groups = ada.groups_in(rows as u64, 1);
                 Arc::new(ada.method(ada.found(groups), None))
             }

@@ -232,7 +232,7 @@ fn table_of_methods(out: &mut String, main: &Finished, equal: Option<&Finished>)
     if let Some(equal) = equal {
         for candidate in equal.candidates().into_iter().filter(|candidate| !met.contains(candidate))
         {
-            let name = candidate.method.map_or("", MethodName::in_words);
+            let name = candidate.method.map_or("", MethodName::title);
             line(out, name, None, Some(candidate));
         }
     }

@@ -1,12 +1,14 @@
 //! From the file of an experiment to a protocol.
 
 use serde::{Deserialize, Serialize};
-use windlass::{Bandwidth, ClusterScaling, GammaDistribution, Per, published_grid};
-use windlass_compare::{CandidateSpec, CompareConfig, MethodName, ModelName, Rule};
+use windlass::{
+    Bandwidth, ClusterScaling, GammaDistribution, MethodParams, NoiseUnits, published_grid,
+};
+use windlass_compare::{CandidateSpec, CompareConfig, ModelName, Rule};
 use windlass_model::{
     InLoopAugmentConfig, Kind, NetworkConfig, PreAugmentConfig, Scaling, Split, Validation,
 };
-use windlass_table::{AdaConfig, ClusterCount, Columns, Method};
+use windlass_table::{Columns, MethodConfig};
 
 use super::file::{CandidateFile, OneOrMany, Part, SplitRule};
 use crate::deep::{DeepAugment, DeepRecipe};
@@ -132,8 +134,7 @@ impl Part {
         choice: Choice,
     ) -> Result<(CandidateSpec, Option<DeepRecipe>)> {
         let method = file.method(choice)?;
-        let manifold = file.manifold
-            || matches!(file.method, MethodName::ManifoldMixup | MethodName::AdaManifold);
+        let manifold = file.manifold || file.method.is_hidden();
         if let Some(network) = &self.network {
             return Ok(self.deep(file, choice, network, method.map(|method| (method, manifold))));
         }
@@ -178,7 +179,7 @@ impl Part {
         file: &CandidateFile,
         choice: Choice,
         network: &Description,
-        method: Option<(Method, bool)>,
+        method: Option<(MethodConfig, bool)>,
     ) -> (CandidateSpec, Option<DeepRecipe>) {
         let augment = method.map(|(method, manifold)| DeepAugment {
             method,
@@ -224,42 +225,47 @@ impl Choice {
 
 impl CandidateFile {
     /// The method with its settings; none where nothing is augmented.
-    fn method(&self, choice: Choice) -> Result<Option<Method>> {
+    fn method(&self, choice: Choice) -> Result<Option<MethodConfig>> {
         let needs = |what: &str| Error::BadExperiment {
             name: self.name.clone(),
             why: format!("`{}` needs `{what}`", self.method.name()),
         };
-        let per = Per::Batch;
-        let beta = || self.beta.ok_or_else(|| needs("beta"));
-        Ok(Some(match self.method {
-            MethodName::Erm | MethodName::Placebo => return Ok(None),
-            MethodName::Noise => {
-                let targets = self.noise.ok_or_else(|| needs("noise"))?;
-                Method::Noise { targets, features: 0.0, relative: false }
+        let Some(method) = self.method.info() else { return Ok(None) };
+        // Every copy has a strength of its own.
+        let gamma = match choice.copies {
+            Some(copies) => GammaDistribution::List(published_grid(choice.alpha, copies)),
+            None => GammaDistribution::PublishedGrid { alpha: choice.alpha, values: GRID },
+        };
+        let params = MethodParams {
+            clusters: Some(choice.groups.into()),
+            cluster_on: Some(self.on),
+            cluster_scale: Some(ClusterScaling::Raw),
+            alpha: choice.copies.is_none().then_some(choice.alpha),
+            gamma: Some(gamma),
+            beta: self.beta,
+            epsilon: self.epsilon,
+            bandwidth: self.bandwidth.map(Bandwidth::Absolute),
+            target_noise: self.noise,
+            noise_units: Some(NoiseUnits::Absolute),
+            ..MethodParams::default()
+        }
+        .restricted_to(method);
+        // What the published settings say is not left to a default.
+        for (name, key) in [
+            ("beta", "beta"),
+            ("epsilon", "epsilon"),
+            ("bandwidth", "bandwidth"),
+            ("target_noise", "noise"),
+        ] {
+            let own = method.params.iter().find(|param| param.name == name);
+            if own.is_some_and(|param| (param.get)(&params).is_none()) {
+                return Err(needs(key));
             }
-            MethodName::Mixup | MethodName::ManifoldMixup => Method::Mixup { beta: beta()?, per },
-            MethodName::LocalMixup => {
-                let epsilon = self.epsilon.ok_or_else(|| needs("epsilon"))?;
-                Method::LocalMixup { epsilon, beta: beta()?, per }
-            }
-            MethodName::CMixup => {
-                let bandwidth = self.bandwidth.ok_or_else(|| needs("bandwidth"))?;
-                Method::CMixup { bandwidth: Bandwidth::Absolute(bandwidth), beta: beta()?, per }
-            }
-            MethodName::Ada | MethodName::AdaManifold => {
-                let gamma = match choice.copies {
-                    // Every copy has a strength of its own.
-                    Some(copies) => GammaDistribution::List(published_grid(choice.alpha, copies)),
-                    None => GammaDistribution::PublishedGrid { alpha: choice.alpha, values: GRID },
-                };
-                Method::Ada(AdaConfig {
-                    clusters: ClusterCount::Count(choice.groups),
-                    on: self.on,
-                    scale: ClusterScaling::Raw,
-                    gamma,
-                    ..AdaConfig::default()
-                })
-            }
-        }))
+        }
+        let bad = |error: windlass_table::Error| Error::BadExperiment {
+            name: self.name.clone(),
+            why: error.to_string(),
+        };
+        MethodConfig::new(method, &params).map(Some).map_err(bad)
     }
 }

@@ -2,8 +2,7 @@
 
 use ndarray::Array2;
 use windlass::{
-    Ada, Anchors, ClusterOn, Clustering, Copies, GammaDistribution, KMeans, Method as _, Plan,
-    Samples,
+    Ada, Anchors, ClusterOn, Clustering, Copies, GammaDistribution, Method as _, Plan, Samples,
 };
 use windlass::{ClusterScaling, Seed};
 use windlass_compare::{Candidate, CandidateSpec, Error};
@@ -11,7 +10,7 @@ use windlass_model::{Kind, Metrics};
 use windlass_plot::{
     Best, Dots, Emphasis, Fits, HeatMap, Interval, Intervals, Lines, PlotError, Series,
 };
-use windlass_table::{ClusterCount, Method, numbers};
+use windlass_table::{ClusterCount, MethodConfig, numbers};
 
 use super::file::{Axis, Drawing, Metric, Picture};
 use super::page::{Spread, pairs};
@@ -110,7 +109,7 @@ fn augmented(title: String, data: &Source, groups: usize, gammas: &[f64]) -> Res
     let wrong = |error: windlass::Error| Error::Model(error.into());
     let samples = Samples::new(x.view(), y.view()).map_err(wrong)?;
     let clustering =
-        Clustering { kmeans: KMeans::new(groups), on: ClusterOn::X, scale: ClusterScaling::Raw };
+        Clustering { clusters: groups.into(), on: ClusterOn::X, scale: ClusterScaling::Raw };
     let mut clouds = vec![Dots { name: "given".into(), points: given.clone() }];
     for &gamma in gammas.iter().filter(|&&gamma| gamma != 1.0) {
         let ada = Ada::default()
@@ -178,7 +177,7 @@ fn grid_place(declared: &CandidateSpec) -> Option<(f64, usize)> {
         _ => return None,
     };
     match ada {
-        Method::Ada(ada) => match (&ada.gamma, ada.clusters) {
+        MethodConfig::Ada(ada) => match (&ada.gamma, ada.clusters) {
             (GammaDistribution::PublishedGrid { alpha, .. }, ClusterCount::Count(groups)) => {
                 Some((*alpha, groups))
             }

@@ -7,7 +7,8 @@
 use ndarray::{Array2, ArrayView2, Axis, concatenate};
 
 use super::kmeans::nearest;
-use super::{KMeans, RowSample};
+use super::{ClusterCount, KMeans, RowSample};
+use crate::choice::choice;
 use crate::data::check_finite_or_missing;
 use crate::moments::moments;
 use crate::simd::vectorized;
@@ -37,6 +38,8 @@ pub enum ClusterOn {
     Xy,
 }
 
+choice!(ClusterOn, "x" => ClusterOn::X, "y" => ClusterOn::Y, "xy" => ClusterOn::Xy);
+
 /// Whether columns are brought to the same scale before distances are taken.
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
@@ -50,20 +53,22 @@ pub enum ClusterScaling {
     Raw,
 }
 
+choice!(ClusterScaling, "standard" => ClusterScaling::Standardized, "raw" => ClusterScaling::Raw);
+
 /// k-means groups of samples.
 ///
 /// | Setting | Default | Meaning |
 /// | :-- | :-- | :-- |
-/// | `kmeans` | 8 groups, 10 starts | how many groups, and how hard to look for them |
+/// | `clusters` | [`ClusterCount::Auto`] | the number of groups |
 /// | `on` | [`ClusterOn::Xy`] | what they are found in |
 /// | `scale` | [`ClusterScaling::Standardized`] | whether columns are brought to the same scale |
 ///
 /// ```
 /// use ndarray::array;
-/// use windlass::{Clustering, KMeans, ClusterOn, Samples, Seed};
+/// use windlass::{Clustering, ClusterOn, Samples, Seed};
 ///
 /// let (x, y) = (array![[1.0, 9.0], [2.0, 9.0], [50.0, 9.0]], array![0.1, 0.2, 0.3]);
-/// let clustering = Clustering { kmeans: KMeans::new(2), on: ClusterOn::X, ..Clustering::default() };
+/// let clustering = Clustering { clusters: 2.into(), on: ClusterOn::X, ..Clustering::default() };
 /// let clusters = clustering.fit(&Samples::new(x.view(), y.view())?, Seed(0))?;
 /// // New rows are scaled as the fitted ones were.
 /// let (new_x, new_y) = (array![[45.0, 9.0]], array![0.0]);
@@ -71,18 +76,29 @@ pub enum ClusterScaling {
 /// assert_eq!(label, clusters.assign(&Samples::new(x.view(), y.view())?)?[2]);
 /// # Ok::<(), windlass::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[expect(missing_docs, reason = "the table explains each field")]
 pub struct Clustering {
-    pub kmeans: KMeans,
+    pub clusters: ClusterCount,
     pub on: ClusterOn,
     pub scale: ClusterScaling,
 }
 
 impl Clustering {
+    /// Refuses settings outside their range.
+    pub(crate) fn check(&self) -> Result<()> {
+        match self.clusters {
+            ClusterCount::Count(0) => {
+                Err(Error::OutOfRange { name: "clusters", range: "[1, inf)", got: 0.0 })
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Finds the groups; row weights count.
     pub fn fit(&self, samples: &Samples<'_>, seed: Seed) -> Result<FittedClusters> {
-        self.fit_most(samples, SAMPLE, seed)
+        let clusters = self.clusters.resolve(samples.rows() as u64);
+        Self { clusters: clusters.into(), ..*self }.fit_most(samples, SAMPLE, seed)
     }
 
     /// [`fit`](Self::fit) in at most so many distinct rows.
@@ -92,7 +108,6 @@ impl Clustering {
         most: usize,
         seed: Seed,
     ) -> Result<FittedClusters> {
-        self.kmeans.check()?;
         let rows = self.on.rows(samples);
         let mut sample = RowSample::new(most, rows.ncols(), seed);
         sample.add(rows.view(), samples.weights())?;
@@ -102,12 +117,13 @@ impl Clustering {
     /// Finds the groups of a table of which only a sample is in memory; then
     /// [`assign_rows`](FittedClusters::assign_rows) groups the table itself, block by block. The sample holds
     /// the columns that [`ClusterOn`] names: features, then targets. A missing value (NaN) counts as its
-    /// column's mean.
+    /// column's mean. [`ClusterCount::Auto`] goes by the rows of the sample.
     pub fn fit_sample(&self, sample: &RowSample, seed: Seed) -> Result<FittedClusters> {
         let (mut rows, weights) = sample.rows();
         let scaling = ColumnScaler::of(&rows, &weights, self.scale);
         scaling.apply(&mut rows);
-        let found = self.kmeans.fit(rows.view(), Some(&weights), seed)?;
+        let clusters = self.clusters.resolve(rows.nrows() as u64);
+        let found = KMeans::new(clusters).fit(rows.view(), Some(&weights), seed)?;
         let missing = found.missing_groups();
         Ok(FittedClusters { on: self.on, scaling, centers: found.into_centers(), missing })
     }

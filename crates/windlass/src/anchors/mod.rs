@@ -8,6 +8,7 @@ mod clustering;
 pub(crate) mod kmeans;
 mod matrix;
 pub(crate) mod partition;
+mod source;
 
 use std::sync::Arc;
 
@@ -18,6 +19,7 @@ pub use clustering::{
 pub use kmeans::{KMeans, KMeansFit, RowSample};
 pub use matrix::{AnchorMatrix, Basis};
 pub use partition::Partition;
+pub use source::{AnchorSource, ClusterCount};
 
 use crate::error::same_rows;
 use crate::{Error, Result, Samples, Seed};
@@ -34,7 +36,7 @@ pub enum Column {
 ///
 /// | Anchors | Groups | Default |
 /// | :-- | :-- | :-- |
-/// | [`KMeans`](Anchors::KMeans) | rows that are close to each other, see [`Clustering`] | 8 groups, on `[x, y]`, standardized |
+/// | [`KMeans`](Anchors::KMeans) | rows that are close to each other, see [`Clustering`] | on `[x, y]`, standardized |
 /// | [`EqualWidth`](Anchors::EqualWidth), [`EqualSize`](Anchors::EqualSize) | bins of one column | – |
 /// | [`Groups`](Anchors::Groups) | given: a site, a season, a domain | – |
 /// | [`Matrix`](Anchors::Matrix) | none: real-valued anchors | – |
@@ -87,7 +89,7 @@ impl Anchors {
     /// Refuses settings outside their range.
     pub fn check(&self) -> Result<()> {
         match self {
-            Self::KMeans(clustering) => clustering.kmeans.check(),
+            Self::KMeans(clustering) => clustering.check(),
             Self::EqualWidth { bins: 0, .. } | Self::EqualSize { bins: 0, .. } => {
                 Err(Error::OutOfRange { name: "bins", range: "[1, inf)", got: 0.0 })
             }
@@ -108,7 +110,19 @@ impl Anchors {
     /// # Ok::<(), windlass::Error>(())
     /// ```
     pub fn partition(&self, samples: &Samples<'_>, seed: Seed) -> Result<Option<Arc<Partition>>> {
-        self.partition_level(samples, 1, seed)
+        self.check()?;
+        self.resolved(samples.rows()).partition_level(samples, 1, seed)
+    }
+
+    /// The same anchors with a count of clusters for so many rows.
+    fn resolved(&self, rows: usize) -> Self {
+        match self {
+            Self::KMeans(clustering) => Self::KMeans(Clustering {
+                clusters: clustering.clusters.resolve(rows as u64).into(),
+                ..*clustering
+            }),
+            other => other.clone(),
+        }
     }
 
     /// The partition of one of several levels.
@@ -118,7 +132,6 @@ impl Anchors {
         levels: usize,
         seed: Seed,
     ) -> Result<Option<Arc<Partition>>> {
-        self.check()?;
         Ok(Some(match self {
             Self::KMeans(clustering) => {
                 let clusters = clustering.fit_most(samples, sample_within(levels), seed)?;
@@ -154,9 +167,11 @@ impl Anchors {
         if matches!(self, Self::Matrix(_)) {
             return Err(Error::NeedsGroups { what: "within" });
         }
+        self.check()?;
         let count = levels.sizes().iter().filter(|&&size| size > 0).count();
+        let resolved = self.resolved(samples.rows() / count.max(1));
         let split = |rows: &[usize]| {
-            let anchors = match self {
+            let anchors = match &resolved {
                 Self::Groups(partition) => Self::Groups(Arc::new(partition.select(rows)?)),
                 other => other.clone(),
             };

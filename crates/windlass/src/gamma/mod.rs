@@ -1,11 +1,11 @@
 //! The strength γ: how it is distributed, and how it is drawn.
 //!
-//! | Law | γ | Reference |
+//! | Distribution | γ | Reference |
 //! | :-- | :-- | :-- |
-//! | [`Uniform`](GammaLaw::Uniform) | uniform on `[1/α, α]` | the paper's text |
-//! | [`PaperGrid`](GammaLaw::PaperGrid) | uniform on `{1/α, …, 1/β₁, 1, β₁, …, α}` | its section on linear data |
+//! | [`Uniform`](GammaDistribution::Uniform) | uniform on `[1/α, α]` | the paper's text |
+//! | [`PaperGrid`](GammaDistribution::PaperGrid) | uniform on `{1/α, …, 1/β₁, 1, β₁, …, α}` | its section on linear data |
 //! | [`PublishedGrid`](GammaDistribution::PublishedGrid) | uniform on the published code's list, without 1 | its code |
-//! | [`LogUniform`](GammaLaw::LogUniform) | `exp(u)`, u uniform on `[−ln α, ln α]` | as often below 1 as above |
+//! | [`LogUniform`](GammaDistribution::LogUniform) | `exp(u)`, u uniform on `[−ln α, ln α]` | as often below 1 as above |
 //! | [`Gamma`](GammaDistribution::Gamma) | a gamma distribution | the paper's conclusion |
 //! | [`List`](GammaDistribution::List) | the given values in turn | figure 1 |
 //!
@@ -15,8 +15,8 @@
 //! ```
 //! use windlass::{GammaDistribution, Seed};
 //!
-//! let law = GammaDistribution::LogUniform { alpha: 3.0 };
-//! let gamma = law.check()?.shared(Seed(7), 12); // of step 12: the same whenever it is asked for
+//! let distribution = GammaDistribution::LogUniform { alpha: 3.0 };
+//! let gamma = distribution.check()?.shared(Seed(7), 12); // of step 12: the same whenever it is asked for
 //! assert!((1.0 / 3.0..=3.0).contains(&gamma));
 //! # Ok::<(), windlass::Error>(())
 //! ```
@@ -25,7 +25,9 @@ mod grid;
 
 pub use grid::{paper_grid, published_grid};
 
+use std::fmt;
 use std::ops::RangeInclusive;
+use std::str::FromStr;
 
 use crate::rng::Draws;
 use crate::{Error, Result, Seed, Stream};
@@ -33,6 +35,8 @@ use crate::{Error, Result, Seed, Stream};
 /// The strengths in use: beyond them a row would be moved by a factor of more than 10⁸.
 pub(crate) const GAMMA: RangeInclusive<f64> = 1e-16..=1e16;
 pub(crate) const GAMMA_RANGE: &str = "[1e-16, 1e16]";
+
+const DEFAULT_ALPHA: f64 = 2.0;
 
 /// How γ is distributed. See the [module](self).
 ///
@@ -66,7 +70,7 @@ pub enum GammaDistribution {
 
 impl Default for GammaDistribution {
     fn default() -> Self {
-        Self::Uniform { alpha: 2.0 }
+        Self::Uniform { alpha: DEFAULT_ALPHA }
     }
 }
 
@@ -111,7 +115,19 @@ impl GammaDistribution {
         Ok(Gammas { rule })
     }
 
-    /// The same law with another range `[1/alpha, alpha]`; laws without one become uniform.
+    /// The `alpha` of the range `[1/alpha, alpha]`, if it has one.
+    #[must_use]
+    pub fn alpha(&self) -> Option<f64> {
+        match *self {
+            Self::Uniform { alpha }
+            | Self::LogUniform { alpha }
+            | Self::PaperGrid { alpha, .. }
+            | Self::PublishedGrid { alpha, .. } => Some(alpha),
+            Self::Gamma { .. } | Self::List(_) => None,
+        }
+    }
+
+    /// The same distribution with another range `[1/alpha, alpha]`; one without a range becomes uniform.
     #[must_use]
     pub fn with_alpha(self, alpha: f64) -> Self {
         match self {
@@ -119,6 +135,61 @@ impl GammaDistribution {
             Self::PublishedGrid { values, .. } => Self::PublishedGrid { alpha, values },
             Self::LogUniform { .. } => Self::LogUniform { alpha },
             Self::Uniform { .. } | Self::Gamma { .. } | Self::List(_) => Self::Uniform { alpha },
+        }
+    }
+}
+
+/// `uniform`, `log-uniform`, `grid[:K]`, `published-grid[:K]`, `gamma:SHAPE,SCALE`, `list:γ,γ,…` or a number.
+/// A distribution with a range has the default one: [`with_alpha`](GammaDistribution::with_alpha) changes it.
+impl FromStr for GammaDistribution {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        const GRID: usize = 20;
+        let alpha = DEFAULT_ALPHA;
+        if let Ok(gamma) = text.parse() {
+            return Ok(Self::List(vec![gamma]));
+        }
+        let (name, arguments) = text.split_once(':').unwrap_or((text, ""));
+        let numbers = || -> Result<Vec<f64>, String> {
+            let number =
+                |text: &str| text.trim().parse().map_err(|_| format!("`{text}` is not a number"));
+            arguments.split(',').map(number).collect()
+        };
+        let values = || match arguments {
+            "" => Ok(GRID),
+            text => text.parse().map_err(|_| format!("`{text}` is not a number of values")),
+        };
+        match name {
+            "uniform" if arguments.is_empty() => Ok(Self::Uniform { alpha }),
+            "log-uniform" if arguments.is_empty() => Ok(Self::LogUniform { alpha }),
+            "grid" => Ok(Self::PaperGrid { alpha, values: values()? }),
+            "published-grid" => Ok(Self::PublishedGrid { alpha, values: values()? }),
+            "list" => numbers().map(Self::List),
+            "gamma" => match numbers()?[..] {
+                [shape, scale] => Ok(Self::Gamma { shape, scale }),
+                _ => Err("a gamma distribution has two numbers: gamma:SHAPE,SCALE".into()),
+            },
+            _ => Err("γ is uniform, grid[:K], published-grid[:K], log-uniform, \
+                      gamma:SHAPE,SCALE, list:γ,γ,… or a number"
+                .into()),
+        }
+    }
+}
+
+impl fmt::Display for GammaDistribution {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Uniform { .. } => f.write_str("uniform"),
+            Self::LogUniform { .. } => f.write_str("log-uniform"),
+            Self::PaperGrid { values, .. } => write!(f, "grid:{values}"),
+            Self::PublishedGrid { values, .. } => write!(f, "published-grid:{values}"),
+            Self::Gamma { shape, scale } => write!(f, "gamma:{shape},{scale}"),
+            Self::List(values) if values.len() == 1 => values[0].fmt(f),
+            Self::List(values) => {
+                let values: Vec<String> = values.iter().map(f64::to_string).collect();
+                write!(f, "list:{}", values.join(","))
+            }
         }
     }
 }

@@ -14,8 +14,9 @@
 
 use std::sync::Arc;
 
-use super::{Batch, Draw, Fitted, Method, Per, SetMeans};
-use crate::anchors::{Anchors, ClusterOn, ClusterScaling, Clustering, KMeans};
+use super::registry::{ALPHA, ANCHORS, CLUSTER_ON, CLUSTER_SCALE, CLUSTERS, GAMMA, PER, WITHIN};
+use super::{Batch, Draw, Fitted, HiddenInfo, Method, MethodInfo, Per, RowProvenance, SetMeans};
+use crate::anchors::{Anchors, ClusterCount, ClusterOn, ClusterScaling, Clustering};
 use crate::gamma::{GammaDistribution, Gammas};
 use crate::mixing::group_mean::GroupMean;
 use crate::mixing::projection::{Projection, Span};
@@ -36,8 +37,8 @@ pub enum MeansOf {
 ///
 /// | Setting | Default | Range | Meaning |
 /// | :-- | :-- | :-- | :-- |
-/// | [`anchors`](Self::anchors) | k-means, 8 groups on standardized `[x, y]` | | who belongs together |
-/// | [`clusters`](Self::clusters) | `8` | `1, …` | groups of k-means |
+/// | [`anchors`](Self::anchors) | k-means on standardized `[x, y]` | | who belongs together |
+/// | [`clusters`](Self::clusters) | [`ClusterCount::Auto`] | `1, …` | groups of k-means |
 /// | [`gamma`](Self::gamma) | uniform on `[1/2, 2]` | see [`GammaDistribution`] | how γ is drawn |
 /// | [`alpha`](Self::alpha) | `2.0` | `(1, 1e16]` | range `[1/α, α]` of γ |
 /// | [`per`](Self::per) | [`Per::Batch`] | | one γ a batch or copy, or one a row |
@@ -75,10 +76,9 @@ impl Ada {
     /// The choices of the published code: k-means on raw `[x, y]` and its 20-value grid of γ.
     #[must_use]
     pub fn published(clusters: usize, alpha: f64) -> Self {
-        let kmeans = KMeans::new(clusters);
         Self {
             anchors: Anchors::KMeans(Clustering {
-                kmeans,
+                clusters: clusters.into(),
                 on: ClusterOn::Xy,
                 scale: ClusterScaling::Raw,
             }),
@@ -96,12 +96,12 @@ impl Ada {
 
     /// Sets the number of k-means groups; other anchors become k-means.
     #[must_use]
-    pub fn clusters(mut self, clusters: usize) -> Self {
+    pub fn clusters(mut self, clusters: impl Into<ClusterCount>) -> Self {
         let mut clustering = match self.anchors {
             Anchors::KMeans(clustering) => clustering,
             _ => Clustering::default(),
         };
-        clustering.kmeans = clustering.kmeans.with_groups(clusters);
+        clustering.clusters = clusters.into();
         self.anchors = Anchors::KMeans(clustering);
         self
     }
@@ -140,12 +140,6 @@ impl Ada {
         self.within = Some(Arc::new(levels));
         self
     }
-
-    /// Refuses settings outside their range.
-    pub fn check(&self) -> Result<()> {
-        self.anchors.check()?;
-        self.gamma.check().map(|_| ())
-    }
 }
 
 #[derive(Debug)]
@@ -171,7 +165,36 @@ enum FittedAnchors {
     },
 }
 
+pub(super) static INFO: MethodInfo = MethodInfo {
+    name: "ada",
+    title: "ADA",
+    help: "Anchor Data Augmentation: move every row toward or away from its group's mean",
+    on_hidden_layer: Some(HiddenInfo { name: "ada-manifold", title: "ADA on the hidden layer" }),
+    params: &[&ANCHORS, &CLUSTERS, &CLUSTER_ON, &CLUSTER_SCALE, &WITHIN, &ALPHA, &GAMMA, &PER],
+    provenance: RowProvenance::Group,
+    search: &[&[&ALPHA], &[&CLUSTERS], &[&GAMMA], &[&CLUSTER_ON]],
+    in_tune: true,
+    // Anchors that name columns need a table: windlass-table finds them.
+    build: |params| {
+        Arc::new(Ada {
+            anchors: Anchors::KMeans(Clustering {
+                clusters: params.clusters.unwrap_or_default(),
+                on: params.cluster_on.unwrap_or_default(),
+                scale: params.cluster_scale.unwrap_or_default(),
+            }),
+            gamma: params.gamma(),
+            per: params.per.unwrap_or_default(),
+            ..Ada::default()
+        })
+    },
+};
+
 impl Method for Ada {
+    fn check(&self) -> Result<()> {
+        self.anchors.check()?;
+        self.gamma.check().map(|_| ())
+    }
+
     fn fit(&self, samples: &Samples<'_>, seed: Seed) -> Result<Box<dyn Fitted>> {
         self.check()?;
         let gammas = self.gamma.check()?;

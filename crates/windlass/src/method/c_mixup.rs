@@ -14,10 +14,15 @@
 //! bound. That is exact, takes O(n) memory, and a time that does not grow with n once cells are full.
 //! Left out are rows that all together have a probability below 2⁻⁶⁴.
 
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
 use ndarray::{Array2, ArrayView2};
 
 use super::mixup::{LambdaDistribution, listed};
-use super::{Batch, Draw, Fitted, Method, Mixup, Per};
+use super::registry::{BANDWIDTH, BETA, PER};
+use super::{Batch, Draw, Fitted, Method, MethodInfo, Mixup, Per, RowProvenance};
 use crate::gamma::check_positive;
 use crate::moments::moments;
 use crate::rng::Draws;
@@ -33,6 +38,29 @@ pub enum Bandwidth {
     Absolute(f64),
     /// In standard deviations of each target.
     Deviations(f64),
+}
+
+/// A number in units of the target, or in standard deviations as in `0.25sd`.
+impl FromStr for Bandwidth {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (number, make): (_, fn(f64) -> Self) = match text.strip_suffix("sd") {
+            Some(number) => (number, Self::Deviations),
+            None => (text, Self::Absolute),
+        };
+        let parsed = number.trim().parse().map(make);
+        parsed.map_err(|_| "a number, or standard deviations as in 0.25sd".into())
+    }
+}
+
+impl fmt::Display for Bandwidth {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Absolute(width) => width.fmt(f),
+            Self::Deviations(width) => write!(f, "{width}sd"),
+        }
+    }
 }
 
 /// C-Mixup: partners with similar targets.
@@ -91,13 +119,6 @@ impl CMixup {
         self
     }
 
-    /// Refuses settings outside their range.
-    pub fn check(&self) -> Result<()> {
-        let (Bandwidth::Absolute(width) | Bandwidth::Deviations(width)) = self.bandwidth;
-        check_positive("bandwidth", width)?;
-        self.lambda.check()
-    }
-
     /// [`fit`](Method::fit), giving the type that can be asked for its probabilities.
     pub fn fit_targets(&self, samples: &Samples<'_>) -> Result<FittedCMixup> {
         self.check()?;
@@ -124,7 +145,28 @@ impl CMixup {
     }
 }
 
+pub(super) static INFO: MethodInfo = MethodInfo {
+    name: "c-mixup",
+    title: "C-Mixup",
+    help: "Mix every row with a row of a similar target",
+    on_hidden_layer: None,
+    params: &[&BANDWIDTH, &BETA, &PER],
+    provenance: RowProvenance::Pair,
+    search: &[&[&BANDWIDTH], &[&BETA]],
+    in_tune: true,
+    build: |params| {
+        let bandwidth = params.bandwidth.unwrap_or(CMixup::default().bandwidth);
+        Arc::new(CMixup { bandwidth, lambda: LambdaDistribution::new(params) })
+    },
+};
+
 impl Method for CMixup {
+    fn check(&self) -> Result<()> {
+        let (Bandwidth::Absolute(width) | Bandwidth::Deviations(width)) = self.bandwidth;
+        check_positive("bandwidth", width)?;
+        self.lambda.check()
+    }
+
     fn fit(&self, samples: &Samples<'_>, _seed: Seed) -> Result<Box<dyn Fitted>> {
         Ok(Box::new(self.fit_targets(samples)?))
     }

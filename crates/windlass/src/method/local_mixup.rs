@@ -9,10 +9,13 @@
 //! loss of the batch by the share of pairs kept instead; here each row has its own weight, as the method
 //! says. In copies of a whole data set the rows that do not count are left out.
 
+use std::sync::Arc;
+
 use ndarray::Array2;
 
 use super::mixup::{LambdaDistribution, listed, uniform_partners};
-use super::{Batch, Draw, Fitted, Method, Mixup, Per};
+use super::registry::{BETA, EPSILON, PER};
+use super::{Batch, Draw, Fitted, Method, MethodInfo, Mixup, Per, RowProvenance};
 use crate::gamma::check_positive;
 use crate::{Result, Samples, Seed};
 
@@ -63,13 +66,22 @@ impl LocalMixup {
         self.lambda.per = per;
         self
     }
-
-    /// Refuses settings outside their range.
-    pub fn check(&self) -> Result<()> {
-        check_positive("epsilon", self.epsilon)?;
-        self.lambda.check()
-    }
 }
+
+pub(super) static INFO: MethodInfo = MethodInfo {
+    name: "local-mixup",
+    title: "Local-Mixup",
+    help: "Mix every row with a row of similar features",
+    on_hidden_layer: None,
+    params: &[&EPSILON, &BETA, &PER],
+    provenance: RowProvenance::Pair,
+    search: &[&[&BETA], &[&EPSILON]],
+    in_tune: false,
+    build: |params| {
+        let epsilon = params.epsilon.unwrap_or(f64::NAN);
+        Arc::new(LocalMixup { epsilon, lambda: LambdaDistribution::new(params) })
+    },
+};
 
 #[derive(Debug)]
 struct FittedLocalMixup {
@@ -79,6 +91,11 @@ struct FittedLocalMixup {
 }
 
 impl Method for LocalMixup {
+    fn check(&self) -> Result<()> {
+        check_positive("epsilon", self.epsilon)?;
+        self.lambda.check()
+    }
+
     fn fit(&self, samples: &Samples<'_>, _seed: Seed) -> Result<Box<dyn Fitted>> {
         self.check()?;
         Ok(Box::new(FittedLocalMixup {

@@ -8,7 +8,12 @@
 //! minimization*](https://arxiv.org/abs/1710.09412), 2018. Manifold Mixup is the same draw with its
 //! [mixing](crate::Draw::mixing) applied to a hidden layer.
 
-use super::{Batch, Draw, Fitted, Method, Per};
+use std::sync::Arc;
+
+use super::registry::{BETA, PER};
+use super::{
+    Batch, Draw, Fitted, HiddenInfo, Method, MethodInfo, MethodParams, Per, RowProvenance,
+};
 use crate::gamma::check_positive;
 use crate::mixing::pairs::Pairs;
 use crate::mixing::{Map, Strength};
@@ -57,11 +62,6 @@ impl Mixup {
         self.lambda.per = per;
         self
     }
-
-    /// Refuses settings outside their range.
-    pub fn check(&self) -> Result<()> {
-        self.lambda.check()
-    }
 }
 
 /// How the weight λ of a pair is drawn, for all of the mixup family.
@@ -72,6 +72,11 @@ pub(super) struct LambdaDistribution {
 }
 
 impl LambdaDistribution {
+    pub(super) fn new(params: &MethodParams) -> Self {
+        let default = Mixup::default().lambda;
+        Self { beta: params.beta.unwrap_or(default.beta), per: params.per.unwrap_or(default.per) }
+    }
+
     pub(super) fn check(&self) -> Result<()> {
         check_positive("beta", self.beta)
     }
@@ -124,6 +129,18 @@ pub(super) fn uniform_partners(
     sources.iter().map(|&row| seed.at(Stream::Partner, step, row as u64).below(rows)).collect()
 }
 
+pub(super) static INFO: MethodInfo = MethodInfo {
+    name: "mixup",
+    title: "Mixup",
+    help: "Mix every row with any other row",
+    on_hidden_layer: Some(HiddenInfo { name: "manifold-mixup", title: "Manifold Mixup" }),
+    params: &[&BETA, &PER],
+    provenance: RowProvenance::Pair,
+    search: &[&[&BETA]],
+    in_tune: true,
+    build: |params| Arc::new(Mixup { lambda: LambdaDistribution::new(params) }),
+};
+
 #[derive(Debug)]
 struct FittedMixup {
     rows: usize,
@@ -131,6 +148,10 @@ struct FittedMixup {
 }
 
 impl Method for Mixup {
+    fn check(&self) -> Result<()> {
+        self.lambda.check()
+    }
+
     fn fit(&self, samples: &Samples<'_>, _seed: Seed) -> Result<Box<dyn Fitted>> {
         self.check()?;
         Ok(Box::new(FittedMixup { rows: samples.rows(), lambda: self.lambda }))

@@ -10,7 +10,8 @@
 //! | [`Ada`] | a strength γ toward or away from the group's mean | group, γ |
 //!
 //! Everything random is a function of seed, step and row, so a batch can be drawn again at any time.
-//! Adding a method means adding a file that implements [`Method`] and [`Fitted`].
+//! A new method is a file that implements [`Method`] and [`Fitted`] and describes itself in `INFO`, listed in
+//! [`METHODS`].
 //!
 //! ```
 //! use ndarray::{Array2, array};
@@ -36,6 +37,7 @@ mod erm;
 mod local_mixup;
 mod mixup;
 mod noise;
+mod registry;
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -47,8 +49,12 @@ pub use c_mixup::{Bandwidth, CMixup, FittedCMixup};
 pub use erm::Erm;
 pub use local_mixup::LocalMixup;
 pub use mixup::Mixup;
-pub use noise::Noise;
+pub use noise::{Noise, NoiseUnits};
+pub use registry::{
+    HiddenInfo, MethodInfo, MethodParams, PARAMS, Param, RowProvenance, SearchRange, TrialSpec,
+};
 
+use crate::choice::choice;
 use crate::data::flatten;
 use crate::error::same_rows;
 use crate::mixing::group_mean::GroupMeans;
@@ -56,8 +62,17 @@ use crate::mixing::{Gather, Map, Ready, buffer, with_rows, write_rows};
 use crate::{Error, Mixing, Partition, Real, Result, Samples, Seed};
 use noise::AddedNoise;
 
+/// Every method that users choose by name.
+pub static METHODS: [&MethodInfo; 5] =
+    [&noise::INFO, &mixup::INFO, &local_mixup::INFO, &c_mixup::INFO, &ada::INFO];
+
 /// A method of augmentation with its settings.
 pub trait Method: Debug + Send + Sync {
+    /// Refuses settings outside their range.
+    fn check(&self) -> Result<()> {
+        Ok(())
+    }
+
     /// Learns what it needs from training rows: groups, sorted targets, or nothing.
     fn fit(&self, samples: &Samples<'_>, seed: Seed) -> Result<Box<dyn Fitted>>;
 }
@@ -104,6 +119,8 @@ impl<'a> Batch<'a> {
         }
     }
 }
+
+choice!(Per, "copy" => Per::Batch, "row" => Per::Row);
 
 /// Draws a value for every row of a batch, or one for all.
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]

@@ -6,7 +6,9 @@
 
 use std::sync::Arc;
 
-use super::{Batch, Draw, Fitted, Method, Side};
+use super::registry::{FEATURE_NOISE, NOISE_UNITS, TARGET_NOISE};
+use super::{Batch, Draw, Fitted, Method, MethodInfo, RowProvenance, Side};
+use crate::choice::choice;
 use crate::moments::moments;
 use crate::rng::Draws;
 use crate::{Error, Mixing, Real, Result, Samples, Seed, Stream};
@@ -15,18 +17,18 @@ use crate::{Error, Mixing, Real, Result, Samples, Seed, Stream};
 ///
 /// | Setting | Default | Range | Meaning |
 /// | :-- | :-- | :-- | :-- |
-/// | [`targets`](Self::targets) | `0.1` | `[0, ∞)` | standard deviation of the noise on targets |
-/// | [`features`](Self::features) | `0.0` | `[0, ∞)` | the same on features |
-/// | [`relative`](Self::relative) | `true` | | in units of each column's own standard deviation |
+/// | [`target_noise`](Self::target_noise) | `0.1` | `[0, ∞)` | standard deviation of the noise on targets |
+/// | [`feature_noise`](Self::feature_noise) | `0.0` | `[0, ∞)` | the same on features |
+/// | [`noise_units`](Self::noise_units) | [`NoiseUnits::Deviations`] | | the units of both |
 ///
-/// The paper adds noise of deviation 0.1 to the target as it is: `Noise::default().relative(false)`.
+/// The paper adds noise of deviation 0.1 to the target as it is: `Noise::default().noise_units(NoiseUnits::Absolute)`.
 ///
 /// ```
 /// use ndarray::array;
 /// use windlass::{Batch, Method, Noise, Samples, Seed};
 ///
 /// let (x, y) = (array![[1.0], [2.0]], array![3.0, 4.0]);
-/// let noise = Noise::default().targets(0.5).fit(&Samples::new(x.view(), y.view())?, Seed(0))?;
+/// let noise = Noise::default().target_noise(0.5).fit(&Samples::new(x.view(), y.view())?, Seed(0))?;
 /// let draw = noise.draw(Batch::All, Seed(0), 0)?;
 /// assert_eq!(draw.features(x.view())?, x);
 /// assert_ne!(draw.targets(y.view())?, y);
@@ -34,47 +36,64 @@ use crate::{Error, Mixing, Real, Result, Samples, Seed, Stream};
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Noise {
-    targets: f64,
-    features: f64,
-    relative: bool,
+    target_noise: f64,
+    feature_noise: f64,
+    noise_units: NoiseUnits,
+}
+
+/// The units of the standard deviation of noise.
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(from = "bool", into = "bool"))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum NoiseUnits {
+    /// Standard deviations of each column.
+    #[default]
+    Deviations,
+    /// The units of the column.
+    Absolute,
+}
+
+choice!(NoiseUnits, "sd" => NoiseUnits::Deviations, "absolute" => NoiseUnits::Absolute);
+
+/// Files say whether noise is relative.
+impl From<bool> for NoiseUnits {
+    fn from(relative: bool) -> Self {
+        if relative { Self::Deviations } else { Self::Absolute }
+    }
+}
+
+impl From<NoiseUnits> for bool {
+    fn from(units: NoiseUnits) -> Self {
+        units == NoiseUnits::Deviations
+    }
 }
 
 impl Default for Noise {
     fn default() -> Self {
-        Self { targets: 0.1, features: 0.0, relative: true }
+        Self { target_noise: 0.1, feature_noise: 0.0, noise_units: NoiseUnits::Deviations }
     }
 }
 
 impl Noise {
     /// Sets the standard deviation of the noise on targets.
     #[must_use]
-    pub fn targets(mut self, deviation: f64) -> Self {
-        self.targets = deviation;
+    pub fn target_noise(mut self, deviation: f64) -> Self {
+        self.target_noise = deviation;
         self
     }
 
     /// Sets the standard deviation of the noise on features.
     #[must_use]
-    pub fn features(mut self, deviation: f64) -> Self {
-        self.features = deviation;
+    pub fn feature_noise(mut self, deviation: f64) -> Self {
+        self.feature_noise = deviation;
         self
     }
 
-    /// Sets whether deviations are in units of each column's own.
+    /// Sets the units of both.
     #[must_use]
-    pub fn relative(mut self, relative: bool) -> Self {
-        self.relative = relative;
+    pub fn noise_units(mut self, units: NoiseUnits) -> Self {
+        self.noise_units = units;
         self
-    }
-
-    /// Refuses settings outside their range.
-    pub fn check(&self) -> Result<()> {
-        for (name, got) in [("targets", self.targets), ("features", self.features)] {
-            if !(got >= 0.0 && got.is_finite()) {
-                return Err(Error::OutOfRange { name, range: "[0, inf)", got });
-            }
-        }
-        Ok(())
     }
 }
 
@@ -91,11 +110,41 @@ struct Deviations {
     targets: Vec<f64>,
 }
 
+pub(super) static INFO: MethodInfo = MethodInfo {
+    name: "noise",
+    title: "noise",
+    help: "Add Gaussian noise",
+    on_hidden_layer: None,
+    params: &[&TARGET_NOISE, &FEATURE_NOISE, &NOISE_UNITS],
+    provenance: RowProvenance::Source,
+    search: &[&[&TARGET_NOISE, &FEATURE_NOISE]],
+    in_tune: true,
+    build: |params| {
+        let default = Noise::default();
+        Arc::new(Noise {
+            target_noise: params.target_noise.unwrap_or(default.target_noise),
+            feature_noise: params.feature_noise.unwrap_or(default.feature_noise),
+            noise_units: params.noise_units.unwrap_or(default.noise_units),
+        })
+    },
+};
+
 impl Method for Noise {
+    fn check(&self) -> Result<()> {
+        for (name, got) in
+            [("target_noise", self.target_noise), ("feature_noise", self.feature_noise)]
+        {
+            if !(got >= 0.0 && got.is_finite()) {
+                return Err(Error::OutOfRange { name, range: "[0, inf)", got });
+            }
+        }
+        Ok(())
+    }
+
     fn fit(&self, samples: &Samples<'_>, _seed: Seed) -> Result<Box<dyn Fitted>> {
         self.check()?;
         let scaled = |rows: ndarray::ArrayView2<'_, f64>, deviation: f64| -> Vec<f64> {
-            if self.relative && deviation > 0.0 {
+            if self.noise_units == NoiseUnits::Deviations && deviation > 0.0 {
                 let (_, own) = moments(rows, samples.weights());
                 own.into_iter().map(|own| own * deviation).collect()
             } else {
@@ -103,8 +152,8 @@ impl Method for Noise {
             }
         };
         let deviations = Arc::new(Deviations {
-            features: scaled(samples.x(), self.features),
-            targets: scaled(samples.y(), self.targets),
+            features: scaled(samples.x(), self.feature_noise),
+            targets: scaled(samples.y(), self.target_noise),
         });
         let all = deviations.features.iter().chain(&deviations.targets);
         if let Some(&got) =

@@ -73,13 +73,6 @@ impl KMeans {
         Self { groups, ..Self::default() }
     }
 
-    /// Sets the number of groups.
-    #[must_use]
-    pub fn with_groups(mut self, groups: usize) -> Self {
-        self.groups = groups;
-        self
-    }
-
     /// Sets the number of starts.
     #[must_use]
     pub fn starts(mut self, starts: usize) -> Self {

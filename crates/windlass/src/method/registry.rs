@@ -1,0 +1,479 @@
+//! What there is to know of a method and of its parameters: names, defaults, ranges, help.
+//!
+//! The command's options, Python's defaults, the report's descriptions and the search spaces of `compare` and
+//! `tune` are made from this table. A method describes itself in its own file (`INFO`) and stands in
+//! [`METHODS`](super::METHODS); a parameter stands in [`PARAMS`].
+
+use std::str::FromStr;
+use std::sync::Arc;
+
+use super::{Bandwidth, Method, NoiseUnits, Per};
+use crate::anchors::{AnchorSource, ClusterCount, ClusterOn, ClusterScaling};
+use crate::{GammaDistribution, Result};
+
+/// A method of augmentation, for users.
+#[derive(Debug)]
+pub struct MethodInfo {
+    /// Its name: `c-mixup`.
+    pub name: &'static str,
+    /// Its name in prose: `C-Mixup`.
+    pub title: &'static str,
+    /// What it does, in a line.
+    pub help: &'static str,
+    /// The same method on a hidden layer, if comparisons offer that.
+    pub on_hidden_layer: Option<HiddenInfo>,
+    /// The parameters that apply to it.
+    pub params: &'static [&'static Param],
+    /// What is known of each synthetic row besides its source.
+    pub provenance: RowProvenance,
+    /// What a hyperparameter search varies, in this order; parameters of one entry share a value.
+    pub search: &'static [&'static [&'static Param]],
+    /// Whether `tune` searches it.
+    pub in_tune: bool,
+    /// The method with these parameters.
+    pub build: fn(&MethodParams) -> Arc<dyn Method>,
+}
+
+/// The names of a method on a hidden layer.
+#[derive(Debug)]
+#[expect(missing_docs, reason = "as in MethodInfo")]
+pub struct HiddenInfo {
+    pub name: &'static str,
+    pub title: &'static str,
+}
+
+/// What is known of a synthetic row besides its source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RowProvenance {
+    /// Nothing.
+    Source,
+    /// Its group and γ.
+    Group,
+    /// Its partner and λ.
+    Pair,
+}
+
+impl PartialEq for MethodInfo {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl MethodInfo {
+    /// The method of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<&'static Self> {
+        super::METHODS.iter().copied().find(|method| method.name == name)
+    }
+
+    /// Whether a parameter applies to the method.
+    #[must_use]
+    pub fn has(&self, param: &Param) -> bool {
+        self.params.iter().any(|own| own.name == param.name)
+    }
+
+    /// Refuses parameters outside their range.
+    pub fn check(&self, params: &MethodParams) -> Result<()> {
+        (self.build)(params).check()
+    }
+}
+
+/// A parameter of methods.
+#[derive(Debug)]
+pub struct Param {
+    /// Its name in Rust and Python; the command writes `--` before it, and dashes.
+    pub name: &'static str,
+    /// What stands for its value in help texts.
+    pub placeholder: &'static str,
+    /// The default, as text; none if the parameter must be given or has no effect by default.
+    pub default: Option<&'static str>,
+    /// The values that it takes.
+    pub range: &'static str,
+    /// Whether values are numbers, never words.
+    pub is_number: bool,
+    /// What it is, in a line.
+    pub help: &'static str,
+    /// The values that a search tries.
+    pub search: Option<SearchRange>,
+    /// How `compare` varies it from trial to trial.
+    pub trial: Option<TrialSpec>,
+    /// Reads a value.
+    pub set: fn(&mut MethodParams, &str) -> Result<(), String>,
+    /// The value as text, if it is set.
+    pub get: fn(&MethodParams) -> Option<String>,
+}
+
+/// How a parameter varies over the trials of a comparison.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TrialSpec {
+    /// The coordinate of the Halton sequence that it follows.
+    pub coordinate: usize,
+    /// The value of the first trial; none for the default.
+    pub first: Option<f64>,
+}
+
+/// The values that a search tries.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum SearchRange {
+    /// Numbers between two ends, on a logarithmic scale.
+    Log {
+        /// The smallest.
+        low: f64,
+        /// The largest.
+        high: f64,
+    },
+    /// The same, of standard deviations.
+    LogDeviations {
+        /// The smallest.
+        low: f64,
+        /// The largest.
+        high: f64,
+    },
+    /// Counts of clusters, from 2 to a fourth of the rows.
+    Clusters,
+    /// Quantiles of the distances between training rows.
+    DistanceQuantile {
+        /// The smallest.
+        low: f64,
+        /// The largest.
+        high: f64,
+    },
+    /// One of several.
+    Choices(&'static [&'static str]),
+}
+
+impl Param {
+    /// The parameter of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<&'static Self> {
+        PARAMS.iter().copied().find(|param| param.name == name)
+    }
+}
+
+/// Values of parameters; `None` stands for the default.
+///
+/// ```
+/// use windlass::{MethodInfo, MethodParams, Param};
+///
+/// let beta = Param::named("beta").unwrap();
+/// let mut params = MethodParams::default();
+/// (beta.set)(&mut params, "0.5").unwrap();
+/// assert_eq!(params.beta, Some(0.5));
+/// let mixup = MethodInfo::named("mixup").unwrap();
+/// assert!(mixup.has(beta) && mixup.check(&params).is_ok());
+/// ```
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+#[derive(Debug, Clone, PartialEq, Default)]
+#[expect(missing_docs, reason = "PARAMS has a line of help for each")]
+pub struct MethodParams {
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub anchors: Option<AnchorSource>,
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub clusters: Option<ClusterCount>,
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub cluster_on: Option<ClusterOn>,
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub cluster_scale: Option<ClusterScaling>,
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub within: Option<String>,
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub alpha: Option<f64>,
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub gamma: Option<GammaDistribution>,
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub bandwidth: Option<Bandwidth>,
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub epsilon: Option<f64>,
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub beta: Option<f64>,
+    #[cfg_attr(
+        feature = "serde",
+        serde(rename = "targets", skip_serializing_if = "Option::is_none")
+    )]
+    pub target_noise: Option<f64>,
+    #[cfg_attr(
+        feature = "serde",
+        serde(rename = "features", skip_serializing_if = "Option::is_none")
+    )]
+    pub feature_noise: Option<f64>,
+    #[cfg_attr(
+        feature = "serde",
+        serde(rename = "relative", skip_serializing_if = "Option::is_none")
+    )]
+    pub noise_units: Option<NoiseUnits>,
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub per: Option<Per>,
+}
+
+impl MethodParams {
+    /// The parameters that are set.
+    pub fn given(&self) -> impl Iterator<Item = &'static Param> + '_ {
+        PARAMS.iter().copied().filter(|param| (param.get)(self).is_some())
+    }
+
+    /// The same with the default of every parameter of a method that is not set.
+    #[must_use]
+    pub fn with_defaults(mut self, method: &MethodInfo) -> Self {
+        for param in method.params {
+            if let (None, Some(default)) = ((param.get)(&self), param.default) {
+                (param.set)(&mut self, default).expect("defaults are in their range");
+            }
+        }
+        self
+    }
+
+    /// Those that apply to a method.
+    #[must_use]
+    pub fn restricted_to(&self, method: &MethodInfo) -> Self {
+        let mut own = Self::default();
+        for param in method.params {
+            if let Some(text) = (param.get)(self) {
+                (param.set)(&mut own, &text).expect("values can be read again");
+            }
+        }
+        own
+    }
+
+    /// The distribution of γ, with its range.
+    #[must_use]
+    pub fn gamma(&self) -> GammaDistribution {
+        let gamma = self.gamma.clone().unwrap_or_default();
+        match (gamma.alpha(), self.alpha) {
+            (Some(_), Some(alpha)) => gamma.with_alpha(alpha),
+            _ => gamma,
+        }
+    }
+}
+
+fn store<T: FromStr<Err = String>>(slot: &mut Option<T>, text: &str) -> Result<(), String> {
+    *slot = Some(text.parse()?);
+    Ok(())
+}
+
+fn store_number(slot: &mut Option<f64>, text: &str) -> Result<(), String> {
+    *slot = Some(text.trim().parse().map_err(|_| format!("`{text}` is not a number"))?);
+    Ok(())
+}
+
+fn text(value: Option<&impl ToString>) -> Option<String> {
+    value.map(ToString::to_string)
+}
+
+/// Every parameter, in the order of help texts.
+pub static PARAMS: [&Param; 14] = [
+    &ANCHORS,
+    &CLUSTERS,
+    &CLUSTER_ON,
+    &CLUSTER_SCALE,
+    &WITHIN,
+    &ALPHA,
+    &GAMMA,
+    &PER,
+    &BETA,
+    &BANDWIDTH,
+    &EPSILON,
+    &TARGET_NOISE,
+    &FEATURE_NOISE,
+    &NOISE_UNITS,
+];
+
+/// Where anchors come from.
+pub(super) static ANCHORS: Param = Param {
+    name: "anchors",
+    placeholder: "ANCHORS",
+    default: Some("kmeans"),
+    range: "kmeans, bins:COLUMN, quantiles:COLUMN, column:COLUMN, matrix:FILE",
+    is_number: false,
+    help: "Which rows form a group",
+    search: None,
+    trial: None,
+    set: |params, text| store(&mut params.anchors, text),
+    get: |params| text(params.anchors.as_ref()),
+};
+
+/// The number of clusters.
+pub(super) static CLUSTERS: Param = Param {
+    name: "clusters",
+    placeholder: "N|auto",
+    default: Some("auto"),
+    range: "[1, inf), auto: √(rows/2), at least 2, at most 32",
+    is_number: false,
+    help: "Number of clusters or bins",
+    search: Some(SearchRange::Clusters),
+    trial: Some(TrialSpec { coordinate: 4, first: None }),
+    set: |params, text| store(&mut params.clusters, text),
+    get: |params| text(params.clusters.as_ref()),
+};
+
+/// The columns that k-means compares.
+pub(super) static CLUSTER_ON: Param = Param {
+    name: "cluster_on",
+    placeholder: "COLUMNS",
+    default: Some("xy"),
+    range: "x, y, xy",
+    is_number: false,
+    help: "Columns that k-means compares: features, targets or both",
+    search: Some(SearchRange::Choices(&["x", "y", "xy"])),
+    trial: None,
+    set: |params, text| store(&mut params.cluster_on, text),
+    get: |params| text(params.cluster_on.as_ref()),
+};
+
+/// The scale on which k-means compares them.
+pub(super) static CLUSTER_SCALE: Param = Param {
+    name: "cluster_scale",
+    placeholder: "SCALE",
+    default: Some("standard"),
+    range: "standard, raw",
+    is_number: false,
+    help: "Standardize columns before k-means, or take them as they are",
+    search: None,
+    trial: None,
+    set: |params, text| store(&mut params.cluster_scale, text),
+    get: |params| text(params.cluster_scale.as_ref()),
+};
+
+/// A category that no group crosses.
+pub(super) static WITHIN: Param = Param {
+    name: "within",
+    placeholder: "COLUMN",
+    default: None,
+    range: "a column of categories",
+    is_number: false,
+    help: "Form groups separately within each level of this column",
+    search: None,
+    trial: None,
+    set: |params, text| {
+        params.within = Some(text.to_owned());
+        Ok(())
+    },
+    get: |params| params.within.clone(),
+};
+
+/// The range of γ.
+pub(super) static ALPHA: Param = Param {
+    name: "alpha",
+    placeholder: "α",
+    default: Some("2"),
+    range: "(1, 1e16]",
+    is_number: true,
+    help: "Draw γ from [1/α, α]",
+    search: Some(SearchRange::Log { low: 1.2, high: 8.0 }),
+    trial: Some(TrialSpec { coordinate: 3, first: Some(2.0) }),
+    set: |params, text| store_number(&mut params.alpha, text),
+    get: |params| text(params.alpha.as_ref()),
+};
+
+/// The distribution of γ.
+pub(super) static GAMMA: Param = Param {
+    name: "gamma",
+    placeholder: "DISTRIBUTION",
+    default: Some("uniform"),
+    range: "uniform, grid[:K], published-grid[:K], log-uniform, gamma:SHAPE,SCALE, list:γ,γ,… (in \
+            turn), or one number",
+    is_number: false,
+    help: "Distribution of γ",
+    search: Some(SearchRange::Choices(&["uniform", "log-uniform", "grid"])),
+    trial: None,
+    set: |params, text| store(&mut params.gamma, text),
+    get: |params| text(params.gamma.as_ref()),
+};
+
+/// What shares a random strength.
+pub(super) static PER: Param = Param {
+    name: "per",
+    placeholder: "WHAT",
+    default: Some("copy"),
+    range: "copy, row",
+    is_number: false,
+    help: "Draw one γ or λ for a whole copy (or batch), or one for each row",
+    search: None,
+    trial: None,
+    set: |params, text| store(&mut params.per, text),
+    get: |params| text(params.per.as_ref()),
+};
+
+/// The distribution of λ.
+pub(super) static BETA: Param = Param {
+    name: "beta",
+    placeholder: "β",
+    default: Some("2"),
+    range: "(0, inf)",
+    is_number: true,
+    help: "Draw λ from Beta(β, β)",
+    search: Some(SearchRange::Log { low: 0.1, high: 4.0 }),
+    trial: Some(TrialSpec { coordinate: 3, first: Some(2.0) }),
+    set: |params, text| store_number(&mut params.beta, text),
+    get: |params| text(params.beta.as_ref()),
+};
+
+/// The width of C-Mixup's kernel.
+pub(super) static BANDWIDTH: Param = Param {
+    name: "bandwidth",
+    placeholder: "H",
+    default: Some("0.25sd"),
+    range: "(0, inf), in units of the target, or in standard deviations as in 0.25sd",
+    is_number: false,
+    help: "Bandwidth of the kernel that makes rows with similar targets likely partners",
+    search: Some(SearchRange::LogDeviations { low: 0.05, high: 2.0 }),
+    trial: Some(TrialSpec { coordinate: 4, first: Some(0.25) }),
+    set: |params, text| store(&mut params.bandwidth, text),
+    get: |params| text(params.bandwidth.as_ref()),
+};
+
+/// The largest distance of partners.
+pub(super) static EPSILON: Param = Param {
+    name: "epsilon",
+    placeholder: "ε",
+    default: None,
+    range: "(0, inf)",
+    is_number: true,
+    help: "Largest distance between the features of partners",
+    search: Some(SearchRange::DistanceQuantile { low: 0.01, high: 1.0 }),
+    trial: Some(TrialSpec { coordinate: 4, first: Some(0.5) }),
+    set: |params, text| store_number(&mut params.epsilon, text),
+    get: |params| text(params.epsilon.as_ref()),
+};
+
+/// Noise on targets.
+pub(super) static TARGET_NOISE: Param = Param {
+    name: "target_noise",
+    placeholder: "σ",
+    default: Some("0.1"),
+    range: "[0, inf)",
+    is_number: true,
+    help: "Standard deviation of the noise on targets",
+    search: Some(SearchRange::Log { low: 0.01, high: 0.5 }),
+    trial: Some(TrialSpec { coordinate: 3, first: Some(0.1) }),
+    set: |params, text| store_number(&mut params.target_noise, text),
+    get: |params| text(params.target_noise.as_ref()),
+};
+
+/// Noise on features.
+pub(super) static FEATURE_NOISE: Param = Param {
+    name: "feature_noise",
+    placeholder: "σ",
+    default: Some("0"),
+    range: "[0, inf)",
+    is_number: true,
+    help: "Standard deviation of the noise on features",
+    search: Some(SearchRange::Log { low: 0.01, high: 0.5 }),
+    trial: Some(TrialSpec { coordinate: 4, first: Some(0.1) }),
+    set: |params, text| store_number(&mut params.feature_noise, text),
+    get: |params| text(params.feature_noise.as_ref()),
+};
+
+/// The units of noise.
+pub(super) static NOISE_UNITS: Param = Param {
+    name: "noise_units",
+    placeholder: "UNITS",
+    default: Some("sd"),
+    range: "sd, absolute",
+    is_number: false,
+    help: "Units of the noise: standard deviations of each column, or those of the columns",
+    search: None,
+    trial: None,
+    set: |params, text| store(&mut params.noise_units, text),
+    get: |params| text(params.noise_units.as_ref()),
+};
