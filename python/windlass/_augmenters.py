@@ -53,6 +53,8 @@ class Augmenter(BaseEstimator):  # type: ignore[misc]
     """
 
     _method: ClassVar[str]
+    # Whether it may be fitted in every partition of a table that does not fit in memory.
+    _within_partitions: ClassVar[bool] = False
 
     copies: int
     originals: bool
@@ -661,6 +663,8 @@ class LocalMixup(Augmenter):
     """
 
     _method = "local-mixup"
+    # Partners are near: within a partition there are some, too.
+    _within_partitions = True
 
     def __init__(
         self,

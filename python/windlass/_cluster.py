@@ -145,7 +145,7 @@ class Whole:
 
 
 class Within:
-    """A method that is fitted anew in every partition: Local-Mixup on tables that are too large.
+    """A method that is fitted anew in every partition, for tables that are too large.
 
     What columns are is found in the whole table.
     """
@@ -242,15 +242,15 @@ def run_passes(
 def fitted_or_within(
     request: Request, schema: Any, found: Callable[[bytes], Iterable[bytes]]
 ) -> FittedTable | Within:
-    """Fit; Local-Mixup falls back to partners within partitions where there is no room."""
+    """Fit; without enough memory a method may fall back to partners within partitions."""
     try:
         return run_passes(request, schema, found)
     except core.NeedsMemoryError:
-        if request.augmenter._method != "local-mixup":
+        if not request.augmenter._within_partitions:
             raise
         warnings.warn(
-            "Local-Mixup finds partners within partitions only: the table is larger than memory "
-            f"({request.settings['memory']} bytes); rows depend on how it is partitioned",
+            f"{request.augmenter._method} finds partners within partitions only: the table is "
+            f"larger than memory ({request.settings['memory']} bytes); rows depend on how it is partitioned",
             stacklevel=4,
         )
         return Within(request, schema, found)

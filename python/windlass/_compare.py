@@ -61,8 +61,8 @@ def compare(
         The model. It is cloned for every run. Where its ``random_state`` is None, every split
         has a seed of its own, the same for all methods.
     methods : list of str or Augmenter, or dict of them by label
-        Who takes part: "ada", "mixup", "c-mixup", "local-mixup", "noise", or augmenters with
-        their settings; "erm" (no augmentation) is what they are compared with and is added if
+        The methods to compare: names ("ada", "mixup", …), or augmenters with
+        their parameters; "erm" (no augmentation) is what they are compared with and is added if
         it is missing; "placebo" is "erm" with another seed: what chance alone does.
     cv : int, default 5
         Parts that are held out in turn.

@@ -59,7 +59,7 @@ def augment(
         The column to predict, or several. Columns of pandas whose names are no text go by
         ``str(name)``.
     method : str or Augmenter, default "ada"
-        "ada", "mixup", "c-mixup", "local-mixup", "noise", or an augmenter with its settings.
+        The name of a method ("ada", "mixup", …), or an augmenter with its parameters.
     copies : int, default 1
         Synthetic rows of every row.
     originals : bool, default True

@@ -54,7 +54,7 @@ impl Copies {
 /// [`targets`](Self::targets) then make it.
 ///
 /// Copy `c`, counted from 1, is the draw of step `c − 1`, so the first copies of a plan do not depend on how
-/// many there are. Rows that do not count (Local-Mixup) are left out.
+/// many there are. Rows with weight 0 are omitted.
 #[derive(Debug, Clone)]
 pub struct Plan {
     training_rows: usize,

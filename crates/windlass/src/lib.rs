@@ -1,7 +1,7 @@
 //! Data augmentation for regression.
 //!
-//! Windlass makes more training rows out of few. Its method of choice is Anchor Data Augmentation
-//! ([`Ada`]); Gaussian [`Noise`], [`Mixup`], [`LocalMixup`] and [`CMixup`] have the same interface.
+//! Synthetic training rows for small regression data sets: Anchor Data Augmentation ([`Ada`]) and its peers
+//! ([`METHODS`]), with one interface.
 //!
 //! ```
 //! use ndarray::Array2;

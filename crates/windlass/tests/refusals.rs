@@ -106,7 +106,7 @@ fn settings_outside_their_range() {
             &format!("alpha must be in (1, 1e16], got {shown}"),
         );
     }
-    refused(fit(&Ada::default().clusters(0)), "groups must be in [1, inf), got 0");
+    refused(fit(&Ada::default().clusters(0)), "clusters must be in [1, inf), got 0");
     // More groups than rows are no mistake: every distinct row gets its own, and no more.
     assert_eq!(fit(&Ada::default().clusters(7)).unwrap().partition().unwrap().groups(), 6);
     let grid = GammaDistribution::PublishedGrid { alpha: 1e5, values: 2 };
@@ -139,7 +139,7 @@ fn settings_outside_their_range() {
             1e-320
         ),
     );
-    refused(fit(&Noise::default().target_noise(-0.1)), "targets must be in [0, inf), got -0.1");
+    refused(fit(&Noise::default().target_noise(-0.1)), "target_noise must be in [0, inf), got -0.1");
     let far = array![[1e151], [0.0]];
     refused(
         KMeans::new(1).fit(far.view(), None, Seed(0)),
