@@ -10,9 +10,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use windlass_compare::{
     Candidate, CandidateSpec, CompareConfig, Comparison, Fold, Key, MethodName, ModelName, Results,
-    Rows, Rule, Run,
+    Rule, Run,
 };
-use windlass_model::{NetworkOptions, PreAugmentConfig, Scaling};
+use windlass_model::{NamedTable, NetworkOptions, PreAugmentConfig, Scaling};
 use windlass_table::LoadedTable;
 
 use crate::arrays::as_index;
@@ -67,7 +67,7 @@ impl CandidateInput<'_> {
 
 impl EstimatorComparison {
     fn comparison(&self) -> Comparison<'_> {
-        let rows = Rows { frame: &self.frame, path: Path::new(NAME) };
+        let rows = NamedTable { table: &self.frame, path: Path::new(NAME) };
         Comparison::of_splits(&self.protocol, rows, Arc::clone(&self.splits))
     }
 }
@@ -115,13 +115,13 @@ impl EstimatorComparison {
             repeats,
             sizes,
             tune: 1,
-            network: NetworkOptions::default().recipe(NetworkOptions::VALID),
+            network: NetworkOptions::default().config(NetworkOptions::VALID),
             seed,
         };
         let rows = table.rows()?;
         let part = |stop: &_| {
             let frame = LoadedTable::load(&rows, &protocol.columns, false, u64::MAX, &Ear(stop))?;
-            let table = Rows { frame: &frame, path: Path::new(NAME) };
+            let table = NamedTable { table: &frame, path: Path::new(NAME) };
             let splits = Arc::clone(Comparison::new(&protocol, table, None)?.splits());
             Ok::<_, windlass_compare::Error>((frame, splits))
         };

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use numpy::PyArray2;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
-use windlass_model::{InLoopAugmentConfig, Kind, ModelConfig, Validation};
+use windlass_model::{InLoopAugmentConfig, Kind, ModelConfig, NamedTable, Validation};
 use windlass_table::LoadedTable;
 use windlass_train::{Epoch, FittedOn, Watch};
 
@@ -74,7 +74,7 @@ impl Model {
     ) -> PyResult<Trained> {
         let said = options::network(network)?;
         let mut network =
-            said.options.recipe(if valid.is_some() { Validation::Given } else { said.valid });
+            said.options.config(if valid.is_some() { Validation::Table } else { said.valid });
         network.augment = augment.map(|augment| augment.recipe()).transpose()?;
         let recipe = ModelConfig {
             columns: column_roles(target, roles)?,
@@ -82,7 +82,7 @@ impl Model {
             scaling: said.scaling,
             target_scaling: said.target_scaling,
             kind: Kind::Network(Box::new(network)),
-            enlarge: None,
+            pre_augment: None,
             seed,
         };
         let rows = table.rows()?;
@@ -93,8 +93,9 @@ impl Model {
             let frame = load(&rows)?;
             let valid = valid.as_ref().map(load).transpose()?;
             let path = Path::new(NAME);
-            let valid = valid.as_ref().map(|valid| (valid, path));
-            windlass_model::Model::train((&frame, path), valid, &recipe, &Stop(stop), None)
+            let valid = valid.as_ref().map(|table| NamedTable { table, path });
+            let table = NamedTable { table: &frame, path };
+            windlass_model::Model::train(table, valid, &recipe, &Stop(stop), None)
         })?;
         let trained = trained.refused()?;
         let history = |epochs: Vec<Epoch>| {
@@ -115,7 +116,7 @@ impl Model {
                 let made = self.model.predict(&block, Path::new(NAME), first)?;
                 first += block.num_rows() as u64;
                 means.push(made.mean);
-                spreads.extend(made.spread);
+                spreads.extend(made.std);
             }
             Ok::<_, windlass_model::Error>((means, spreads))
         })?;
@@ -145,7 +146,7 @@ impl Model {
     /// What is known of it, as JSON.
     #[getter]
     fn card(&self) -> PyResult<String> {
-        serde_json::to_string(self.model.card())
+        serde_json::to_string(self.model.metadata())
             .map_err(|error| InputError::new_err(error.to_string()))
     }
 
@@ -158,8 +159,8 @@ impl Model {
     /// The names of the columns that it reads.
     #[getter]
     fn columns(&self) -> Vec<String> {
-        let card = self.model.card();
-        let inputs = card.members.iter().flat_map(|member| &member.preparation.inputs);
+        let card = self.model.metadata();
+        let inputs = card.members.iter().flat_map(|member| &member.preprocessing.inputs);
         let mut names: Vec<String> = vec![];
         for input in inputs {
             if !names.iter().any(|name| name == input.name()) {

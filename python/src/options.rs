@@ -8,7 +8,7 @@ use windlass::{METHODS, MethodInfo, MethodParams, Param};
 use windlass_compare::CompareConfig;
 use windlass_model::{ActivationName, NetworkOptions, OptimizerName, Scaling, Validation};
 use windlass_table::{AugmentConfig, IntegerHandling, MethodConfig};
-use windlass_train::{Loss, Order, Schedule, Training};
+use windlass_train::{Loss, Schedule, Shuffle, TrainConfig};
 
 use crate::errors::{InputError, InputTypeError, Refused as _};
 
@@ -148,8 +148,8 @@ const OPTIMIZER: [(&str, OptimizerName); 3] =
     [("adamw", OptimizerName::AdamW), ("adam", OptimizerName::Adam), ("sgd", OptimizerName::Sgd)];
 const SCHEDULE: [(&str, Schedule); 2] =
     [("constant", Schedule::Constant), ("cosine", Schedule::Cosine)];
-const SHUFFLE: [(&str, Order); 3] =
-    [("epoch", Order::EveryEpoch), ("once", Order::Once), ("never", Order::AsGiven)];
+const SHUFFLE: [(&str, Shuffle); 3] =
+    [("epoch", Shuffle::EveryEpoch), ("once", Shuffle::Once), ("never", Shuffle::Never)];
 
 /// The word for a value.
 fn word_of<T: PartialEq>(value: &T, words: &[(&'static str, T)]) -> &'static str {
@@ -191,7 +191,9 @@ pub(crate) fn network(options: &Bound<'_, PyDict>) -> PyResult<Network> {
         (None, Some(text)) if text.is_instance_of::<PyString>() => {
             said.word("valid", &[("none", Validation::None)])?.unwrap_or(Validation::None)
         }
-        (None, Some(_)) => said.number("valid")?.map_or(NetworkOptions::VALID, Validation::Share),
+        (None, Some(_)) => {
+            said.number("valid")?.map_or(NetworkOptions::VALID, Validation::Fraction)
+        }
     };
     let hidden = said.get("hidden", |value| value.extract().ok(), "a tuple of layer sizes")?;
     #[expect(clippy::cast_possible_truncation, reason = "networks have 32 bits")]
@@ -201,17 +203,17 @@ pub(crate) fn network(options: &Bound<'_, PyDict>) -> PyResult<Network> {
         activation: said.word("activation", &ACTIVATION)?,
         slope,
         epochs: said.count("epochs")?,
-        batch: said.count("batch")?,
-        rate: said.number("lr")?,
+        batch_size: said.count("batch")?,
+        learning_rate: said.number("lr")?,
         schedule: said.word("schedule", &SCHEDULE)?,
         optimizer: said.word("optimizer", &OPTIMIZER)?,
         momentum: said.number("momentum")?,
         weight_decay: said.number("weight_decay")?,
-        clip: said.number("clip")?,
-        loss: said.read("loss", |_| Loss::default(), windlass_model::loss)?,
+        clip_norm: said.number("clip")?,
+        loss: said.read("loss", |_| Loss::default(), windlass_model::parse_loss)?,
         patience: said.count("patience")?,
         drop_last: said.flag("drop_last")?.unwrap_or_default(),
-        order: said.word("shuffle", &SHUFFLE)?,
+        shuffle: said.word("shuffle", &SHUFFLE)?,
     };
     options.check(valid).refused()?;
     Ok(Network {
@@ -260,25 +262,25 @@ pub(crate) fn defaults(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
 }
 
 fn network_defaults(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
-    let training = Training::default();
+    let training = TrainConfig::default();
     let (hidden, _) = NetworkOptions::default().hidden_layers();
     let network = PyDict::new(py);
     network.set_item("hidden", pyo3::types::PyTuple::new(py, hidden)?)?;
     network.set_item("activation", word_of(&ActivationName::Relu, &ACTIVATION))?;
     network.set_item("epochs", training.epochs)?;
-    network.set_item("batch", training.batch)?;
-    network.set_item("lr", training.rate)?;
+    network.set_item("batch", training.batch_size)?;
+    network.set_item("lr", training.learning_rate)?;
     network.set_item("schedule", word_of(&training.schedule, &SCHEDULE))?;
     network.set_item("optimizer", word_of(&OptimizerName::default(), &OPTIMIZER))?;
     network.set_item("loss", "mse")?;
-    network.set_item("shuffle", word_of(&training.order, &SHUFFLE))?;
+    network.set_item("shuffle", word_of(&training.shuffle, &SHUFFLE))?;
     network.set_item("drop_last", training.drop_last)?;
     network.set_item("scale", word_of(&Scaling::default(), &SCALING))?;
     network.set_item("target_scale", word_of(&Scaling::default(), &SCALING))?;
     for name in ["slope", "momentum", "weight_decay", "clip", "patience", "committee"] {
         network.set_item(name, py.None())?;
     }
-    if let Validation::Share(share) = NetworkOptions::VALID {
+    if let Validation::Fraction(share) = NetworkOptions::VALID {
         network.set_item("valid", share)?;
     }
     Ok(network)

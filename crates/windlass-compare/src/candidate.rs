@@ -6,7 +6,7 @@ use windlass_model::{
     AutoConfig, ForestSettings, InLoopAugmentConfig, Kind, NetworkConfig, PreAugmentConfig, Split,
 };
 use windlass_table::MethodConfig;
-use windlass_train::{Activation, FittedOn, Optimizer, Training};
+use windlass_train::{Activation, FittedOn, Optimizer, TrainConfig};
 
 /// A way to train a network: without augmentation, or with a method of the registry on inputs or on a hidden layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -262,7 +262,8 @@ impl Candidate {
                     network.activation = Activation::LeakyRelu(0.1);
                 }
                 let training = &mut network.training;
-                training.rate = tried(trial, training.rate, (5e-4, 1e-2), point(trial, 1));
+                training.learning_rate =
+                    tried(trial, training.learning_rate, (5e-4, 1e-2), point(trial, 1));
                 training.weight_decay =
                     tried(trial, training.weight_decay, decays(training), point(trial, 2));
                 network.augment = method.augment(trial, distances);
@@ -323,7 +324,7 @@ impl Distances {
 }
 
 /// Weight decays to try: in the gradient they are far stronger than as a decay of their own.
-pub(crate) fn decays(training: &Training) -> (f64, f64) {
+pub(crate) fn decays(training: &TrainConfig) -> (f64, f64) {
     match training.optimizer {
         Optimizer::AdamW { .. } => (0.01, 2.0),
         _ => (1e-6, 1e-2),

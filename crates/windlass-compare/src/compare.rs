@@ -10,8 +10,8 @@ use ndarray::{Array2, Axis};
 use rayon::prelude::*;
 use windlass::Seed;
 use windlass_model::{
-    Kind, Metrics, Model, ModelConfig, PreAugmentConfig, Preprocessing, Split, Trained, Validation,
-    groups_of, weights,
+    Kind, Metrics, Model, ModelConfig, NamedTable, PreAugmentConfig, Preprocessing, Split, Trained,
+    Validation, groups_of, row_weights,
 };
 use windlass_table::{LoadedTable, numbers};
 use windlass_train::Epoch;
@@ -43,21 +43,12 @@ pub type Each<'a> = dyn Fn(Key) -> Result<Option<Run>> + Sync + 'a;
 /// Executes runs on threads, and returns their outcomes in order.
 pub type Spread<'a> = dyn Fn(&[Key], &Each<'_>) -> Vec<Result<Option<Run>>> + 'a;
 
-/// A table to compare on.
-#[derive(Debug, Clone, Copy)]
-pub struct Rows<'a> {
-    /// The rows.
-    pub frame: &'a LoadedTable,
-    /// Its file, for messages.
-    pub path: &'a Path,
-}
-
 /// A comparison that can be run.
 #[derive(Debug)]
 pub struct Comparison<'a> {
     protocol: &'a CompareConfig,
-    table: Rows<'a>,
-    test: Option<Rows<'a>>,
+    table: NamedTable<'a>,
+    test: Option<NamedTable<'a>>,
     splits: Arc<[Fold]>,
     /// For every size and split, what settings are in proportion to.
     distances: Vec<Vec<Distances>>,
@@ -76,10 +67,10 @@ impl<'a> Comparison<'a> {
     /// Splits the rows and refuses what cannot be compared.
     pub fn new(
         protocol: &'a CompareConfig,
-        table: Rows<'a>,
-        test: Option<Rows<'a>>,
+        table: NamedTable<'a>,
+        test: Option<NamedTable<'a>>,
     ) -> Result<Self> {
-        let splits = protocol.splits(table.frame, test.map(|test| test.frame));
+        let splits = protocol.splits(table.table, test.map(|test| test.table));
         let splits = splits.map_err(|error| error.in_file(table.path))?;
         Self::prepare(protocol, table, test, splits)
     }
@@ -87,19 +78,19 @@ impl<'a> Comparison<'a> {
     /// A comparison on splits that the caller provides: for [`Rule::Given`].
     pub fn with_splits(
         protocol: &'a CompareConfig,
-        table: Rows<'a>,
-        test: Option<Rows<'a>>,
+        table: NamedTable<'a>,
+        test: Option<NamedTable<'a>>,
         splits: Vec<Fold>,
     ) -> Result<Self> {
-        let checked = protocol.check(table.frame, &splits);
+        let checked = protocol.check(table.table, &splits);
         checked.map_err(|error| error.in_file(table.path))?;
         Self::prepare(protocol, table, test, splits)
     }
 
     fn prepare(
         protocol: &'a CompareConfig,
-        table: Rows<'a>,
-        test: Option<Rows<'a>>,
+        table: NamedTable<'a>,
+        test: Option<NamedTable<'a>>,
         splits: Vec<Fold>,
     ) -> Result<Self> {
         let candidates = protocol.candidates();
@@ -127,7 +118,11 @@ impl<'a> Comparison<'a> {
 
     /// A comparison of models that are trained elsewhere, of which the rows are parted already.
     #[must_use]
-    pub fn of_splits(protocol: &'a CompareConfig, table: Rows<'a>, splits: Arc<[Fold]>) -> Self {
+    pub fn of_splits(
+        protocol: &'a CompareConfig,
+        table: NamedTable<'a>,
+        splits: Arc<[Fold]>,
+    ) -> Self {
         Self { protocol, table, test: None, splits, distances: vec![] }
     }
 
@@ -140,19 +135,19 @@ impl<'a> Comparison<'a> {
     /// The table.
     #[must_use]
     pub fn frame(&self) -> &LoadedTable {
-        self.table.frame
+        self.table.table
     }
 
     /// The rows of the table.
     #[must_use]
     pub fn rows(&self) -> usize {
-        self.table.frame.batch.num_rows()
+        self.table.table.batch.num_rows()
     }
 
     /// The table of test rows, if there is one.
     #[must_use]
     pub fn test_frame(&self) -> Option<&LoadedTable> {
-        self.test.map(|test| test.frame)
+        self.test.map(|test| test.table)
     }
 
     /// The rows of every split.
@@ -243,7 +238,7 @@ impl<'a> Comparison<'a> {
 
     /// The rows that a run learns from, in the order of the table.
     fn training_rows(&self, split: &Fold, size: Option<usize>) -> LoadedTable {
-        self.table.frame.select(&split.training_rows(size))
+        self.table.table.select(&split.training_rows(size))
     }
 
     /// How rows of a training part are held out inside it: as the part itself was, where it has groups enough.
@@ -263,7 +258,7 @@ impl<'a> Comparison<'a> {
             scaling: protocol.scaling,
             target_scaling: protocol.target_scaling,
             kind,
-            enlarge,
+            pre_augment: enlarge,
             seed: seed.0,
         }
     }
@@ -274,13 +269,14 @@ impl<'a> Comparison<'a> {
         let train = self.training_rows(split, size);
         let rows = train.batch.num_rows();
         let protocol = self.protocol;
-        let scalings = (protocol.scaling, protocol.target_scaling);
-        let fitted = Preprocessing::fit(&train, &train.batch, &protocol.columns, scalings);
-        let (preparation, _) = self.in_split(split, fitted)?;
-        let columns = preparation.width();
+        let CompareConfig { columns, scaling, target_scaling, .. } = protocol;
+        let fitted = Preprocessing::fit(&train, &train.batch, columns, *scaling, *target_scaling);
+        let (preprocessing, _) = self.in_split(split, fitted)?;
+        let columns = preprocessing.width();
         let mut between = vec![];
         if protocol.methods.iter().any(|method| method.needs_distances()) {
-            let x = self.in_split(split, preparation.features(&train.batch, self.table.path, 0))?;
+            let x =
+                self.in_split(split, preprocessing.features(&train.batch, self.table.path, 0))?;
             let few: Vec<usize> = (0..rows).step_by(rows.div_ceil(MOST)).collect();
             for (place, &one) in few.iter().enumerate() {
                 for &other in &few[..place] {
@@ -298,7 +294,7 @@ impl<'a> Comparison<'a> {
         let started = Instant::now();
         let split = self.split(key).1;
         let train = self.training_rows(split, key.size);
-        let valid = split.valid.as_ref().map(|rows| self.table.frame.select(rows));
+        let valid = split.valid.as_ref().map(|rows| self.table.table.select(rows));
         let part = Part { train: &train, valid: valid.as_ref(), path: self.table.path };
         let (trials, chosen, trained) = match key.candidate.declared {
             Some(place) => {
@@ -317,7 +313,7 @@ impl<'a> Comparison<'a> {
             return Ok(None);
         }
         let test = self.test.unwrap_or(self.table);
-        let held = test.frame.select(&split.test);
+        let held = test.table.select(&split.test);
         let predicted = self.in_split(split, trained.model.predict(&held.batch, test.path, 0))?;
         let run = self.judge(key, &predicted.mean, started.elapsed().as_secs_f64())?;
         Ok(Some(Run { trials, chosen, diverged: trained.diverged.is_some(), ..run }))
@@ -327,7 +323,7 @@ impl<'a> Comparison<'a> {
     pub fn judge(&self, key: Key, predicted: &Array2<f64>, seconds: f64) -> Result<Run> {
         let split = self.split(key).1;
         let test = self.test.unwrap_or(self.table);
-        let held = test.frame.select(&split.test);
+        let held = test.table.select(&split.test);
         let y = targets(&held);
         if predicted.dim() != y.dim() {
             let (got, expected) = (predicted.dim(), y.dim());
@@ -337,8 +333,8 @@ impl<'a> Comparison<'a> {
                 expected,
             });
         }
-        let weights = self.in_split(split, weights(&held, &held.batch, test.path))?;
-        let metrics = Metrics::of(&y, predicted, weights.as_deref());
+        let weights = self.in_split(split, row_weights(&held, &held.batch, test.path))?;
+        let metrics = Metrics::compute(&y, predicted, weights.as_deref());
         let mut domains = vec![];
         if let Some(column) = self.protocol.rule.domain() {
             for (name, rows) in groups_of(&held.batch, column)? {
@@ -346,7 +342,7 @@ impl<'a> Comparison<'a> {
                 let [y, predicted] = [&y, predicted].map(|all| all.select(Axis(0), &rows));
                 let weights: Option<Vec<f64>> =
                     weights.as_ref().map(|all| rows.iter().map(|&row| all[row]).collect());
-                let metrics = Metrics::of(&y, &predicted, weights.as_deref());
+                let metrics = Metrics::compute(&y, &predicted, weights.as_deref());
                 domains.push(GroupError { name, metrics });
             }
         }
@@ -388,7 +384,7 @@ impl<'a> Comparison<'a> {
             let mut kind = key.candidate.settings(trial, &self.protocol.network, &split, distances);
             if let Kind::Network(network) = &mut kind {
                 if part.valid.is_some() {
-                    network.valid = Validation::Given;
+                    network.valid = Validation::Table;
                 }
                 if key.candidate.method == Some(MethodName::Placebo) {
                     network.valid_seed = Some(seed.0);
@@ -437,7 +433,7 @@ impl<'a> Comparison<'a> {
     ) -> Result<(Option<f64>, Option<Trained>), windlass_model::Error> {
         if part.valid.is_some() || matches!(recipe.kind, Kind::Network(_) | Kind::Auto(_)) {
             let trained = part.fit(recipe, watch)?;
-            let valid = trained.model.card().valid.map(|valid| valid.rmse);
+            let valid = trained.model.metadata().valid.map(|valid| valid.rmse);
             return Ok((valid, Some(trained)));
         }
         if trials == 1 {
@@ -447,14 +443,17 @@ impl<'a> Comparison<'a> {
         let seed = Seed(recipe.seed);
         let sides = match self.protocol.network.valid {
             Validation::Folds(folds) => split.folds(&train.batch, folds, seed)?,
-            Validation::Share(share) => vec![split.share(&train.batch, share, seed)?],
-            Validation::None | Validation::Given => vec![split.share(&train.batch, 0.2, seed)?],
+            Validation::Fraction(share) => vec![split.hold_out(&train.batch, share, seed)?],
+            Validation::None | Validation::Table => {
+                vec![split.hold_out(&train.batch, 0.2, seed)?]
+            }
         };
         let (mut squares, mut rows) = (0.0, 0);
         for sides in sides {
             let inner = Part { train: &train.select(&sides.train), valid: None, path };
+            let test = NamedTable { table: &train.select(&sides.held_out), path };
             let Metrics { rmse, rows: held, .. } =
-                inner.fit(recipe, watch)?.model.evaluate(&train.select(&sides.held), path)?.1;
+                inner.fit(recipe, watch)?.model.evaluate(test)?.1;
             squares += rmse * rmse * held as f64;
             rows += held;
         }
@@ -498,8 +497,8 @@ impl Part<'_> {
         recipe: &ModelConfig,
         watch: &dyn Watch,
     ) -> Result<Trained, windlass_model::Error> {
-        let valid = self.valid.map(|valid| (valid, self.path));
-        Model::train((self.train, self.path), valid, recipe, &Ear(watch), None)
+        let named = |table| NamedTable { table, path: self.path };
+        Model::train(named(self.train), self.valid.map(named), recipe, &Ear(watch), None)
     }
 }
 

@@ -264,7 +264,7 @@ impl CompareConfig {
             } else {
                 let folds = self.parts(frame)?;
                 let sides = split.folds(batch, folds, seed)?;
-                sides.into_iter().map(|sides| (sides.train, sides.held)).collect()
+                sides.into_iter().map(|sides| (sides.train, sides.held_out)).collect()
             };
             for (fold, (mut train, test)) in sides.into_iter().enumerate() {
                 match &self.rule {

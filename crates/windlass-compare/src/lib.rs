@@ -17,7 +17,7 @@ mod summary;
 mod tune;
 
 pub use candidate::{Candidate, CandidateSpec, Distances, MethodName, ModelName};
-pub use compare::{Comparison, Each, Rows, Spread, Watch, trial_seed};
+pub use compare::{Comparison, Each, Spread, Watch, trial_seed};
 pub use config::{Common, CompareConfig, Fold, Given, Rule};
 pub use error::{Error, Result};
 pub use results::{GroupError, Key, Record, Results, Run, SettingsTrial};

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use windlass::Seed;
-use windlass_model::weights;
+use windlass_model::row_weights;
 use windlass_table::numbers;
 
 use crate::candidate::{Candidate, MethodName, ModelName};
@@ -257,7 +257,7 @@ impl Comparison<'_> {
         let targets: Vec<_> =
             test.roles.targets().iter().map(|&place| numbers(test.batch.column(place))).collect();
         // Weights were looked at when the rows were first evaluated.
-        let weights = weights(test, &test.batch, Path::new("-")).unwrap_or_default();
+        let weights = row_weights(test, &test.batch, Path::new("-")).unwrap_or_default();
         let squares = |run: &Run| -> Vec<f64> {
             let of_row = |(row, predicted): (usize, &[f64])| {
                 let square =

@@ -20,14 +20,14 @@ use windlass::{
     Draws, METHODS, MethodInfo, MethodParams, RowProvenance, SearchRange, Seed, Stream,
 };
 use windlass_model::{
-    InLoopAugmentConfig, Kind, Metrics, Model, ModelConfig, NetworkConfig, Scaling, Split,
-    Validation, groups_of,
+    InLoopAugmentConfig, Kind, Metrics, Model, ModelConfig, NamedTable, NetworkConfig, Scaling,
+    Split, Validation, groups_of,
 };
 use windlass_table::{Columns, LoadedTable, MethodConfig};
 use windlass_train::FittedOn;
 
 use crate::candidate::{decays, point};
-use crate::compare::{Ear, Rows};
+use crate::compare::Ear;
 use crate::config::salt;
 use crate::statistics::{Interval, Sizes, log_ratio, over_splits};
 use crate::{Error, Result};
@@ -133,12 +133,12 @@ impl TuneConfig {
     /// share of it is over. `None` if the watcher ended it.
     pub fn run(
         &self,
-        table: Rows<'_>,
+        table: NamedTable<'_>,
         done: Vec<Trial>,
         time: Option<Duration>,
         watch: &dyn SearchWatch,
     ) -> Result<Option<Vec<Trial>>> {
-        let frame = table.frame;
+        let frame = table.table;
         let seed = Seed(Seed(self.seed).shared(Stream::Split, salt::OUTER).bits());
         let sides = self
             .split
@@ -156,15 +156,16 @@ impl TuneConfig {
             .with_max_len(1)
             .map(|&key| {
                 let (train, held) = match key.fold {
-                    Some(fold) => {
-                        (frame.select(&sides[fold].train), Some(frame.select(&sides[fold].held)))
-                    }
+                    Some(fold) => (
+                        frame.select(&sides[fold].train),
+                        Some(frame.select(&sides[fold].held_out)),
+                    ),
                     None => (frame.clone(), None),
                 };
                 let search = Search {
                     quest: self,
                     key,
-                    train: Rows { frame: &train, path: table.path },
+                    train: NamedTable { table: &train, path: table.path },
                     held,
                     known: &known,
                     until: each.map(|each| Instant::now() + each),
@@ -181,7 +182,7 @@ impl TuneConfig {
     }
 
     /// What attempts amount to.
-    pub fn findings(&self, table: Rows<'_>, attempts: &[Trial]) -> Result<TuneResult> {
+    pub fn findings(&self, table: NamedTable<'_>, attempts: &[Trial]) -> Result<TuneResult> {
         let of = |fold: Option<usize>, augments: bool| {
             attempts.iter().filter(move |a| a.search == SearchKey { fold, augments })
         };
@@ -206,7 +207,7 @@ impl TuneConfig {
             return Err(Error::NothingToCompare { what: "no time to try any settings" });
         };
         let count = differences.len().max(1);
-        let all = table.frame.batch.num_rows();
+        let all = table.table.batch.num_rows();
         let sizes = Sizes { train: all - held / count, test: held / count, all };
         let difference = over_splits(&differences, sizes);
         let helps = difference.high < 0.0 && augmented.network.augment.is_some();
@@ -403,7 +404,7 @@ impl SearchSpace {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small")]
         let index = |value: f64| value as usize;
         let mut network = default.clone();
-        network.training.rate = ask("rate");
+        network.training.learning_rate = ask("rate");
         network.training.weight_decay = ask("weight_decay");
         network.training.epochs = EPOCHS[index(ask("epochs"))];
         let method = if self.augments { methods[index(ask("method"))] } else { None };
@@ -447,7 +448,7 @@ impl SearchSpace {
 struct Search<'a> {
     quest: &'a TuneConfig,
     key: SearchKey,
-    train: Rows<'a>,
+    train: NamedTable<'a>,
     held: Option<LoadedTable>,
     known: &'a BTreeMap<(SearchKey, usize), Trial>,
     until: Option<Instant>,
@@ -467,7 +468,7 @@ impl Search<'_> {
     fn run(&self) -> Result<Vec<Trial>> {
         let quest = self.quest;
         let mut space =
-            SearchSpace::new(quest, self.key.augments, self.train.frame.batch.num_rows());
+            SearchSpace::new(quest, self.key.augments, self.train.table.batch.num_rows());
         let fold = self.key.fold.map_or(0, |fold| fold as u64 + 1);
         let mut attempts: Vec<Trial> = vec![];
         for number in 0..quest.trials {
@@ -499,7 +500,7 @@ impl Search<'_> {
     /// Tries settings; `None` if it was stopped.
     fn attempt(&self, number: usize, mut network: NetworkConfig) -> Result<Option<Trial>> {
         let (started, quest) = (Instant::now(), self.quest);
-        let Rows { frame, path } = self.train;
+        let NamedTable { table: frame, path } = self.train;
         network.valid = Validation::Folds(quest.inner);
         network.split = match &quest.split {
             Split::Groups(column) if groups_of(&frame.batch, column)?.len() < 2 => Split::Rows,
@@ -511,7 +512,7 @@ impl Search<'_> {
             scaling: quest.scaling,
             target_scaling: quest.target_scaling,
             kind: Kind::Network(Box::new(network.clone())),
-            enlarge: None,
+            pre_augment: None,
             // The same rows are held out, from the same initial weights, in every trial of a fold.
             seed: Seed(quest.seed)
                 .shared(
@@ -521,13 +522,13 @@ impl Search<'_> {
                 .bits(),
         };
         let stop = Stop(self.watch);
-        let trained = Model::train((frame, path), None, &recipe, &Ear(&stop), None)?;
+        let trained = Model::train(self.train, None, &recipe, &Ear(&stop), None)?;
         if trained.cancelled {
             return Ok(None);
         }
-        let valid = trained.model.card().valid.map_or(f64::MAX, |valid| valid.rmse);
+        let valid = trained.model.metadata().valid.map_or(f64::MAX, |valid| valid.rmse);
         let test = match &self.held {
-            Some(held) => Some(trained.model.evaluate(held, path)?.1),
+            Some(held) => Some(trained.model.evaluate(NamedTable { table: held, path })?.1),
             None => None,
         };
         Ok(Some(Trial {

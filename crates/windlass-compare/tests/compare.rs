@@ -8,11 +8,11 @@ use tempfile::TempDir;
 use windlass::{Seed, Stream};
 use windlass_compare::{
     Candidate, Common, CompareConfig, Comparison, Error, Finding, Fold, Given, GroupError, Key,
-    Line, MethodName, ModelName, Plan, Results, Rows, Rule, Run, RunDir, Watch,
+    Line, MethodName, ModelName, Plan, Results, Rule, Run, RunDir, Watch,
 };
-use windlass_model::{NetworkConfig, Scaling, Split, Validation};
+use windlass_model::{NamedTable, NetworkConfig, Scaling, Split, Validation};
 use windlass_table::{Columns, DEFAULT_MEMORY, LoadedTable, ReadOptions, Table};
-use windlass_train::{Activation, Training};
+use windlass_train::{Activation, TrainConfig};
 
 fn draw(step: u64, row: usize) -> f64 {
     Seed(11).at(Stream::Sample, step, row as u64).normal()
@@ -63,9 +63,9 @@ fn protocol(rule: Rule) -> CompareConfig {
         network: NetworkConfig {
             hidden: vec![8, 8],
             activation: Activation::Relu,
-            training: Training { epochs: 4, ..Training::default() },
+            training: TrainConfig { epochs: 4, ..TrainConfig::default() },
             augment: None,
-            valid: Validation::Share(0.2),
+            valid: Validation::Fraction(0.2),
             split: Split::Rows,
             valid_seed: None,
         },
@@ -73,8 +73,8 @@ fn protocol(rule: Rule) -> CompareConfig {
     }
 }
 
-fn rows(frame: &LoadedTable) -> Rows<'_> {
-    Rows { frame, path: Path::new("t.csv") }
+fn rows(table: &LoadedTable) -> NamedTable<'_> {
+    NamedTable { table, path: Path::new("t.csv") }
 }
 
 /// Runs without what differs from one run of the program to the next.

@@ -1,82 +1,31 @@
-//! A model chosen by rows held out in turn.
+//! Automatic selection of a model by cross-validation.
 //!
-//! Every candidate of a small portfolio (networks with and without manifold ADA, ridge, random forests) is
-//! fitted once for each part of the rows that is held out, and judged by those. Candidates are then averaged with the
-//! shares that make the error of held-out rows least (greedy selection: Caruana et al., *Ensemble selection
-//! from libraries of models*, 2004,
-//! [doi:10.1145/1015330.1015432](https://doi.org/10.1145/1015330.1015432)), and the fits of a candidate with
-//! each other: a committee that has seen all rows. Shares are chosen without each part in turn and
-//! averaged, and the error that is reported for a part is that of the shares chosen without it.
+//! Every entry of a small portfolio (networks with and without manifold ADA, ridge regressions, random forests)
+//! is fitted once per fold. Entries are blended with the weights that minimize the error of their out-of-fold
+//! predictions ([`Blend`]), and the fits of an entry on different folds are averaged, so that the ensemble is
+//! trained on all rows. The weights are the mean over folds of those selected without the fold, and the
+//! reported error of a fold is that of the weights selected without it.
 
 use std::collections::BTreeMap;
 
 use arrow_array::RecordBatch;
 use ndarray::{Array2, Axis};
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
-use windlass::{GammaDistribution, Seed};
+use windlass::GammaDistribution;
 use windlass_table::{AdaConfig, AnchorSource, ClusterCount, MethodConfig, select};
-use windlass_train::{Activation, FittedOn, Outcome, RunResult, Training, Watch, run_all};
+use windlass_train::{Activation, FittedOn, Outcome, RunResult, TrainConfig, Watch, run_all};
 
 use crate::config::{AutoConfig, InLoopAugmentConfig, Kind, NetworkConfig, Validation};
-use crate::model::EnsembleMember;
-use crate::split::groups_of;
-use crate::train::{
-    FoldBatches, OofPredictions, Prepared, Task, Trained, check_sizes, member_seed,
-};
-use crate::{Error, Fold, ForestSettings, Metrics, Model, Result, Split};
+use crate::ensemble::Blend;
+use crate::fit::{FitContext, FoldBatches, OofPredictions, Trained, check_sizes, merge_notes};
+use crate::forest::ForestSettings;
+use crate::metadata::{AutoSelection, FarGroups, PortfolioResult};
+use crate::metrics::Metrics;
+use crate::model::{EnsembleMember, Model};
+use crate::network::{NetworkFold, member_seed};
+use crate::split::{Fold, Split, groups_of};
+use crate::{Error, Result};
 
-/// How a model was chosen.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Choice {
-    /// What was tried, the best first.
-    pub candidates: Vec<PortfolioResult>,
-    /// Fits in all.
-    pub fits: usize,
-    /// Parts that were held out in turn.
-    pub folds: usize,
-    /// The group with the largest error, where groups were held out.
-    pub worst: Option<(String, Metrics)>,
-    /// Under larger shifts: the errors of the best candidates with and without anchors on the groups that
-    /// lie farthest from the rest, when only the rest was learnt from.
-    pub far_groups: Option<FarGroups>,
-}
-
-/// Errors on groups that are far from those that were learnt from.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct FarGroups {
-    /// The groups.
-    pub groups: Vec<String>,
-    /// The best of the candidates that have no anchors, and its error.
-    pub plain: (String, f64),
-    /// The best of those that have.
-    pub anchored: (String, f64),
-}
-
-impl FarGroups {
-    /// Whether anchors are chosen: larger shifts are expected than those between these groups and the rest, so
-    /// they may cost a little here.
-    #[must_use]
-    pub fn chooses_anchors(&self) -> bool {
-        const COST: f64 = 1.05;
-        self.anchored.1 < COST * self.plain.1
-    }
-}
-
-/// A model that was tried.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct PortfolioResult {
-    /// In words.
-    pub name: String,
-    /// The model.
-    pub kind: Kind,
-    /// Its error (RMSE) on held-out rows.
-    pub rmse: f64,
-    /// Its share of the predictions.
-    pub share: f64,
-}
-
-/// An idea of a model.
 #[derive(Debug, Clone)]
 struct PortfolioEntry {
     name: String,
@@ -85,22 +34,22 @@ struct PortfolioEntry {
 
 impl PortfolioEntry {
     fn network(
-        rate: f64,
+        learning_rate: f64,
         weight_decay: f64,
         augment: Option<InLoopAugmentConfig>,
         split: &Split,
     ) -> Self {
         let with = augment.as_ref().map_or(String::new(), |augment| {
-            let place = if augment.layer == 0 { "" } else { "manifold " };
+            let layer = if augment.layer == 0 { "" } else { "manifold " };
             let gamma = match &augment.method {
                 MethodConfig::Ada(AdaConfig { gamma: GammaDistribution::List(list), .. }) => {
                     format!(", γ = {}", list[0])
                 }
                 _ => String::new(),
             };
-            format!(" with {place}{}{gamma}", augment.method.name())
+            format!(" with {layer}{}{gamma}", augment.method.name())
         });
-        let training = Training { rate, weight_decay, ..Training::default() };
+        let training = TrainConfig { learning_rate, weight_decay, ..TrainConfig::default() };
         let network = NetworkConfig {
             hidden: vec![128, 128],
             activation: Activation::Relu,
@@ -110,7 +59,7 @@ impl PortfolioEntry {
             split: split.clone(),
             valid_seed: None,
         };
-        let name = format!("network{with}, rate {rate}, decay {weight_decay}");
+        let name = format!("network{with}, rate {learning_rate}, decay {weight_decay}");
         Self { name, kind: Kind::Network(Box::new(network)) }
     }
 
@@ -129,268 +78,188 @@ fn ada(anchors: AnchorSource, gamma: GammaDistribution, layer: usize) -> InLoopA
     InLoopAugmentConfig { method, layer, originals: false, fitted_on: FittedOn::TrainingRows }
 }
 
-/// What is tried on so many rows. Large tables need less decay.
+/// The entries for a table of this size. Large tables need less weight decay.
 fn portfolio(rows: usize, split: &Split) -> Vec<PortfolioEntry> {
     let decays = match rows {
         0..300 => [1.0, 0.2],
         300..1000 => [0.3, 0.03],
         _ => [0.1, 0.01],
     };
-    let mut ideas = vec![];
+    let mut portfolio = vec![];
     for weight_decay in decays {
         for rate in [1e-3, 4e-3] {
-            ideas.push(PortfolioEntry::network(rate, weight_decay, None, split));
+            portfolio.push(PortfolioEntry::network(rate, weight_decay, None, split));
             let manifold = ada(AnchorSource::KMeans, GammaDistribution::default(), 1);
-            ideas.push(PortfolioEntry::network(rate, weight_decay, Some(manifold), split));
+            portfolio.push(PortfolioEntry::network(rate, weight_decay, Some(manifold), split));
         }
     }
-    ideas.extend([0.1, 1.0, 10.0, 100.0].map(PortfolioEntry::ridge));
-    ideas.extend([1, 3].map(PortfolioEntry::forest));
-    ideas
+    portfolio.extend([0.1, 1.0, 10.0, 100.0].map(PortfolioEntry::ridge));
+    portfolio.extend([1, 3].map(PortfolioEntry::forest));
+    portfolio
 }
 
 impl AutoConfig {
-    /// The networks that are trained, and the epochs of each.
+    /// Number of networks that are trained for a table of this size, and the epochs of each.
     #[must_use]
     pub fn networks(&self, rows: usize) -> (usize, usize) {
-        let ideas = portfolio(rows, &self.split);
-        let networks = ideas.iter().filter(|idea| matches!(idea.kind, Kind::Network(_))).count();
-        (networks * self.folds, Training::default().epochs)
+        let portfolio = portfolio(rows, &self.split);
+        let networks = portfolio.iter().filter(|entry| matches!(entry.kind, Kind::Network(_)));
+        (networks.count() * self.folds, TrainConfig::default().epochs)
     }
 }
 
-/// A candidate with its fits and what they say of held-out rows.
+/// A portfolio entry with its fits, one per fold.
 struct FittedEntry {
-    idea: PortfolioEntry,
+    entry: PortfolioEntry,
     members: Vec<EnsembleMember>,
-    judged: OofPredictions,
+    predictions: OofPredictions,
 }
 
-pub(crate) fn train(task: &Task<'_>, settings: &AutoConfig, watch: &dyn Watch) -> Result<Trained> {
-    let Task { frame, path, recipe, .. } = *task;
-    let seed = Seed(recipe.seed);
-    if settings.folds < 2 {
-        let (name, range, got) = ("folds", "[2, inf)", settings.folds as f64);
+pub(crate) fn train(
+    context: &FitContext<'_>,
+    config: &AutoConfig,
+    watch: &dyn Watch,
+) -> Result<Trained> {
+    let table = context.train.table;
+    if config.folds < 2 {
+        let (name, range, got) = ("folds", "[2, inf)", config.folds as f64);
         return Err(windlass::Error::OutOfRange { name, range, got }.into());
     }
-    check_sizes(&frame.batch, frame, path)?;
-    let sides = settings.split.folds(&frame.batch, settings.folds, seed)?;
-    let ideas = portfolio(frame.batch.num_rows(), &settings.split);
-    let Some((mut pool, notes)) = attempt(task, &ideas, &sides, seed, watch)? else {
-        return Err(windlass_table::Error::Interrupted.into());
-    };
-    let mut fits = ideas.len() * sides.len();
-    let blend = Blend::of(&pool, &sides);
-    let mut shares = blend.shares;
+    check_sizes(context.train)?;
+    let folds = config.split.folds(&table.batch, config.folds, context.seed())?;
+    let portfolio = portfolio(table.batch.num_rows(), &config.split);
+    let (mut fitted, notes) = fit_portfolio(context, &portfolio, &folds, watch)?;
+    let mut fits = portfolio.len() * folds.len();
+    let entries: Vec<&OofPredictions> = fitted.iter().map(|entry| &entry.predictions).collect();
+    let Blend { mut weights, predicted } = Blend::fit(&entries, &folds);
+    let OofPredictions { y, weights: row_weights, .. } = entries[0];
+    let mut predictions = OofPredictions { y: y.clone(), predicted, weights: row_weights.clone() };
     let mut far_groups = None;
-    let held: Vec<usize> = sides.iter().flat_map(|sides| sides.held.iter().copied()).collect();
-    let mut honest = OofPredictions {
-        y: pool[0].judged.y.clone(),
-        predicted: blend.honest,
-        weights: pool[0].judged.weights.clone(),
-    };
-    if settings.larger_shifts
-        && let Split::Groups(column) = &settings.split
+    if config.larger_shifts
+        && let Split::Groups(column) = &config.split
     {
-        let far = farthest(task, column)?;
-        let (report, anchored, more) = against_shifts(task, column, &far, watch)?;
+        let (report, anchored, more) = compare_on_far_groups(context, column, watch)?;
         fits += more;
         if report.chooses_anchors() {
-            let Some((mut alone, _)) = attempt(task, &[anchored], &sides, seed, watch)? else {
-                return Err(windlass_table::Error::Interrupted.into());
-            };
-            fits += sides.len();
-            honest.predicted.assign(&alone[0].judged.predicted);
-            shares = vec![0.0; pool.len()];
-            shares.push(1.0);
-            pool.append(&mut alone);
+            let (mut alone, _) = fit_portfolio(context, &[anchored], &folds, watch)?;
+            fits += folds.len();
+            predictions.predicted.assign(&alone[0].predictions.predicted);
+            weights = vec![0.0; fitted.len()];
+            weights.push(1.0);
+            fitted.append(&mut alone);
         }
         far_groups = Some(report);
     }
-    let worst = match &settings.split {
-        Split::Groups(column) => Some(worst_group(&select(&frame.batch, &held), column, &honest)?),
+    let worst = match &config.split {
+        Split::Groups(column) => {
+            let held_out: Vec<usize> =
+                folds.iter().flat_map(|fold| fold.held_out.iter().copied()).collect();
+            Some(worst_group(&select(&table.batch, &held_out), column, &predictions)?)
+        }
         Split::Rows | Split::Time(_) => None,
     };
-    let (mut members, mut candidates) = (vec![], vec![]);
-    for (tried, &share) in pool.into_iter().zip(&shares) {
-        let PortfolioEntry { name, kind } = tried.idea;
-        candidates.push(PortfolioResult { name, kind, rmse: tried.judged.metrics().rmse, share });
-        if share > 0.0 {
-            let weight = share / tried.members.len() as f64;
-            members.extend(
-                tried.members.into_iter().map(|member| EnsembleMember { weight, ..member }),
-            );
+    let (mut members, mut portfolio) = (vec![], vec![]);
+    for (fitted, &weight) in fitted.into_iter().zip(&weights) {
+        let PortfolioEntry { name, kind } = fitted.entry;
+        let rmse = fitted.predictions.metrics().rmse;
+        portfolio.push(PortfolioResult { name, kind, rmse, weight });
+        if weight > 0.0 {
+            let weight = weight / fitted.members.len() as f64;
+            let weighted = |member| EnsembleMember { weight, ..member };
+            members.extend(fitted.members.into_iter().map(weighted));
         }
     }
-    candidates.sort_by(|a, b| a.rmse.total_cmp(&b.rmse));
-    let choice = Choice { candidates, fits, folds: sides.len(), worst, far_groups };
-    let valid = Some(honest.metrics());
-    let model = Model::new(recipe, members, frame, &frame.batch, (valid, Some(choice)))?;
+    portfolio.sort_by(|a, b| a.rmse.total_cmp(&b.rmse));
+    let mut model = Model::new(context.config, members, table, &table.batch)?;
+    model.metadata.valid = Some(predictions.metrics());
+    let folds = folds.len();
+    model.metadata.selection = Some(AutoSelection { portfolio, fits, folds, worst, far_groups });
     Ok(Trained { model, notes, histories: vec![], diverged: None, cancelled: false })
 }
 
-/// Fits every idea without each part in turn; `None` if the watcher ended it.
-fn attempt(
-    task: &Task<'_>,
-    ideas: &[PortfolioEntry],
-    sides: &[Fold],
-    seed: Seed,
+/// Fits every entry once per fold, with notes on omitted columns; refused as interrupted if it is cancelled.
+fn fit_portfolio(
+    context: &FitContext<'_>,
+    portfolio: &[PortfolioEntry],
+    folds: &[Fold],
     watch: &dyn Watch,
-) -> Result<Option<(Vec<FittedEntry>, Vec<String>)>> {
-    let parts: Vec<FoldBatches> =
-        sides.iter().map(|sides| FoldBatches::of(&task.frame.batch, sides)).collect();
-    let mut notes = vec![];
-    let mut prepared: Vec<Prepared<'_>> = vec![];
-    for part in &parts {
-        let (part, left_out) = task.prepare(part)?;
-        notes.extend(left_out);
-        prepared.push(part);
+) -> Result<(Vec<FittedEntry>, Vec<String>)> {
+    let batch = &context.train.table.batch;
+    let folds: Vec<FoldBatches> = folds.iter().map(|fold| FoldBatches::new(batch, fold)).collect();
+    let (mut network_folds, mut notes) = (vec![], vec![]);
+    for fold in &folds {
+        let (fold, omitted) = NetworkFold::new(context, fold)?;
+        notes.extend(omitted);
+        network_folds.push(fold);
     }
-    notes.sort();
-    notes.dedup();
     let mut specs = vec![];
-    for idea in ideas {
-        if let Kind::Network(network) = &idea.kind {
-            for (fold, part) in prepared.iter().enumerate() {
-                specs.push(part.spec(network, member_seed(seed, fold))?);
+    for entry in portfolio {
+        if let Kind::Network(network) = &entry.kind {
+            for (number, fold) in network_folds.iter().enumerate() {
+                specs.push(fold.spec(network, member_seed(context.seed(), number))?);
             }
         }
     }
     let results: Vec<RunResult> =
         run_all(&specs, watch, |_, _| {}).into_iter().collect::<Result<_, _>>()?;
     if results.iter().any(|result| result.outcome == Outcome::Cancelled) {
-        return Ok(None);
+        return Err(windlass_table::Error::Interrupted.into());
     }
     let mut results = results.into_iter();
-    let mut all_members: Vec<Vec<EnsembleMember>> = vec![];
-    for idea in ideas {
-        all_members.push(match &idea.kind {
+    let mut fitted = vec![];
+    for entry in portfolio {
+        let members: Vec<EnsembleMember> = match &entry.kind {
             Kind::Network(_) => {
-                let networks = results.by_ref().take(parts.len());
-                prepared.iter().zip(networks).map(|(p, r)| p.member(r.network, 1.0)).collect()
+                let networks = results.by_ref().take(folds.len());
+                let trained = network_folds.iter().zip(networks);
+                trained.map(|(fold, result)| fold.member(result.network, 1.0)).collect()
             }
-            kind => parts
+            kind => folds
                 .par_iter()
-                .map(|part| Ok(task.fit(&part.train, kind)?.0))
+                .map(|fold| Ok(context.fit(&fold.train, kind)?.0))
                 .collect::<Result<_>>()?,
-        });
-    }
-    let mut pool = vec![];
-    for (idea, members) in ideas.iter().zip(all_members) {
-        let judged = task.judge(&members, &parts)?.expect("parts are held out");
-        pool.push(FittedEntry { idea: idea.clone(), members, judged });
-    }
-    Ok(Some((pool, notes)))
-}
-
-/// Shares of candidates.
-struct Blend {
-    shares: Vec<f64>,
-    /// For every held-out row the prediction with shares that were chosen without its part.
-    honest: Array2<f64>,
-}
-
-impl Blend {
-    fn of(pool: &[FittedEntry], sides: &[Fold]) -> Self {
-        let truth = &pool[0].judged;
-        let spread =
-            truth.y.var_axis(Axis(0), 0.0).mapv(|variance| variance.max(f64::MIN_POSITIVE));
-        // Products of the errors of every two candidates, for each part.
-        let mut products: Vec<Array2<f64>> = vec![];
-        let mut first = 0;
-        for part in sides {
-            let rows = first..first + part.held.len();
-            first = rows.end;
-            products.push(Array2::from_shape_fn((pool.len(), pool.len()), |(a, b)| {
-                let off = |of: usize, row: usize, target: usize| {
-                    pool[of].judged.predicted[(row, target)] - truth.y[(row, target)]
-                };
-                let mut sum = 0.0;
-                for row in rows.clone() {
-                    let weight = truth.weights.as_ref().map_or(1.0, |weights| weights[row]);
-                    for target in 0..truth.y.ncols() {
-                        sum += weight * off(a, row, target) * off(b, row, target) / spread[target];
-                    }
-                }
-                sum
-            }));
-        }
-        let all =
-            products.iter().fold(Array2::zeros((pool.len(), pool.len())), |sum, one| sum + one);
-        let mut shares = vec![0.0; pool.len()];
-        let mut honest = Array2::zeros(truth.y.raw_dim());
-        let mut first = 0;
-        for (part, product) in sides.iter().zip(&products) {
-            let chosen = greedy(&(&all - product));
-            for (share, chosen) in shares.iter_mut().zip(&chosen) {
-                *share += chosen / sides.len() as f64;
-            }
-            for row in first..first + part.held.len() {
-                for (tried, chosen) in pool.iter().zip(&chosen) {
-                    let mut row_of = honest.row_mut(row);
-                    row_of.scaled_add(*chosen, &tried.judged.predicted.row(row));
-                }
-            }
-            first += part.held.len();
-        }
-        Self { shares, honest }
-    }
-}
-
-/// Shares that make an error least, found one step at a time: each step adds the candidate that helps most,
-/// perhaps again.
-fn greedy(products: &Array2<f64>) -> Vec<f64> {
-    const STEPS: usize = 20;
-    let count = products.nrows();
-    let mut taken = vec![0.0; count];
-    // Σ over those taken of their products with each candidate, and of all with all.
-    let (mut with, mut within) = (vec![0.0; count], 0.0);
-    for step in 0..STEPS {
-        let error = |one: usize| {
-            let sum: f64 = within + 2.0 * with[one] + products[(one, one)];
-            sum / ((step + 1) * (step + 1)) as f64
         };
-        let best = (0..count).min_by(|&a, &b| error(a).total_cmp(&error(b))).expect("candidates");
-        within += 2.0 * with[best] + products[(best, best)];
-        taken[best] += 1.0;
-        for (one, with) in with.iter_mut().enumerate() {
-            *with += products[(one, best)];
-        }
+        let predictions = context.out_of_fold_predictions(&members, &folds)?;
+        let predictions = predictions.expect("every fold holds out rows");
+        fitted.push(FittedEntry { entry: entry.clone(), members, predictions });
     }
-    taken.iter().map(|taken| taken / STEPS as f64).collect()
+    Ok((fitted, merge_notes(notes)))
 }
 
 /// The group with the largest error.
 fn worst_group(
     rows: &RecordBatch,
     column: &str,
-    judged: &OofPredictions,
+    predictions: &OofPredictions,
 ) -> Result<(String, Metrics)> {
-    let groups = groups_of(rows, column)?;
-    let of = |(name, rows): (Option<String>, Vec<usize>)| {
-        let pick = |of: &Array2<f64>| of.select(Axis(0), &rows);
-        let weights: Option<Vec<f64>> =
-            judged.weights.as_ref().map(|all| rows.iter().map(|&row| all[row]).collect());
-        let metrics = Metrics::of(&pick(&judged.y), &pick(&judged.predicted), weights.as_deref());
-        (name.unwrap_or_else(|| "(missing)".into()), metrics)
+    let metrics = |(name, rows): (Option<String>, Vec<usize>)| {
+        let pick = |all: &Array2<f64>| all.select(Axis(0), &rows);
+        let group = OofPredictions {
+            y: pick(&predictions.y),
+            predicted: pick(&predictions.predicted),
+            weights: predictions
+                .weights
+                .as_ref()
+                .map(|all| rows.iter().map(|&row| all[row]).collect()),
+        };
+        (name.unwrap_or_else(|| "(missing)".into()), group.metrics())
     };
-    let worst = groups.into_iter().map(of).max_by(|a, b| a.1.rmse.total_cmp(&b.1.rmse));
-    Ok(worst.expect("two groups at least"))
+    let groups = groups_of(rows, column)?.into_iter().map(metrics);
+    Ok(groups.max_by(|a, b| a.1.rmse.total_cmp(&b.1.rmse)).expect("two groups at least"))
 }
 
-/// The third of the groups whose means lie farthest from those of all rows.
-fn farthest(task: &Task<'_>, column: &str) -> Result<BTreeMap<String, Vec<usize>>> {
-    let batch = &task.frame.batch;
-    let part = FoldBatches { train: batch.clone(), valid: None };
-    let (prepared, _) = task.prepare(&part)?;
-    let x = prepared.features().mapv(f64::from);
+/// The third of the groups whose means are farthest from the mean of all rows, with their rows.
+fn farthest_groups(context: &FitContext<'_>, column: &str) -> Result<BTreeMap<String, Vec<usize>>> {
+    let batch = &context.train.table.batch;
+    let whole = FoldBatches { train: batch.clone(), valid: None };
+    let x = NetworkFold::new(context, &whole)?.0.train.x().mapv(f64::from);
     let mean = x.mean_axis(Axis(0)).expect("there are rows");
     let mut groups: Vec<(f64, String, Vec<usize>)> = groups_of(batch, column)?
         .into_iter()
         .map(|(name, rows)| {
             let own = x.select(Axis(0), &rows).mean_axis(Axis(0)).expect("a row at least");
-            let far = (&own - &mean).mapv(|off| off * off).sum();
-            (far, name.unwrap_or_else(|| "(missing)".into()), rows)
+            let distance = (&own - &mean).mapv(|off| off * off).sum();
+            (distance, name.unwrap_or_else(|| "(missing)".into()), rows)
         })
         .collect();
     groups.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
@@ -402,47 +271,41 @@ fn farthest(task: &Task<'_>, column: &str) -> Result<BTreeMap<String, Vec<usize>
     Ok(groups.into_iter().take(third).map(|(_, name, rows)| (name, rows)).collect())
 }
 
-/// Learns from the groups that are near to each other and judges by those that are far: what larger shifts
-/// than those learnt from do to candidates with and without anchors.
-fn against_shifts(
-    task: &Task<'_>,
+/// Trains on the groups that are near to each other and tests on those that are far, with and without
+/// anchors. Returns the errors, the best entry with anchors and the number of fits.
+fn compare_on_far_groups(
+    context: &FitContext<'_>,
     column: &str,
-    far: &BTreeMap<String, Vec<usize>>,
     watch: &dyn Watch,
 ) -> Result<(FarGroups, PortfolioEntry, usize)> {
     let split = Split::Groups(column.to_owned());
-    let mut held: Vec<usize> = far.values().flatten().copied().collect();
-    held.sort_unstable();
-    let rows = task.frame.batch.num_rows();
-    let train = (0..rows).filter(|row| held.binary_search(row).is_err()).collect();
-    let sides = [Fold { train, held }];
+    let far = farthest_groups(context, column)?;
+    let rows = context.train.table.batch.num_rows();
+    let fold = Fold::holding_out(far.values().flatten().copied().collect(), rows);
     let domain = || AnchorSource::Column(column.to_owned());
-    let plain: Vec<PortfolioEntry> = portfolio(rows, &split);
-    let mut ideas = plain.clone();
+    let mut entries = portfolio(rows, &split);
+    let plain = entries.len();
     for gamma in [2.0, 5.0, 10.0, 30.0, 100.0] {
         let (anchors, clusters) = (domain(), ClusterCount::Auto);
         let kind = Kind::Anchor { anchors, clusters, gamma, penalty: 0.0 };
-        ideas.push(PortfolioEntry { name: format!("anchor regression, γ = {gamma}"), kind });
+        entries.push(PortfolioEntry { name: format!("anchor regression, γ = {gamma}"), kind });
     }
     for gamma in [2.0, 5.0, 10.0] {
         let augment = ada(domain(), GammaDistribution::List(vec![gamma]), 0);
-        ideas.push(PortfolioEntry::network(1e-3, 0.2, Some(augment), &split));
+        entries.push(PortfolioEntry::network(1e-3, 0.2, Some(augment), &split));
     }
-    let seed = Seed(task.recipe.seed);
-    let Some((pool, _)) = attempt(task, &ideas, &sides, seed, watch)? else {
-        return Err(windlass_table::Error::Interrupted.into());
-    };
+    let (fitted, _) = fit_portfolio(context, &entries, &[fold], watch)?;
     let best = |from: &[FittedEntry]| {
-        let error = |tried: &FittedEntry| tried.judged.metrics().rmse;
-        let best = from.iter().min_by(|a, b| error(a).total_cmp(&error(b))).expect("candidates");
-        (best.idea.clone(), error(best))
+        let error = |fitted: &FittedEntry| fitted.predictions.metrics().rmse;
+        let best = from.iter().min_by(|a, b| error(a).total_cmp(&error(b))).expect("an entry");
+        (best.entry.clone(), error(best))
     };
-    let (without, with) = pool.split_at(plain.len());
-    let (plain, anchored) = (best(without), best(with));
+    let (plain, anchored) = fitted.split_at(plain);
+    let (plain, anchored) = (best(plain), best(anchored));
     let report = FarGroups {
         groups: far.keys().cloned().collect(),
         plain: (plain.0.name, plain.1),
         anchored: (anchored.0.name.clone(), anchored.1),
     };
-    Ok((report, anchored.0, ideas.len()))
+    Ok((report, anchored.0, entries.len()))
 }

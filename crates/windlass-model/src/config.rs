@@ -1,33 +1,35 @@
-//! What to make of a table: everything that decides a model.
+//! Everything that decides a model.
 
 use serde::{Deserialize, Serialize};
 use windlass_table::{AnchorSource, ClusterCount, Columns, MethodConfig};
-use windlass_train::{Activation, FittedOn, Training};
+use windlass_train::{Activation, FittedOn, TrainConfig};
 
-use crate::{ForestSettings, Scaling, Split};
+use crate::forest::ForestSettings;
+use crate::preprocessing::Scaling;
+use crate::split::Split;
 
 /// Everything that decides a model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModelConfig {
-    /// Which columns are what.
+    /// The roles of columns.
     pub columns: Columns,
-    /// Leave out rows without a finite target instead of refusing them.
+    /// Drop rows without a finite target instead of refusing them.
     pub drop_missing_target: bool,
-    /// What continuous columns are brought to.
+    /// Scaling of continuous columns.
     pub scaling: Scaling,
-    /// What targets are brought to; undone in predictions.
+    /// Scaling of targets; undone in predictions.
     pub target_scaling: Scaling,
     /// The kind of model.
     pub kind: Kind,
-    /// Rows that are made before anything is learnt.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub enlarge: Option<PreAugmentConfig>,
-    /// What random numbers depend on.
+    /// Synthetic rows that are added before training.
+    #[serde(default, rename = "enlarge", skip_serializing_if = "Option::is_none")]
+    pub pre_augment: Option<PreAugmentConfig>,
+    /// The seed of all randomness.
     pub seed: u64,
 }
 
-/// Rows that are made before anything is learnt, from scaled features and targets.
+/// Synthetic rows that are added before training, from scaled features and targets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PreAugmentConfig {
@@ -41,39 +43,39 @@ pub struct PreAugmentConfig {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// A dense network, or a committee of them.
+    /// A dense network, or an ensemble of them.
     Network(Box<NetworkConfig>),
-    /// A linear model with a penalty on its coefficients.
+    /// Ridge regression.
     Ridge {
-        /// The penalty.
+        /// The penalty on squared coefficients.
         penalty: f64,
     },
     /// Anchor regression.
     Anchor {
-        /// Which rows belong together.
+        /// The source of the groups of rows.
         anchors: AnchorSource,
-        /// How many groups, where they are found.
+        /// Number of groups, if they are found by k-means or binning.
         clusters: ClusterCount,
-        /// How strong shifts along the anchors are expected to be.
+        /// Strength γ of the shifts along the anchors to protect against.
         gamma: f64,
-        /// A penalty on the coefficients.
+        /// The penalty on squared coefficients.
         penalty: f64,
     },
     /// A random forest.
     Forest(ForestSettings),
-    /// What held-out rows say is best, or an average of several.
+    /// The ensemble with the least cross-validation error.
     Auto(AutoConfig),
 }
 
-/// A choice among models by rows held out in turn.
+/// Automatic selection by cross-validation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AutoConfig {
-    /// The parts that are held out in turn.
+    /// Number of folds.
     pub folds: usize,
-    /// Which rows may not be on both sides.
+    /// How rows are held out.
     pub split: Split,
-    /// Choose for shifts between groups that are larger than those in the table.
+    /// Select for larger shifts between groups than those in the table.
     pub larger_shifts: bool,
 }
 
@@ -83,18 +85,18 @@ pub struct AutoConfig {
 pub struct NetworkConfig {
     /// Units of every hidden layer.
     pub hidden: Vec<usize>,
-    /// What they do.
+    /// The activation function of hidden layers.
     pub activation: Activation,
-    /// How it is trained.
-    pub training: Training,
+    /// The training loop.
+    pub training: TrainConfig,
     /// Augmentation inside the loop.
     pub augment: Option<InLoopAugmentConfig>,
-    /// Rows that the best epoch is chosen by.
+    /// Validation rows, which choose the best epoch.
     pub valid: Validation,
-    /// Which of them may not be learnt from.
+    /// How validation rows are held out.
     #[serde(default)]
     pub split: Split,
-    /// What the choice of validation rows depends on, if not on the seed of all else.
+    /// The seed of the choice of validation rows, if other than that of the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub valid_seed: Option<u64>,
 }
@@ -105,24 +107,26 @@ pub struct NetworkConfig {
 pub struct InLoopAugmentConfig {
     /// The method.
     pub method: MethodConfig,
-    /// After which hidden layer; 0 is the input.
+    /// The hidden layer after which rows are mixed; 0 is the input.
     pub layer: usize,
-    /// Whether rows stay in the batch beside their synthetic ones.
+    /// Whether original rows stay in the batch.
     pub originals: bool,
-    /// What groups and partners are found in.
+    /// The rows that groups and partners are found in.
     pub fitted_on: FittedOn,
 }
 
-/// Rows that the best epoch is chosen by.
+/// Validation rows, which choose the best epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Validation {
-    /// None: the last epoch it is.
+    /// None: the last epoch is kept.
     None,
-    /// A share of the rows.
-    Share(f64),
-    /// Rows of a table of their own.
-    Given,
-    /// Each of so many parts of the rows in turn: a committee, whose members are averaged.
+    /// A fraction of the rows.
+    #[serde(rename = "share")]
+    Fraction(f64),
+    /// A table of their own.
+    #[serde(rename = "given")]
+    Table,
+    /// Cross-validation with this many folds: an ensemble of a network per fold.
     Folds(usize),
 }

@@ -1,64 +1,58 @@
-//! Rows as models see them.
+//! Rows of a table as the matrices that models are fitted on.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use ndarray::Array2;
-use windlass::{Copies, Plan, Samples, Seed};
+use windlass::{Copies, Dataset, Plan, Seed};
 use windlass_table::LoadedTable;
 
 use crate::config::PreAugmentConfig;
-use crate::preprocessing::weights;
-use crate::{Preprocessing, Result, groups};
+use crate::preprocessing::{Preprocessing, row_weights};
+use crate::{Result, groups};
 
-/// Scaled features and targets, and how much rows count.
-pub(crate) struct Numbers {
-    pub(crate) x: Array2<f64>,
-    pub(crate) y: Array2<f64>,
-    pub(crate) weights: Option<Vec<f64>>,
+/// A table and the file that it was read from, which errors name.
+#[derive(Debug, Clone, Copy)]
+pub struct NamedTable<'a> {
+    /// The rows.
+    pub table: &'a LoadedTable,
+    /// The file.
+    pub path: &'a Path,
 }
 
-impl Numbers {
-    /// The numbers of some rows of a table.
-    pub(crate) fn of(
-        frame: &LoadedTable,
-        rows: &RecordBatch,
-        path: &Path,
-        preparation: &Preprocessing,
-    ) -> Result<Self> {
-        Ok(Self {
-            x: preparation.features(rows, path, 0)?,
-            y: preparation.scaled_targets(rows),
-            weights: weights(frame, rows, path)?,
-        })
-    }
-
-    /// The same, as methods take them.
-    pub(crate) fn samples(&self) -> Result<Samples<'_>> {
-        let samples = Samples::new(self.x.view(), self.y.view())?;
-        Ok(match &self.weights {
-            Some(weights) => samples.with_weights(weights)?,
-            None => samples,
-        })
-    }
-
-    /// With synthetic rows behind them, each of which counts as much as the row it was made of.
-    pub(crate) fn enlarged(
+impl NamedTable<'_> {
+    /// Scaled features and targets of some rows, with the weights in the weight column of this table.
+    pub(crate) fn dataset(
         self,
         rows: &RecordBatch,
-        enlarge: &PreAugmentConfig,
-        seed: Seed,
-    ) -> Result<Self> {
-        let fitted = groups::method(rows, &enlarge.method)?.fit(&self.samples()?, seed)?;
-        let plan = Plan::draw(fitted.as_ref(), Copies::new(enlarge.copies), seed)?;
-        let source = |row: usize| plan.origin(row).map_or(0, |origin| origin.source);
-        let of_rows = |weights: Vec<f64>| -> Vec<f64> {
-            (0..plan.rows()).map(|row| weights[source(row)]).collect()
-        };
-        Ok(Self {
-            x: plan.features(self.x.view())?,
-            y: plan.targets(self.y.view())?,
-            weights: self.weights.map(of_rows),
-        })
+        preprocessing: &Preprocessing,
+    ) -> Result<Dataset> {
+        let x = preprocessing.features(rows, self.path, 0)?;
+        let y = preprocessing.scaled_targets(rows);
+        Ok(Dataset::new(x, y, row_weights(self.table, rows, self.path)?)?)
     }
+}
+
+/// A data set followed by synthetic rows, each with the weight of its source row.
+pub(crate) fn pre_augmented(
+    dataset: &Dataset,
+    rows: &RecordBatch,
+    config: &PreAugmentConfig,
+    seed: Seed,
+) -> Result<Dataset> {
+    let fitted = groups::method(rows, &config.method)?.fit(&dataset.samples(), seed)?;
+    let plan = Plan::draw(fitted.as_ref(), Copies::new(config.copies), seed)?;
+    let source = |row: usize| plan.origin(row).map_or(0, |origin| origin.source);
+    let weights = |all: &[f64]| (0..plan.rows()).map(|row| all[source(row)]).collect();
+    let (x, y) = (plan.features(dataset.x().view())?, plan.targets(dataset.y().view())?);
+    Ok(Dataset::new(x, y, dataset.weights().map(weights))?)
+}
+
+/// The data set in the precision of networks.
+pub(crate) fn to_f32(dataset: &Dataset) -> Result<Arc<Dataset<f32>>> {
+    #[expect(clippy::cast_possible_truncation, reason = "networks have 32 bits")]
+    let narrow = |values: &Array2<f64>| values.mapv(|value| value as f32);
+    let weights = dataset.weights().map(<[f64]>::to_vec);
+    Ok(Arc::new(Dataset::new(narrow(dataset.x()), narrow(dataset.y()), weights)?))
 }

@@ -1,79 +1,91 @@
-//! Anchor regression along γ: coefficients, and the errors inside the groups it was fitted on and in groups
-//! that it has not seen.
-
-use std::path::Path;
+//! Anchor regression along γ: coefficients, and errors on the groups that it was fitted on and on held-out
+//! groups.
 
 use arrow_array::RecordBatch;
 use serde::Serialize;
 use windlass::regress::AnchorRegression;
-use windlass::{Partition, Samples, Seed};
-use windlass_table::{AnchorSource, ClusterCount, Columns, LoadedTable, select};
+use windlass::{Dataset, Partition, Seed};
+use windlass_table::{AnchorSource, ClusterCount, Columns, select};
 
-use crate::preprocessing::weights;
-use crate::{Error, Preprocessing, Result, Scaling, groups};
+use crate::design_matrix::NamedTable;
+use crate::preprocessing::{Input, Preprocessing, Scaling};
+use crate::{Error, Result, groups};
 
-/// Anchor regression for several strengths.
+/// Settings of a [`GammaPath`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct GammaPathConfig {
+    /// The roles of columns.
+    pub columns: Columns,
+    /// The source of the groups of rows.
+    pub anchors: AnchorSource,
+    /// Number of groups, if they are found by k-means or binning.
+    pub clusters: ClusterCount,
+    /// The strengths γ.
+    pub gammas: Vec<f64>,
+    /// The penalty on squared coefficients.
+    pub penalty: f64,
+    /// The seed of k-means.
+    pub seed: u64,
+}
+
+/// Anchor regression for several strengths γ.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GammaPath {
-    /// The numbers that coefficients are for.
+    /// The features that coefficients belong to.
     pub names: Vec<String>,
     /// The target.
     pub target: String,
-    /// The groups.
+    /// Number of groups.
     pub groups: usize,
-    /// The parts in which groups were left out.
+    /// Number of folds in which groups were held out.
     pub folds: usize,
-    /// A row for every strength.
+    /// A row for every γ.
     pub rows: Vec<PathRow>,
-    /// Columns that were left out, and why.
+    /// Columns that were omitted, and why.
     #[serde(skip)]
     pub notes: Vec<String>,
 }
 
-/// One strength.
+/// The regression for one γ.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PathRow {
-    /// The strength.
+    /// The strength γ.
     pub gamma: f64,
     /// The coefficients, in the units of the columns.
     pub coefficients: Vec<f64>,
     /// The intercept.
     pub intercept: f64,
-    /// The root mean squared error on the rows that it was fitted on.
+    /// RMSE on the rows that it was fitted on.
     pub in_groups: f64,
-    /// The same on groups left out of the fit, all together.
+    /// RMSE on held-out groups, all together.
     pub out_of_groups: f64,
-    /// The same on the worst of them.
+    /// RMSE on the worst held-out group.
     pub worst_group: f64,
 }
 
 impl GammaPath {
-    /// Fits the path, then again without each group (of more than ten, without a tenth of them).
-    pub fn fit(
-        (frame, path): (&LoadedTable, &Path),
-        columns: &Columns,
-        (anchors, clusters): (&AnchorSource, ClusterCount),
-        gammas: &[f64],
-        penalty: f64,
-        seed: u64,
-    ) -> Result<Self> {
-        const MOST_FOLDS: usize = 10;
-        if frame.roles.targets().len() > 1 {
+    /// Fits the path, then once more per fold; groups are held out one by one, or in ten folds if there are
+    /// more.
+    pub fn fit(table: NamedTable<'_>, config: &GammaPathConfig) -> Result<Self> {
+        const MAX_FOLDS: usize = 10;
+        let GammaPathConfig { columns, anchors, clusters, gammas, penalty, seed } = config;
+        let batch = &table.table.batch;
+        if table.table.roles.targets().len() > 1 {
             return Err(Error::DoesNotApply { option: "a second --target", to: "regress" });
         }
-        let whole = Fit::new((frame, path), &frame.batch, columns)?;
-        let partition =
-            groups::of(&frame.batch, &whole.samples()?, (anchors, clusters), Seed(seed))?;
-        let names = whole.preparation.names();
-        let regression = AnchorRegression::new(1.0).penalty(penalty);
-        let points = regression.path(&whole.samples()?, partition.as_ref(), gammas)?;
+        let whole = FitRows::new(table, batch, columns)?;
+        let samples = whole.dataset.samples();
+        let partition = groups::of(batch, &samples, (anchors, *clusters), Seed(*seed))?;
+        let names = whole.preprocessing.names();
+        let regression = AnchorRegression::new(1.0).penalty(*penalty);
+        let points = regression.path(&samples, partition.as_ref(), gammas)?;
         let filled: Vec<usize> =
             (0..partition.groups()).filter(|&group| partition.sizes()[group] > 0).collect();
         if filled.len() < 2 {
             return Err(Error::OneGroup);
         }
-        let folds = filled.len().min(MOST_FOLDS);
-        // Squared errors of every strength, by group.
+        let folds = filled.len().min(MAX_FOLDS);
+        // Sums of squared errors for every γ, by group.
         let mut squares = vec![vec![0.0; partition.groups()]; gammas.len()];
         for fold in 0..folds {
             let held = |row: &usize| {
@@ -81,33 +93,33 @@ impl GammaPath {
                 filled
                     .iter()
                     .position(|&other| other == group)
-                    .is_some_and(|place| place % folds == fold)
+                    .is_some_and(|index| index % folds == fold)
             };
-            let (out, kept): (Vec<usize>, Vec<usize>) = (0..partition.rows()).partition(held);
-            let fit = Fit::new((frame, path), &select(&frame.batch, &kept), columns)?;
-            let labels: Vec<u32> = kept.iter().map(|&row| partition.labels()[row]).collect();
+            let (held_out, train): (Vec<usize>, Vec<usize>) = (0..partition.rows()).partition(held);
+            let fit = FitRows::new(table, &select(batch, &train), columns)?;
+            let labels: Vec<u32> = train.iter().map(|&row| partition.labels()[row]).collect();
             let own = Partition::of_categories(&labels)?;
-            let points = regression.path(&fit.samples()?, &own, gammas)?;
-            let test = select(&frame.batch, &out);
-            let x = fit.preparation.features(&test, path, 0)?;
-            let y = fit.preparation.raw_targets(&test);
+            let points = regression.path(&fit.dataset.samples(), &own, gammas)?;
+            let test = select(batch, &held_out);
+            let x = fit.preprocessing.features(&test, table.path, 0)?;
+            let y = fit.preprocessing.raw_targets(&test);
             for (squares, point) in squares.iter_mut().zip(&points) {
-                let predicted = fit.preparation.unscaled(point.model.predict(x.view())?.view());
-                for (place, &row) in out.iter().enumerate() {
+                let predicted = fit.preprocessing.unscale(point.model.predict(x.view())?.view());
+                for (index, &row) in held_out.iter().enumerate() {
                     let group = partition.labels()[row] as usize;
-                    squares[group] += (predicted[(place, 0)] - y[(place, 0)]).powi(2);
+                    squares[group] += (predicted[(index, 0)] - y[(index, 0)]).powi(2);
                 }
             }
         }
-        let y = whole.preparation.raw_targets(&frame.batch);
+        let y = whole.preprocessing.raw_targets(batch);
         let mut rows = vec![];
         for (point, squares) in points.iter().zip(&squares) {
-            let predicted = point.model.predict(whole.x.view())?;
-            let predicted = whole.preparation.unscaled(predicted.view());
+            let predicted = point.model.predict(whole.dataset.x().view())?;
+            let predicted = whole.preprocessing.unscale(predicted.view());
             let inside: f64 = (&predicted - &y).mapv(|off| off * off).sum();
             let count = partition.rows() as f64;
             let worst = filled.iter().map(|&g| squares[g] / partition.sizes()[g] as f64);
-            let (coefficients, intercept) = whole.in_units(point);
+            let (coefficients, intercept) = whole.coefficients_in_units(point);
             rows.push(PathRow {
                 gamma: point.gamma,
                 coefficients,
@@ -117,53 +129,38 @@ impl GammaPath {
                 worst_group: worst.fold(0.0, f64::max).sqrt(),
             });
         }
-        let target = whole.preparation.targets[0].name.clone();
+        let target = whole.preprocessing.targets[0].name.clone();
         let (groups, notes) = (filled.len(), whole.notes);
         Ok(Self { names, target, groups, folds, rows, notes })
     }
 }
 
 /// Rows that a regression is fitted on.
-struct Fit {
-    preparation: Preprocessing,
+struct FitRows {
+    preprocessing: Preprocessing,
     notes: Vec<String>,
-    x: ndarray::Array2<f64>,
-    y: ndarray::Array2<f64>,
-    weights: Option<Vec<f64>>,
+    dataset: Dataset,
 }
 
-impl Fit {
-    fn new(
-        (frame, path): (&LoadedTable, &Path),
-        rows: &RecordBatch,
-        columns: &Columns,
-    ) -> Result<Self> {
-        let scalings = (Scaling::Standard, Scaling::Standard);
-        let (preparation, notes) = Preprocessing::fit(frame, rows, columns, scalings)?;
-        let x = preparation.features(rows, path, 0)?;
-        let y = preparation.scaled_targets(rows);
-        let weights = weights(frame, rows, path)?;
-        Ok(Self { preparation, notes, x, y, weights })
-    }
-
-    fn samples(&self) -> Result<Samples<'_>> {
-        let samples = Samples::new(self.x.view(), self.y.view())?;
-        Ok(match &self.weights {
-            Some(weights) => samples.with_weights(weights)?,
-            None => samples,
-        })
+impl FitRows {
+    fn new(table: NamedTable<'_>, rows: &RecordBatch, columns: &Columns) -> Result<Self> {
+        let scaling = Scaling::Standard;
+        let (preprocessing, notes) =
+            Preprocessing::fit(table.table, rows, columns, scaling, scaling)?;
+        let dataset = table.dataset(rows, &preprocessing)?;
+        Ok(Self { preprocessing, notes, dataset })
     }
 
     /// Coefficients and intercept in the units of the columns.
-    fn in_units(&self, point: &windlass::regress::PathPoint) -> (Vec<f64>, f64) {
-        let target = self.preparation.targets[0].scale;
+    fn coefficients_in_units(&self, point: &windlass::regress::PathPoint) -> (Vec<f64>, f64) {
+        let target = self.preprocessing.targets[0].scale;
         let (b, mut c) = (point.model.coefficients(), point.model.intercept()[0]);
         let (mut at, mut out) = (0, vec![]);
-        for input in &self.preparation.inputs {
-            for place in 0..input.width() {
-                let coefficient = b[(at + place, 0)];
+        for input in &self.preprocessing.inputs {
+            for index in 0..input.width() {
+                let coefficient = b[(at + index, 0)];
                 out.push(match input {
-                    crate::Input::Continuous { scale, .. } if place == 0 => {
+                    Input::Continuous { scale, .. } if index == 0 => {
                         c -= coefficient * scale.offset / scale.scale;
                         coefficient * target.scale / scale.scale
                     }

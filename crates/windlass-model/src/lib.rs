@@ -1,18 +1,23 @@
-//! Models of tables: preprocessing, networks and linear models, in one file.
+//! Models of tables: preprocessing, networks, linear models and forests, in one file.
 //!
-//! A [`ModelConfig`] says what to make of a table; [`Model::train`] makes it; [`Model::predict`] takes rows of any
-//! table that has its columns. What is done to rows before is part of the model, fitted on its training
-//! rows only. [`Model::to_bytes`] is a safetensors file with a [`ModelMetadata`] in its metadata;
-//! [`onnx::export`] is the same for other programs.
+//! [`Model::train`] fits the model that a [`ModelConfig`] describes; [`Model::predict`] takes rows of any table
+//! that has its columns. Preprocessing is part of the model and fitted on its training rows only.
+//! [`Model::to_bytes`] is a safetensors file with a [`ModelMetadata`] in its metadata; [`onnx::export`] is
+//! the same for other programs.
 
 mod auto;
 mod config;
 mod design_matrix;
+mod ensemble;
 mod error;
+mod fit;
 mod forest;
 mod gamma_path;
 mod groups;
+mod metadata;
+mod metrics;
 mod model;
+mod network;
 pub mod onnx;
 mod options;
 mod preprocessing;
@@ -20,15 +25,20 @@ mod serialize;
 mod split;
 mod train;
 
-pub use auto::{Choice, FarGroups, PortfolioResult};
 pub use config::{
     AutoConfig, InLoopAugmentConfig, Kind, ModelConfig, NetworkConfig, PreAugmentConfig, Validation,
 };
+pub use design_matrix::NamedTable;
 pub use error::{Error, Result};
+pub use fit::Trained;
 pub use forest::{Forest, ForestArrays, ForestSettings};
-pub use gamma_path::{GammaPath, PathRow};
-pub use model::{EstimatorMetadata, MemberMetadata, Model, ModelMetadata, Predicted};
-pub use options::{ActivationName, NetworkOptions, OptimizerName, loss};
-pub use preprocessing::{FittedScaling, Input, Preprocessing, Scaling, Target, Unknown, weights};
+pub use gamma_path::{GammaPath, GammaPathConfig, PathRow};
+pub use metadata::{
+    AutoSelection, EstimatorMetadata, FarGroups, MemberMetadata, ModelMetadata, PortfolioResult,
+};
+pub use metrics::Metrics;
+pub use model::{Model, Predictions};
+pub use network::Checkpoint;
+pub use options::{ActivationName, NetworkOptions, OptimizerName, parse_loss};
+pub use preprocessing::{FittedScaling, Input, Preprocessing, Scaling, Target, row_weights};
 pub use split::{Fold, Split, groups_of};
-pub use train::{Checkpoint, Metrics, Trained};

@@ -1,31 +1,32 @@
-//! A model for other programs: ONNX, with the preprocessing inside.
+//! Export of models to ONNX, with the preprocessing inside.
 //!
-//! The graph takes `continuous` (double, a column for each continuous column of the table, NaN where a value is
-//! missing) and, if the model has categories, `categories` (float, 1 for the level of a row). The names of the
-//! columns of both are in the file's metadata, under `continuous` and `categories`. It gives
-//! `prediction` and, for a committee, `prediction_sd`, a column for every target, in their units.
+//! Inputs of the graph are `continuous` (double, a column for each continuous column of the table, NaN for a
+//! missing value) and, if the model has categorical columns, `categories` (float, one-hot). The names of the
+//! columns of both are in the file's metadata, under `continuous` and `categories`. Outputs are `prediction`
+//! and, for an ensemble, `prediction_sd`, with a column for every target, in its units.
 //!
-//! Only what such graphs need of the format's messages is written here: a protocol buffer is a list of
+//! This module writes only those messages of the format that such graphs need: a protocol buffer is a list of
 //! numbered fields, and a library for all of them would be larger than the rest of this crate.
 
-use windlass_train::Activation;
+use windlass_train::{Activation, LayerParameters};
 
-use crate::model::{EnsembleMember, Estimator};
-use crate::{Forest, Input, Model, Preprocessing};
+use crate::forest::Forest;
+use crate::model::{EnsembleMember, Estimator, Model};
+use crate::preprocessing::{FittedScaling, Input, Preprocessing};
 
 const IR_VERSION: u64 = 9;
 const OPSET: u64 = 18;
-/// Trees are operations of another set.
+/// Tree ensembles are in an operator set of their own.
 const TREES: &str = "TreeEnsembleRegressor";
 const TREES_DOMAIN: &str = "ai.onnx.ml";
 const TREES_OPSET: u64 = 3;
 
-/// Types of numbers.
+/// Element types of tensors.
 const FLOAT: u64 = 1;
 const INT64: u64 = 7;
 const DOUBLE: u64 = 11;
 
-/// A message that is being written.
+/// A protocol buffer message in its wire format.
 #[derive(Default)]
 struct Message(Vec<u8>);
 
@@ -63,7 +64,6 @@ impl Message {
     }
 }
 
-/// A graph that is being written.
 #[derive(Default)]
 struct Graph {
     nodes: Vec<Message>,
@@ -145,7 +145,7 @@ impl Graph {
         format!("{what}_{}", self.names)
     }
 
-    /// Adds an operation and gives the name of its result.
+    /// Adds an operation and returns the name of its output.
     fn node(&mut self, operation: &str, inputs: &[&str], attributes: &[Attribute<'_>]) -> String {
         let output = self.name(&operation.to_lowercase());
         self.node_to(operation, inputs, attributes, &output);
@@ -190,14 +190,14 @@ impl Graph {
         self.constant(dims, FLOAT, &raw)
     }
 
-    /// Some columns.
+    /// Selects columns.
     fn columns(&mut self, of: &str, places: &[usize]) -> String {
         let raw: Vec<u8> = places.iter().flat_map(|&place| (place as u64).to_le_bytes()).collect();
         let places = self.constant(&[places.len()], INT64, &raw);
         self.node("Gather", &[of, &places], &[Attribute::Int("axis", 1)])
     }
 
-    /// The sum of at least one; runtimes have no sum of many doubles.
+    /// The weighted sum of at least one term; runtimes have no sum of many doubles.
     fn weighted_sum(&mut self, terms: &[String], weights: &[f64]) -> String {
         let mut sum: Option<String> = None;
         for (term, &weight) in terms.iter().zip(weights) {
@@ -216,7 +216,7 @@ impl Graph {
     }
 }
 
-/// The columns that any member reads.
+/// The columns that any member uses.
 #[derive(Default)]
 struct Columns {
     continuous: Vec<String>,
@@ -224,9 +224,9 @@ struct Columns {
 }
 
 impl Columns {
-    fn of(model: &Model) -> Self {
+    fn new(model: &Model) -> Self {
         let mut columns = Self::default();
-        for input in model.members.iter().flat_map(|member| &member.preparation.inputs) {
+        for input in model.members.iter().flat_map(|member| &member.preprocessing.inputs) {
             match input {
                 Input::Continuous { name, .. } => {
                     if !columns.continuous.contains(name) {
@@ -259,7 +259,7 @@ impl Columns {
 /// The bytes of an ONNX file.
 #[must_use]
 pub fn export(model: &Model) -> Vec<u8> {
-    let columns = Columns::of(model);
+    let columns = Columns::new(model);
     let mut graph = Graph::default();
     let predicted: Vec<String> =
         model.members.iter().map(|member| predict(&mut graph, member, &columns)).collect();
@@ -360,22 +360,23 @@ fn value_info(name: &str, data_type: u64, width: usize) -> Message {
 
 /// The predictions of a member, in the units of the targets.
 fn predict(graph: &mut Graph, member: &EnsembleMember, columns: &Columns) -> String {
-    let (features, order) = features(graph, &member.preparation, columns);
-    let scaled = match &member.body {
+    let (features, order) = features(graph, &member.preprocessing, columns);
+    let scaled = match &member.estimator {
         Estimator::Network(network) => {
             let mut x = graph.cast(&features, FLOAT);
             let parameters = network.to_parameters();
             let last = parameters.len() - 1;
-            for (place, (weights, bias)) in parameters.into_iter().enumerate() {
+            for (layer, parameters) in parameters.into_iter().enumerate() {
+                let LayerParameters { weights, bias } = parameters;
                 let dims = weights.shape().to_vec();
-                let weights: Vec<f32> = match place {
+                let weights: Vec<f32> = match layer {
                     0 => weights.select(ndarray::Axis(1), &order).into_iter().collect(),
                     _ => weights.into_iter().collect(),
                 };
                 let weights = graph.floats(&dims, &weights);
                 let bias = graph.floats(&[bias.len()], &bias);
                 x = graph.node("Gemm", &[&x, &weights, &bias], &[Attribute::Int("transB", 1)]);
-                if place < last {
+                if layer < last {
                     x = activate(graph, &x, network.shape().activation);
                 }
             }
@@ -390,8 +391,8 @@ fn predict(graph: &mut Graph, member: &EnsembleMember, columns: &Columns) -> Str
         }
         Estimator::Forest(forest) => predict_forest(graph, forest, &features, &order),
     };
-    let targets = &member.preparation.targets;
-    let list = |of: fn(&crate::FittedScaling) -> f64| -> Vec<f64> {
+    let targets = &member.preprocessing.targets;
+    let list = |of: fn(&FittedScaling) -> f64| -> Vec<f64> {
         targets.iter().map(|target| of(&target.scale)).collect()
     };
     let scale = graph.doubles(&[targets.len()], &list(|scale| scale.scale));
@@ -473,14 +474,14 @@ fn activate(graph: &mut Graph, x: &str, activation: Activation) -> String {
 /// the place that each has in the member's own order.
 fn features(
     graph: &mut Graph,
-    preparation: &Preprocessing,
+    preprocessing: &Preprocessing,
     columns: &Columns,
 ) -> (String, Vec<usize>) {
     let (mut places, mut offsets, mut scales, mut fills) = (vec![], vec![], vec![], vec![]);
     let (mut indicators, mut levels_at) = (vec![], vec![]);
     let (mut values_order, mut missing_order, mut levels_order) = (vec![], vec![], vec![]);
     let mut at = 0;
-    for input in &preparation.inputs {
+    for input in &preprocessing.inputs {
         match input {
             Input::Continuous { name, scale, fill, indicator } => {
                 if *indicator {

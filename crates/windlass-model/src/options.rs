@@ -1,11 +1,13 @@
-//! What a user says of a network, and the training that comes of it. The command and the Python package both ask
-//! here, so they have the same defaults and refusals.
+//! Options of a network as users set them. The command and the Python package share them, and so have the same
+//! defaults and refusals.
 
-use windlass_train::{Activation, Loss, Optimizer, Order, Schedule, Training};
+use windlass_train::{Activation, Loss, Optimizer, Schedule, Shuffle, TrainConfig};
 
-use crate::{Error, NetworkConfig, Result, Split, Validation};
+use crate::config::{NetworkConfig, Validation};
+use crate::split::Split;
+use crate::{Error, Result};
 
-/// What hidden units do, by name.
+/// An activation function, by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "Activation explains each")]
 pub enum ActivationName {
@@ -16,7 +18,7 @@ pub enum ActivationName {
     Identity,
 }
 
-/// How weights follow the gradient, by name.
+/// An optimizer, by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[expect(missing_docs, reason = "Optimizer explains each")]
 pub enum OptimizerName {
@@ -26,7 +28,7 @@ pub enum OptimizerName {
     Sgd,
 }
 
-/// What may be said of a network and its training; `None` stands for the default.
+/// Options of a network and its training; `None` is the default.
 ///
 /// | Option | Default |
 /// | :-- | :-- |
@@ -34,61 +36,61 @@ pub enum OptimizerName {
 /// | `slope` | `0.1`, of leaky ReLU |
 /// | `optimizer` | `AdamW` |
 /// | `momentum` | `0.9`, of SGD |
-/// | `weight_decay` | that of [`Training`] for `AdamW`, else 0 |
-/// | all others | those of [`Training`] |
+/// | `weight_decay` | that of [`TrainConfig`] for `AdamW`, else 0 |
+/// | all others | those of [`TrainConfig`] |
 #[derive(Debug, Clone, PartialEq, Default)]
-#[expect(missing_docs, reason = "Training explains each field")]
+#[expect(missing_docs, reason = "TrainConfig explains each field")]
 pub struct NetworkOptions {
     pub hidden: Option<Vec<usize>>,
     pub activation: Option<ActivationName>,
     pub slope: Option<f32>,
     pub epochs: Option<usize>,
-    pub batch: Option<usize>,
-    pub rate: Option<f64>,
+    pub batch_size: Option<usize>,
+    pub learning_rate: Option<f64>,
     pub schedule: Option<Schedule>,
     pub optimizer: Option<OptimizerName>,
     pub momentum: Option<f64>,
     pub weight_decay: Option<f64>,
-    pub clip: Option<f64>,
+    pub clip_norm: Option<f64>,
     pub loss: Option<Loss>,
     pub patience: Option<usize>,
     pub drop_last: bool,
-    pub order: Option<Order>,
+    pub shuffle: Option<Shuffle>,
 }
 
 impl NetworkOptions {
-    /// The share of rows that choose the epoch, if nothing else is said.
-    pub const VALID: Validation = Validation::Share(0.2);
+    /// The default validation rows.
+    pub const VALID: Validation = Validation::Fraction(0.2);
 
-    /// How the network is trained.
+    /// The training loop.
     #[must_use]
-    pub fn training(&self) -> Training {
-        let usual = Training::default();
+    pub fn training(&self) -> TrainConfig {
+        let default = TrainConfig::default();
         let optimizer = self.optimizer.unwrap_or_default();
-        Training {
-            epochs: self.epochs.unwrap_or(usual.epochs),
-            batch: self.batch.unwrap_or(usual.batch),
+        TrainConfig {
+            epochs: self.epochs.unwrap_or(default.epochs),
+            batch_size: self.batch_size.unwrap_or(default.batch_size),
             drop_last: self.drop_last,
-            order: self.order.unwrap_or(usual.order),
+            shuffle: self.shuffle.unwrap_or(default.shuffle),
             optimizer: match optimizer {
                 OptimizerName::AdamW => Optimizer::adam_w(),
                 OptimizerName::Adam => Optimizer::adam(),
                 OptimizerName::Sgd => Optimizer::Sgd { momentum: self.momentum.unwrap_or(0.9) },
             },
-            rate: self.rate.unwrap_or(usual.rate),
-            schedule: self.schedule.unwrap_or(usual.schedule),
-            // The default is for decay of its own; in the gradient it would be far too strong.
+            learning_rate: self.learning_rate.unwrap_or(default.learning_rate),
+            schedule: self.schedule.unwrap_or(default.schedule),
+            // The default is for decoupled weight decay; in the gradient it would be far too strong.
             weight_decay: self.weight_decay.unwrap_or(match optimizer {
-                OptimizerName::AdamW => usual.weight_decay,
+                OptimizerName::AdamW => default.weight_decay,
                 OptimizerName::Adam | OptimizerName::Sgd => 0.0,
             }),
-            clip: self.clip,
-            loss: self.loss.unwrap_or(usual.loss),
+            clip_norm: self.clip_norm,
+            loss: self.loss.unwrap_or(default.loss),
             patience: self.patience,
         }
     }
 
-    /// The hidden layers, and what their units do.
+    /// The units of the hidden layers, and their activation function.
     #[must_use]
     pub fn hidden_layers(&self) -> (Vec<usize>, Activation) {
         let activation = match self.activation {
@@ -101,7 +103,7 @@ impl NetworkOptions {
         (self.hidden.clone().unwrap_or_else(|| vec![128, 128]), activation)
     }
 
-    /// Refuses options that others make meaningless.
+    /// Refuses options that do not apply to the others.
     pub fn check(&self, valid: Validation) -> Result<()> {
         if self.patience.is_some() && valid == Validation::None {
             return Err(Error::DoesNotApply { option: "--patience", to: "--valid none" });
@@ -117,7 +119,7 @@ impl NetworkOptions {
 
     /// The network, without augmentation.
     #[must_use]
-    pub fn recipe(&self, valid: Validation) -> NetworkConfig {
+    pub fn config(&self, valid: Validation) -> NetworkConfig {
         let (hidden, activation) = self.hidden_layers();
         let (training, split) = (self.training(), Split::Rows);
         NetworkConfig {
@@ -132,8 +134,8 @@ impl NetworkOptions {
     }
 }
 
-/// What is made small: `mse`, `huber` or `huber:DELTA`.
-pub fn loss(text: &str) -> Result<Loss, String> {
+/// A loss function by name: `mse`, `huber` or `huber:DELTA`.
+pub fn parse_loss(text: &str) -> Result<Loss, String> {
     match text.split_once(':') {
         None if text == "mse" => Ok(Loss::Squared),
         None if text == "huber" => Ok(Loss::Huber(1.0)),

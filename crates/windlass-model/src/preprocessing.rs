@@ -1,9 +1,9 @@
-//! From columns to numbers and back: fitted on training rows, kept in the model.
+//! Preprocessing of columns, fitted on training rows and stored in the model.
 //!
-//! | Column | becomes |
+//! | Column | Transformation |
 //! | :-- | :-- |
-//! | continuous | `(x − offset)/scale`; a missing value the mean, and a further number 1 where training rows had missing values |
-//! | categorical | a number for every level, 1 for the row's own; all 0 for a level that was never seen |
+//! | continuous | `(x − offset)/scale`, mean imputation; a missing-value indicator if training rows had missing values |
+//! | categorical | one-hot encoding; all 0 for a level that training rows did not have |
 //! | target | `(y − offset)/scale`, undone in predictions |
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,31 +17,31 @@ use windlass_table::{Columns, LEVELS, LoadedTable, Role, in_words, is_numeric, n
 
 use crate::{Error, Result};
 
-/// What continuous columns are brought to.
+/// Scaling of continuous columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scaling {
-    /// Mean 0 and deviation 1.
+    /// Mean 0 and standard deviation 1.
     #[default]
     Standard,
-    /// From 0 to 1.
+    /// Minimum 0 and maximum 1.
     MinMax,
-    /// Nothing else.
+    /// Unchanged.
     None,
 }
 
 /// `(x − offset)/scale`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct FittedScaling {
-    /// What is taken off.
+    /// Subtracted first.
     pub offset: f64,
-    /// What the rest is divided by.
+    /// Divisor.
     pub scale: f64,
 }
 
 impl FittedScaling {
-    /// Of values and their weights.
-    fn of(values: &[(f64, f64)], scaling: Scaling) -> Self {
+    /// Fits values with their weights.
+    fn fit(values: &[(f64, f64)], scaling: Scaling) -> Self {
         match scaling {
             Scaling::None => Self { offset: 0.0, scale: 1.0 },
             Scaling::Standard => {
@@ -61,7 +61,7 @@ impl FittedScaling {
         }
     }
 
-    fn can_divide(self) -> bool {
+    fn is_usable(self) -> bool {
         self.scale.is_normal() && self.offset.is_finite()
     }
 }
@@ -71,29 +71,29 @@ fn mean(values: &[(f64, f64)]) -> f64 {
     values.iter().map(|(value, weight)| value * weight).sum::<f64>() / total
 }
 
-/// A column that a model reads.
+/// A column that a model uses as a feature.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum Input {
-    /// A number.
+    /// A continuous column.
     Continuous {
         /// The column.
         name: String,
-        /// How it is scaled.
+        /// Its scaling.
         #[serde(flatten)]
         scale: FittedScaling,
-        /// What a missing value counts as.
+        /// The value that replaces missing ones.
         fill: f64,
-        /// Whether a further number says that it was missing.
+        /// Whether a missing-value indicator follows.
         indicator: bool,
     },
-    /// A name.
+    /// A categorical column.
     Categorical {
         /// The column.
         name: String,
-        /// The names that training rows had; `None` for a missing one.
+        /// The sorted levels of the training rows; `None` is a missing value.
         levels: Vec<Option<String>>,
-        /// What the column held, in words.
+        /// A description of its type.
         holds: String,
     },
 }
@@ -107,7 +107,7 @@ impl Input {
         }
     }
 
-    /// The numbers that it becomes.
+    /// Number of columns of the design matrix.
     #[must_use]
     pub fn width(&self) -> usize {
         match self {
@@ -122,28 +122,28 @@ impl Input {
 pub struct Target {
     /// The column.
     pub name: String,
-    /// How it is scaled.
+    /// Its scaling.
     #[serde(flatten)]
     pub scale: FittedScaling,
 }
 
-/// All that is done to a row before a model sees it, and to a prediction after.
+/// Fitted preprocessing of features and targets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Preprocessing {
-    /// What the model reads.
+    /// Columns used as features.
     pub inputs: Vec<Input>,
-    /// What it predicts.
+    /// Columns to predict.
     pub targets: Vec<Target>,
 }
 
-/// Categories that training rows did not have, by column.
-pub type Unknown = Vec<(String, u64)>;
-
-/// How much rows count, by the column of the training table that says so.
-pub fn weights(frame: &LoadedTable, rows: &RecordBatch, path: &Path) -> Result<Option<Vec<f64>>> {
-    let Some(place) = frame.roles.weight() else { return Ok(None) };
-    let schema = frame.batch.schema();
-    let column = schema.field(place).name().clone();
+/// The weights of rows, in the column that is the weight of the training table; missing ones are 0.
+pub fn row_weights(
+    table: &LoadedTable,
+    rows: &RecordBatch,
+    path: &Path,
+) -> Result<Option<Vec<f64>>> {
+    let Some(index) = table.roles.weight() else { return Ok(None) };
+    let column = table.batch.schema().field(index).name().clone();
     let path = || path.to_owned();
     let Some(found) = rows.column_by_name(&column) else {
         return Err(Error::MissingColumn { column, path: path() });
@@ -155,52 +155,53 @@ pub fn weights(frame: &LoadedTable, rows: &RecordBatch, path: &Path) -> Result<O
     Ok(Some(numbers(found).iter().map(|weight| weight.unwrap_or(0.0)).collect()))
 }
 
-/// The values of a column as names; whole numbers are the same names as integers and as floats.
-fn names(column: &ArrayRef) -> StringArray {
+/// The levels of a column as text; whole numbers are spelled alike as integers and as floats.
+fn levels(column: &ArrayRef) -> StringArray {
     if !column.data_type().is_floating() {
         return words(column);
     }
-    let name = |value: f64| {
+    let spell = |value: f64| {
         if value.fract() == 0.0 && value.abs() < 1e15 {
             format!("{value:.0}")
         } else {
             value.to_string()
         }
     };
-    numbers(column).iter().map(|value| value.map(name)).collect()
+    numbers(column).iter().map(|value| value.map(spell)).collect()
 }
 
 impl Preprocessing {
-    /// Looks at training rows, and says which columns were left out and why.
+    /// Fits training rows, with a note on every column that is omitted.
     pub fn fit(
-        frame: &LoadedTable,
+        table: &LoadedTable,
         rows: &RecordBatch,
         columns: &Columns,
-        (scaling, target_scaling): (Scaling, Scaling),
+        scaling: Scaling,
+        target_scaling: Scaling,
     ) -> Result<(Self, Vec<String>)> {
         let schema = rows.schema();
-        let weights = weights(frame, rows, Path::new("-"))?;
+        let weights = row_weights(table, rows, Path::new("-"))?;
         let weight = |row: usize| weights.as_ref().map_or(1.0, |weights| weights[row]);
-        // Rows that do not count are not there.
-        let counted = |column: &ArrayRef| -> Vec<(f64, f64)> {
+        // Present values with their weights; rows of weight 0 are ignored.
+        let weighted = |column: &ArrayRef| -> Vec<(f64, f64)> {
             let values = numbers(column);
             let present =
                 (0..values.len()).filter(|&row| values.is_valid(row) && weight(row) > 0.0);
             present.map(|row| (values.value(row), weight(row))).collect()
         };
         let (mut inputs, mut notes) = (vec![], vec![]);
-        for (place, field) in schema.fields().iter().enumerate() {
-            let (name, column) = (field.name().clone(), rows.column(place));
-            match frame.roles.roles[place] {
+        for (index, field) in schema.fields().iter().enumerate() {
+            let (name, column) = (field.name().clone(), rows.column(index));
+            match table.roles.roles[index] {
                 Role::Continuous => {
-                    let present = counted(column);
-                    let scale = FittedScaling::of(&present, scaling);
+                    let present = weighted(column);
+                    let scale = FittedScaling::fit(&present, scaling);
                     let first = present.first().map_or(0.0, |(value, _)| *value);
                     if present.is_empty() {
                         notes.push(format!("`{name}` has no values: left out"));
                     } else if present.iter().all(|&(value, _)| value == first) {
                         notes.push(format!("`{name}` is {first} in every row: left out"));
-                    } else if !scale.can_divide() {
+                    } else if !scale.is_usable() {
                         notes.push(format!("`{name}` varies too little or too much: left out"));
                     } else {
                         let fill = mean(&present);
@@ -209,7 +210,7 @@ impl Preprocessing {
                     }
                 }
                 Role::Categorical => {
-                    let mut levels: Vec<Option<String>> = names(column)
+                    let mut levels: Vec<Option<String>> = levels(column)
                         .iter()
                         .enumerate()
                         .filter(|(row, _)| weight(*row) > 0.0)
@@ -217,12 +218,12 @@ impl Preprocessing {
                         .collect();
                     levels.sort();
                     levels.dedup();
-                    let asked = columns.categorical.contains(&name);
+                    let requested = columns.categorical.contains(&name);
                     if levels == [None] {
                         notes.push(format!("`{name}` has no values: left out"));
                     } else if levels.len() < 2 {
                         notes.push(format!("`{name}` is the same in every row: left out"));
-                    } else if levels.len() > LEVELS && !asked {
+                    } else if levels.len() > LEVELS && !requested {
                         notes.push(format!(
                             "`{name}` has more than {LEVELS} different values: left out \
                              (--categorical {name} keeps it)"
@@ -241,12 +242,12 @@ impl Preprocessing {
             return Err(Error::NoInputs { why });
         }
         let mut targets = vec![];
-        for &place in frame.roles.targets() {
-            let name = schema.field(place).name().clone();
-            let values = counted(rows.column(place));
+        for &index in table.roles.targets() {
+            let name = schema.field(index).name().clone();
+            let values = weighted(rows.column(index));
             let first = values.first().map_or(0.0, |(value, _)| *value);
-            let scale = FittedScaling::of(&values, target_scaling);
-            if values.iter().all(|&(value, _)| value == first) || !scale.can_divide() {
+            let scale = FittedScaling::fit(&values, target_scaling);
+            if values.iter().all(|&(value, _)| value == first) || !scale.is_usable() {
                 return Err(Error::ConstantTarget { column: name, value: first });
             }
             targets.push(Target { name, scale });
@@ -254,13 +255,13 @@ impl Preprocessing {
         Ok((Self { inputs, targets }, notes))
     }
 
-    /// The numbers of all inputs together.
+    /// Number of columns of the design matrix.
     #[must_use]
     pub fn width(&self) -> usize {
         self.inputs.iter().map(Input::width).sum()
     }
 
-    /// The names of the numbers.
+    /// Names of the columns of the design matrix.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
         let of_input = |input: &Input| match input {
@@ -278,8 +279,7 @@ impl Preprocessing {
         self.inputs.iter().flat_map(of_input).collect()
     }
 
-    /// Rows as the model sees them; a category that it has never seen is all zeros. `first` is the number
-    /// of the first row in the table.
+    /// The design matrix of some rows. `first` is the number of the first row in the table, for error messages.
     pub fn features(&self, batch: &RecordBatch, path: &Path, first: u64) -> Result<Array2<f64>> {
         let mut out = Array2::zeros((batch.num_rows(), self.width()));
         let mut at = 0;
@@ -325,14 +325,14 @@ impl Preprocessing {
                 }
                 Input::Categorical { name, levels, holds } => {
                     let mut known = false;
-                    for (row, word) in names(column).iter().enumerate() {
-                        let place = levels.binary_search_by(|level| level.as_deref().cmp(&word));
-                        if let Ok(place) = place {
-                            out[(row, at + place)] = 1.0;
+                    for (row, own) in self::levels(column).iter().enumerate() {
+                        let found = levels.binary_search_by(|level| level.as_deref().cmp(&own));
+                        if let Ok(level) = found {
+                            out[(row, at + level)] = 1.0;
                             known = true;
                         }
                     }
-                    // Names of another kind, such as 1 for true, would all be unknown.
+                    // A column of another type, such as 1 for true, would have unknown levels only.
                     let other = in_words(column.data_type());
                     if !known && other != *holds && column.logical_null_count() < column.len() {
                         let (column, path, expected) =
@@ -346,23 +346,26 @@ impl Preprocessing {
         Ok(out)
     }
 
-    /// Categories that none of some preparations has seen, by column.
-    pub(crate) fn unknown(of: &[&Self], batch: &RecordBatch) -> Unknown {
-        let mut levels: BTreeMap<&str, BTreeSet<Option<&str>>> = BTreeMap::new();
-        for input in of.iter().flat_map(|preparation| &preparation.inputs) {
-            if let Input::Categorical { name, levels: seen, .. } = input {
-                levels.entry(name).or_default().extend(seen.iter().map(Option::as_deref));
+    /// For every column, the number of rows with a level that none of the preprocessings was fitted on.
+    pub(crate) fn unknown_categories<'a>(
+        fitted: impl Iterator<Item = &'a Self>,
+        batch: &RecordBatch,
+    ) -> BTreeMap<String, u64> {
+        let mut known: BTreeMap<&str, BTreeSet<Option<&str>>> = BTreeMap::new();
+        for input in fitted.flat_map(|preprocessing| &preprocessing.inputs) {
+            if let Input::Categorical { name, levels, .. } = input {
+                known.entry(name).or_default().extend(levels.iter().map(Option::as_deref));
             }
         }
-        let count = |(name, seen): (&str, BTreeSet<Option<&str>>)| {
+        let count = |(name, known): (&str, BTreeSet<Option<&str>>)| {
             let column = batch.column_by_name(name)?;
-            let never = names(column).iter().filter(|word| !seen.contains(word)).count() as u64;
-            (never > 0).then(|| (name.to_owned(), never))
+            let unknown = levels(column).iter().filter(|level| !known.contains(level)).count();
+            (unknown > 0).then(|| (name.to_owned(), unknown as u64))
         };
-        levels.into_iter().filter_map(count).collect()
+        known.into_iter().filter_map(count).collect()
     }
 
-    /// The targets as a model is to learn them.
+    /// The targets in the scaled units that models are fitted in.
     #[must_use]
     pub fn scaled_targets(&self, batch: &RecordBatch) -> Array2<f64> {
         let mut out = self.raw_targets(batch);
@@ -372,7 +375,7 @@ impl Preprocessing {
         out
     }
 
-    /// The targets as they are.
+    /// The targets in the units of the table; NaN if missing.
     #[must_use]
     pub fn raw_targets(&self, batch: &RecordBatch) -> Array2<f64> {
         let mut out = Array2::zeros((batch.num_rows(), self.targets.len()));
@@ -385,9 +388,9 @@ impl Preprocessing {
         out
     }
 
-    /// Predictions in the units of the targets.
+    /// Turns predictions into the units of the table.
     #[must_use]
-    pub fn unscaled(&self, predicted: ArrayView2<'_, f64>) -> Array2<f64> {
+    pub fn unscale(&self, predicted: ArrayView2<'_, f64>) -> Array2<f64> {
         let mut out = predicted.to_owned();
         for (mut column, target) in out.columns_mut().into_iter().zip(&self.targets) {
             column.mapv_inplace(|value| value * target.scale.scale + target.scale.offset);

@@ -1,4 +1,4 @@
-//! A model as a file: safetensors, with its card in the metadata.
+//! Model files: safetensors, with [`ModelMetadata`] as JSON in the header.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -7,32 +7,32 @@ use ndarray::{Array1, Array2};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::Deserialize;
 use windlass::regress::LinearModel;
-use windlass_train::{Network, Parameters, Shape};
+use windlass_train::{LayerParameters, Network, Shape};
 
-use crate::model::{
-    EnsembleMember, Estimator, EstimatorMetadata, FORMAT, MemberMetadata, ModelMetadata,
-};
-use crate::{Error, Forest, ForestArrays, Model, Result};
+use crate::forest::{Forest, ForestArrays};
+use crate::metadata::{EstimatorMetadata, FORMAT, MemberMetadata, ModelMetadata};
+use crate::model::{EnsembleMember, Estimator, Model};
+use crate::{Error, Result};
 
-/// The key of the card in the file's metadata.
+/// The key of the metadata in the header.
 const KEY: &str = "windlass-model";
 
-/// As much of a card as any format has.
+/// The part of the metadata that every format has.
 #[derive(Deserialize)]
-struct Head {
+struct FormatVersion {
     format: u32,
     version: String,
 }
 
-/// The numbers of a member that are being written, each list under a name.
-struct Written {
-    number: usize,
+/// The tensors of a member to be written.
+struct MemberWriter {
+    member: usize,
     tensors: Vec<(String, Dtype, Vec<usize>, Vec<u8>)>,
 }
 
-impl Written {
+impl MemberWriter {
     fn put(&mut self, name: &str, dtype: Dtype, shape: &[usize], bytes: Vec<u8>) {
-        self.tensors.push((format!("member{}.{name}", self.number), dtype, shape.to_vec(), bytes));
+        self.tensors.push((format!("member{}.{name}", self.member), dtype, shape.to_vec(), bytes));
     }
 
     fn floats<'a>(&mut self, name: &str, shape: &[usize], values: impl Iterator<Item = &'a f32>) {
@@ -48,11 +48,12 @@ impl Written {
         self.put(name, Dtype::U32, &[values.len()], bytes);
     }
 
-    fn body(&mut self, body: &Estimator) {
-        match body {
+    fn estimator(&mut self, estimator: &Estimator) {
+        match estimator {
             Estimator::Network(network) => {
-                for (place, (weights, bias)) in network.to_parameters().iter().enumerate() {
-                    let name = |what: &str| format!("layer{place}.{what}");
+                for (layer, parameters) in network.to_parameters().iter().enumerate() {
+                    let LayerParameters { weights, bias } = parameters;
+                    let name = |what: &str| format!("layer{layer}.{what}");
                     self.floats(&name("weight"), weights.shape(), weights.iter());
                     self.floats(&name("bias"), &[bias.len()], bias.iter());
                 }
@@ -77,22 +78,22 @@ impl Written {
     }
 }
 
-/// The numbers of a member that are being read. Nothing is believed of them.
-struct Read<'a> {
-    number: usize,
+/// The tensors of a member to be read. Files may be damaged: everything is checked.
+struct MemberReader<'a> {
+    member: usize,
     tensors: &'a SafeTensors<'a>,
 }
 
 type Refusal = String;
 
-impl Read<'_> {
+impl MemberReader<'_> {
     fn list<T, const N: usize>(
         &self,
         name: &str,
         dtype: Dtype,
         of: fn([u8; N]) -> T,
     ) -> Result<(Vec<usize>, Vec<T>), Refusal> {
-        let name = format!("member{}.{name}", self.number);
+        let name = format!("member{}.{name}", self.member);
         let tensor = self.tensors.tensor(&name).map_err(|error| error.to_string())?;
         if tensor.dtype() != dtype {
             return Err(format!("`{name}` holds {:?}", tensor.dtype()));
@@ -113,22 +114,24 @@ impl Read<'_> {
         Ok(self.list(name, Dtype::U32, u32::from_le_bytes)?.1)
     }
 
-    fn body(&self, card: &MemberMetadata) -> Result<Estimator, Refusal> {
-        let (inputs, outputs) = (card.preparation.width(), card.preparation.targets.len());
-        Ok(match &card.body {
+    fn estimator(&self, metadata: &MemberMetadata) -> Result<Estimator, Refusal> {
+        let preprocessing = &metadata.preprocessing;
+        let (inputs, outputs) = (preprocessing.width(), preprocessing.targets.len());
+        Ok(match &metadata.estimator {
             EstimatorMetadata::Network(shape) => {
                 if shape.outputs != outputs {
                     return Err("its card contradicts itself".into());
                 }
                 let shape = Shape { inputs, ..shape.clone() };
-                let mut parameters: Vec<Parameters> = vec![];
+                let mut parameters: Vec<LayerParameters> = vec![];
                 for layer in 0..=shape.hidden.len() {
                     let (sizes, values) = self.floats(&format!("layer{layer}.weight"))?;
                     let [units, width] = sizes[..] else {
                         return Err("its weights are no matrix".into());
                     };
                     let weights = matrix((units, width), values)?;
-                    parameters.push((weights, self.floats(&format!("layer{layer}.bias"))?.1));
+                    let bias = self.floats(&format!("layer{layer}.bias"))?.1;
+                    parameters.push(LayerParameters { weights, bias });
                 }
                 let network = Network::with_parameters(shape, &parameters);
                 Estimator::Network(network.map_err(|error| error.to_string())?)
@@ -165,15 +168,15 @@ impl Model {
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut tensors = vec![];
         for (number, member) in self.members.iter().enumerate() {
-            let mut written = Written { number, tensors: vec![] };
-            written.body(&member.body);
-            tensors.extend(written.tensors);
+            let mut writer = MemberWriter { member: number, tensors: vec![] };
+            writer.estimator(&member.estimator);
+            tensors.extend(writer.tensors);
         }
         let views = tensors.iter().map(|(name, dtype, shape, data)| {
             (name.clone(), TensorView::new(*dtype, shape.clone(), data).expect("its own shape"))
         });
-        let card = serde_json::to_string(&self.card).expect("plain values");
-        let metadata = HashMap::from([(KEY.to_owned(), card)]);
+        let metadata = serde_json::to_string(&self.metadata).expect("plain values");
+        let metadata = HashMap::from([(KEY.to_owned(), metadata)]);
         safetensors::serialize(views, Some(metadata)).expect("names are different")
     }
 
@@ -183,23 +186,24 @@ impl Model {
         let text = |error: &dyn std::fmt::Display| bad(error.to_string());
         let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|error| text(&error))?;
         let tensors = SafeTensors::deserialize(bytes).map_err(|error| text(&error))?;
-        let card = metadata.metadata().as_ref().and_then(|notes| notes.get(KEY));
-        let card = card.ok_or_else(|| bad("it has no card".into()))?;
-        let head: Head = serde_json::from_str(card).map_err(|error| text(&error))?;
+        let json = metadata.metadata().as_ref().and_then(|entries| entries.get(KEY));
+        let json = json.ok_or_else(|| bad("it has no card".into()))?;
+        let head: FormatVersion = serde_json::from_str(json).map_err(|error| text(&error))?;
         if head.format != FORMAT {
             let (path, format, version) = (path.to_owned(), head.format, head.version);
             return Err(Error::OtherFormat { path, format, version });
         }
-        let card: ModelMetadata = serde_json::from_str(card).map_err(|error| text(&error))?;
+        let metadata: ModelMetadata = serde_json::from_str(json).map_err(|error| text(&error))?;
         let mut members = vec![];
-        for (number, member) in card.members.iter().enumerate() {
-            let targets = |of: &MemberMetadata| of.preparation.targets.len();
-            if targets(member) != targets(&card.members[0]) {
+        for (number, member) in metadata.members.iter().enumerate() {
+            let targets = |of: &MemberMetadata| of.preprocessing.targets.len();
+            if targets(member) != targets(&metadata.members[0]) {
                 return Err(bad("its members differ in their targets".into()));
             }
-            let body = Read { number, tensors: &tensors }.body(member).map_err(bad)?;
-            let (preparation, weight) = (member.preparation.clone(), member.weight);
-            members.push(EnsembleMember { preparation, body, weight });
+            let reader = MemberReader { member: number, tensors: &tensors };
+            let estimator = reader.estimator(member).map_err(bad)?;
+            let (preprocessing, weight) = (member.preprocessing.clone(), member.weight);
+            members.push(EnsembleMember { preprocessing, estimator, weight });
         }
         let weights = || members.iter().map(|member| member.weight);
         if members.is_empty() {
@@ -208,6 +212,6 @@ impl Model {
         if !weights().all(|weight| weight > 0.0) || (weights().sum::<f64>() - 1.0).abs() > 1e-6 {
             return Err(bad("the weights of its members are not shares of one".into()));
         }
-        Ok(Self { card, members })
+        Ok(Self { metadata, members })
     }
 }

@@ -1,4 +1,4 @@
-//! Models of tables against the mathematics they are made of.
+//! Models of tables against the core's regressions and methods.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -11,27 +11,44 @@ use windlass::{
     Seed, Stream,
 };
 use windlass_model::{
-    AutoConfig, Error, ForestSettings, Input, Kind, Model, ModelConfig, NetworkConfig,
+    AutoConfig, Error, ForestSettings, Input, Kind, Model, ModelConfig, NamedTable, NetworkConfig,
     PreAugmentConfig, Preprocessing, Scaling, Split, Trained, Validation,
 };
 use windlass_table::{
     AnchorSource, ClusterCount, Columns, DEFAULT_MEMORY, LoadedTable, MethodConfig, ReadOptions,
     Table,
 };
-use windlass_train::{Activation, Training};
+use windlass_train::{Activation, TrainConfig};
 
-struct Desk(TempDir);
+/// A directory for the tables of a test.
+struct TestDir(TempDir);
 
-impl Desk {
+impl TestDir {
     fn new() -> Self {
         Self(tempfile::tempdir().unwrap())
     }
 
-    fn frame(&self, name: &str, text: &str, columns: &Columns) -> (LoadedTable, PathBuf) {
+    fn load(&self, name: &str, text: &str, columns: &Columns) -> Loaded {
         let path = self.0.path().join(name);
         std::fs::write(&path, text).unwrap();
         let table = Table::open(std::slice::from_ref(&path), &ReadOptions::default()).unwrap();
-        (LoadedTable::load(&table, columns, false, DEFAULT_MEMORY, &()).unwrap(), path)
+        let table = LoadedTable::load(&table, columns, false, DEFAULT_MEMORY, &()).unwrap();
+        Loaded { table, path }
+    }
+}
+
+struct Loaded {
+    table: LoadedTable,
+    path: PathBuf,
+}
+
+impl Loaded {
+    fn named(&self) -> NamedTable<'_> {
+        NamedTable { table: &self.table, path: &self.path }
+    }
+
+    fn train(&self, config: &ModelConfig) -> Result<Trained, Error> {
+        Model::train(self.named(), None, config, &(), None)
     }
 }
 
@@ -39,14 +56,14 @@ fn columns() -> Columns {
     Columns { target: vec!["y".into()], carry: vec!["site".into()], ..Columns::default() }
 }
 
-fn recipe(kind: Kind) -> ModelConfig {
+fn config(kind: Kind) -> ModelConfig {
     ModelConfig {
         columns: columns(),
         drop_missing_target: false,
         scaling: Scaling::Standard,
         target_scaling: Scaling::Standard,
         kind,
-        enlarge: None,
+        pre_augment: None,
         seed: 5,
     }
 }
@@ -73,18 +90,18 @@ fn standardized(values: &Array2<f64>) -> Array2<f64> {
     let mut out = values.clone();
     for mut column in out.columns_mut() {
         let mean = column.mean().unwrap();
-        let deviation = column.mapv(|value| (value - mean).powi(2)).mean().unwrap().sqrt();
-        column.mapv_inplace(|value| (value - mean) / deviation);
+        let std = column.mapv(|value| (value - mean).powi(2)).mean().unwrap().sqrt();
+        column.mapv_inplace(|value| (value - mean) / std);
     }
     out
 }
 
-/// Ridge and anchor regression are the closed forms on standardized columns.
+/// Ridge and anchor regression equal those of the core on standardized columns.
 #[test]
-fn linear_models_are_the_library_s() {
-    let desk = Desk::new();
+fn linear_models_equal_the_core() {
+    let dir = TestDir::new();
     let (text, x, y, sites) = data(60, 1);
-    let (frame, path) = desk.frame("t.csv", &text, &columns());
+    let table = dir.load("t.csv", &text, &columns());
     let (x, y) = (standardized(&x), standardized(&y));
     let samples = Samples::new(x.view(), y.view()).unwrap();
     let sites = Partition::new(sites, 4).unwrap();
@@ -96,7 +113,7 @@ fn linear_models_are_the_library_s() {
             AnchorRegression::new(7.0).penalty(0.5).fit(&samples, &sites).unwrap(),
         ),
     ] {
-        let trained = Model::train((&frame, &path), None, &recipe(kind), &(), None).unwrap();
+        let trained = table.train(&config(kind)).unwrap();
         let (names, got) = trained.model.linear().unwrap();
         assert_eq!(names, ["a", "b"]);
         for (got, want) in got.coefficients().iter().zip(want.coefficients()) {
@@ -107,12 +124,12 @@ fn linear_models_are_the_library_s() {
     }
 }
 
-/// Rows made beforehand are those of the library, on scaled numbers; and nothing augments them again.
+/// Rows added before training equal those of the core on scaled columns; other augmentation is refused.
 #[test]
-fn rows_made_beforehand_are_learnt_from() {
-    let desk = Desk::new();
+fn pre_augmentation_equals_the_core() {
+    let dir = TestDir::new();
     let (text, x, y, _) = data(60, 1);
-    let (frame, path) = desk.frame("t.csv", &text, &columns());
+    let table = dir.load("t.csv", &text, &columns());
     let (x, y) = (standardized(&x), standardized(&y));
     let samples = Samples::new(x.view(), y.view()).unwrap();
     let fitted = Noise::default()
@@ -131,25 +148,23 @@ fn rows_made_beforehand_are_learnt_from() {
         ..MethodParams::default()
     };
     let method = MethodConfig::new(MethodInfo::named("noise").unwrap(), &params).unwrap();
-    let enlarge = Some(PreAugmentConfig { method, copies: 4 });
-    let enlarged = |recipe: ModelConfig| ModelConfig { enlarge: enlarge.clone(), ..recipe };
-    let ridge = enlarged(recipe(Kind::Ridge { penalty: 2.5 }));
-    let trained = Model::train((&frame, &path), None, &ridge, &(), None).unwrap();
+    let pre_augment = Some(PreAugmentConfig { method, copies: 4 });
+    let augmented = |kind| ModelConfig { pre_augment: pre_augment.clone(), ..config(kind) };
+    let trained = table.train(&augmented(Kind::Ridge { penalty: 2.5 })).unwrap();
     let got = trained.model.linear().unwrap().1;
     for (got, want) in got.coefficients().iter().zip(want.coefficients()) {
         assert!((got - want).abs() < 1e-12, "{got} {want}");
     }
     let auto = AutoConfig { folds: 2, split: Split::Rows, larger_shifts: false };
-    let refused =
-        Model::train((&frame, &path), None, &enlarged(recipe(Kind::Auto(auto))), &(), None);
+    let refused = table.train(&augmented(Kind::Auto(auto)));
     assert!(matches!(refused, Err(Error::DoesNotApply { .. })));
 }
 
 fn network(valid: Validation) -> ModelConfig {
-    recipe(Kind::Network(Box::new(NetworkConfig {
+    config(Kind::Network(Box::new(NetworkConfig {
         hidden: vec![8],
         activation: Activation::Tanh,
-        training: Training { epochs: 5, ..Training::default() },
+        training: TrainConfig { epochs: 5, ..TrainConfig::default() },
         augment: None,
         valid,
         split: Split::Rows,
@@ -157,21 +172,21 @@ fn network(valid: Validation) -> ModelConfig {
     })))
 }
 
-/// What is done to rows before every member.
-fn prepared(trained: &Trained) -> Vec<Preprocessing> {
-    trained.model.card().members.iter().map(|member| member.preparation.clone()).collect()
+/// The preprocessing of every member.
+fn preprocessings(trained: &Trained) -> Vec<Preprocessing> {
+    trained.model.metadata().members.iter().map(|member| member.preprocessing.clone()).collect()
 }
 
-/// Poisoned validation rows change nothing that is learnt: not the scaling, not a step.
+/// Poisoned validation rows change neither the preprocessing nor a training step.
 #[test]
 fn nothing_leaks_from_validation_rows() {
-    let desk = Desk::new();
+    let dir = TestDir::new();
     let (text, ..) = data(60, 1);
-    let (frame, path) = desk.frame("t.csv", &text, &columns());
+    let table = dir.load("t.csv", &text, &columns());
     let train = |valid: &str| -> Trained {
-        let (valid, valid_path) = desk.frame("v.csv", valid, &columns());
-        let valid = Some((&valid, valid_path.as_path()));
-        Model::train((&frame, &path), valid, &network(Validation::Given), &(), None).unwrap()
+        let valid = dir.load("v.csv", valid, &columns());
+        let config = network(Validation::Table);
+        Model::train(table.named(), Some(valid.named()), &config, &(), None).unwrap()
     };
     let clean = train(&data(20, 2).0);
     let poison = train("a,b,site,y\n1e9,-1e9,s9,1e9\n-1e9,5.5,s9,-1e9\n");
@@ -179,62 +194,60 @@ fn nothing_leaks_from_validation_rows() {
         trained.histories[0].iter().map(|epoch| epoch.loss).collect()
     };
     assert_eq!(losses(&clean), losses(&poison));
-    assert_eq!(prepared(&clean), prepared(&poison));
+    assert_eq!(preprocessings(&clean), preprocessings(&poison));
     assert_ne!(clean.histories, poison.histories);
 
     // Rows that are held out of the same table do not count in its scaling.
-    let held =
-        Model::train((&frame, &path), None, &network(Validation::Share(0.5)), &(), None).unwrap();
-    assert_ne!(prepared(&held), prepared(&clean));
-    assert_eq!(held.model.card().train.rows, 30);
+    let held = table.train(&network(Validation::Fraction(0.5))).unwrap();
+    assert_ne!(preprocessings(&held), preprocessings(&clean));
+    assert_eq!(held.model.metadata().train.rows, 30);
 }
 
-/// A committee's validation error is that of rows which their own network has not seen: every row once.
+/// The validation error of an ensemble is that of its out-of-fold predictions, which cover every row once.
 #[test]
-fn a_committee_uses_every_row() {
-    let desk = Desk::new();
+fn an_ensemble_uses_every_row() {
+    let dir = TestDir::new();
     let (text, ..) = data(50, 3);
-    let (frame, path) = desk.frame("t.csv", &text, &columns());
-    let trained =
-        Model::train((&frame, &path), None, &network(Validation::Folds(5)), &(), None).unwrap();
-    assert_eq!((trained.model.committee(), trained.histories.len()), (5, 5));
-    assert_eq!(trained.model.card().valid.unwrap().rows, 50);
-    let predicted = trained.model.predict(&frame.batch, &path, 0).unwrap();
-    assert!(predicted.spread.unwrap().iter().all(|&spread| spread > 0.0));
-    let offsets: Vec<f64> = prepared(&trained)
+    let table = dir.load("t.csv", &text, &columns());
+    let trained = table.train(&network(Validation::Folds(5))).unwrap();
+    assert_eq!((trained.model.member_count(), trained.histories.len()), (5, 5));
+    assert_eq!(trained.model.metadata().valid.unwrap().rows, 50);
+    let predicted = trained.model.predict(&table.table.batch, &table.path, 0).unwrap();
+    assert!(predicted.std.unwrap().iter().all(|&std| std > 0.0));
+    let offsets: Vec<f64> = preprocessings(&trained)
         .iter()
-        .map(|preparation| match &preparation.inputs[0] {
+        .map(|preprocessing| match &preprocessing.inputs[0] {
             Input::Continuous { scale, .. } => scale.offset,
             Input::Categorical { .. } => panic!("`a` is a number"),
         })
         .collect();
-    assert!(offsets.windows(2).all(|pair| pair[0] != pair[1]), "each has its own scaling");
+    assert!(offsets.windows(2).all(|pair| pair[0] != pair[1]), "each member has its own scaling");
     let bytes = trained.model.to_bytes();
     assert_eq!(Model::from_bytes(&bytes, Path::new("m")).unwrap(), trained.model);
 }
 
-/// A forest comes back from its file, and predicts better than a line where there is a step.
+/// A forest is read back from its file, and a damaged file is refused.
 #[test]
-fn forests_are_models_too() {
-    let desk = Desk::new();
+fn forests_are_saved_and_read() {
+    let dir = TestDir::new();
     let (text, ..) = data(80, 3);
-    let (frame, path) = desk.frame("t.csv", &text, &columns());
+    let table = dir.load("t.csv", &text, &columns());
     let settings = ForestSettings { trees: 30, ..ForestSettings::default() };
-    let trained =
-        Model::train((&frame, &path), None, &recipe(Kind::Forest(settings)), &(), None).unwrap();
+    let trained = table.train(&config(Kind::Forest(settings))).unwrap();
     let bytes = trained.model.to_bytes();
-    let read = Model::from_bytes(&bytes, &path).unwrap();
+    let read = Model::from_bytes(&bytes, &table.path).unwrap();
     assert_eq!(read, trained.model);
-    assert!(trained.model.card().train.r2.unwrap() > 0.9);
-    // A file in which a child stands before its parent would never end.
-    let card_end = 8 + usize::try_from(u64::from_le_bytes(bytes[..8].try_into().unwrap())).unwrap();
+    assert!(trained.model.metadata().train.r2.unwrap() > 0.9);
+    // If a child came before its parent, prediction would not terminate.
+    let header_end =
+        8 + usize::try_from(u64::from_le_bytes(bytes[..8].try_into().unwrap())).unwrap();
     let mut broken = bytes.clone();
-    broken[card_end..].fill(0);
-    let refused = Model::from_bytes(&broken, &path).unwrap_err().to_string();
+    broken[header_end..].fill(0);
+    let refused = Model::from_bytes(&broken, &table.path).unwrap_err().to_string();
     assert!(refused.contains("not a model of windlass"), "{refused}");
 }
 
-/// Domains whose hidden cause moves feature and target together; `far` is how much larger shifts are than in training.
+/// Domains with a hidden confounder of feature and target; `far` scales the shifts between domains.
 fn confounded(seed: u64, domains: u64, far: f64) -> String {
     let mut text = String::from("x,z,site,y\n");
     for domain in 0..domains {
@@ -251,52 +264,52 @@ fn confounded(seed: u64, domains: u64, far: f64) -> String {
     text
 }
 
-/// Expecting larger shifts pays where they come, and costs where they do not.
+/// Expecting larger shifts reduces the error under larger shifts, and costs a little otherwise.
 #[test]
-fn larger_shifts_are_met_when_they_are_expected() {
-    let desk = Desk::new();
-    let (frame, path) = desk.frame("t.csv", &confounded(1, 20, 1.0), &columns());
+fn expecting_larger_shifts_pays_under_larger_shifts() {
+    let dir = TestDir::new();
+    let table = dir.load("t.csv", &confounded(1, 20, 1.0), &columns());
     let train = |larger_shifts| {
         let split = Split::Groups("site".into());
         let kind = Kind::Auto(AutoConfig { folds: 4, split, larger_shifts });
-        Model::train((&frame, &path), None, &recipe(kind), &(), None).unwrap().model
+        table.train(&config(kind)).unwrap().model
     };
     let (usual, wary) = (train(false), train(true));
     let error = |model: &Model, far: f64| {
-        let (test, path) = desk.frame("test.csv", &confounded(2, 40, far), &columns());
-        model.evaluate(&test, &path).unwrap().1.rmse
+        let test = dir.load("test.csv", &confounded(2, 40, far), &columns());
+        model.evaluate(test.named()).unwrap().1.rmse
     };
     let (strong, same) = (3.0, 1.0);
     let (gain, cost) =
         (error(&wary, strong) / error(&usual, strong), error(&wary, same) / error(&usual, same));
     assert!(gain < 0.8, "under larger shifts {gain}");
     assert!(cost > 0.98, "without them {cost}");
-    let choice = wary.card().choice.as_ref().unwrap();
-    let far = choice.far_groups.as_ref().unwrap();
+    let selection = wary.metadata().selection.as_ref().unwrap();
+    let far = selection.far_groups.as_ref().unwrap();
     assert!(far.chooses_anchors() && far.groups.len() == 7);
-    assert_eq!(choice.candidates.iter().filter(|candidate| candidate.share > 0.0).count(), 1);
-    // Errors on left-out domains are what other domains of the same kind have.
-    let expected = usual.card().valid.unwrap().rmse / error(&usual, same);
+    assert_eq!(selection.portfolio.iter().filter(|entry| entry.weight > 0.0).count(), 1);
+    // Errors on held-out domains estimate those on new domains of the same kind.
+    let expected = usual.metadata().valid.unwrap().rmse / error(&usual, same);
     assert!((0.75..1.35).contains(&expected), "{expected}");
-    assert!(usual.card().choice.as_ref().unwrap().worst.is_some());
+    assert!(usual.metadata().selection.as_ref().unwrap().worst.is_some());
 }
 
-/// Shares of what was chosen add up, members come back from a file, and the same seed chooses the same.
+/// Weights add up to 1, members are read back from a file, and the same seed selects the same.
 #[test]
-fn a_choice_is_a_committee() {
-    let desk = Desk::new();
+fn automatic_selection_is_an_ensemble() {
+    let dir = TestDir::new();
     let (text, ..) = data(40, 3);
-    let (frame, path) = desk.frame("t.csv", &text, &columns());
+    let table = dir.load("t.csv", &text, &columns());
     let kind = Kind::Auto(AutoConfig { folds: 2, split: Split::Rows, larger_shifts: false });
-    let train = || Model::train((&frame, &path), None, &recipe(kind.clone()), &(), None).unwrap();
+    let train = || table.train(&config(kind.clone())).unwrap();
     let model = train().model;
-    let choice = model.card().choice.as_ref().unwrap();
-    let shares: f64 = choice.candidates.iter().map(|candidate| candidate.share).sum();
-    assert!((shares - 1.0).abs() < 1e-12);
-    assert!(choice.candidates.windows(2).all(|two| two[0].rmse <= two[1].rmse));
-    assert_eq!(choice.fits, 2 * choice.candidates.len());
-    assert_eq!(Model::from_bytes(&model.to_bytes(), &path).unwrap(), model);
+    let selection = model.metadata().selection.as_ref().unwrap();
+    let weights: f64 = selection.portfolio.iter().map(|entry| entry.weight).sum();
+    assert!((weights - 1.0).abs() < 1e-12);
+    assert!(selection.portfolio.windows(2).all(|two| two[0].rmse <= two[1].rmse));
+    assert_eq!(selection.fits, 2 * selection.portfolio.len());
+    assert_eq!(Model::from_bytes(&model.to_bytes(), &table.path).unwrap(), model);
     assert_eq!(train().model.to_bytes(), model.to_bytes());
-    // The target is linear with little noise, so what was chosen is nearly right.
-    assert!(model.card().valid.unwrap().rmse < 3.0);
+    // The target is linear with little noise, so the error is small.
+    assert!(model.metadata().valid.unwrap().rmse < 3.0);
 }

@@ -12,9 +12,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ndarray::Array2;
-use windlass::{Ada, Seed, Stream};
+use windlass::{Ada, Dataset, Seed, Stream};
 use windlass_paper::networks::{Deep, DeepDta, Description, Device, Lstnet, ResNet18};
-use windlass_train::{Augment, Examples, Optimizer, RunSpec, Trainer, Training};
+use windlass_train::{Augment, Optimizer, RunSpec, TrainConfig, Trainer};
 
 /// As the command has it.
 #[global_allocator]
@@ -55,13 +55,13 @@ fn run(work: &str, threads: usize, at_least: Duration) {
         train: Arc::new(examples),
         valid: None,
         shape: Deep::new(description, Device::Cpu).expect("a network that can be"),
-        training: Training {
+        training: TrainConfig {
             epochs: 1_000_000,
-            batch,
-            rate: 1e-3,
+            batch_size: batch,
+            learning_rate: 1e-3,
             weight_decay: 0.0,
             optimizer: Optimizer::adam(),
-            ..Training::default()
+            ..TrainConfig::default()
         },
         augment,
         seed: Seed(0),
@@ -87,7 +87,7 @@ fn run(work: &str, threads: usize, at_least: Duration) {
     );
 }
 
-fn examples(rows: usize, description: &Description, letters: bool) -> Examples {
+fn examples(rows: usize, description: &Description, letters: bool) -> Dataset<f32> {
     #[expect(clippy::cast_possible_truncation, reason = "rounded")]
     let value = |(i, j): (usize, usize)| {
         let value = Seed(1).at(Stream::Sample, j as u64, i as u64).uniform();
@@ -95,5 +95,5 @@ fn examples(rows: usize, description: &Description, letters: bool) -> Examples {
     };
     let x = Array2::from_shape_fn((rows, description.inputs()), value);
     let y = Array2::from_shape_fn((rows, description.outputs()), |(i, j)| x[(i, j)] / 4.0);
-    Examples::new(x, y, None).expect("finite numbers")
+    Dataset::new(x, y, None).expect("finite numbers")
 }

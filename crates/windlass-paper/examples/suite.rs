@@ -10,13 +10,13 @@ use std::path::{Path, PathBuf};
 
 use windlass_compare::statistics::{Interval, Sizes, over_splits};
 use windlass_compare::{
-    Candidate, CompareConfig, Comparison, Finding, Line, MethodName, ModelName, Plan, Record, Rows,
-    Rule, Run, RunDir, Summary, Watch,
+    Candidate, CompareConfig, Comparison, Finding, Line, MethodName, ModelName, Plan, Record, Rule,
+    Run, RunDir, Summary, Watch,
 };
-use windlass_model::{NetworkConfig, Scaling, Split, Validation};
+use windlass_model::{NamedTable, NetworkConfig, Scaling, Split, Validation};
 use windlass_paper::data::{self, DataSet};
 use windlass_table::{Columns, DEFAULT_MEMORY, LoadedTable, Table};
-use windlass_train::{Activation, Training};
+use windlass_train::{Activation, TrainConfig};
 
 const SETS: [&str; 9] = [
     "airfoil",
@@ -84,9 +84,9 @@ fn protocol(
         network: NetworkConfig {
             hidden: vec![128, 128],
             activation: Activation::Relu,
-            training: Training::default(),
+            training: TrainConfig::default(),
             augment: None,
-            valid: Validation::Share(0.2),
+            valid: Validation::Fraction(0.2),
             split: Split::Rows,
             valid_seed: None,
         },
@@ -98,7 +98,7 @@ fn protocol(
 fn run(set: &DataSet, mut protocol: CompareConfig, place: &Path) -> Result<Summary> {
     let frame = frame(set, &protocol.columns)?;
     let path = PathBuf::from(set.name);
-    let table = Rows { frame: &frame, path: &path };
+    let table = NamedTable { table: &frame, path: &path };
     let least = Comparison::new(&protocol, table, None)?
         .splits()
         .iter()

@@ -158,17 +158,17 @@ fn correlations_are_by_target() {
     use windlass_model::Metrics;
 
     let y = array![[1.0, 10.0], [2.0, 20.0], [3.0, 30.0]];
-    let one = Metrics::of(&y, &array![[1.0, 5.0], [3.0, 6.0], [2.0, 7.0]], None).r.unwrap();
+    let one = Metrics::compute(&y, &array![[1.0, 5.0], [3.0, 6.0], [2.0, 7.0]], None).r.unwrap();
     assert!((one - f64::midpoint(0.5, 1.0)).abs() < 1e-12, "{one}");
-    let flat = Metrics::of(&y, &array![[1.0, 5.0], [3.0, 5.0], [2.0, 5.0]], None).r.unwrap();
+    let flat = Metrics::compute(&y, &array![[1.0, 5.0], [3.0, 5.0], [2.0, 5.0]], None).r.unwrap();
     assert!((flat - 0.5).abs() < 1e-12, "{flat}");
-    assert_eq!(Metrics::of(&y, &array![[1.0, 1.0], [1.0, 1.0], [1.0, 1.0]], None).r, None);
+    assert_eq!(Metrics::compute(&y, &array![[1.0, 1.0], [1.0, 1.0], [1.0, 1.0]], None).r, None);
     // A row that counts twice is a row that is there twice.
     let twice = array![[1.0], [2.0], [3.0], [3.0]];
     let predicted = array![[1.0], [3.0], [2.0], [2.0]];
     let [a, b] = [
-        Metrics::of(&twice, &predicted, None),
-        Metrics::of(
+        Metrics::compute(&twice, &predicted, None),
+        Metrics::compute(
             &array![[1.0], [2.0], [3.0]],
             &array![[1.0], [3.0], [2.0]],
             Some(&[1.0, 1.0, 2.0]),

@@ -10,7 +10,7 @@ use windlass::{Mixing, Partition, Seed, Strength};
 use windlass_paper::networks::{
     Deep, DeepDta, DeepNetwork, Description, Device, Lstnet, ResNet18, Tower,
 };
-use windlass_train::{Architecture, HiddenMix, Learner, Loss, Rows, Step};
+use windlass_train::{Architecture, BatchInput, HiddenMix, Learner, Loss, Step};
 
 /// How far numbers may be from PyTorch's, in units of the largest of a tensor. Batch normalization of a few
 /// values divides by small deviations, so PyTorch's own 32 bits are as far from 64 as this.
@@ -105,13 +105,20 @@ fn pass(
     network: &mut DeepNetwork,
     x: ArrayView2<'_, f32>,
     y: ArrayView2<'_, f32>,
-    inside: Option<HiddenMix<'_>>,
+    hidden_mix: Option<HiddenMix<'_>>,
     weight: &dyn Fn(usize) -> f64,
 ) -> (f64, Vec<f32>) {
     let mut workspace = Workspace::default();
-    let step =
-        Step { x: Rows::All(x), inside, y, loss: Loss::Squared, weight, random: (Seed(0), 0) };
-    let loss = network.pass(&step, &mut workspace).unwrap().unwrap();
+    let step = Step {
+        x: BatchInput::All(x),
+        hidden_mix,
+        y,
+        loss: Loss::Squared,
+        weight,
+        seed: Seed(0),
+        number: 0,
+    };
+    let loss = network.backprop(&step, &mut workspace).unwrap().unwrap();
     (loss, DeepNetwork::gradient(&mut workspace).to_vec())
 }
 
@@ -164,7 +171,7 @@ fn compare(golden: &Golden, description: Description) {
 
 /// Adam as PyTorch's documentation has it, so that five steps follow from the gradients alone.
 fn steps_of_adam(golden: &Golden, mut network: DeepNetwork, x: &Array2<f32>, y: &Array2<f32>) {
-    let learnt = network.learnt();
+    let learnt = network.trainable();
     let (mut first, mut second) = (vec![0.0_f64; learnt], vec![0.0_f64; learnt]);
     for step in 0..5 {
         let (loss, gradient) = pass(&mut network, x.view(), y.view(), None, &|_| 1.0);
@@ -178,7 +185,7 @@ fn steps_of_adam(golden: &Golden, mut network: DeepNetwork, x: &Array2<f32>, y: 
             let size = (second[place] / since(0.999)).sqrt() + 1e-8;
             #[expect(clippy::cast_possible_truncation, reason = "rounded")]
             let down = (0.01 * first[place] / since(0.9) / size) as f32;
-            network.values_mut()[place] -= down;
+            network.parameters_mut()[place] -= down;
         }
     }
     for (name, _, values) in network.tensors() {

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use ndarray::Array2;
-use windlass::{Ada, Anchors, CMixup, ClusterOn, Clustering, KMeans, Mixup, Noise, Seed, Stream};
+use windlass::{
+    Ada, Anchors, CMixup, ClusterOn, Clustering, Dataset, KMeans, Mixup, Noise, Seed, Stream,
+};
 use windlass_paper::networks::{
     Deep, DeepDta, Description, Device, Lstnet, ResNet18, Tower, sequences,
 };
-use windlass_train::{
-    Augment, Error, Examples, Learner, Optimizer, RunSpec, Trainer, Training, run_all,
-};
+use windlass_train::{Augment, Error, Learner, Optimizer, RunSpec, TrainConfig, Trainer, run_all};
 
 fn wave(shape: (usize, usize), salt: usize) -> Array2<f32> {
     Array2::from_shape_fn(shape, |(i, j)| (((i * 37 + j * 11 + salt) as f32) * 0.7).sin())
@@ -50,16 +50,16 @@ fn specs() -> Vec<RunSpec<Deep>> {
     });
     let binding = wave((rows, 1), 5);
     let spec = |description, x, y, rate| RunSpec {
-        train: Arc::new(Examples::new(x, y, None).unwrap()),
+        train: Arc::new(Dataset::new(x, y, None).unwrap()),
         valid: None,
         shape: Deep::new(description, Device::Cpu).unwrap(),
-        training: Training {
+        training: TrainConfig {
             epochs: 6,
-            batch: 6,
-            rate,
+            batch_size: 6,
+            learning_rate: rate,
             weight_decay: 0.0,
             optimizer: Optimizer::adam(),
-            ..Training::default()
+            ..TrainConfig::default()
         },
         augment: None,
         seed: Seed(1),
@@ -102,7 +102,7 @@ fn a_few_rows_are_learnt_by_heart() {
     for spec in specs() {
         let name = spec.shape.description().name();
         let mut spec = spec;
-        spec.training = Training { epochs: 150, batch: 12, ..spec.training };
+        spec.training = TrainConfig { epochs: 150, batch_size: 12, ..spec.training };
         if let Description::Lstnet(net) = spec.shape.description() {
             // With units left out a network cannot know its rows by heart.
             let net = Lstnet { dropout: 0.0, ..net.clone() };
@@ -137,7 +137,7 @@ fn resumed_runs_end_with_the_same_bits() {
         }
         let resumed = resumed.into_result();
         assert_eq!(whole.history, resumed.history);
-        assert_eq!(bits(whole.network.values()), bits(resumed.network.values()));
+        assert_eq!(bits(whole.network.parameters()), bits(resumed.network.parameters()));
     }
 }
 
@@ -150,7 +150,7 @@ fn bits_do_not_depend_on_threads() {
         let values = |result: Result<_, _>| {
             let result: windlass_train::RunResult<windlass_paper::networks::DeepNetwork> =
                 result.unwrap();
-            bits(result.network.values())
+            bits(result.network.parameters())
         };
         results.into_iter().map(values).collect::<Vec<_>>()
     };
@@ -165,7 +165,7 @@ fn bits_of_large_networks_do_not_depend_on_threads() {
         (Description::Resnet18(ResNet18::default()), 16),
     ];
     for (description, batch) in networks {
-        let train = Examples::new(
+        let train = Dataset::new(
             wave((batch, description.inputs()), 2),
             wave((batch, description.outputs()), 3),
             None,
@@ -174,13 +174,13 @@ fn bits_of_large_networks_do_not_depend_on_threads() {
             train: Arc::new(train.unwrap()),
             valid: None,
             shape: Deep::new(description, Device::Cpu).unwrap(),
-            training: Training { epochs: 2, batch, ..Training::default() },
+            training: TrainConfig { epochs: 2, batch_size: batch, ..TrainConfig::default() },
             augment: Some(Augment::new(ada()).after(1)),
             seed: Seed(5),
         };
         let on = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            bits(pool.install(|| spec.run(|_| true).unwrap()).network.values())
+            bits(pool.install(|| spec.run(|_| true).unwrap()).network.parameters())
         };
         assert_eq!(on(1), on(3), "{:?}", spec.shape);
     }
@@ -189,7 +189,7 @@ fn bits_of_large_networks_do_not_depend_on_threads() {
 #[test]
 fn seeds_and_methods_differ() {
     for spec in specs() {
-        let run = |spec: &RunSpec<Deep>| bits(spec.run(|_| true).unwrap().network.values());
+        let run = |spec: &RunSpec<Deep>| bits(spec.run(|_| true).unwrap().network.parameters());
         let mut seen: Vec<Vec<u32>> = with_methods(&spec).iter().map(run).collect();
         seen.push(run(&RunSpec { seed: Seed(2), ..spec.clone() }));
         for (place, one) in seen.iter().enumerate() {

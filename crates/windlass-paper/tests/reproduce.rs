@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use arrow_array::RecordBatch;
 use serde_json::Value;
 use windlass::{GammaDistribution, published_grid};
-use windlass_compare::{CandidateSpec, Comparison, Error as CompareError, Fold, Rows, Run};
-use windlass_model::Kind;
+use windlass_compare::{CandidateSpec, Comparison, Error as CompareError, Fold, Run};
+use windlass_model::{Kind, NamedTable};
 use windlass_paper::reproduce::{
     Experiment, PartProtocol, Reproduction, Scope, named, names, write_index,
 };
@@ -40,7 +40,7 @@ fn frame(rows: &RecordBatch, protocol: &PartProtocol) -> LoadedTable {
 fn splits(protocol: &PartProtocol, frame: &LoadedTable, test: Option<&LoadedTable>) -> Vec<Fold> {
     let trainings = protocol.comparison.folds;
     let splits = protocol.splits.splits(frame, test, trainings).unwrap();
-    let rows = |frame| Rows { frame, path: Path::new("rows") };
+    let rows = |table| NamedTable { table, path: Path::new("rows") };
     let (table, test) = (rows(frame), test.map(rows));
     Comparison::with_splits(&protocol.comparison, table, test, splits.clone()).unwrap();
     splits

@@ -1,6 +1,7 @@
 //! What a picture of an augmentation shows: the target against the feature that goes with it best.
 
 use arrow_array::{Array, RecordBatch};
+use ndarray::ArrayView1;
 
 use crate::column::numbers;
 use crate::profile::matrix;
@@ -82,26 +83,15 @@ fn best_feature(rows: &Rows<'_>, roles: &crate::Roles, kept: u64) -> Result<usiz
         values.append(ndarray::Axis(0), some).expect("the same columns");
     }
     let target = values.column(columns.len() - 1);
-    let score = |feature: usize| {
-        let size = correlation(values.column(feature), target).abs();
-        if size.is_nan() { 0.0 } else { size }
-    };
+    let score = |feature: usize| correlation(values.column(feature), target).map_or(0.0, f64::abs);
     let best = (0..roles.features.len()).map(|feature| (score(feature), feature));
     // Of equals the first.
     Ok(best.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1))).map_or(0, |(_, place)| place))
 }
 
-fn correlation(x: ndarray::ArrayView1<'_, f64>, y: ndarray::ArrayView1<'_, f64>) -> f64 {
-    let pairs: Vec<(f64, f64)> = x
-        .iter()
-        .zip(y)
-        .map(|(&x, &y)| (x, y))
-        .filter(|(x, y)| !x.is_nan() && !y.is_nan())
-        .collect();
-    let mean = |of: fn(&(f64, f64)) -> f64| pairs.iter().map(of).sum::<f64>() / pairs.len() as f64;
-    let (x_mean, y_mean) = (mean(|pair| pair.0), mean(|pair| pair.1));
-    let sum = |of: &dyn Fn(f64, f64) -> f64| -> f64 {
-        pairs.iter().map(|(x, y)| of(x - x_mean, y - y_mean)).sum()
-    };
-    sum(&|x, y| x * y) / (sum(&|x, _| x * x) * sum(&|_, y| y * y)).sqrt()
+/// Pearson's correlation over rows that have both values.
+fn correlation(x: ArrayView1<'_, f64>, y: ArrayView1<'_, f64>) -> Option<f64> {
+    let pairs = x.iter().zip(y).filter(|(x, y)| !x.is_nan() && !y.is_nan());
+    let (x, y): (Vec<f64>, Vec<f64>) = pairs.unzip();
+    windlass::metrics::correlation(x[..].into(), y[..].into(), None)
 }

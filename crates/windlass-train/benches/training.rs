@@ -12,9 +12,10 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use ndarray::{Array2, Axis};
-use windlass::{Ada, Seed, Stream};
+use windlass::{Ada, Dataset, Seed, Stream};
 use windlass_train::{
-    Activation, Augment, Examples, Network, Optimizer, RunSpec, Shape, Trainer, Training, run_all,
+    Activation, Augment, Network, Optimizer, RunSpec, Shape, TrainConfig, Trainer,
+    mean_squared_error, run_all,
 };
 
 const WORKS: [&str; 7] =
@@ -50,13 +51,13 @@ fn ada() -> Augment {
     Augment::new(Ada::published(8, 2.0)).after(1)
 }
 
-fn examples(rows: usize, inputs: usize) -> Examples {
+fn examples(rows: usize, inputs: usize) -> Dataset<f32> {
     #[expect(clippy::cast_possible_truncation, reason = "rounded")]
     let value =
         |(i, j): (usize, usize)| Seed(1).at(Stream::Sample, j as u64, i as u64).uniform() as f32;
     let x = Array2::from_shape_fn((rows, inputs), value);
     let y = x.sum_axis(Axis(1)).insert_axis(Axis(1));
-    Examples::new(x, y, None).expect("finite numbers")
+    Dataset::new(x, y, None).expect("finite numbers")
 }
 
 /// Microseconds a step: the best of some epochs, which a busy machine disturbs least, and their median.
@@ -64,13 +65,13 @@ fn step(work: &str, shape: Shape, batch: usize, steps: usize, augment: Option<Au
     const EPOCHS: usize = 20;
     let rows = (steps / EPOCHS).max(1) * batch;
     let train = Arc::new(examples(rows, shape.inputs));
-    let training = Training {
+    let training = TrainConfig {
         epochs: EPOCHS,
-        batch,
+        batch_size: batch,
         optimizer: Optimizer::adam(),
-        rate: 1e-4,
+        learning_rate: 1e-4,
         weight_decay: 0.0,
-        ..Training::default()
+        ..TrainConfig::default()
     };
     let flops = flops(&shape, batch);
     let spec = RunSpec { train, valid: None, shape, training, augment, seed: Seed(0) };
@@ -116,13 +117,13 @@ fn whole_run(steps: usize, airfoil: Option<&str>) {
         let (spec, test) = airfoil_run(&all, epochs, seed);
         let result = spec.run(|_| true).expect("good settings");
         let predicted = result.network.predict(test.x().view()).expect("five features");
-        errors.push(test.squared_error(&predicted).sqrt());
+        errors.push(mean_squared_error(&test, &predicted).sqrt());
     }
     let seconds = started.elapsed().as_secs_f64() / f64::from(u32::try_from(seeds).expect("few"));
     println!("{{\"work\": \"airfoil\", \"seconds\": {seconds}, \"rmse\": {errors:?}}}");
 }
 
-fn airfoil_run(all: &Array2<f64>, epochs: usize, seed: u64) -> (RunSpec, Examples) {
+fn airfoil_run(all: &Array2<f64>, epochs: usize, seed: u64) -> (RunSpec, Dataset<f32>) {
     let mut order: Vec<usize> = (0..all.nrows()).collect();
     Seed(seed).shared(Stream::Split, 0).shuffle(&mut order);
     let (low, high) = all.columns().into_iter().fold((vec![], vec![]), |(mut low, mut high), c| {
@@ -137,16 +138,16 @@ fn airfoil_run(all: &Array2<f64>, epochs: usize, seed: u64) -> (RunSpec, Example
         });
         #[expect(clippy::cast_possible_truncation, reason = "rounded")]
         let y = Array2::from_shape_fn((rows.len(), 1), |(i, _)| all[(rows[i], 5)] as f32);
-        Examples::new(x, y, None).expect("finite numbers")
+        Dataset::new(x, y, None).expect("finite numbers")
     };
-    let training = Training {
+    let training = TrainConfig {
         epochs,
-        batch: 16,
+        batch_size: 16,
         drop_last: true,
         optimizer: Optimizer::adam(),
-        rate: 0.01,
+        learning_rate: 0.01,
         weight_decay: 0.0,
-        ..Training::default()
+        ..TrainConfig::default()
     };
     let spec = RunSpec {
         train: Arc::new(part(&order[..1003])),
@@ -193,7 +194,7 @@ fn peak(steps: usize) {
 /// Twenty runs, on one thread and on all.
 fn side_by_side(steps: usize) {
     let train = Arc::new(examples(1024, 5));
-    let training = Training { epochs: (steps / 640).max(1), ..Training::default() };
+    let training = TrainConfig { epochs: (steps / 640).max(1), ..TrainConfig::default() };
     let spec = |seed| RunSpec {
         train: Arc::clone(&train),
         valid: None,

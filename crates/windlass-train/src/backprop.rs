@@ -1,57 +1,84 @@
-//! Forward through a network and back: the loss of a batch and its gradient by every weight.
+//! Backpropagation: the loss of a batch and its gradient with respect to every weight.
 //!
-//! A method of augmentation is a linear map on rows ([`Mixing`]), so it may stand after any layer. Behind
-//! hidden layer l the rows of the batch (for mixups, the pairs) come out of the layer, the map makes the
-//! synthetic rows of them, and its transpose carries their gradient back.
+//! A method of augmentation is a linear map on rows ([`Mixing`](windlass::Mixing)), so it can follow any layer.
+//! Forward, the map turns the outputs of hidden layer l for the rows of the batch (for mixups, the pairs) into
+//! those of the synthetic rows; backward, its transpose carries the gradient back.
 
-use ndarray::ArrayView2;
+use ndarray::{Array2, ArrayView2};
 use windlass::Real;
 
-use crate::gemm::{Left, column_sums, padded, product, transpose};
-use crate::network::{Network, spread, spread_some};
-use crate::{HiddenMix, Result, Rows, Step};
+use crate::Result;
+use crate::gemm::{Strided, column_sums, matmul, padded, transpose};
+use crate::learner::{BatchInput, HiddenMix, Learner, Step};
+use crate::network::{Network, pad_rows, pad_selected_rows};
 
-/// Room for a pass, used again by the next.
+impl Learner for Network {
+    type Workspace = Backprop;
+
+    fn parameters(&self) -> &[f32] {
+        &self.parameters
+    }
+
+    fn parameters_mut(&mut self) -> &mut [f32] {
+        &mut self.parameters
+    }
+
+    fn backprop(&mut self, step: &Step<'_>, workspace: &mut Backprop) -> Result<Option<f64>> {
+        workspace.run(self, step)
+    }
+
+    fn gradient(workspace: &mut Backprop) -> &mut [f32] {
+        &mut workspace.weight_gradient
+    }
+
+    fn has_overflowed(workspace: &Backprop) -> bool {
+        workspace.has_overflowed()
+    }
+
+    fn predict(&self, x: ArrayView2<'_, f32>) -> Result<Array2<f32>> {
+        Network::predict(self, x)
+    }
+}
+
+/// Buffers of a step, reused by the next. All rows are padded to whole lanes.
 #[derive(Debug, Default)]
 pub struct Backprop {
-    /// The rows that enter, in whole lanes.
     input: Vec<f32>,
-    /// What every layer gave.
-    given: Vec<Vec<f32>>,
-    /// What the next layer takes where rows were made inside the network.
+    /// The outputs of every layer.
+    activations: Vec<Vec<f32>>,
+    /// The inputs of the layer after [`HiddenMix`].
     mixed: Vec<f32>,
-    /// The gradient by the outputs of a layer, and by its inputs.
-    gradient: Vec<f32>,
-    before: Vec<f32>,
-    turned: Vec<f32>,
-    before_turned: Vec<f32>,
-    /// The gradient by every weight.
-    pub(crate) by_weights: Vec<f32>,
+    /// The gradient with respect to the outputs of a layer, and to its inputs.
+    output_gradient: Vec<f32>,
+    input_gradient: Vec<f32>,
+    output_gradient_transposed: Vec<f32>,
+    input_gradient_transposed: Vec<f32>,
+    pub(crate) weight_gradient: Vec<f32>,
 }
 
 impl Backprop {
-    /// The loss of a step, if any of its rows counts; the gradient is in `by_weights`.
+    /// The loss of a step, `None` if all its rows weigh 0; the gradient is in `weight_gradient`.
     pub(crate) fn run(&mut self, network: &Network, step: &Step<'_>) -> Result<Option<f64>> {
         match step.x {
-            Rows::Some(all, rows) => spread_some(all, rows, &mut self.input),
-            Rows::All(rows) => spread(rows, &mut self.input),
+            BatchInput::Selected { x, rows } => pad_selected_rows(x, rows, &mut self.input),
+            BatchInput::All(x) => pad_rows(x, &mut self.input),
         }
-        let (rows, inside) = (step.x.count(), step.inside.as_ref());
-        self.forward(network, rows, inside)?;
-        let outputs = self.given.last().expect("a network has a layer");
+        let (rows, hidden_mix) = (step.x.rows(), step.hidden_mix.as_ref());
+        self.forward(network, rows, hidden_mix)?;
+        let outputs = self.activations.last().expect("a network has a layer");
         let width = padded(network.shape().outputs);
-        let mean = step.loss.mean(outputs, width, step.y, step.weight, &mut self.gradient);
+        let mean = step.loss.mean(outputs, width, step.y, step.weight, &mut self.output_gradient);
         let Some(mean) = mean else { return Ok(None) };
-        self.by_weights.resize(network.values.len(), 0.0);
-        self.back(network, rows, inside)?;
+        self.weight_gradient.resize(network.parameters.len(), 0.0);
+        self.backward(network, rows, hidden_mix)?;
         Ok(Some(mean))
     }
 
-    /// Whether a value on the way was not finite, or beyond what can be mixed.
-    pub(crate) fn has_overflown(&self) -> bool {
+    /// Whether an activation or gradient is not finite, or too large to be mixed.
+    fn has_overflowed(&self) -> bool {
         let limit = <f32 as Real>::LIMIT;
-        let given = self.given.iter().flatten();
-        let mut values = given.chain(&self.mixed).chain(&self.gradient).chain(&self.before);
+        let forward = self.activations.iter().flatten().chain(&self.mixed);
+        let mut values = forward.chain(&self.output_gradient).chain(&self.input_gradient);
         !values.all(|value| f64::from(value.abs()) < limit)
     }
 
@@ -59,21 +86,21 @@ impl Backprop {
         &mut self,
         network: &Network,
         mut rows: usize,
-        inside: Option<&HiddenMix<'_>>,
+        hidden_mix: Option<&HiddenMix<'_>>,
     ) -> Result<()> {
-        self.given.resize_with(network.layers.len(), Vec::new);
-        for (place, layer) in network.layers.iter().enumerate() {
-            let (before, rest) = self.given.split_at_mut(place);
+        self.activations.resize_with(network.layers.len(), Vec::new);
+        for (index, layer) in network.layers.iter().enumerate() {
+            let (before, rest) = self.activations.split_at_mut(index);
             let mut input = before.last().unwrap_or(&self.input);
-            if let Some(inside) = inside.filter(|inside| inside.layer == place) {
+            if let Some(mix) = hidden_mix.filter(|mix| mix.layer == index) {
                 let view = ArrayView2::from_shape((rows, padded(layer.inputs)), input);
-                let made = inside.mixing.apply(view.expect("rows of whole lanes"))?;
+                let synthetic = mix.mixing.apply(view.expect("rows of whole lanes"))?;
                 self.mixed.clear();
-                if inside.originals {
-                    let kept = inside.mixing.rows_out() * padded(layer.inputs);
-                    self.mixed.extend_from_slice(&input[..kept]);
+                if mix.originals {
+                    let originals = mix.mixing.rows_out() * padded(layer.inputs);
+                    self.mixed.extend_from_slice(&input[..originals]);
                 }
-                self.mixed.extend_from_slice(made.as_slice().expect("standard layout"));
+                self.mixed.extend_from_slice(synthetic.as_slice().expect("standard layout"));
                 rows = self.mixed.len() / padded(layer.inputs);
                 input = &self.mixed;
             }
@@ -82,75 +109,83 @@ impl Backprop {
         Ok(())
     }
 
-    fn back(
+    fn backward(
         &mut self,
         network: &Network,
         rows: usize,
-        inside: Option<&HiddenMix<'_>>,
+        hidden_mix: Option<&HiddenMix<'_>>,
     ) -> Result<()> {
-        for (place, layer) in network.layers.iter().enumerate().rev() {
+        for (index, layer) in network.layers.iter().enumerate().rev() {
             let (from, to) = (padded(layer.inputs), padded(layer.outputs));
-            let count = self.gradient.len() / to;
+            let count = self.output_gradient.len() / to;
             if !layer.last {
-                network.shape().activation.back(&self.given[place], &mut self.gradient);
+                let activation = network.shape().activation;
+                activation.backward(&self.activations[index], &mut self.output_gradient);
             }
-            let inside = inside.filter(|inside| inside.layer == place);
-            let input = match (inside, place) {
+            let mix = hidden_mix.filter(|mix| mix.layer == index);
+            let input = match (mix, index) {
                 (Some(_), _) => &self.mixed,
                 (None, 0) => &self.input,
-                (None, _) => &self.given[place - 1],
+                (None, _) => &self.activations[index - 1],
             };
             let (weights, bias) = (layer.weights.0..layer.weights.1, layer.bias.0..layer.bias.1);
-            column_sums(&self.gradient, to, &mut self.by_weights[bias]);
-            let by_weights = &mut self.by_weights[weights];
+            column_sums(&self.output_gradient, to, &mut self.weight_gradient[bias]);
+            let weight_gradient = &mut self.weight_gradient[weights];
             if layer.last {
-                let left = Left::transposed(&self.gradient, layer.outputs, to);
-                product(left, count, input, from, None, by_weights);
+                let left = Strided::transposed(&self.output_gradient, layer.outputs, to);
+                matmul(left, count, input, from, None, weight_gradient);
             } else {
-                let left = Left::transposed(input, layer.inputs, from);
-                product(left, count, &self.gradient, to, None, by_weights);
+                let left = Strided::transposed(input, layer.inputs, from);
+                matmul(left, count, &self.output_gradient, to, None, weight_gradient);
             }
-            if place == 0 {
+            if index == 0 {
                 break;
             }
             let weights = network.weights(layer);
-            self.before.resize(count * from, 0.0);
+            self.input_gradient.resize(count * from, 0.0);
             if layer.last {
-                let left = Left::plain(&self.gradient, count, to);
-                product(left, layer.outputs, weights, from, None, &mut self.before);
+                let left = Strided::row_major(&self.output_gradient, count, to);
+                matmul(left, layer.outputs, weights, from, None, &mut self.input_gradient);
             } else {
-                // With units along the lanes, the sums over units are those of a transposed product.
+                // Units lie along the lanes, so the sums over units are those of a transposed product.
                 let lanes = padded(count);
-                self.turned.resize(to * lanes, 0.0);
-                transpose(&self.gradient, to, &mut self.turned, lanes);
-                self.before_turned.resize(from * lanes, 0.0);
-                let left = Left::plain(weights, layer.inputs, to);
-                let out = &mut self.before_turned[..layer.inputs * lanes];
-                product(left, layer.outputs, &self.turned, lanes, None, out);
-                self.before_turned[layer.inputs * lanes..].fill(0.0);
-                self.before.resize(lanes * from, 0.0);
-                transpose(&self.before_turned, lanes, &mut self.before, from);
-                self.before.truncate(count * from);
+                self.output_gradient_transposed.resize(to * lanes, 0.0);
+                transpose(&self.output_gradient, to, &mut self.output_gradient_transposed, lanes);
+                self.input_gradient_transposed.resize(from * lanes, 0.0);
+                let left = Strided::row_major(weights, layer.inputs, to);
+                let right = &self.output_gradient_transposed;
+                let out = &mut self.input_gradient_transposed[..layer.inputs * lanes];
+                matmul(left, layer.outputs, right, lanes, None, out);
+                self.input_gradient_transposed[layer.inputs * lanes..].fill(0.0);
+                self.input_gradient.resize(lanes * from, 0.0);
+                transpose(&self.input_gradient_transposed, lanes, &mut self.input_gradient, from);
+                self.input_gradient.truncate(count * from);
             }
-            if let Some(inside) = inside {
-                self.through(inside, rows, from)?;
+            if let Some(mix) = mix {
+                self.backward_through_mixing(mix, rows, from)?;
             }
-            std::mem::swap(&mut self.gradient, &mut self.before);
+            std::mem::swap(&mut self.output_gradient, &mut self.input_gradient);
         }
         Ok(())
     }
 
-    /// Carries a gradient in `before` back through the map, to the rows that it was made of.
-    fn through(&mut self, inside: &HiddenMix<'_>, rows: usize, width: usize) -> Result<()> {
-        let kept = if inside.originals { inside.mixing.rows_out() * width } else { 0 };
-        let made = ArrayView2::from_shape((inside.mixing.rows_out(), width), &self.before[kept..]);
-        let pulled = inside.mixing.apply_transposed(made.expect("rows of whole lanes"))?;
-        let mut pulled = pulled.into_raw_vec_and_offset().0;
-        for (pulled, own) in pulled.iter_mut().zip(&self.before[..kept]) {
-            *pulled += own;
+    /// Turns `input_gradient` of the mixed rows into that of the rows they were mixed from.
+    fn backward_through_mixing(
+        &mut self,
+        mix: &HiddenMix<'_>,
+        rows: usize,
+        width: usize,
+    ) -> Result<()> {
+        let synthetic = mix.mixing.rows_out();
+        let split = if mix.originals { synthetic * width } else { 0 };
+        let (originals, mixed) = self.input_gradient.split_at(split);
+        let mixed = ArrayView2::from_shape((synthetic, width), mixed).expect("rows of whole lanes");
+        let mut gradient = mix.mixing.apply_transposed(mixed)?.into_raw_vec_and_offset().0;
+        for (gradient, own) in gradient.iter_mut().zip(originals) {
+            *gradient += own;
         }
-        debug_assert_eq!(pulled.len(), rows * width);
-        self.before = pulled;
+        debug_assert_eq!(gradient.len(), rows * width);
+        self.input_gradient = gradient;
         Ok(())
     }
 }
@@ -164,15 +199,19 @@ mod tests {
 
     use super::Backprop;
     use crate::optimizer::OptimizerState;
-    use crate::{Activation, HiddenMix, Loss, Network, Optimizer, Parameters, Rows, Shape, Step};
+    use crate::{
+        Activation, BatchInput, HiddenMix, LayerParameters, Loss, Network, Optimizer, Shape, Step,
+    };
 
     fn step<'a>(
         x: ArrayView2<'a, f32>,
-        inside: Option<HiddenMix<'a>>,
-        (loss, y): (Loss, ArrayView2<'a, f32>),
+        hidden_mix: Option<HiddenMix<'a>>,
+        loss: Loss,
+        y: ArrayView2<'a, f32>,
         weight: &'a dyn Fn(usize) -> f64,
     ) -> Step<'a> {
-        Step { x: Rows::All(x), inside, y, loss, weight, random: (windlass::Seed(0), 0) }
+        let (x, seed) = (BatchInput::All(x), windlass::Seed(0));
+        Step { x, hidden_mix, y, loss, weight, seed, number: 0 }
     }
 
     fn array(value: &Value) -> Array2<f32> {
@@ -191,26 +230,26 @@ mod tests {
         value.as_array().unwrap().iter().map(|row| row.as_u64().unwrap() as usize).collect()
     }
 
-    fn parameters(value: &Value) -> Vec<Parameters> {
+    fn parameters(value: &Value) -> Vec<LayerParameters> {
         let layer = |n| {
             let weights = array(&value[format!("w{n}")]);
             let bias = array(&value[format!("b{n}")]);
-            (weights, bias.into_raw_vec_and_offset().0)
+            LayerParameters { weights, bias: bias.into_raw_vec_and_offset().0 }
         };
         (1..=3).map(layer).collect()
     }
 
-    fn largest_difference(got: &[Parameters], want: &[Parameters]) -> f32 {
+    fn largest_difference(got: &[LayerParameters], want: &[LayerParameters]) -> f32 {
         let pairs = got.iter().zip(want).flat_map(|(got, want)| {
-            let weights = got.0.iter().zip(&want.0);
-            weights.chain(got.1.iter().zip(&want.1)).map(|(a, b)| (a - b).abs())
+            let weights = got.weights.iter().zip(&want.weights);
+            weights.chain(got.bias.iter().zip(&want.bias)).map(|(a, b)| (a - b).abs())
         });
         pairs.fold(0.0, f32::max)
     }
 
     /// Twelve steps of the published training code, for each of its methods.
     #[test]
-    fn steps_are_those_of_the_published_code() {
+    fn steps_equal_the_published_code() {
         let golden = include_str!("../tests/golden/training_steps.json");
         let golden: Value = serde_json::from_str(golden).unwrap();
         let (x, y) = (array(&golden["X"]), array(&golden["y"]));
@@ -229,8 +268,8 @@ mod tests {
             let method = run["method"].as_str().unwrap();
             let start = parameters(&golden["initial_parameters"]);
             let mut network = Network::with_parameters(shape.clone(), &start).unwrap();
-            let mut memory = OptimizerState::new(Optimizer::adam(), network.values.len());
-            let mut pass = Backprop::default();
+            let mut state = OptimizerState::new(Optimizer::adam(), network.parameters.len());
+            let mut backprop = Backprop::default();
             for step in 0..12 {
                 let batch = rows(&golden["batches"][step]);
                 let draw = if method.starts_with("ada") {
@@ -250,30 +289,30 @@ mod tests {
                 };
                 let draw = draw.unwrap();
                 let targets = draw.targets(y.view()).unwrap();
-                let inside = method.ends_with("manifold").then(|| HiddenMix {
+                let hidden_mix = method.ends_with("manifold").then(|| HiddenMix {
                     layer: 1,
                     mixing: draw.mixing().unwrap(),
                     originals: false,
                 });
-                let input = match inside {
+                let input = match hidden_mix {
                     Some(_) => draw.gather(x.view()).unwrap(),
                     None => draw.features(x.view()).unwrap(),
                 };
-                let loss = (Loss::Squared, targets.view());
-                let loss = pass.run(&network, &self::step(input.view(), inside, loss, &|_| 1.0));
-                let loss = loss.unwrap().unwrap();
+                let (loss, y) = (Loss::Squared, targets.view());
+                let batch = self::step(input.view(), hidden_mix, loss, y, &|_| 1.0);
+                let loss = backprop.run(&network, &batch).unwrap().unwrap();
                 let want = run["losses"][step].as_f64().unwrap();
                 assert!((loss / want - 1.0).abs() < 2e-6, "{method}, step {step}: {loss}, {want}");
                 if step == 0 {
                     let mut gradient = network.clone();
-                    gradient.values.clone_from(&pass.by_weights);
+                    gradient.parameters.clone_from(&backprop.weight_gradient);
                     let want = parameters(&run["first_gradient"]);
                     let off = largest_difference(&gradient.to_parameters(), &want);
                     assert!(off < 1e-6, "{method}: gradient off by {off}");
                 }
                 let rate = golden["lr"].as_f64().unwrap();
-                let gradient = &pass.by_weights;
-                memory.step(Optimizer::adam(), (rate, 0.0), gradient, &mut network.values);
+                let gradient = &backprop.weight_gradient;
+                state.update(Optimizer::adam(), rate, 0.0, gradient, &mut network.parameters);
             }
             let want = parameters(&run["final_parameters"]);
             let off = largest_difference(&network.to_parameters(), &want);
@@ -291,10 +330,10 @@ mod tests {
         })
     }
 
-    /// Every weight's part of the gradient against a difference of losses: every activation, both losses,
-    /// several outputs, weights of rows, and every kind of map, on the input and after each layer.
+    /// The gradient against finite differences for every weight: every activation, both losses, several
+    /// outputs, row weights, and every kind of mixing, on the input and after each layer.
     #[test]
-    fn gradients_are_slopes() {
+    fn gradients_equal_finite_differences() {
         let (batch, inputs, outputs) = (6, 3, 2);
         let partition = Partition::new(vec![0, 1, 0, 1, 0, 2], 3).unwrap();
         let group = Mixing::group_mean(partition, Strength::Shared(2.5)).unwrap();
@@ -322,12 +361,12 @@ mod tests {
             ] {
                 let layers = if mixing.is_some() { 1..3 } else { 0..1 };
                 for (layer, originals) in layers.flat_map(|layer| [(layer, false), (layer, true)]) {
-                    let inside = mixing.map(|mixing| HiddenMix { layer, mixing, originals });
+                    let hidden_mix = mixing.map(|mixing| HiddenMix { layer, mixing, originals });
                     let rows = mixing.map_or(batch, Mixing::rows_in);
                     let x = numbers((rows, inputs), salt);
                     let made = if originals && mixing.is_some() { 2 * batch } else { batch };
                     let y = numbers((made, outputs), salt + 40);
-                    check(&network, x.view(), inside, loss, y.view());
+                    check(&network, x.view(), hidden_mix, loss, y.view());
                 }
             }
         }
@@ -336,30 +375,30 @@ mod tests {
     fn check(
         network: &Network,
         x: ArrayView2<'_, f32>,
-        inside: Option<HiddenMix<'_>>,
+        hidden_mix: Option<HiddenMix<'_>>,
         loss: Loss,
         y: ArrayView2<'_, f32>,
     ) {
         const STEP: f32 = 2e-3;
         let weight = |row: usize| 0.5 + row as f64;
         let value = |network: &Network| {
-            let mut pass = Backprop::default();
-            let mean = pass.run(network, &step(x, inside, (loss, y), &weight)).unwrap().unwrap();
-            (mean, pass.by_weights)
+            let mut backprop = Backprop::default();
+            let mean = backprop.run(network, &step(x, hidden_mix, loss, y, &weight));
+            (mean.unwrap().unwrap(), backprop.weight_gradient)
         };
         let (here, gradient) = value(network);
         for (index, &got) in gradient.iter().enumerate() {
             let got = f64::from(got);
-            if network.values[index] == 0.0 {
-                assert_eq!(got, 0.0, "a lane that is not used");
+            if network.parameters[index] == 0.0 {
+                assert_eq!(got, 0.0, "padding");
                 continue;
             }
             let mut moved = network.clone();
-            moved.values[index] += STEP;
+            moved.parameters[index] += STEP;
             let above = value(&moved).0;
-            moved.values[index] -= 2.0 * STEP;
+            moved.parameters[index] -= 2.0 * STEP;
             let below = value(&moved).0;
-            // A kink may stand on one side, but then not on the other.
+            // If the function has a kink on one side, the difference on the other side is right.
             let slopes = [above - here, here - below, (above - below) / 2.0];
             let slopes = slopes.map(|rise| rise / f64::from(STEP));
             let near = slopes.iter().any(|slope| (got - slope).abs() < 2e-3);
@@ -368,14 +407,14 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_no_weight_do_not_count() {
+    fn rows_of_weight_zero_are_ignored() {
         let network = Network::new(Shape::fcn3(3, 1), windlass::Seed(1)).unwrap();
         let (x, y) = (numbers((8, 3), 1), numbers((8, 1), 2));
         let run =
             |x: ArrayView2<'_, f32>, y: ArrayView2<'_, f32>, weight: &dyn Fn(usize) -> f64| {
-                let mut pass = Backprop::default();
-                let step = step(x, None, (Loss::Squared, y), weight);
-                (pass.run(&network, &step).unwrap(), pass.by_weights)
+                let mut backprop = Backprop::default();
+                let step = step(x, None, Loss::Squared, y, weight);
+                (backprop.run(&network, &step).unwrap(), backprop.weight_gradient)
             };
         let half = run(x.view(), y.view(), &|row| if row < 4 { 2.0 } else { 0.0 });
         let few: Vec<usize> = (0..4).collect();

@@ -1,46 +1,47 @@
-//! A run on disk: safetensors with the weights, what the optimizer remembers and the best weights so far.
+//! Checkpoints: safetensors with the weights, the optimizer state and the best weights so far.
 
 use std::collections::HashMap;
 
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
 
-use crate::trainer::Best;
-use crate::{Architecture, Epoch, Error, Learner, Result, RunSpec, Trainer};
+use crate::config::RunSpec;
+use crate::learner::{Architecture, Learner};
+use crate::trainer::{BestEpoch, Epoch, Trainer};
+use crate::{Error, Result};
 
-/// The key of the notes in the file's metadata.
+/// The key of [`CheckpointMetadata`] in the file's metadata.
 const KEY: &str = "windlass-run";
 
 #[derive(Serialize, Deserialize)]
-struct Notes {
+struct CheckpointMetadata {
     version: String,
     fingerprint: String,
-    steps: u64,
+    step: u64,
+    /// The best epoch so far, of which the weights are in the tensor `best`, and its validation error.
     best: Option<(usize, f64)>,
     history: Vec<Epoch>,
-    #[serde(default)]
     seconds: f64,
 }
 
-impl<'a, S: Architecture> Trainer<'a, S> {
+impl<'a, A: Architecture> Trainer<'a, A> {
     /// The state of the run, for [`resume`](Self::resume).
     #[must_use]
     pub fn save(&self) -> Vec<u8> {
-        let notes = Notes {
+        let metadata = CheckpointMetadata {
             version: env!("CARGO_PKG_VERSION").into(),
             fingerprint: self.fingerprint().to_owned(),
-            steps: self.memory.steps,
+            step: self.optimizer_state.step,
             best: self.best.as_ref().map(|best| (best.epoch, best.valid)),
             history: self.history.clone(),
             seconds: self.seconds(),
         };
-        let notes = serde_json::to_string(&notes).expect("plain values");
-        let best = self.best.as_ref().map(|best| &best.values[..]);
+        let metadata = serde_json::to_string(&metadata).expect("plain values");
         let lists = [
-            ("weights", Some(self.network.values())),
-            ("first", Some(&self.memory.first[..])),
-            ("second", Some(&self.memory.second[..])),
-            ("best", best),
+            ("weights", Some(self.network.parameters())),
+            ("first_moment", Some(&self.optimizer_state.first_moment[..])),
+            ("second_moment", Some(&self.optimizer_state.second_moment[..])),
+            ("best", self.best.as_ref().map(|best| &best.parameters[..])),
         ];
         let bytes: Vec<(&str, Vec<u8>)> = lists
             .into_iter()
@@ -50,23 +51,23 @@ impl<'a, S: Architecture> Trainer<'a, S> {
             .collect();
         let views = bytes.iter().map(|(name, bytes)| {
             let view = TensorView::new(Dtype::F32, vec![bytes.len() / 4], bytes);
-            (*name, view.expect("four bytes a number"))
+            (*name, view.expect("four bytes per number"))
         });
-        let metadata = HashMap::from([(KEY.to_owned(), notes)]);
+        let metadata = HashMap::from([(KEY.to_owned(), metadata)]);
         safetensors::serialize(views, Some(metadata)).expect("names are different")
     }
 
-    /// Goes on with a saved run: the one that these settings and rows belong to, or it is refused.
-    pub fn resume(spec: &'a RunSpec<S>, bytes: &[u8]) -> Result<Self> {
+    /// Resumes a saved run; refused if it was saved with other rows or settings.
+    pub fn resume(spec: &'a RunSpec<A>, bytes: &[u8]) -> Result<Self> {
         let bad = |why: &dyn std::fmt::Display| Error::BadState { why: why.to_string() };
         let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|error| bad(&error))?;
         let tensors = SafeTensors::deserialize(bytes).map_err(|error| bad(&error))?;
-        let notes = metadata.metadata().as_ref().and_then(|notes| notes.get(KEY));
-        let notes: Notes = notes
+        let metadata = metadata.metadata().as_ref().and_then(|entries| entries.get(KEY));
+        let metadata: CheckpointMetadata = metadata
             .ok_or_else(|| bad(&"it has no notes of a run"))
-            .and_then(|notes| serde_json::from_str(notes).map_err(|error| bad(&error)))?;
+            .and_then(|text| serde_json::from_str(text).map_err(|error| bad(&error)))?;
         let mut trainer = Self::new(spec)?;
-        if notes.fingerprint != trainer.fingerprint() {
+        if metadata.fingerprint != trainer.fingerprint() {
             return Err(bad(&"it was saved with other rows or settings"));
         }
         let list = |name: &str, length: usize| -> Result<Vec<f32>> {
@@ -76,18 +77,21 @@ impl<'a, S: Architecture> Trainer<'a, S> {
             let right = tensor.dtype() == Dtype::F32 && values.len() == length;
             if right { Ok(values) } else { Err(bad(&format!("`{name}` has another size"))) }
         };
-        let weights = trainer.network.values().len();
-        trainer.network.values_mut().copy_from_slice(&list("weights", weights)?);
-        trainer.memory.first = list("first", trainer.memory.first.len())?;
-        trainer.memory.second = list("second", trainer.memory.second.len())?;
-        trainer.memory.steps = notes.steps;
-        trainer.best = match notes.best {
-            Some((epoch, valid)) => Some(Best { epoch, valid, values: list("best", weights)? }),
+        let weights = trainer.network.parameters().len();
+        trainer.network.parameters_mut().copy_from_slice(&list("weights", weights)?);
+        let state = &mut trainer.optimizer_state;
+        state.first_moment = list("first_moment", state.first_moment.len())?;
+        state.second_moment = list("second_moment", state.second_moment.len())?;
+        state.step = metadata.step;
+        trainer.best = match metadata.best {
+            Some((epoch, valid)) => {
+                Some(BestEpoch { epoch, valid, parameters: list("best", weights)? })
+            }
             None => None,
         };
-        trainer.history = notes.history;
-        trainer.before = notes.seconds;
-        trainer.stop_if_waited();
+        trainer.history = metadata.history;
+        trainer.seconds_before = metadata.seconds;
+        trainer.stop_if_out_of_patience();
         Ok(trainer)
     }
 }

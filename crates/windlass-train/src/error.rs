@@ -1,14 +1,14 @@
-//! What can be wrong with a network or its training.
+//! Errors of networks and their training.
 
-/// The result of something that can be refused.
+/// A result with this crate's error.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What the caller got wrong, with the values needed to put it right.
+/// A rejected argument, with the values needed to correct it.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "each message names its fields")]
 pub enum Error {
-    /// The mathematics refused.
+    /// An error of the core.
     #[error(transparent)]
     Core(#[from] windlass::Error),
     /// A setting lies outside its range.
@@ -23,34 +23,28 @@ pub enum Error {
     /// Weights for a network of another shape.
     #[error("these weights are of a network with other {what}")]
     OtherShape { what: &'static str },
-    /// A number that is none.
+    /// A number that is not finite.
     #[error("{what} is not a finite number")]
     NotFinite { what: &'static str },
     /// Rows of another width.
     #[error("expected {expected} {what}, got {got}")]
     Columns { what: &'static str, expected: usize, got: usize },
-    /// Numbers of rows that should agree.
-    #[error("{left} rows of features, {right} of {what}")]
-    Rows { left: usize, right: usize, what: &'static str },
-    /// A set without rows.
-    #[error("the {what} rows are none")]
-    NoRows { what: &'static str },
-    /// Batches that are dropped because none is full.
+    /// All batches would be dropped, because none is full.
     #[error("no batch of {batch} rows can be filled from {rows}, and the last is to be dropped")]
     NoFullBatch { batch: usize, rows: usize },
     /// A layer that the network does not have.
     #[error("there is no hidden layer {layer}: the network has {hidden}")]
     NoSuchLayer { layer: usize, hidden: usize },
-    /// A method that works nowhere.
+    /// Augmentation without a layer.
     #[error("a method needs a layer to work after; 0 is the input")]
     NoLayer,
-    /// A method that works on the input only.
+    /// A method that applies to the input only.
     #[error("this method adds noise or uses means of the whole set, which a hidden layer has not")]
     NotOnHiddenLayer,
-    /// A network that cannot be made or used here.
+    /// A network that cannot be built or used here.
     #[error("{why}")]
     Network { why: String },
-    /// A saved state of something else.
+    /// A checkpoint of another run, or a damaged one.
     #[error("not the state of such a run: {why}")]
     BadState { why: String },
 }

@@ -1,47 +1,47 @@
-//! Products of small matrices, with one order of additions on every machine.
+//! Products of small matrices, with the same order of additions on every machine.
 //!
-//! Every matrix has rows of a multiple of [`LANES`] numbers, zeros behind the last, so that no loop has
-//! an end to treat apart. An entry of a product is summed from the first term to the last with fused
-//! multiplications and additions: its bits do not depend on how wide the machine's vectors are.
+//! Rows are padded with zeros to a multiple of [`LANES`] numbers, so that no loop has a remainder. Each entry
+//! of a product is summed from the first term to the last with fused multiply-add: its bits do not depend on
+//! the vector width of the machine.
 
 pub(crate) use windlass::simd::vectorized;
 
-/// Numbers that are worked on side by side.
+/// Numbers that are processed together.
 pub(crate) const LANES: usize = 16;
 
-/// A width with room for whole lanes.
+/// A width rounded up to whole lanes.
 pub(crate) fn padded(width: usize) -> usize {
     width.next_multiple_of(LANES)
 }
 
-/// The left factor of a product: any matrix, told by its strides.
+/// A matrix in any layout, the left operand of [`matmul`].
 #[derive(Clone, Copy)]
-pub(crate) struct Left<'a> {
-    pub(crate) values: &'a [f32],
-    pub(crate) rows: usize,
-    /// From one row to the next, and from one entry of a row to the next.
-    pub(crate) strides: (usize, usize),
+pub(crate) struct Strided<'a> {
+    values: &'a [f32],
+    rows: usize,
+    row_stride: usize,
+    column_stride: usize,
 }
 
-impl<'a> Left<'a> {
-    /// Some rows as they are.
-    pub(crate) fn plain(values: &'a [f32], rows: usize, width: usize) -> Self {
-        Self { values, rows, strides: (width, 1) }
+impl<'a> Strided<'a> {
+    /// `rows` rows of `width` numbers.
+    pub(crate) fn row_major(values: &'a [f32], rows: usize, width: usize) -> Self {
+        Self { values, rows, row_stride: width, column_stride: 1 }
     }
 
-    /// The transpose of rows of `width` numbers, of which `rows` count.
+    /// The transpose of rows of `width` numbers, of which the first `rows` columns are used.
     pub(crate) fn transposed(values: &'a [f32], rows: usize, width: usize) -> Self {
-        Self { values, rows, strides: (1, width) }
+        Self { values, rows, row_stride: 1, column_stride: width }
     }
 }
 
-/// `out = left · right + start`, with `right` of `inner` rows and rows of `width` numbers.
-pub(crate) fn product(
-    left: Left<'_>,
+/// `out = left · right + bias`, with `right` of `inner` rows and rows of `width` numbers.
+pub(crate) fn matmul(
+    left: Strided<'_>,
     inner: usize,
     right: &[f32],
     width: usize,
-    start: Option<&[f32]>,
+    bias: Option<&[f32]>,
     out: &mut [f32],
 ) {
     /// Rows of a tile: with 16 columns, its sums fill 12 registers of 8 numbers.
@@ -56,14 +56,14 @@ pub(crate) fn product(
             while row < left.rows {
                 let rows = TILE.min(left.rows - row);
                 for column in (0..width).step_by(LANES) {
-                    let place = Place { row, column, inner, width };
+                    let tile = Tile { row, column, inner, width };
                     match rows {
-                        6 => tile::<6>(left, right, start, out, place),
-                        5 => tile::<5>(left, right, start, out, place),
-                        4 => tile::<4>(left, right, start, out, place),
-                        3 => tile::<3>(left, right, start, out, place),
-                        2 => tile::<2>(left, right, start, out, place),
-                        _ => tile::<1>(left, right, start, out, place),
+                        6 => compute_tile::<6>(left, right, bias, out, tile),
+                        5 => compute_tile::<5>(left, right, bias, out, tile),
+                        4 => compute_tile::<4>(left, right, bias, out, tile),
+                        3 => compute_tile::<3>(left, right, bias, out, tile),
+                        2 => compute_tile::<2>(left, right, bias, out, tile),
+                        _ => compute_tile::<1>(left, right, bias, out, tile),
                     }
                 }
                 row += rows;
@@ -73,7 +73,7 @@ pub(crate) fn product(
 }
 
 #[derive(Clone, Copy)]
-struct Place {
+struct Tile {
     row: usize,
     column: usize,
     inner: usize,
@@ -81,25 +81,25 @@ struct Place {
 }
 
 #[inline(always)]
-fn tile<const ROWS: usize>(
-    left: Left<'_>,
+fn compute_tile<const ROWS: usize>(
+    left: Strided<'_>,
     right: &[f32],
-    start: Option<&[f32]>,
+    bias: Option<&[f32]>,
     out: &mut [f32],
-    place: Place,
+    tile: Tile,
 ) {
-    let Place { row, column, inner, width } = place;
-    let first = match start {
-        Some(start) => *start[column..].first_chunk::<LANES>().expect("whole lanes"),
+    let Tile { row, column, inner, width } = tile;
+    let bias = match bias {
+        Some(bias) => *bias[column..].first_chunk::<LANES>().expect("whole lanes"),
         None => [0.0; LANES],
     };
-    let mut sums = [first; ROWS];
-    let (down, along) = left.strides;
-    let left = &left.values[row * down..];
+    let mut sums = [bias; ROWS];
+    let Strided { row_stride, column_stride, .. } = left;
+    let left = &left.values[row * row_stride..];
     for (k, right) in right.chunks_exact(width).enumerate().take(inner) {
         let right = right[column..].first_chunk::<LANES>().expect("whole lanes");
         for (r, sums) in sums.iter_mut().enumerate() {
-            let factor = left[r * down + k * along];
+            let factor = left[r * row_stride + k * column_stride];
             for (sum, &right) in sums.iter_mut().zip(right) {
                 *sum = factor.mul_add(right, *sum);
             }
@@ -130,12 +130,12 @@ fn dot(a: &[f32], b: &[f32]) -> f32 {
     sums[0]
 }
 
-/// `out = left · rightᵀ + start`, for a `right` of few rows: entries of `out` are scalar products.
-pub(crate) fn product_with_rows(
+/// `out = left · rightᵀ + bias`, for a `right` of few rows: entries of `out` are scalar products.
+pub(crate) fn matmul_transposed(
     left: &[f32],
     right: &[f32],
     width: usize,
-    start: &[f32],
+    bias: &[f32],
     out: &mut [f32],
     out_width: usize,
 ) {
@@ -145,18 +145,17 @@ pub(crate) fn product_with_rows(
         |out| {
             let rows = out.chunks_exact_mut(out_width);
             for (left, out) in left.chunks_exact(width).zip(rows) {
-                for ((right, &start), out) in right.chunks_exact(width).zip(start).zip(out) {
-                    *out = dot(left, right) + start;
+                for ((right, &bias), out) in right.chunks_exact(width).zip(bias).zip(out) {
+                    *out = dot(left, right) + bias;
                 }
             }
         },
     );
 }
 
-/// Writes the transpose of some rows of `width` numbers; rows of `out` are `out_width` long, zeros behind the
-/// last number.
+/// Writes the transpose of rows of `width` numbers; rows of `out` are padded with zeros to `out_width`.
 pub(crate) fn transpose(values: &[f32], width: usize, out: &mut [f32], out_width: usize) {
-    /// Numbers of a square that is turned in registers.
+    /// Side of a square that is transposed in registers.
     const SIDE: usize = 8;
     let rows = values.len() / width;
     let whole = rows / SIDE * SIDE;
@@ -172,8 +171,8 @@ pub(crate) fn transpose(values: &[f32], width: usize, out: &mut [f32], out_width
                         square.copy_from_slice(&values[(row + r) * width + column..][..SIDE]);
                     }
                     for (c, out) in out.chunks_exact_mut(out_width).enumerate() {
-                        let turned = std::array::from_fn::<f32, SIDE, _>(|r| square[r][c]);
-                        out[row..row + SIDE].copy_from_slice(&turned);
+                        let transposed = std::array::from_fn::<f32, SIDE, _>(|r| square[r][c]);
+                        out[row..row + SIDE].copy_from_slice(&transposed);
                     }
                 }
                 for (c, out) in out.chunks_exact_mut(out_width).enumerate() {
@@ -204,7 +203,7 @@ pub(crate) fn column_sums(values: &[f32], width: usize, out: &mut [f32]) {
 
 #[cfg(test)]
 mod tests {
-    use super::{LANES, Left, column_sums, padded, product, product_with_rows, transpose};
+    use super::{LANES, Strided, column_sums, matmul, matmul_transposed, padded, transpose};
 
     fn numbers(count: usize, seed: u32) -> Vec<f32> {
         let next = |state: &mut u32| {
@@ -215,30 +214,32 @@ mod tests {
         std::iter::from_fn(|| next(&mut state)).take(count).collect()
     }
 
-    /// Every form of a product against the definition in double precision, all sizes of a last tile.
+    /// Both layouts against the definition in double precision, for every size of a last tile.
     #[test]
-    fn products_are_products() {
+    fn matmul_equals_the_definition() {
         for rows in 1..14 {
             for inner in [1, 2, 5, 16, 33] {
                 for width in [LANES, 3 * LANES] {
                     let (a, b) = (numbers(rows * inner, 1), numbers(inner * width, 2));
-                    let start = numbers(width, 3);
+                    let bias = numbers(width, 3);
                     let entry = |i: usize, j: usize| {
                         let terms = (0..inner)
                             .map(|k| f64::from(a[i * inner + k]) * f64::from(b[k * width + j]));
-                        terms.sum::<f64>() + f64::from(start[j])
+                        terms.sum::<f64>() + f64::from(bias[j])
                     };
-                    let mut turned = vec![0.0; inner * rows];
+                    let mut transposed = vec![0.0; inner * rows];
                     for i in 0..rows {
                         for k in 0..inner {
-                            turned[k * rows + i] = a[i * inner + k];
+                            transposed[k * rows + i] = a[i * inner + k];
                         }
                     }
-                    let lefts =
-                        [Left::plain(&a, rows, inner), Left::transposed(&turned, rows, rows)];
+                    let lefts = [
+                        Strided::row_major(&a, rows, inner),
+                        Strided::transposed(&transposed, rows, rows),
+                    ];
                     for left in lefts {
                         let mut out = vec![f32::NAN; rows * width];
-                        product(left, inner, &b, width, Some(&start), &mut out);
+                        matmul(left, inner, &b, width, Some(&bias), &mut out);
                         for i in 0..rows {
                             for j in 0..width {
                                 let got = f64::from(out[i * width + j]);
@@ -255,26 +256,26 @@ mod tests {
     fn scalar_products_transposes_and_sums() {
         let (rows, width, few) = (13, 2 * LANES, 3);
         let (a, b) = (numbers(rows * width, 1), numbers(few * width, 2));
-        let start = [0.5, -0.25, 0.0];
+        let bias = [0.5, -0.25, 0.0];
         let mut out = vec![0.0; rows * LANES];
-        product_with_rows(&a, &b, width, &start, &mut out, LANES);
+        matmul_transposed(&a, &b, width, &bias, &mut out, LANES);
         for i in 0..rows {
             for j in 0..few {
                 let terms =
                     (0..width).map(|k| f64::from(a[i * width + k]) * f64::from(b[j * width + k]));
-                let want = terms.sum::<f64>() + f64::from(start[j]);
+                let want = terms.sum::<f64>() + f64::from(bias[j]);
                 assert!((f64::from(out[i * LANES + j]) - want).abs() < 1e-5);
             }
             assert_eq!(out[i * LANES + few..][..LANES - few], [0.0; LANES - 3]);
         }
-        let mut turned = vec![f32::NAN; width * padded(rows)];
-        transpose(&a, width, &mut turned, padded(rows));
+        let mut transposed = vec![f32::NAN; width * padded(rows)];
+        transpose(&a, width, &mut transposed, padded(rows));
         let mut sums = vec![f32::NAN; width];
         column_sums(&a, width, &mut sums);
         for column in 0..width {
             let own: Vec<f32> = (0..rows).map(|row| a[row * width + column]).collect();
-            assert_eq!(turned[column * padded(rows)..][..rows], own);
-            assert_eq!(turned[column * padded(rows)..][rows..padded(rows)], [0.0; LANES - 13]);
+            assert_eq!(transposed[column * padded(rows)..][..rows], own);
+            assert_eq!(transposed[column * padded(rows)..][rows..padded(rows)], [0.0; LANES - 13]);
             assert!((sums[column] - own.iter().sum::<f32>()).abs() < 1e-5);
         }
     }

@@ -1,126 +1,136 @@
-//! What a [`Trainer`](crate::Trainer) trains: any network that can say how a loss changes with its weights.
+//! The interface between the [`Trainer`](crate::Trainer) and a network.
 //!
-//! The loop, the optimizers, the methods of augmentation, checkpoints and the choice of the best epoch are
-//! the same for all networks. A kind of network has an [`Architecture`], of which a [`RunSpec`](crate::RunSpec)
-//! speaks, and a [`Learner`] with the weights.
+//! The loop, optimizers, augmentation, checkpoints and the choice of the best epoch are the same for all
+//! networks. A kind of network implements [`Architecture`], which a [`RunSpec`](crate::RunSpec) holds, and
+//! [`Learner`], the network with its weights.
 
 use std::fmt::Debug;
 
 use ndarray::{Array2, ArrayView2};
 use windlass::{Mixing, Seed};
 
-use crate::{Loss, Result};
+use crate::Result;
+use crate::loss::Loss;
 
-/// A kind of network, of some size.
+/// A kind of network with its layer sizes.
 pub trait Architecture: Debug + Clone + Send + Sync {
     /// The network with its weights.
     type Network: Learner;
 
-    /// The numbers of a row.
+    /// Number of features.
     fn inputs(&self) -> usize;
 
-    /// Targets.
+    /// Number of targets.
     fn outputs(&self) -> usize;
 
-    /// Hidden layers, numbered from 1, after which rows may be made.
+    /// Number of hidden layers after which rows can be mixed, numbered from 1.
     fn hidden(&self) -> usize;
 
-    /// Whether the numbers of a row are codes, such as letters, which mean nothing when mixed: the network then
-    /// makes its input of them, and rows made on the input are made of that.
+    /// Whether features are codes, such as letters, that cannot be mixed: the network then embeds them, and
+    /// mixing "on the input" (layer 0) mixes the embedding.
     fn is_encoded(&self) -> bool {
         false
     }
 
-    /// A network with the weights that training starts from.
+    /// A network with initial weights.
     fn network(&self, seed: Seed) -> Result<Self::Network>;
 }
 
-/// A network that learns.
+/// A network that is trained by gradient descent.
 pub trait Learner: Debug + Send {
-    /// Room for a pass, used again by the next.
+    /// Buffers of [`backprop`](Self::backprop), reused by the next step.
     type Workspace: Debug + Default + Send;
 
-    /// All that it knows: first what is learnt by gradients, then, perhaps, what it remembers of the rows it saw.
-    fn values(&self) -> &[f32];
+    /// All state: trainable parameters, then buffers such as batch-norm statistics.
+    fn parameters(&self) -> &[f32];
 
-    /// The same, to be changed.
-    fn values_mut(&mut self) -> &mut [f32];
+    /// Mutable [`parameters`](Self::parameters).
+    fn parameters_mut(&mut self) -> &mut [f32];
 
-    /// How many of the values are learnt by gradients.
-    fn learnt(&self) -> usize {
-        self.values().len()
+    /// How many of the parameters are trainable.
+    fn trainable(&self) -> usize {
+        self.parameters().len()
     }
 
-    /// The loss of a step, if any of its rows counts. Its gradient by what is learnt stays in the room.
-    fn pass(&mut self, step: &Step<'_>, workspace: &mut Self::Workspace) -> Result<Option<f64>>;
+    /// The loss of a step, `None` if all its rows weigh 0. The gradient with respect to the trainable
+    /// parameters stays in the workspace.
+    fn backprop(&mut self, step: &Step<'_>, workspace: &mut Self::Workspace)
+    -> Result<Option<f64>>;
 
-    /// The gradient that the last pass left.
+    /// The gradient of the last step.
     fn gradient(workspace: &mut Self::Workspace) -> &mut [f32];
 
-    /// Whether the last pass met a number that is not finite, or too large to be mixed.
-    fn has_overflown(workspace: &Self::Workspace) -> bool;
+    /// Whether the last step produced a number that is not finite, or too large to be mixed.
+    fn has_overflowed(workspace: &Self::Workspace) -> bool;
 
     /// The output for every row.
     fn predict(&self, x: ArrayView2<'_, f32>) -> Result<Array2<f32>>;
 }
 
-/// The rows of a step and what is to be learnt from them.
+/// The rows of one optimization step.
 #[derive(Clone, Copy)]
 pub struct Step<'a> {
     /// The rows that enter the network.
-    pub x: Rows<'a>,
-    /// Rows that are made inside the network, in place of those that enter.
-    pub inside: Option<HiddenMix<'a>>,
-    /// The targets of the rows that come out.
+    pub x: BatchInput<'a>,
+    /// Mixing inside the network.
+    pub hidden_mix: Option<HiddenMix<'a>>,
+    /// The targets of the rows that leave the network.
     pub y: ArrayView2<'a, f32>,
-    /// What is made small.
+    /// The loss function.
     pub loss: Loss,
-    /// How much every row that comes out counts.
+    /// The weight of each row that leaves the network.
     pub weight: &'a dyn Fn(usize) -> f64,
-    /// The seed of the run, for networks that are random themselves, and the number of the step.
-    pub random: (Seed, u64),
+    /// The seed of the run, for networks with dropout.
+    pub seed: Seed,
+    /// The number of the step.
+    pub number: u64,
 }
 
-/// Rows that enter a network.
+/// The rows that enter a network.
 #[derive(Clone, Copy)]
-pub enum Rows<'a> {
-    /// Some of the rows of a matrix in standard layout.
-    Some(&'a Array2<f32>, &'a [usize]),
-    /// All of these.
+pub enum BatchInput<'a> {
+    /// Some rows of a matrix in standard layout.
+    Selected {
+        /// The matrix.
+        x: &'a Array2<f32>,
+        /// The rows.
+        rows: &'a [usize],
+    },
+    /// All rows of a matrix.
     All(ArrayView2<'a, f32>),
 }
 
-impl Rows<'_> {
-    /// How many they are.
+impl BatchInput<'_> {
+    /// The number of rows.
     #[must_use]
-    pub fn count(&self) -> usize {
+    pub fn rows(&self) -> usize {
         match self {
-            Self::Some(_, rows) => rows.len(),
-            Self::All(rows) => rows.nrows(),
+            Self::Selected { rows, .. } => rows.len(),
+            Self::All(x) => x.nrows(),
         }
     }
 
-    /// The numbers of all rows, one row after the other.
+    /// All values, row by row.
     #[must_use]
     pub fn to_vec(&self) -> Vec<f32> {
         match self {
-            Self::Some(all, rows) => {
-                let mut out = Vec::with_capacity(rows.len() * all.ncols());
-                rows.iter().for_each(|&row| out.extend(all.row(row)));
+            Self::Selected { x, rows } => {
+                let mut out = Vec::with_capacity(rows.len() * x.ncols());
+                rows.iter().for_each(|&row| out.extend(x.row(row)));
                 out
             }
-            Self::All(rows) => rows.iter().copied().collect(),
+            Self::All(x) => x.iter().copied().collect(),
         }
     }
 }
 
-/// Where synthetic rows are made inside a network.
+/// Mixing of rows inside a network.
 #[derive(Debug, Clone, Copy)]
 pub struct HiddenMix<'a> {
-    /// After so many hidden layers; 0 is the input that a network makes of codes.
+    /// The hidden layer whose outputs are mixed; 0 is the embedding of an encoded input.
     pub layer: usize,
-    /// How they are made.
+    /// The linear map from rows to synthetic rows.
     pub mixing: &'a Mixing,
-    /// Whether the rows themselves go on in front of the synthetic ones.
+    /// Whether the rows themselves stay in the batch, in front of the synthetic ones.
     pub originals: bool,
 }

@@ -6,7 +6,7 @@
 //! use windlass_train::{Network, Shape};
 //!
 //! let network = Network::new(Shape::fcn3(5, 1), Seed(0))?;
-//! assert_eq!(network.parameters(), (5 + 1) * 128 + (128 + 1) * 128 + 129);
+//! assert_eq!(network.parameter_count(), (5 + 1) * 128 + (128 + 1) * 128 + 129);
 //! let prediction = network.predict(array![[0.1, 0.2, 0.3, 0.4, 0.5_f32]].view())?;
 //! assert_eq!(prediction.dim(), (1, 1));
 //! # Ok::<(), windlass_train::Error>(())
@@ -16,18 +16,18 @@ use ndarray::{Array2, ArrayView2};
 use serde::{Deserialize, Serialize};
 use windlass::{Seed, Stream};
 
-use crate::backprop::Backprop;
-use crate::gemm::{Left, padded, product, product_with_rows, vectorized};
-use crate::{Architecture, Error, Learner, Result, Step};
+use crate::gemm::{Strided, matmul, matmul_transposed, padded, vectorized};
+use crate::learner::Architecture;
+use crate::{Error, Result};
 
-/// What a hidden unit makes of its sum.
+/// An activation function.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Activation {
     /// `max(x, 0)`.
     #[default]
     Relu,
-    /// `x`, times a slope where it is negative.
+    /// `x` if it is positive, else `x` times a slope.
     LeakyRelu(f32),
     /// `1 / (1 + e⁻ˣ)`.
     Sigmoid,
@@ -40,7 +40,7 @@ pub enum Activation {
 impl Activation {
     fn check(self) -> Result<()> {
         match self {
-            // A negative slope would make the value of a unit say nothing of its sum's sign.
+            // With a negative slope, the sign of the input could not be told from the output.
             Self::LeakyRelu(slope) if !(0.0..=1.0).contains(&slope) => {
                 Err(Error::OutOfRange { name: "slope", range: "[0, 1]", got: slope.into() })
             }
@@ -50,8 +50,8 @@ impl Activation {
 
     pub(crate) fn apply(self, values: &mut [f32], width: usize, units: usize) {
         match self {
-            Self::Relu => bend(values, 0.0),
-            Self::LeakyRelu(slope) => bend(values, slope),
+            Self::Relu => leaky_relu(values, 0.0),
+            Self::LeakyRelu(slope) => leaky_relu(values, slope),
             Self::Tanh => values.iter_mut().for_each(|x| *x = libm::tanhf(*x)),
             Self::Sigmoid => {
                 for row in values.chunks_exact_mut(width) {
@@ -64,18 +64,18 @@ impl Activation {
         }
     }
 
-    /// Multiplies a gradient by the derivative, told by what the units gave.
-    pub(crate) fn back(self, given: &[f32], gradient: &mut [f32]) {
+    /// Multiplies a gradient by the derivative, a function of the outputs of the units.
+    pub(crate) fn backward(self, activations: &[f32], gradient: &mut [f32]) {
         match self {
-            Self::Relu => bend_back(given, gradient, 0.0),
-            Self::LeakyRelu(slope) => bend_back(given, gradient, slope),
+            Self::Relu => leaky_relu_backward(activations, gradient, 0.0),
+            Self::LeakyRelu(slope) => leaky_relu_backward(activations, gradient, slope),
             Self::Sigmoid => {
-                for (g, &h) in gradient.iter_mut().zip(given) {
+                for (g, &h) in gradient.iter_mut().zip(activations) {
                     *g *= h * (1.0 - h);
                 }
             }
             Self::Tanh => {
-                for (g, &h) in gradient.iter_mut().zip(given) {
+                for (g, &h) in gradient.iter_mut().zip(activations) {
                     *g *= 1.0 - h * h;
                 }
             }
@@ -84,8 +84,8 @@ impl Activation {
     }
 }
 
-fn bend(values: &mut [f32], slope: f32) {
-    // By value: the compiler would not know that the slope is none of the values.
+fn leaky_relu(values: &mut [f32], slope: f32) {
+    // The slope is passed by value, so that the compiler knows that it does not alias.
     vectorized(
         (values, slope),
         #[inline(always)]
@@ -97,28 +97,28 @@ fn bend(values: &mut [f32], slope: f32) {
     );
 }
 
-fn bend_back(given: &[f32], gradient: &mut [f32], slope: f32) {
+fn leaky_relu_backward(activations: &[f32], gradient: &mut [f32], slope: f32) {
     vectorized(
-        (gradient, given, slope),
+        (gradient, activations, slope),
         #[inline(always)]
-        |(gradient, given, slope)| {
-            for (g, &h) in gradient.iter_mut().zip(given) {
+        |(gradient, activations, slope)| {
+            for (g, &h) in gradient.iter_mut().zip(activations) {
                 *g *= if h > 0.0 { 1.0 } else { slope };
             }
         },
     );
 }
 
-/// How many units a network has, and what they do.
+/// The layer sizes and the activation function of a dense network.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Shape {
-    /// Features.
+    /// Number of features.
     pub inputs: usize,
-    /// Units of every hidden layer; none make a linear model.
+    /// Units of every hidden layer; a linear model has none.
     pub hidden: Vec<usize>,
-    /// Targets.
+    /// Number of targets.
     pub outputs: usize,
-    /// What hidden units do.
+    /// The activation function of hidden layers.
     pub activation: Activation,
 }
 
@@ -143,7 +143,7 @@ impl Shape {
     }
 
     fn check(&self) -> Result<()> {
-        /// Weights of a network: more would be a mistake, not a model of a table.
+        /// A network with more weights is a mistake, not a model of a table.
         const MOST: usize = 1 << 28;
         self.activation.check()?;
         let widths = [&[self.inputs][..], &self.hidden, &[self.outputs]].concat();
@@ -160,13 +160,13 @@ impl Shape {
     }
 }
 
-/// One layer: where its weights are.
+/// The ranges of a layer in the parameters of a network.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Layer {
     pub(crate) inputs: usize,
     pub(crate) outputs: usize,
-    /// Of a hidden layer `inputs` rows of whole lanes of units; of the last `outputs` rows of whole lanes
-    /// of inputs: it has few units, and lanes of them would be mostly empty.
+    /// A hidden layer has `inputs` rows of units, the last layer `outputs` rows of inputs; rows are padded to
+    /// whole lanes. The last layer has few units, so lanes of them would be mostly empty.
     pub(crate) weights: (usize, usize),
     pub(crate) bias: (usize, usize),
     pub(crate) last: bool,
@@ -177,12 +177,18 @@ pub(crate) struct Layer {
 pub struct Network {
     shape: Shape,
     pub(crate) layers: Vec<Layer>,
-    /// All weights and biases, with zeros where lanes are not full.
-    pub(crate) values: Vec<f32>,
+    /// All weights and biases, padded with zeros to whole lanes.
+    pub(crate) parameters: Vec<f32>,
 }
 
-/// The weights and the bias of a layer, as PyTorch has them: a row of weights for every unit.
-pub type Parameters = (Array2<f32>, Vec<f32>);
+/// The parameters of a layer in the layout of PyTorch.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LayerParameters {
+    /// A row for every unit.
+    pub weights: Array2<f32>,
+    /// One for every unit.
+    pub bias: Vec<f32>,
+}
 
 impl Network {
     fn zeros(shape: Shape) -> Result<Self> {
@@ -194,52 +200,53 @@ impl Network {
             end += count;
             (start, end)
         };
-        for (place, ends) in widths.windows(2).enumerate() {
+        for (index, ends) in widths.windows(2).enumerate() {
             let (inputs, outputs) = (ends[0], ends[1]);
-            let last = place == shape.hidden.len();
+            let last = index == shape.hidden.len();
             let weights =
                 take(if last { outputs * padded(inputs) } else { inputs * padded(outputs) });
             layers.push(Layer { inputs, outputs, weights, bias: take(padded(outputs)), last });
         }
-        Ok(Self { shape, layers, values: vec![0.0; end] })
+        Ok(Self { shape, layers, parameters: vec![0.0; end] })
     }
 
-    /// A network with fresh weights, uniform on ±1/√inputs of the layer, as PyTorch's `Linear` has them.
+    /// A network with random weights, uniform on ±1/√inputs of the layer, as in PyTorch's `Linear`.
     pub fn new(shape: Shape, seed: Seed) -> Result<Self> {
         let mut network = Self::zeros(shape)?;
-        for (place, layer) in network.layers.clone().into_iter().enumerate() {
+        for (number, layer) in network.layers.clone().into_iter().enumerate() {
             let bound = 1.0 / (layer.inputs as f64).sqrt();
             for unit in 0..layer.outputs {
-                let mut draws = seed.at(Stream::Weights, place as u64, unit as u64);
+                let mut draws = seed.at(Stream::Weights, number as u64, unit as u64);
                 #[expect(clippy::cast_possible_truncation, reason = "rounded")]
                 let mut next = || (bound * (2.0 * draws.uniform() - 1.0)) as f32;
                 for input in 0..layer.inputs {
                     let index = layer.index(unit, input);
-                    network.values[index] = next();
+                    network.parameters[index] = next();
                 }
-                network.values[layer.bias.0 + unit] = next();
+                network.parameters[layer.bias.0 + unit] = next();
             }
         }
         Ok(network)
     }
 
-    /// A network with given weights.
-    pub fn with_parameters(shape: Shape, parameters: &[Parameters]) -> Result<Self> {
+    /// A network with the given weights.
+    pub fn with_parameters(shape: Shape, parameters: &[LayerParameters]) -> Result<Self> {
         let mut network = Self::zeros(shape)?;
         if parameters.len() != network.layers.len() {
             return Err(Error::OtherShape { what: "layers" });
         }
-        for (layer, (weights, bias)) in network.layers.clone().iter().zip(parameters) {
+        for (layer, parameters) in network.layers.clone().iter().zip(parameters) {
+            let LayerParameters { weights, bias } = parameters;
             if weights.dim() != (layer.outputs, layer.inputs) || bias.len() != layer.outputs {
                 return Err(Error::OtherShape { what: "units" });
             }
             for ((unit, input), &weight) in weights.indexed_iter() {
                 let index = layer.index(unit, input);
-                network.values[index] = weight;
+                network.parameters[index] = weight;
             }
-            network.values[layer.bias.0..][..layer.outputs].copy_from_slice(bias);
+            network.parameters[layer.bias.0..][..layer.outputs].copy_from_slice(bias);
         }
-        if !network.values.iter().all(|value| value.is_finite()) {
+        if !network.parameters.iter().all(|value| value.is_finite()) {
             return Err(Error::NotFinite { what: "a weight" });
         }
         Ok(network)
@@ -247,16 +254,17 @@ impl Network {
 
     /// The weights and bias of every layer.
     #[must_use]
-    pub fn to_parameters(&self) -> Vec<Parameters> {
+    pub fn to_parameters(&self) -> Vec<LayerParameters> {
         let layer = |layer: &Layer| {
-            let weight = |(unit, input)| self.values[layer.index(unit, input)];
+            let weight = |(unit, input)| self.parameters[layer.index(unit, input)];
             let weights = Array2::from_shape_fn((layer.outputs, layer.inputs), weight);
-            (weights, self.values[layer.bias.0..][..layer.outputs].to_vec())
+            let bias = self.parameters[layer.bias.0..][..layer.outputs].to_vec();
+            LayerParameters { weights, bias }
         };
         self.layers.iter().map(layer).collect()
     }
 
-    /// Its shape.
+    /// The layer sizes and the activation function.
     #[must_use]
     pub fn shape(&self) -> &Shape {
         &self.shape
@@ -264,7 +272,7 @@ impl Network {
 
     /// The number of weights and biases.
     #[must_use]
-    pub fn parameters(&self) -> usize {
+    pub fn parameter_count(&self) -> usize {
         self.layers.iter().map(|layer| (layer.inputs + 1) * layer.outputs).sum()
     }
 
@@ -282,7 +290,7 @@ impl Network {
             .axis_chunks_iter(ndarray::Axis(0), ROWS)
             .zip(out.axis_chunks_iter_mut(ndarray::Axis(0), ROWS))
         {
-            spread(from, &mut input);
+            pad_rows(from, &mut input);
             for layer in &self.layers {
                 self.forward(layer, &input, from.nrows(), &mut next);
                 std::mem::swap(&mut input, &mut next);
@@ -295,28 +303,28 @@ impl Network {
         Ok(out)
     }
 
-    /// What a layer makes of some rows.
+    /// The outputs of a layer for padded rows.
     pub(crate) fn forward(&self, layer: &Layer, input: &[f32], rows: usize, out: &mut Vec<f32>) {
         let (weights, bias) = (self.weights(layer), self.bias(layer));
         let (from, to) = (padded(layer.inputs), padded(layer.outputs));
         out.resize(rows * to, 0.0);
         if layer.last {
-            // Behind the last unit nothing is written.
+            // The product does not write the padding.
             out.fill(0.0);
-            product_with_rows(input, weights, from, &bias[..layer.outputs], out, to);
+            matmul_transposed(input, weights, from, &bias[..layer.outputs], out, to);
         } else {
-            let left = Left::plain(input, rows, from);
-            product(left, layer.inputs, weights, to, Some(bias), out);
+            let left = Strided::row_major(input, rows, from);
+            matmul(left, layer.inputs, weights, to, Some(bias), out);
             self.shape.activation.apply(out, to, layer.outputs);
         }
     }
 
     pub(crate) fn weights(&self, layer: &Layer) -> &[f32] {
-        &self.values[layer.weights.0..layer.weights.1]
+        &self.parameters[layer.weights.0..layer.weights.1]
     }
 
     fn bias(&self, layer: &Layer) -> &[f32] {
-        &self.values[layer.bias.0..layer.bias.1]
+        &self.parameters[layer.bias.0..layer.bias.1]
     }
 }
 
@@ -340,47 +348,19 @@ impl Architecture for Shape {
     }
 }
 
-impl Learner for Network {
-    type Workspace = Backprop;
-
-    fn values(&self) -> &[f32] {
-        &self.values
-    }
-
-    fn values_mut(&mut self) -> &mut [f32] {
-        &mut self.values
-    }
-
-    fn pass(&mut self, step: &Step<'_>, workspace: &mut Backprop) -> Result<Option<f64>> {
-        workspace.run(self, step)
-    }
-
-    fn gradient(workspace: &mut Backprop) -> &mut [f32] {
-        &mut workspace.by_weights
-    }
-
-    fn has_overflown(workspace: &Backprop) -> bool {
-        workspace.has_overflown()
-    }
-
-    fn predict(&self, x: ArrayView2<'_, f32>) -> Result<Array2<f32>> {
-        Network::predict(self, x)
-    }
-}
-
 impl Layer {
     fn index(&self, unit: usize, input: usize) -> usize {
-        let place = if self.last {
+        let offset = if self.last {
             unit * padded(self.inputs) + input
         } else {
             input * padded(self.outputs) + unit
         };
-        self.weights.0 + place
+        self.weights.0 + offset
     }
 }
 
-/// Rows in whole lanes.
-pub(crate) fn spread(rows: ArrayView2<'_, f32>, out: &mut Vec<f32>) {
+/// Copies rows, padded to whole lanes.
+pub(crate) fn pad_rows(rows: ArrayView2<'_, f32>, out: &mut Vec<f32>) {
     let width = padded(rows.ncols());
     out.clear();
     out.resize(rows.nrows() * width, 0.0);
@@ -389,13 +369,13 @@ pub(crate) fn spread(rows: ArrayView2<'_, f32>, out: &mut Vec<f32>) {
     }
 }
 
-/// Some of the rows of a matrix in standard layout, in whole lanes.
-pub(crate) fn spread_some(all: &Array2<f32>, rows: &[usize], out: &mut Vec<f32>) {
-    let (given, width) = (all.ncols(), padded(all.ncols()));
+/// Copies some rows of a matrix in standard layout, padded to whole lanes.
+pub(crate) fn pad_selected_rows(all: &Array2<f32>, rows: &[usize], out: &mut Vec<f32>) {
+    let (columns, width) = (all.ncols(), padded(all.ncols()));
     let all = all.as_slice().expect("standard layout");
     out.clear();
     out.resize(rows.len() * width, 0.0);
     for (&row, out) in rows.iter().zip(out.chunks_exact_mut(width)) {
-        out[..given].copy_from_slice(&all[row * given..][..given]);
+        out[..columns].copy_from_slice(&all[row * columns..][..columns]);
     }
 }

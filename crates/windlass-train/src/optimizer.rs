@@ -1,4 +1,4 @@
-//! Steps down the gradient, as PyTorch takes them.
+//! Optimizers, with the update rules of PyTorch.
 //!
 //! ```text
 //! SGD      m ← μ·m + g,   w ← w − η·m
@@ -14,27 +14,27 @@ use serde::{Deserialize, Serialize};
 use crate::gemm::vectorized;
 use crate::{Error, Result};
 
-/// How weights follow the gradient.
+/// An optimizer with its hyperparameters.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Optimizer {
-    /// Adam, with weight decay in the gradient.
+    /// Adam, with weight decay added to the gradient.
     Adam {
-        /// How long gradients, and their squares, are remembered.
+        /// Decay rates of the moving averages of gradients and of their squares.
         betas: (f64, f64),
-        /// Keeps the step finite where there is no gradient.
+        /// Added to the denominator for numerical stability.
         epsilon: f64,
     },
-    /// Adam, with weight decay of its own.
+    /// Adam, with decoupled weight decay.
     AdamW {
-        /// How long gradients, and their squares, are remembered.
+        /// Decay rates of the moving averages of gradients and of their squares.
         betas: (f64, f64),
-        /// Keeps the step finite where there is no gradient.
+        /// Added to the denominator for numerical stability.
         epsilon: f64,
     },
-    /// Gradient descent.
+    /// Stochastic gradient descent.
     Sgd {
-        /// How much of the last step goes on.
+        /// Momentum.
         momentum: f64,
     },
 }
@@ -46,13 +46,13 @@ impl Default for Optimizer {
 }
 
 impl Optimizer {
-    /// Adam with PyTorch's settings.
+    /// Adam with PyTorch's defaults.
     #[must_use]
     pub fn adam() -> Self {
         Self::Adam { betas: (0.9, 0.999), epsilon: 1e-8 }
     }
 
-    /// `AdamW` with PyTorch's settings, but for its weight decay.
+    /// `AdamW` with PyTorch's defaults, except for its weight decay.
     #[must_use]
     pub fn adam_w() -> Self {
         Self::AdamW { betas: (0.9, 0.999), epsilon: 1e-8 }
@@ -80,45 +80,48 @@ impl Optimizer {
     }
 }
 
-/// What an optimizer remembers.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct OptimizerState {
-    pub(crate) steps: u64,
-    pub(crate) first: Vec<f32>,
-    /// Of squares; empty where it is not needed.
-    pub(crate) second: Vec<f32>,
+    /// Number of steps taken.
+    pub(crate) step: u64,
+    /// The momentum buffer of SGD, or the moving average of Adam's gradients.
+    pub(crate) first_moment: Vec<f32>,
+    /// The moving average of Adam's squared gradients; empty for SGD.
+    pub(crate) second_moment: Vec<f32>,
 }
 
 impl OptimizerState {
     pub(crate) fn new(optimizer: Optimizer, weights: usize) -> Self {
-        let squares = match optimizer {
+        let second = match optimizer {
             Optimizer::Sgd { .. } => 0,
             Optimizer::Adam { .. } | Optimizer::AdamW { .. } => weights,
         };
-        Self { steps: 0, first: vec![0.0; weights], second: vec![0.0; squares] }
+        Self { step: 0, first_moment: vec![0.0; weights], second_moment: vec![0.0; second] }
     }
 
-    /// Takes a step.
+    /// Updates the weights by one step down the gradient.
     #[expect(
         clippy::cast_possible_truncation,
         reason = "settings are rounded to the weights' type"
     )]
-    pub(crate) fn step(
+    pub(crate) fn update(
         &mut self,
         optimizer: Optimizer,
-        (rate, decay): (f64, f64),
+        learning_rate: f64,
+        weight_decay: f64,
         gradient: &[f32],
         weights: &mut [f32],
     ) {
-        self.steps += 1;
+        self.step += 1;
         match optimizer {
             Optimizer::Sgd { momentum } => {
-                let (momentum, rate, decay) = (momentum as f32, rate as f32, decay as f32);
+                let (rate, decay) = (learning_rate as f32, weight_decay as f32);
+                let momentum = momentum as f32;
                 vectorized(
-                    (weights, &mut self.first[..]),
+                    (weights, &mut self.first_moment[..]),
                     #[inline(always)]
-                    |(weights, memory)| {
-                        for ((w, m), &g) in weights.iter_mut().zip(memory).zip(gradient) {
+                    |(weights, buffer)| {
+                        for ((w, m), &g) in weights.iter_mut().zip(buffer).zip(gradient) {
                             *m = momentum * *m + (g + decay * *w);
                             *w -= rate * *m;
                         }
@@ -126,25 +129,26 @@ impl OptimizerState {
                 );
             }
             Optimizer::Adam { betas, epsilon } | Optimizer::AdamW { betas, epsilon } => {
-                let apart = matches!(optimizer, Optimizer::AdamW { .. });
-                let since = |beta: f64| 1.0 - libm::pow(beta, self.steps as f64);
-                let size = (rate / since(betas.0)) as f32;
-                let root = libm::sqrt(since(betas.1)) as f32;
-                let shrink = if apart { (1.0 - rate * decay) as f32 } else { 1.0 };
-                let decay = if apart { 0.0 } else { decay as f32 };
-                let (beta, rest) = (betas.0 as f32, (1.0 - betas.0) as f32);
-                let (beta_squares, rest_squares) = (betas.1 as f32, (1.0 - betas.1) as f32);
+                let decoupled = matches!(optimizer, Optimizer::AdamW { .. });
+                let bias_correction = |beta: f64| 1.0 - libm::pow(beta, self.step as f64);
+                let step_size = (learning_rate / bias_correction(betas.0)) as f32;
+                let root = libm::sqrt(bias_correction(betas.1)) as f32;
+                let shrink =
+                    if decoupled { (1.0 - learning_rate * weight_decay) as f32 } else { 1.0 };
+                let decay = if decoupled { 0.0 } else { weight_decay as f32 };
+                let (beta_1, rest_1) = (betas.0 as f32, (1.0 - betas.0) as f32);
+                let (beta_2, rest_2) = (betas.1 as f32, (1.0 - betas.1) as f32);
                 let epsilon = epsilon as f32;
                 vectorized(
-                    (weights, &mut self.first[..], &mut self.second[..]),
+                    (weights, &mut self.first_moment[..], &mut self.second_moment[..]),
                     #[inline(always)]
                     |(weights, first, second)| {
-                        let memory = first.iter_mut().zip(second);
-                        for ((w, (m, v)), &g) in weights.iter_mut().zip(memory).zip(gradient) {
+                        let moments = first.iter_mut().zip(second);
+                        for ((w, (m, v)), &g) in weights.iter_mut().zip(moments).zip(gradient) {
                             let g = g + decay * *w;
-                            *m = beta * *m + rest * g;
-                            *v = beta_squares * *v + rest_squares * (g * g);
-                            *w = *w * shrink - size * (*m / (v.sqrt() / root + epsilon));
+                            *m = beta_1 * *m + rest_1 * g;
+                            *v = beta_2 * *v + rest_2 * (g * g);
+                            *w = *w * shrink - step_size * (*m / (v.sqrt() / root + epsilon));
                         }
                     },
                 );

@@ -1,64 +1,103 @@
-//! Training, an epoch at a time, from the start or from where it stopped.
+//! The training loop of one run, an epoch at a time.
 
 use std::sync::OnceLock;
 use std::time::Instant;
 
 use ndarray::{Array2, ArrayView2, Axis, concatenate};
-use windlass::{Batch, Draw, Fitted, Samples, Stream};
+use serde::{Deserialize, Serialize};
+use windlass::{Batch, Dataset, Draw, Fitted, Stream};
 
+use crate::config::{Augment, FittedOn, RunSpec, Shuffle};
+use crate::learner::{Architecture, BatchInput, HiddenMix, Learner, Step};
+use crate::loss::mean_squared_error;
+use crate::network::{Network, Shape};
 use crate::optimizer::OptimizerState;
-use crate::run::{Augment, FittedOn, Order};
-use crate::{
-    Architecture, Epoch, Error, Examples, HiddenMix, Learner, Outcome, Result, Rows, RunResult,
-    RunSpec, Shape, Step,
-};
+use crate::{Error, Result};
 
-/// A run that is under way.
+/// What an epoch came to.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Epoch {
+    /// Its number, from 1.
+    pub number: usize,
+    /// The mean loss of its steps.
+    pub loss: f64,
+    /// The mean squared error of the validation rows after it.
+    pub valid: Option<f64>,
+    /// Whether that is the best so far.
+    pub best: bool,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// After its last epoch.
+    Finished,
+    /// The validation error did not improve for [`patience`](crate::TrainConfig::patience) epochs.
+    EarlyStop,
+    /// Cancelled by the caller.
+    Cancelled,
+    /// The loss became NaN or infinite; the network has its last good weights.
+    Diverged,
+}
+
+/// The network and the history of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunResult<N = Network> {
+    /// The network after the best epoch, or after the last if there are no validation rows.
+    pub network: N,
+    /// Every epoch.
+    pub history: Vec<Epoch>,
+    /// The epoch of the network, from 1; 0 is before the first.
+    pub epoch: usize,
+    /// Its mean squared error on the validation rows.
+    pub valid: Option<f64>,
+    /// How the run ended.
+    pub outcome: Outcome,
+    /// Duration in seconds.
+    pub seconds: f64,
+}
+
+/// A run in progress.
 ///
-/// Everything random is a function of the seed and the number of the epoch, the step or the row, so
-/// a run that was [saved](Self::save) after any epoch and [resumed](Self::resume) ends with the same weights,
-/// bit for bit.
+/// All randomness is a function of the seed and the number of the epoch, step or row, so a run that was
+/// [saved](Self::save) after any epoch and [resumed](Self::resume) ends with the same weights, bit for bit.
 #[derive(Debug)]
-pub struct Trainer<'a, S: Architecture = Shape> {
-    spec: &'a RunSpec<S>,
-    /// A method that is fitted once.
+pub struct Trainer<'a, A: Architecture = Shape> {
+    spec: &'a RunSpec<A>,
+    /// The method, if it is fitted once.
     fitted: Option<Box<dyn Fitted>>,
-    pub(crate) network: S::Network,
-    pub(crate) memory: OptimizerState,
-    pub(crate) best: Option<Best>,
+    pub(crate) network: A::Network,
+    pub(crate) optimizer_state: OptimizerState,
+    pub(crate) best: Option<BestEpoch>,
     pub(crate) history: Vec<Epoch>,
     outcome: Option<Outcome>,
-    workspace: Workspace<S>,
+    workspace: Workspace<A>,
     started: Instant,
-    /// Seconds before it was saved and resumed.
-    pub(crate) before: f64,
-    /// Of the spec, found when it is first asked for.
+    pub(crate) seconds_before: f64,
+    /// Of the spec, computed when first needed.
     fingerprint: OnceLock<String>,
 }
 
-type Workspace<S> = <<S as Architecture>::Network as Learner>::Workspace;
+type Workspace<A> = <<A as Architecture>::Network as Learner>::Workspace;
 
-/// The weights of the best epoch.
+/// The state of the network after the epoch with the least validation error.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Best {
+pub(crate) struct BestEpoch {
     pub(crate) epoch: usize,
     pub(crate) valid: f64,
-    pub(crate) values: Vec<f32>,
+    pub(crate) parameters: Vec<f32>,
 }
 
-impl<'a, S: Architecture> Trainer<'a, S> {
-    /// Checks the settings, fits the method and draws the first weights.
-    pub fn new(spec: &'a RunSpec<S>) -> Result<Self> {
+impl<'a, A: Architecture> Trainer<'a, A> {
+    /// Checks the settings, fits the method and draws the initial weights.
+    pub fn new(spec: &'a RunSpec<A>) -> Result<Self> {
         let (train, shape) = (&spec.train, &spec.shape);
         spec.training.check(train.rows())?;
-        for (what, examples) in [("training", Some(train)), ("validation", spec.valid.as_ref())] {
-            let Some(examples) = examples else { continue };
-            if examples.rows() == 0 {
-                return Err(Error::NoRows { what });
-            }
+        for dataset in [Some(train), spec.valid.as_ref()].into_iter().flatten() {
             for (what, expected, got) in [
-                ("features", shape.inputs(), examples.x.ncols()),
-                ("targets", shape.outputs(), examples.y.ncols()),
+                ("features", shape.inputs(), dataset.x().ncols()),
+                ("targets", shape.outputs(), dataset.y().ncols()),
             ] {
                 if expected != got {
                     return Err(Error::Columns { what, expected, got });
@@ -74,29 +113,28 @@ impl<'a, S: Architecture> Trainer<'a, S> {
             if augment.layers.is_empty() {
                 return Err(Error::NoLayer);
             }
-            // Also where batches have methods of their own: what cannot be fitted is refused now.
-            let samples = train.samples()?;
-            let method = augment.method.fit(&samples, spec.seed)?;
-            let one = method.draw(Batch::Rows(&[0]), spec.seed, 0)?;
-            let inside = shape.is_encoded() || augment.layers.iter().any(|&layer| layer > 0);
-            if inside && one.mixing().is_err() {
+            // Also if it is to be fitted on batches: what cannot be fitted is refused before training.
+            let method = augment.method.fit(&train.samples(), spec.seed)?;
+            let draw = method.draw(Batch::Rows(&[0]), spec.seed, 0)?;
+            let is_hidden = shape.is_encoded() || augment.layers.iter().any(|&layer| layer > 0);
+            if is_hidden && draw.mixing().is_err() {
                 return Err(Error::NotOnHiddenLayer);
             }
             fitted = (augment.fitted_on == FittedOn::TrainingRows).then_some(method);
         }
         let network = shape.network(spec.seed)?;
-        let memory = OptimizerState::new(spec.training.optimizer, network.learnt());
+        let optimizer_state = OptimizerState::new(spec.training.optimizer, network.trainable());
         Ok(Self {
             spec,
             fitted,
             network,
-            memory,
+            optimizer_state,
             best: None,
             history: vec![],
             outcome: None,
-            workspace: Workspace::<S>::default(),
+            workspace: Workspace::<A>::default(),
             started: Instant::now(),
-            before: 0.0,
+            seconds_before: 0.0,
             fingerprint: OnceLock::new(),
         })
     }
@@ -105,44 +143,46 @@ impl<'a, S: Architecture> Trainer<'a, S> {
         self.fingerprint.get_or_init(|| self.spec.fingerprint())
     }
 
-    /// Whether there is nothing left to do.
+    /// Whether the run has ended.
     #[must_use]
     pub fn is_finished(&self) -> bool {
         self.outcome.is_some() || self.history.len() >= self.spec.training.epochs
     }
 
-    /// How long it had gone on before it was saved and resumed.
+    /// Duration of the run up to the checkpoint that it was resumed from.
     #[must_use]
     pub fn seconds_before(&self) -> f64 {
-        self.before
+        self.seconds_before
     }
 
     pub(crate) fn seconds(&self) -> f64 {
-        self.before + self.started.elapsed().as_secs_f64()
+        self.seconds_before + self.started.elapsed().as_secs_f64()
     }
 
-    /// Ends the run where it is.
+    /// Ends the run after the current epoch.
     pub fn cancel(&mut self) {
         self.outcome.get_or_insert(Outcome::Cancelled);
     }
 
-    /// Trains for one epoch; `None` if it diverged, or there was nothing left to do.
+    /// Trains for one epoch; `None` if it diverged, or the run had ended.
     pub fn epoch(&mut self) -> Result<Option<Epoch>> {
         if self.is_finished() {
             return Ok(None);
         }
         let training = &self.spec.training;
         let number = self.history.len();
-        let order = self.order(number);
-        let rate = training.schedule.rate(training.rate, number, training.epochs);
-        let before = self.network.values().to_vec();
+        let order = self.row_order(number);
+        let rate = training.schedule.rate(training.learning_rate, number, training.epochs);
+        let before = self.network.parameters().to_vec();
         let steps = training.steps(order.len());
         let (mut sum, mut counted) = (0.0, 0_u32);
-        for (batch, rows) in order.chunks(training.batch).take(steps).enumerate() {
+        for (batch, rows) in order.chunks(training.batch_size).take(steps).enumerate() {
             let step = (number * steps + batch) as u64;
             let loss = match self.step(rows, step, rate) {
-                // What is not finite can be mixed no more; that is no fault of the method.
-                Err(Error::Core(_)) if S::Network::has_overflown(&self.workspace) => Some(f64::NAN),
+                // Values that are not finite cannot be mixed: the network diverged.
+                Err(Error::Core(_)) if A::Network::has_overflowed(&self.workspace) => {
+                    Some(f64::NAN)
+                }
                 other => other?,
             };
             if let Some(loss) = loss {
@@ -153,30 +193,31 @@ impl<'a, S: Architecture> Trainer<'a, S> {
                 break;
             }
         }
-        if !sum.is_finite() || !self.network.values().iter().all(|value| value.is_finite()) {
-            self.network.values_mut().copy_from_slice(&before);
+        if !sum.is_finite() || !self.network.parameters().iter().all(|value| value.is_finite()) {
+            self.network.parameters_mut().copy_from_slice(&before);
             self.outcome = Some(Outcome::Diverged);
             return Ok(None);
         }
         let loss = sum / f64::from(counted.max(1));
         let valid = match &self.spec.valid {
-            Some(valid) => Some(valid.squared_error(&self.network.predict(valid.x.view())?)),
+            Some(valid) => {
+                Some(mean_squared_error(valid, &self.network.predict(valid.x().view())?))
+            }
             None => None,
         };
         let least = self.best.as_ref().map_or(f64::INFINITY, |best| best.valid);
         let mut epoch = Epoch { number: number + 1, loss, valid, best: false };
         if let Some(valid) = valid.filter(|&valid| valid <= least) {
             epoch.best = true;
-            let values = self.network.values().to_vec();
-            self.best = Some(Best { epoch: epoch.number, valid, values });
+            let parameters = self.network.parameters().to_vec();
+            self.best = Some(BestEpoch { epoch: epoch.number, valid, parameters });
         }
         self.history.push(epoch);
-        self.stop_if_waited();
+        self.stop_if_out_of_patience();
         Ok(Some(epoch))
     }
 
-    /// Ends the run if the validation error has not become better for long.
-    pub(crate) fn stop_if_waited(&mut self) {
+    pub(crate) fn stop_if_out_of_patience(&mut self) {
         let epoch = self.history.len();
         let since = epoch - self.best.as_ref().map_or(epoch, |best| best.epoch);
         if self.spec.training.patience.is_some_and(|patience| since >= patience) {
@@ -184,116 +225,122 @@ impl<'a, S: Architecture> Trainer<'a, S> {
         }
     }
 
-    /// The rows in the order of an epoch.
-    fn order(&self, epoch: usize) -> Vec<usize> {
+    /// The training rows in the order of an epoch.
+    fn row_order(&self, epoch: usize) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.spec.train.rows()).collect();
-        let epoch = match self.spec.training.order {
-            Order::EveryEpoch => epoch,
-            Order::Once => 0,
-            Order::AsGiven => return order,
+        let epoch = match self.spec.training.shuffle {
+            Shuffle::EveryEpoch => epoch,
+            Shuffle::Once => 0,
+            Shuffle::Never => return order,
         };
         self.spec.seed.shared(Stream::Order, epoch as u64).shuffle(&mut order);
         order
     }
 
-    /// One step; `None` if no row of the batch counted.
-    fn step(&mut self, rows: &[usize], step: u64, rate: f64) -> Result<Option<f64>> {
+    /// One optimization step; returns its loss, `None` if all rows of the batch weigh 0.
+    fn step(&mut self, rows: &[usize], number: u64, rate: f64) -> Result<Option<f64>> {
         let (spec, train) = (self.spec, &self.spec.train);
         let loss = match &spec.augment {
             None => {
-                let y = train.y.select(Axis(0), rows);
+                let y = train.y().select(Axis(0), rows);
                 let weight = |row: usize| train.weight(rows[row]);
                 let step = Step {
-                    x: Rows::Some(&train.x, rows),
-                    inside: None,
+                    x: BatchInput::Selected { x: train.x(), rows },
+                    hidden_mix: None,
                     y: y.view(),
                     loss: spec.training.loss,
                     weight: &weight,
-                    random: (spec.seed, step),
+                    seed: spec.seed,
+                    number,
                 };
-                self.network.pass(&step, &mut self.workspace)?
+                self.network.backprop(&step, &mut self.workspace)?
             }
             Some(augment) => {
                 if let Some(fitted) = &self.fitted {
-                    let draw = fitted.draw(Batch::Rows(rows), spec.seed, step)?;
-                    self.augmented(augment, &draw, train, rows, step)?
+                    let draw = fitted.draw(Batch::Rows(rows), spec.seed, number)?;
+                    self.augmented_loss(augment, &draw, train, rows, number)?
                 } else {
                     let batch = train.select(rows)?;
-                    let fitted = augment.method.fit(&batch.samples()?, spec.seed)?;
-                    let draw = fitted.draw(Batch::All, spec.seed, step)?;
-                    self.augmented(augment, &draw, &batch, rows, step)?
+                    let fitted = augment.method.fit(&batch.samples(), spec.seed)?;
+                    let draw = fitted.draw(Batch::All, spec.seed, number)?;
+                    self.augmented_loss(augment, &draw, &batch, rows, number)?
                 }
             }
         };
         if loss.is_some() {
             let training = &spec.training;
-            let gradient = S::Network::gradient(&mut self.workspace);
-            if let Some(most) = training.clip {
-                clip(gradient, most);
+            let gradient = A::Network::gradient(&mut self.workspace);
+            if let Some(max_norm) = training.clip_norm {
+                clip_norm(gradient, max_norm);
             }
-            let sizes = (rate, training.weight_decay);
-            let learnt = self.network.learnt();
-            let values = &mut self.network.values_mut()[..learnt];
-            self.memory.step(training.optimizer, sizes, gradient, values);
+            let trainable = self.network.trainable();
+            self.optimizer_state.update(
+                training.optimizer,
+                rate,
+                training.weight_decay,
+                gradient,
+                &mut self.network.parameters_mut()[..trainable],
+            );
         }
         Ok(loss)
     }
 
-    /// The loss of a batch of synthetic rows, made of training rows on the input or inside the network.
-    fn augmented(
+    /// The loss of a batch of synthetic rows, mixed from `dataset` on the input or inside the network.
+    fn augmented_loss(
         &mut self,
         augment: &Augment,
         draw: &Draw,
-        from: &Examples,
+        dataset: &Dataset<f32>,
         rows: &[usize],
-        step: u64,
+        number: u64,
     ) -> Result<Option<f64>> {
         let spec = self.spec;
-        let (x, y) = (from.x.view(), from.y.view());
-        // The rows themselves are the first that the mixing takes.
-        let own: Vec<usize> = draw.gathered().take(draw.rows()).collect();
-        let with_own = |made: Array2<f32>, all: ArrayView2<'_, f32>| {
+        let (x, y) = (dataset.x().view(), dataset.y().view());
+        // The original rows are the first that the mixing gathers.
+        let originals: Vec<usize> = draw.gathered().take(draw.rows()).collect();
+        let with_originals = |synthetic: Array2<f32>, all: ArrayView2<'_, f32>| {
             if !augment.originals {
-                return made;
+                return synthetic;
             }
-            let own = all.select(Axis(0), &own);
-            concatenate(Axis(0), &[own.view(), made.view()]).expect("rows of the same width")
+            let own = all.select(Axis(0), &originals);
+            concatenate(Axis(0), &[own.view(), synthetic.view()]).expect("rows of the same width")
         };
-        let targets = with_own(draw.targets(y)?, y);
-        let counts = draw.row_weights();
+        let targets = with_originals(draw.targets(y)?, y);
+        let row_weights = draw.row_weights();
         let first = if augment.originals { rows.len() } else { 0 };
         let weight = |row: usize| match row.checked_sub(first) {
             None => spec.train.weight(rows[row]),
-            Some(row) => spec.train.weight(rows[row]) * counts.map_or(1.0, |counts| counts[row]),
+            Some(row) => spec.train.weight(rows[row]) * row_weights.map_or(1.0, |all| all[row]),
         };
-        let layer = augment.layer(spec.seed, step);
-        let (entering, inside);
+        let layer = augment.layer(spec.seed, number);
+        let (input, hidden_mix);
         if layer == 0 && !spec.shape.is_encoded() {
-            (entering, inside) = (with_own(draw.features(x)?, x), None);
+            (input, hidden_mix) = (with_originals(draw.features(x)?, x), None);
         } else {
             let (mixing, originals) = (draw.mixing()?, augment.originals);
-            (entering, inside) = (draw.gather(x)?, Some(HiddenMix { layer, mixing, originals }));
+            (input, hidden_mix) = (draw.gather(x)?, Some(HiddenMix { layer, mixing, originals }));
         }
         let step = Step {
-            x: Rows::All(entering.view()),
-            inside,
+            x: BatchInput::All(input.view()),
+            hidden_mix,
             y: targets.view(),
             loss: spec.training.loss,
             weight: &weight,
-            random: (spec.seed, step),
+            seed: spec.seed,
+            number,
         };
-        self.network.pass(&step, &mut self.workspace)
+        self.network.backprop(&step, &mut self.workspace)
     }
 
-    /// What came of it.
+    /// The network of the best epoch, with the history.
     #[must_use]
-    pub fn into_result(self) -> RunResult<S::Network> {
+    pub fn into_result(self) -> RunResult<A::Network> {
         let seconds = self.seconds();
         let mut network = self.network;
         let (mut epoch, mut valid) = (self.history.len(), None);
         if let Some(best) = self.best {
             (epoch, valid) = (best.epoch, Some(best.valid));
-            network.values_mut().copy_from_slice(&best.values);
+            network.parameters_mut().copy_from_slice(&best.parameters);
         }
         RunResult {
             network,
@@ -306,27 +353,11 @@ impl<'a, S: Architecture> Trainer<'a, S> {
     }
 }
 
-impl Examples {
-    pub(crate) fn samples(&self) -> Result<Samples<'_>> {
-        let samples = Samples::new(self.x.view(), self.y.view())?;
-        Ok(match &self.weights {
-            Some(weights) => samples.with_weights(weights)?,
-            None => samples,
-        })
-    }
-
-    /// Some of the rows.
-    pub fn select(&self, rows: &[usize]) -> Result<Self> {
-        let weights = self.weights.as_ref().map(|all| rows.iter().map(|&row| all[row]).collect());
-        Self::new(self.x.select(Axis(0), rows), self.y.select(Axis(0), rows), weights)
-    }
-}
-
-/// Cuts a gradient that is longer, as PyTorch's `clip_grad_norm_` does.
-fn clip(gradient: &mut [f32], most: f64) {
-    let length = gradient.iter().map(|&g| f64::from(g) * f64::from(g)).sum::<f64>().sqrt();
+/// Clips the norm of a gradient, as PyTorch's `clip_grad_norm_` does.
+fn clip_norm(gradient: &mut [f32], max_norm: f64) {
+    let norm = gradient.iter().map(|&g| f64::from(g) * f64::from(g)).sum::<f64>().sqrt();
     #[expect(clippy::cast_possible_truncation, reason = "rounded")]
-    let factor = (most / (length + 1e-6)).min(1.0) as f32;
+    let factor = (max_norm / (norm + 1e-6)).min(1.0) as f32;
     if factor < 1.0 {
         for g in gradient {
             *g *= factor;

@@ -1,21 +1,21 @@
-//! What training promises: it learns, the same bits whatever happens on the way, and it ends well when it
-//! goes wrong.
+//! Properties of training: it learns, results do not depend on threads or interruptions, and a run that
+//! diverges keeps its last good weights.
 
 use std::sync::Arc;
 
 use ndarray::{Array2, Axis, s};
 use proptest::prelude::*;
-use windlass::{Ada, CMixup, LocalMixup, Method, Mixup, Noise, Seed, Stream};
+use windlass::{Ada, CMixup, Dataset, LocalMixup, Method, Mixup, Noise, Seed, Stream};
 use windlass_train::{
-    Activation, Augment, Error, Examples, FittedOn, Loss, Optimizer, Order, Outcome, RunSpec,
-    Schedule, Shape, Trainer, Training, run_all,
+    Activation, Augment, Error, FittedOn, LayerParameters, Loss, Optimizer, Outcome, RunSpec,
+    Schedule, Shape, Shuffle, TrainConfig, Trainer, mean_squared_error, run_all,
 };
 
 const NOISE: f64 = 0.1;
 
 /// `y = 2x₁ − x₂ + noise`.
 #[expect(clippy::cast_possible_truncation, reason = "rounded")]
-fn plane(rows: usize, seed: u64) -> Examples {
+fn plane(rows: usize, seed: u64) -> Dataset<f32> {
     let x = Array2::from_shape_fn((rows, 2), |(i, j)| {
         (2.0 * Seed(seed).at(Stream::Sample, j as u64, i as u64).uniform() - 1.0) as f32
     });
@@ -23,10 +23,10 @@ fn plane(rows: usize, seed: u64) -> Examples {
         let noise = NOISE * Seed(seed).at(Stream::TargetNoise, 0, i as u64).normal();
         2.0 * x[(i, 0)] - x[(i, 1)] + noise as f32
     });
-    Examples::new(x, y, None).unwrap()
+    Dataset::new(x, y, None).unwrap()
 }
 
-fn spec(train: Examples, training: Training) -> RunSpec {
+fn spec(train: Dataset<f32>, training: TrainConfig) -> RunSpec {
     RunSpec {
         train: Arc::new(train),
         valid: None,
@@ -37,8 +37,8 @@ fn spec(train: Examples, training: Training) -> RunSpec {
     }
 }
 
-fn training(epochs: usize) -> Training {
-    Training { epochs, rate: 5e-3, weight_decay: 0.01, ..Training::default() }
+fn training(epochs: usize) -> TrainConfig {
+    TrainConfig { epochs, learning_rate: 5e-3, weight_decay: 0.01, ..TrainConfig::default() }
 }
 
 fn augments() -> Vec<(&'static str, Option<Augment>)> {
@@ -71,32 +71,33 @@ fn learns_to_the_noise_floor() {
         };
         let result = spec.run(|_| true).unwrap();
         assert_eq!((result.outcome, result.history.len()), (Outcome::Finished, 60), "{name}");
-        let error = test.squared_error(&result.network.predict(test.x().view()).unwrap()).sqrt();
+        let error =
+            mean_squared_error(&test, &result.network.predict(test.x().view()).unwrap()).sqrt();
         assert!(error < 1.15 * NOISE, "{name}: {error}");
         let best = result.history.iter().filter_map(|epoch| epoch.valid).fold(f64::MAX, f64::min);
         assert_eq!(result.valid, Some(best), "{name}");
         let valid = plane(200, 8);
-        let again = valid.squared_error(&result.network.predict(valid.x().view()).unwrap());
+        let again = mean_squared_error(&valid, &result.network.predict(valid.x().view()).unwrap());
         assert_eq!(again, best, "the weights kept are those of the best epoch: {name}");
     }
 }
 
 #[test]
-fn ten_points_are_learnt_by_heart() {
-    for (activation, optimizer, rate) in [
+fn ten_points_can_be_memorized() {
+    for (activation, optimizer, learning_rate) in [
         (Activation::Relu, Optimizer::adam(), 5e-3),
         (Activation::Tanh, Optimizer::adam_w(), 5e-3),
         (Activation::LeakyRelu(0.1), Optimizer::Sgd { momentum: 0.9 }, 0.05),
         (Activation::Sigmoid, Optimizer::adam(), 0.05),
     ] {
-        let training = Training {
+        let training = TrainConfig {
             epochs: 4000,
-            batch: 5,
-            rate,
+            batch_size: 5,
+            learning_rate,
             weight_decay: 0.0,
             optimizer,
             schedule: Schedule::Cosine,
-            ..Training::default()
+            ..TrainConfig::default()
         };
         let mut spec = spec(plane(10, 1), training);
         spec.shape = Shape { inputs: 2, hidden: vec![64, 64], outputs: 1, activation };
@@ -106,7 +107,7 @@ fn ten_points_are_learnt_by_heart() {
 }
 
 #[test]
-fn threads_do_not_matter() {
+fn results_do_not_depend_on_threads() {
     let specs: Vec<RunSpec> = augments()
         .into_iter()
         .map(|(_, augment)| RunSpec { augment, ..spec(plane(100, 7), training(3)) })
@@ -128,11 +129,11 @@ proptest! {
     #[test]
     fn resuming_changes_nothing(stop in 0..7_usize, method in 0..9_usize, sgd: bool) {
         let optimizer = if sgd { Optimizer::Sgd { momentum: 0.5 } } else { Optimizer::adam() };
-        let training = Training {
+        let training = TrainConfig {
             optimizer,
             schedule: Schedule::Cosine,
             patience: Some(4),
-            clip: Some(1.0),
+            clip_norm: Some(1.0),
             loss: Loss::Huber(0.5),
             ..training(7)
         };
@@ -162,7 +163,7 @@ proptest! {
 }
 
 #[test]
-fn states_of_other_runs_are_refused() {
+fn checkpoints_of_other_runs_are_refused() {
     let spec = spec(plane(20, 7), training(2));
     let mut trainer = Trainer::new(&spec).unwrap();
     trainer.epoch().unwrap();
@@ -180,46 +181,46 @@ fn states_of_other_runs_are_refused() {
     }
 }
 
-/// A rate that is far too large: the last good weights are kept, and it is said.
+/// A learning rate that is far too large: the last good weights are kept, and the outcome says so.
 #[test]
 fn a_diverging_run_ends_with_its_last_good_weights() {
     for (name, augment) in augments() {
         let optimizer = Optimizer::Sgd { momentum: 0.9 };
-        let training = Training { optimizer, rate: 50.0, ..training(50) };
+        let training = TrainConfig { optimizer, learning_rate: 50.0, ..training(50) };
         let spec = RunSpec { augment, ..spec(plane(64, 7), training) };
         let result = spec.run(|_| true).unwrap();
         assert_eq!(result.outcome, Outcome::Diverged, "{name}");
         assert!(result.history.len() < 50);
-        let finite = result
-            .network
-            .to_parameters()
-            .iter()
-            .all(|(weights, bias)| weights.iter().chain(bias).all(|value| value.is_finite()));
+        let finite =
+            result.network.to_parameters().iter().all(|LayerParameters { weights, bias }| {
+                weights.iter().chain(bias).all(|value| value.is_finite())
+            });
         assert!(finite, "{name}");
     }
 }
 
 #[test]
-fn a_watcher_can_end_a_run_and_patience_does() {
+fn runs_can_be_cancelled_and_stopped_early() {
     let spec = RunSpec { valid: Some(Arc::new(plane(50, 8))), ..spec(plane(50, 7), training(30)) };
     let result = spec.run(|epoch| epoch.number < 4).unwrap();
     assert_eq!((result.outcome, result.history.len()), (Outcome::Cancelled, 4));
-    let training = Training { patience: Some(2), rate: 0.1, ..training(500) };
+    let training = TrainConfig { patience: Some(2), learning_rate: 0.1, ..training(500) };
     let result = RunSpec { training, ..spec }.run(|_| true).unwrap();
     assert_eq!(result.outcome, Outcome::EarlyStop);
     assert_eq!(result.history.len(), result.epoch + 2);
 }
 
-/// Rows of weight 0 are as if they were not there, and a weight of 2 counts as two rows.
+/// Rows of weight 0 are ignored.
 #[test]
-fn weights_count_as_rows() {
+fn rows_of_weight_zero_are_ignored() {
     let all = plane(24, 7);
-    let training = Training { order: Order::AsGiven, batch: 24, ..training(5) };
+    let training = TrainConfig { shuffle: Shuffle::Never, batch_size: 24, ..training(5) };
     let weights: Vec<f64> = (0..24).map(|row| f64::from(u8::from(row < 12))).collect();
-    let weighted = Examples::new(all.x().clone(), all.y().clone(), Some(weights)).unwrap();
+    let weighted = Dataset::new(all.x().clone(), all.y().clone(), Some(weights)).unwrap();
     let first = |values: &Array2<f32>| values.slice(s![..12, ..]).to_owned();
-    let half = Examples::new(first(all.x()), first(all.y()), None).unwrap();
-    let network = |train: Examples| spec(train, training.clone()).run(|_| true).unwrap().network;
+    let half = Dataset::new(first(all.x()), first(all.y()), None).unwrap();
+    let network =
+        |train: Dataset<f32>| spec(train, training.clone()).run(|_| true).unwrap().network;
     let (a, b) = (network(weighted), network(half));
     let x = all.x().view();
     let apart = (&a.predict(x).unwrap() - &b.predict(x).unwrap()).mapv(f32::abs);
@@ -227,19 +228,19 @@ fn weights_count_as_rows() {
 }
 
 #[test]
-fn several_outputs_are_learnt_together() {
+fn several_outputs_are_trained_together() {
     let one = plane(200, 7);
     let y = ndarray::concatenate(Axis(1), &[one.y().view(), (-one.y()).view()]).unwrap();
-    let both = Examples::new(one.x().clone(), y, None).unwrap();
+    let both = Dataset::new(one.x().clone(), y, None).unwrap();
     let mut spec = spec(both, training(60));
     spec.shape.outputs = 2;
     let result = spec.run(|_| true).unwrap();
     let predicted = result.network.predict(one.x().view()).unwrap();
-    assert!(spec.train.squared_error(&predicted).sqrt() < 1.2 * NOISE);
+    assert!(mean_squared_error(&spec.train, &predicted).sqrt() < 1.2 * NOISE);
 }
 
 #[test]
-fn what_cannot_be_trained_is_refused() {
+fn invalid_settings_are_refused() {
     let good = spec(plane(20, 7), training(2));
     let refused = |spec: RunSpec| spec.run(|_| true).unwrap_err().to_string();
     let with = |change: &dyn Fn(&mut RunSpec)| {
@@ -249,9 +250,9 @@ fn what_cannot_be_trained_is_refused() {
     };
     for (words, got) in [
         ("epochs must be", with(&|spec| spec.training.epochs = 0)),
-        ("batch must be", with(&|spec| spec.training.batch = 0)),
-        ("learning rate must be", with(&|spec| spec.training.rate = f64::NAN)),
-        ("clip must be", with(&|spec| spec.training.clip = Some(0.0))),
+        ("batch must be", with(&|spec| spec.training.batch_size = 0)),
+        ("learning rate must be", with(&|spec| spec.training.learning_rate = f64::NAN)),
+        ("clip must be", with(&|spec| spec.training.clip_norm = Some(0.0))),
         ("weight decay must be", with(&|spec| spec.training.weight_decay = -1.0)),
         ("delta must be", with(&|spec| spec.training.loss = Loss::Huber(0.0))),
         ("needs a unit", with(&|spec| spec.shape.hidden = vec![4, 0])),
@@ -261,7 +262,7 @@ fn what_cannot_be_trained_is_refused() {
         (
             "no batch of 32",
             with(&|spec| {
-                (spec.training.batch, spec.training.drop_last) = (32, true);
+                (spec.training.batch_size, spec.training.drop_last) = (32, true);
             }),
         ),
         (
@@ -293,28 +294,27 @@ fn errors_can_be_sent() {
     is_error::<Error>();
 }
 
-/// The first epoch is the same whether rows are shuffled once or every time, the second is not; and as they
-/// stand is another order.
+/// Shuffling once and every epoch agree in the first epoch and differ in the second; not shuffling differs.
 #[test]
-fn orders_are_what_they_are_called() {
-    let after = |order: Order, epochs: usize| {
-        let training = Training { order, epochs, ..training(epochs) };
+fn shuffles_differ_as_documented() {
+    let after = |shuffle: Shuffle, epochs: usize| {
+        let training = TrainConfig { shuffle, epochs, ..training(epochs) };
         spec(plane(40, 7), training).run(|_| true).unwrap().network
     };
-    assert_eq!(after(Order::Once, 1), after(Order::EveryEpoch, 1));
-    assert_ne!(after(Order::Once, 2), after(Order::EveryEpoch, 2));
-    assert_ne!(after(Order::AsGiven, 1), after(Order::Once, 1));
+    assert_eq!(after(Shuffle::Once, 1), after(Shuffle::EveryEpoch, 1));
+    assert_ne!(after(Shuffle::Once, 2), after(Shuffle::EveryEpoch, 2));
+    assert_ne!(after(Shuffle::Never, 1), after(Shuffle::Once, 1));
 }
 
-/// Rows of a last batch that is not full are never seen when it is dropped.
+/// Rows of a last batch that is dropped have no influence.
 #[test]
-fn a_dropped_batch_is_not_seen() {
+fn a_dropped_batch_has_no_influence() {
     let after = |poison: f32, drop_last: bool| {
         let all = plane(20, 7);
         let mut y = all.y().clone();
         y[(19, 0)] += poison;
-        let train = Examples::new(all.x().clone(), y, None).unwrap();
-        let training = Training { order: Order::AsGiven, drop_last, ..training(3) };
+        let train = Dataset::new(all.x().clone(), y, None).unwrap();
+        let training = TrainConfig { shuffle: Shuffle::Never, drop_last, ..training(3) };
         spec(train, training).run(|_| true).unwrap().network
     };
     assert_eq!(after(0.0, true), after(50.0, true));

@@ -1,13 +1,95 @@
-//! Training rows, checked once.
+//! Training rows, checked once: [`Dataset`] owns them, [`Samples`] borrows what it can.
 
 use std::borrow::Cow;
 
-use ndarray::{ArrayView, ArrayView2, CowArray, Dimension, Ix2};
+use ndarray::{Array2, ArrayView, ArrayView2, Axis, CowArray, Dimension, Ix2};
 use rayon::prelude::*;
 
 use crate::error::same_rows;
 use crate::sums::LARGEST_WEIGHT;
 use crate::{Error, Real, Result};
+
+/// Owned features, targets and optional row weights, under the same checks as [`Samples`].
+///
+/// Matrices are in standard layout. Networks train on `Dataset<f32>`, all other models on `Dataset<f64>`.
+///
+/// ```
+/// use ndarray::array;
+/// use windlass::Dataset;
+///
+/// let data = Dataset::new(array![[1.0], [2.0], [3.0]], array![[0.5], [0.7], [0.9]], None)?;
+/// assert_eq!(data.select(&[2, 0])?.y(), array![[0.9], [0.5]]);
+/// assert_eq!(data.samples().rows(), 3);
+/// # Ok::<(), windlass::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Dataset<T = f64> {
+    x: Array2<T>,
+    y: Array2<T>,
+    weights: Option<Vec<f64>>,
+}
+
+impl<T: Real> Dataset<T> {
+    /// Checks features `x`, targets `y` and a weight for every row; see [`Samples`].
+    pub fn new(x: Array2<T>, y: Array2<T>, weights: Option<Vec<f64>>) -> Result<Self> {
+        let standard = |values: Array2<T>| {
+            if values.is_standard_layout() { values } else { flatten(values.view()).into_owned() }
+        };
+        let (x, y) = (standard(x), standard(y));
+        check_rows(x.view(), y.view())?;
+        if let Some(weights) = &weights {
+            check_weights(weights, x.nrows())?;
+            check_some_weight(weights)?;
+        }
+        Ok(Self { x, y, weights })
+    }
+
+    /// The features, one row per sample.
+    #[must_use]
+    pub fn x(&self) -> &Array2<T> {
+        &self.x
+    }
+
+    /// The targets, one row per sample.
+    #[must_use]
+    pub fn y(&self) -> &Array2<T> {
+        &self.y
+    }
+
+    /// The row weights, if any.
+    #[must_use]
+    pub fn weights(&self) -> Option<&[f64]> {
+        self.weights.as_deref()
+    }
+
+    /// The weight of a row; 1 without weights.
+    #[must_use]
+    pub fn weight(&self, row: usize) -> f64 {
+        self.weights.as_ref().map_or(1.0, |weights| weights[row])
+    }
+
+    /// The number of rows.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.x.nrows()
+    }
+
+    /// The given rows, in that order; refused if there are none or all weigh 0.
+    pub fn select(&self, rows: &[usize]) -> Result<Self> {
+        let weights = self.weights.as_ref().map(|all| rows.iter().map(|&row| all[row]).collect());
+        Self::new(self.x.select(Axis(0), rows), self.y.select(Axis(0), rows), weights)
+    }
+
+    /// The same rows as methods and regressions take them.
+    #[must_use]
+    pub fn samples(&self) -> Samples<'_> {
+        Samples {
+            x: T::widen_rows(self.x.view().into()),
+            y: T::widen_rows(self.y.view().into()),
+            weights: self.weights.as_deref().map(Cow::Borrowed),
+        }
+    }
+}
 
 /// Features, targets and optional row weights of the same rows, checked: not empty, equally long, all
 /// values finite and below [`Real::LIMIT`] in size.
@@ -45,22 +127,14 @@ impl<'a> Samples<'a> {
         y: ArrayView<'a, T, Dy>,
     ) -> Result<Self> {
         let (x, y) = (flatten(x), flatten(y));
-        same_rows(("x", x.nrows()), ("y", y.nrows()))?;
-        for (what, rows) in [("x", &x), ("y", &y)] {
-            for (missing, count) in [("rows", rows.nrows()), ("columns", rows.ncols())] {
-                if count == 0 {
-                    return Err(Error::Empty { what, missing });
-                }
-            }
-            check_finite(what, rows.view())?;
-        }
+        check_rows(x.view(), y.view())?;
         Ok(Self { x: T::widen_rows(x), y: T::widen_rows(y), weights: None })
     }
 
     /// Adds a weight for every row, `[0, 2⁵⁰]`, not all 0.
     ///
-    /// Weights count in means and deviations, in k-means and in regressions. Partners in a mixup are drawn
-    /// without them.
+    /// Weights count in means and standard deviations, in k-means and in regressions. Partners in a mixup are
+    /// drawn without them.
     pub fn with_weights(mut self, weights: &'a [f64]) -> Result<Self> {
         check_weights(weights, self.rows())?;
         check_some_weight(weights)?;
@@ -68,24 +142,23 @@ impl<'a> Samples<'a> {
         Ok(self)
     }
 
-    /// Some of the rows.
+    /// The given rows, in that order.
     pub(crate) fn select(&self, rows: &[usize]) -> Samples<'static> {
-        let axis = ndarray::Axis(0);
         let weights = self.weights.as_ref().map(|all| rows.iter().map(|&row| all[row]).collect());
         Samples {
-            x: self.x.select(axis, rows).into(),
-            y: self.y.select(axis, rows).into(),
+            x: self.x.select(Axis(0), rows).into(),
+            y: self.y.select(Axis(0), rows).into(),
             weights,
         }
     }
 
-    /// The features, one row a sample.
+    /// The features, one row per sample.
     #[must_use]
     pub fn x(&self) -> ArrayView2<'_, f64> {
         self.x.view()
     }
 
-    /// The targets, one row a sample.
+    /// The targets, one row per sample.
     #[must_use]
     pub fn y(&self) -> ArrayView2<'_, f64> {
         self.y.view()
@@ -104,7 +177,21 @@ impl<'a> Samples<'a> {
     }
 }
 
-/// Rows of any dimension as an n × d matrix in standard layout, borrowed where they already are.
+/// Refuses features and targets that are empty, differ in their rows or hold a value that is not allowed.
+fn check_rows<T: Real>(x: ArrayView2<'_, T>, y: ArrayView2<'_, T>) -> Result<()> {
+    same_rows(("x", x.nrows()), ("y", y.nrows()))?;
+    for (what, rows) in [("x", x), ("y", y)] {
+        for (missing, count) in [("rows", rows.nrows()), ("columns", rows.ncols())] {
+            if count == 0 {
+                return Err(Error::Empty { what, missing });
+            }
+        }
+        check_finite(what, rows)?;
+    }
+    Ok(())
+}
+
+/// Rows of any dimension as an n × d matrix in standard layout, borrowed if they already are.
 pub(crate) fn flatten<T: Real, D: Dimension>(rows: ArrayView<'_, T, D>) -> CowArray<'_, T, Ix2> {
     let n = rows.shape().first().copied().unwrap_or(1);
     let d = rows.shape().iter().skip(1).product();
@@ -114,7 +201,7 @@ pub(crate) fn flatten<T: Real, D: Dimension>(rows: ArrayView<'_, T, D>) -> CowAr
         CowArray::from(view)
     } else {
         let values = rows.iter().copied().collect();
-        let owned = ndarray::Array2::from_shape_vec(shape, values).expect("the same size");
+        let owned = Array2::from_shape_vec(shape, values).expect("the same size");
         CowArray::from(owned)
     }
 }
@@ -139,7 +226,7 @@ pub(crate) fn check_finite<T: Real>(what: &'static str, rows: ArrayView2<'_, T>)
 pub(crate) fn check_finite_or_missing(what: &'static str, rows: ArrayView2<'_, f64>) -> Result<()> {
     let all = rows.to_slice().expect("standard layout");
     let bad = |value: &f64| value.abs() >= f64::LIMIT;
-    // Without a way out in the middle the loop is one of vectors.
+    // Without an early exit the loop is vectorized.
     if !all.iter().fold(false, |any, value| any | bad(value)) {
         return Ok(());
     }
@@ -147,7 +234,7 @@ pub(crate) fn check_finite_or_missing(what: &'static str, rows: ArrayView2<'_, f
     Err(refusal(what, rows, index, f64::LIMIT))
 }
 
-/// [`check_finite`] of some of the rows.
+/// [`check_finite`] of the listed rows.
 pub(crate) fn check_finite_rows<T: Real>(
     what: &'static str,
     rows: ArrayView2<'_, T>,
@@ -162,7 +249,7 @@ pub(crate) fn check_finite_rows<T: Real>(
     Ok(())
 }
 
-/// Refuses the first value that is NaN, infinite or not below a limit in size.
+/// Refuses the first value that is NaN, infinite or not below `limit` in size.
 pub(crate) fn check_below<T: Real>(
     what: &'static str,
     rows: ArrayView2<'_, T>,
@@ -171,7 +258,7 @@ pub(crate) fn check_below<T: Real>(
     let all = rows.to_slice().expect("standard layout");
     let fits = |value: &T| value.widen().abs() < limit;
     let bad = |block: &[T]| !block.iter().fold(true, |ok, value| ok & fits(value));
-    // Few values are not worth the way to other threads.
+    // A single block is not worth other threads.
     let found = match all.len() {
         0..=BLOCK => bad(all).then_some(0),
         _ => all.par_chunks(BLOCK).position_first(bad),
@@ -184,7 +271,7 @@ pub(crate) fn check_below<T: Real>(
     Err(refusal(what, rows, index, limit))
 }
 
-/// Why the value at this place of the flattened rows is refused.
+/// The error for the value at `index` of the flattened rows.
 fn refusal<T: Real>(
     what: &'static str,
     rows: ArrayView2<'_, T>,

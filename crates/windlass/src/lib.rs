@@ -61,7 +61,7 @@ pub use anchors::{
 };
 #[doc(inline)]
 pub use augment::{Copies, Plan};
-pub use data::Samples;
+pub use data::{Dataset, Samples};
 pub use error::{Error, Result};
 #[doc(inline)]
 pub use gamma::{GammaDistribution, Gammas, paper_grid, published_grid};

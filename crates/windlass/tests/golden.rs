@@ -274,7 +274,7 @@ fn metrics_equal_the_published_ones() {
             (Metric::R, case.r),
             (Metric::RSquared, case.r2),
         ] {
-            let got = metric.of(y.view(), pred.view()).unwrap();
+            let got = metric.score(y.view(), pred.view(), None).unwrap();
             assert!(
                 (got - want).abs() < 1e-9 * want.abs().max(1.0),
                 "{} {metric:?}: {got} against {want}",

@@ -139,7 +139,10 @@ fn settings_outside_their_range() {
             1e-320
         ),
     );
-    refused(fit(&Noise::default().target_noise(-0.1)), "target_noise must be in [0, inf), got -0.1");
+    refused(
+        fit(&Noise::default().target_noise(-0.1)),
+        "target_noise must be in [0, inf), got -0.1",
+    );
     let far = array![[1e151], [0.0]];
     refused(
         KMeans::new(1).fit(far.view(), None, Seed(0)),
@@ -316,21 +319,30 @@ fn models_and_metrics_that_do_not_fit() {
     let model = Ridge::new(1.0).fit(&samples).unwrap();
     refused(model.predict(array![[1.0]].view()), "x must have 2 columns, got 1");
     let zeros = Array1::<f64>::zeros(6);
-    refused(Metric::Mape.of(zeros.view(), y.view()), "the metric has no targets to average over");
-    refused(Metric::R.of(zeros.view(), y.view()), "the metric has no targets to average over");
+    refused(
+        Metric::Mape.score(zeros.view(), y.view(), None),
+        "the metric has no targets to average over",
+    );
+    refused(
+        Metric::R.score(zeros.view(), y.view(), None),
+        "the metric has no targets to average over",
+    );
     let mut nan = y.clone();
     nan[2] = f64::NAN;
     refused(
-        Metric::Mse.of(nan.view(), y.view()),
+        Metric::Mse.score(nan.view(), y.view(), None),
         "the targets must be finite, got NaN in row 2, column 0",
     );
     refused(
-        Metric::Mse.of(y.view(), nan.view()),
+        Metric::Mse.score(y.view(), nan.view(), None),
         "the predictions must be finite, got NaN in row 2, column 0",
     );
-    refused(Metric::Mse.of(y.view(), x.view()), "the predictions must have 1 columns, got 2");
     refused(
-        Metric::Mse.worst_domain(y.view(), y.view(), &short),
+        Metric::Mse.score(y.view(), x.view(), None),
+        "the predictions must have 1 columns, got 2",
+    );
+    refused(
+        Metric::Mse.worst_domain(y.view(), y.view(), None, &short),
         "the domains and y must have the same rows, got 1 and 6",
     );
 }

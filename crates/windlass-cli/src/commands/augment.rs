@@ -6,15 +6,15 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use clap::Args;
-use windlass_compare::{Rows, TuneConfig};
-use windlass_model::{NetworkConfig, Scaling, Split, Validation};
+use windlass_compare::TuneConfig;
+use windlass_model::{NamedTable, NetworkConfig, Scaling, Split, Validation};
 use windlass_plot::{Point, Scatter};
 use windlass_table::{
     AugmentConfig, Augmentation, Columns, Error, Fitted, LoadedTable, Manifest, MethodConfig,
     PlotSample, Result, Sink, Summary, Table, WriteOptions, check_outputs, write_atomic,
 };
 
-use windlass_train::{Activation, Training};
+use windlass_train::{Activation, TrainConfig};
 
 use super::picture::Picture;
 use super::tune;
@@ -223,7 +223,7 @@ fn search(
         network: NetworkConfig {
             hidden: vec![128, 128],
             activation: Activation::Relu,
-            training: Training::default(),
+            training: TrainConfig::default(),
             augment: None,
             valid: Validation::Folds(tune::INNER),
             split: Split::Rows,
@@ -232,7 +232,7 @@ fn search(
         seed: args.method.seed(),
     };
     let watch = tune::Trials::new(args.quiet, quest.attempts(), 0, None);
-    let rows = Rows { frame: &frame, path: table.path() };
+    let rows = NamedTable { table: &frame, path: table.path() };
     let found = quest.run(rows, vec![], None, &watch)?;
     watch.bar.finish_and_clear();
     let findings = quest.findings(rows, &found.ok_or(windlass_compare::Error::Interrupted)?)?;

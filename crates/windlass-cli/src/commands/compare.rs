@@ -11,10 +11,10 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
 use windlass_compare::{
-    Candidate, CompareConfig, Comparison, Finding, Key, MethodName, ModelName, Plan, Results, Rows,
-    Rule, Run, RunDir, Summary, Watch, in_percent,
+    Candidate, CompareConfig, Comparison, Finding, Key, MethodName, ModelName, Plan, Results, Rule,
+    Run, RunDir, Summary, Watch, in_percent,
 };
-use windlass_model::{Error, Kind};
+use windlass_model::{Error, Kind, NamedTable};
 use windlass_table::{Columns, LoadedTable, Table};
 
 use super::network::NetworkArgs;
@@ -222,8 +222,9 @@ pub(crate) fn run(args: &CompareArgs) -> windlass_compare::Result<u8> {
         _ => None,
     };
     progress.clear();
-    let rows = Rows { frame: &frame, path: table.path() };
-    let test = test.as_ref().zip(args.test.as_deref()).map(|(frame, path)| Rows { frame, path });
+    let rows = NamedTable { table: &frame, path: table.path() };
+    let test =
+        test.as_ref().zip(args.test.as_deref()).map(|(table, path)| NamedTable { table, path });
     let network = Kind::Network(Box::new(protocol.network.clone()));
     check_memory(&network, rayon::current_num_threads(), args.read.memory)?;
     let comparison = Comparison::new(&protocol, rows, test)?;
@@ -233,7 +234,7 @@ pub(crate) fn run(args: &CompareArgs) -> windlass_compare::Result<u8> {
         protocol: protocol.clone(),
         tables: std::iter::once(&rows)
             .chain(&test)
-            .map(|rows| rows.frame.profile.fingerprint.clone())
+            .map(|rows| rows.table.profile.fingerprint.clone())
             .collect(),
     };
     let (folder, done) = match (&args.output, &args.resume) {

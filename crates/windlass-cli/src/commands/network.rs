@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use windlass_model::{self as model, Error, NetworkConfig, NetworkOptions, Validation, loss};
-use windlass_train::{Activation, Loss, Order, Schedule, Training};
+use windlass_model::{self as model, Error, NetworkConfig, NetworkOptions, Validation, parse_loss};
+use windlass_train::{Activation, Loss, Schedule, Shuffle, TrainConfig};
 
 /// A network and its training.
 #[derive(Debug, Args)]
@@ -44,7 +44,7 @@ pub(super) struct NetworkArgs {
     #[arg(long, value_name = "LENGTH")]
     clip: Option<f64>,
     /// What is made small: mse, huber, or huber:DELTA in units of the scaled target [default: mse]
-    #[arg(long, value_name = "LOSS", value_parser = loss)]
+    #[arg(long, value_name = "LOSS", value_parser = parse_loss)]
     loss: Option<Loss>,
     /// End after so many epochs without a better validation error
     #[arg(long, value_name = "EPOCHS")]
@@ -109,8 +109,8 @@ impl NetworkArgs {
             }),
             slope: self.slope,
             epochs: self.epochs,
-            batch: self.batch,
-            rate: self.lr,
+            batch_size: self.batch,
+            learning_rate: self.lr,
             schedule: self.schedule.map(|name| match name {
                 ScheduleName::Constant => Schedule::Constant,
                 ScheduleName::Cosine => Schedule::Cosine,
@@ -122,19 +122,19 @@ impl NetworkArgs {
             }),
             momentum: self.momentum,
             weight_decay: self.weight_decay,
-            clip: self.clip,
+            clip_norm: self.clip,
             loss: self.loss,
             patience: self.patience,
             drop_last: self.drop_last,
-            order: self.shuffle.map(|name| match name {
-                ShuffleName::Epoch => Order::EveryEpoch,
-                ShuffleName::Once => Order::Once,
-                ShuffleName::Never => Order::AsGiven,
+            shuffle: self.shuffle.map(|name| match name {
+                ShuffleName::Epoch => Shuffle::EveryEpoch,
+                ShuffleName::Once => Shuffle::Once,
+                ShuffleName::Never => Shuffle::Never,
             }),
         }
     }
 
-    pub(super) fn training(&self) -> Training {
+    pub(super) fn training(&self) -> TrainConfig {
         self.options().training()
     }
 
@@ -174,7 +174,7 @@ impl NetworkArgs {
         if file.is_some() || valid == Validation::None {
             return refuse("--valid without a share");
         }
-        Ok(self.options().recipe(valid))
+        Ok(self.options().config(valid))
     }
 
     /// An option that was given, of those that only networks have.
@@ -207,8 +207,8 @@ impl NetworkArgs {
             (None, None) => (NetworkOptions::VALID, None),
             (None, Some("none")) => (Validation::None, None),
             (None, Some(text)) => match text.parse() {
-                Ok(share) => (Validation::Share(share), None),
-                Err(_) => (Validation::Given, Some(text.into())),
+                Ok(share) => (Validation::Fraction(share), None),
+                Err(_) => (Validation::Table, Some(text.into())),
             },
         }
     }

@@ -108,7 +108,7 @@ pub(crate) fn run(args: &PredictArgs) -> Result<u8> {
         progress.advance(batch.num_rows() as u64)?;
         let predicted = model.predict(&batch, table.path(), first)?;
         first += batch.num_rows() as u64;
-        for (column, count) in &predicted.unknown {
+        for (column, count) in &predicted.unknown_categories {
             match unknown.iter_mut().find(|(other, _)| other == column) {
                 Some((_, all)) => *all += count,
                 None => unknown.push((column.clone(), *count)),
@@ -126,7 +126,7 @@ pub(crate) fn run(args: &PredictArgs) -> Result<u8> {
                 values.columns().into_iter().map(column).collect()
             };
             columns.extend(of(&predicted.mean));
-            columns.extend(predicted.spread.iter().flat_map(of));
+            columns.extend(predicted.std.iter().flat_map(of));
             let batch = RecordBatch::try_new(Arc::clone(&schema), columns);
             sink.write(0, &batch.expect("columns of the schema"))?;
         }
@@ -157,7 +157,7 @@ fn added_columns(model: &Model) -> Vec<String> {
         }
     };
     let mut added = names("prediction");
-    if model.committee() > 1 {
+    if model.member_count() > 1 {
         added.extend(names("prediction_sd"));
     }
     added
@@ -178,13 +178,13 @@ fn with_columns(table: &Table, added: &[String]) -> Result<Arc<Schema>> {
 
 /// Columns that the model does not know are carried along; that is said, because a name may be misspelled.
 fn say_extra(model: &Model, table: &Table, quiet: bool) {
-    let card = model.card();
+    let card = model.metadata();
     let known: Vec<&str> = card
         .members
         .iter()
-        .flat_map(|MemberMetadata { preparation, .. }| {
-            let inputs = preparation.inputs.iter().map(windlass_model::Input::name);
-            inputs.chain(preparation.targets.iter().map(|target| target.name.as_str()))
+        .flat_map(|MemberMetadata { preprocessing, .. }| {
+            let inputs = preprocessing.inputs.iter().map(windlass_model::Input::name);
+            inputs.chain(preprocessing.targets.iter().map(|target| target.name.as_str()))
         })
         .collect();
     let extra: Vec<String> = table
@@ -242,7 +242,7 @@ impl Compared {
         let array = |values: Vec<f64>| {
             Array2::from_shape_vec((rows, self.targets), values).expect("a row of targets each")
         };
-        let metrics = Metrics::of(&array(self.y), &array(self.predicted), None);
+        let metrics = Metrics::compute(&array(self.y), &array(self.predicted), None);
         let text = if json {
             to_json(&metrics)
         } else {

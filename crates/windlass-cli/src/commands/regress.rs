@@ -6,7 +6,7 @@ use std::str::FromStr as _;
 
 use clap::Args;
 use windlass::regress::GAMMAS;
-use windlass_model::{Error, GammaPath, Result};
+use windlass_model::{Error, GammaPath, GammaPathConfig, NamedTable, Result};
 use windlass_plot::{Lines, Series};
 use windlass_table::{
     AnchorSource, ClusterCount, LoadedTable, check_clusters, check_outputs, write_atomic,
@@ -87,14 +87,15 @@ pub(crate) fn run(args: &RegressArgs) -> Result<u8> {
     let (drop, memory) = (args.drop_missing_target, args.read.memory);
     let frame = LoadedTable::load(&table, &columns, drop, memory, &progress)?;
     progress.clear();
-    let path = GammaPath::fit(
-        (&frame, table.path()),
-        &columns,
-        (&args.anchors, args.clusters.unwrap_or_default()),
-        &args.gamma,
-        args.penalty,
-        args.seed,
-    )?;
+    let config = GammaPathConfig {
+        columns,
+        anchors: args.anchors.clone(),
+        clusters: args.clusters.unwrap_or_default(),
+        gammas: args.gamma.clone(),
+        penalty: args.penalty,
+        seed: args.seed,
+    };
+    let path = GammaPath::fit(NamedTable { table: &frame, path: table.path() }, &config)?;
     for note in &path.notes {
         terminal::say(&format!("note: {note}"));
     }

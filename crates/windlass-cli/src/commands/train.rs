@@ -8,8 +8,9 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 use windlass::MethodInfo;
 use windlass_model::{
-    AutoConfig, Checkpoint, Choice, Error, ForestSettings, InLoopAugmentConfig, Kind, Metrics,
-    Model, ModelConfig, ModelMetadata, NetworkConfig, Result, Scaling, Split, Trained,
+    AutoConfig, AutoSelection, Checkpoint, Error, ForestSettings, InLoopAugmentConfig, Kind,
+    Metrics, Model, ModelConfig, ModelMetadata, NamedTable, NetworkConfig, Result, Scaling, Split,
+    Trained,
 };
 use windlass_plot::{Lines, Series};
 use windlass_table::{AnchorSource, Columns, LoadedTable, Table, check_outputs, write_atomic};
@@ -261,7 +262,7 @@ impl TrainArgs {
             scaling: self.scale.into(),
             target_scaling: self.target_scale.into(),
             kind: self.kind()?,
-            enlarge: None,
+            pre_augment: None,
             seed: self.seed,
         })
     }
@@ -338,8 +339,8 @@ pub(crate) fn run(args: &TrainArgs) -> Result<u8> {
     }
     let checkpoint = args.network.checkpoint.as_deref().map(InFile::new);
     let trained = Model::train(
-        (&frame, table.path()),
-        valid.as_ref().zip(valid_file.as_deref()),
+        NamedTable { table: &frame, path: table.path() },
+        valid.as_ref().zip(valid_file.as_deref()).map(|(table, path)| NamedTable { table, path }),
         &recipe,
         &watch,
         checkpoint.as_ref().map(|checkpoint| checkpoint as &dyn Checkpoint),
@@ -430,7 +431,7 @@ struct Summary<'a> {
     train: Metrics,
     valid: Option<Metrics>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    choice: Option<&'a Choice>,
+    choice: Option<&'a AutoSelection>,
     diverged: bool,
     notes: &'a [String],
     seconds: f64,
@@ -444,16 +445,16 @@ fn kept(history: &[Epoch]) -> (usize, usize) {
 
 impl<'a> Summary<'a> {
     fn of(trained: &'a Trained, seconds: f64) -> Self {
-        let card = trained.model.card();
+        let card = trained.model.metadata();
         Self {
             rows: card.rows,
             inputs: inputs(card),
             targets: trained.model.targets(),
-            networks: trained.model.committee(),
+            networks: trained.model.member_count(),
             epochs: trained.histories.iter().map(|history| kept(history)).collect(),
             train: card.train,
             valid: card.valid,
-            choice: card.choice.as_ref(),
+            choice: card.selection.as_ref(),
             diverged: trained.diverged.is_some(),
             notes: &trained.notes,
             seconds,
@@ -463,7 +464,7 @@ impl<'a> Summary<'a> {
 
 fn inputs(card: &ModelMetadata) -> Vec<&str> {
     let mut names: Vec<&str> = vec![];
-    for input in card.members.iter().flat_map(|member| &member.preparation.inputs) {
+    for input in card.members.iter().flat_map(|member| &member.preprocessing.inputs) {
         if !names.contains(&input.name()) {
             names.push(input.name());
         }
@@ -472,9 +473,9 @@ fn inputs(card: &ModelMetadata) -> Vec<&str> {
 }
 
 fn in_words(trained: &Trained, path: &Path, seconds: f64) -> String {
-    let (model, card) = (&trained.model, trained.model.card());
+    let (model, card) = (&trained.model, trained.model.metadata());
     let mut text = String::new();
-    let what = match (&card.recipe.kind, model.committee()) {
+    let what = match (&card.config.kind, model.member_count()) {
         (Kind::Network(network), members) => {
             let widths: Vec<String> = network.hidden.iter().map(ToString::to_string).collect();
             let widths =
@@ -492,7 +493,7 @@ fn in_words(trained: &Trained, path: &Path, seconds: f64) -> String {
     let _ = writeln!(text, "{}: {what}, {} rows, {seconds:.1} s", path.display(), card.rows);
     let _ = writeln!(text, "  target   {}", model.targets().join(", "));
     let _ = writeln!(text, "  inputs   {}", inputs(card).join(", "));
-    if let Kind::Network(network) = &card.recipe.kind
+    if let Kind::Network(network) = &card.config.kind
         && let Some(augment) = &network.augment
     {
         let place = match augment.layer {
@@ -504,14 +505,14 @@ fn in_words(trained: &Trained, path: &Path, seconds: f64) -> String {
     for note in &trained.notes {
         let _ = writeln!(text, "  note     {note}");
     }
-    if let Some(choice) = &card.choice {
+    if let Some(choice) = &card.selection {
         tell_choice(&mut text, choice);
     }
     if let [history] = &trained.histories[..] {
         let (best, all) = kept(history);
         let _ = writeln!(text, "  epochs   {all}, kept {best}");
     }
-    let held_out = if card.choice.is_some() { "expected" } else { "validation" };
+    let held_out = if card.selection.is_some() { "expected" } else { "validation" };
     let _ = writeln!(text, "  {:<10} {:>8} {:>12} {:>12} {:>8}", "rows", "", "RMSE", "MAE", "R²");
     for (name, metrics) in [("training", Some(card.train)), (held_out, card.valid)] {
         let Some(metrics) = metrics else { continue };
@@ -526,19 +527,19 @@ fn in_words(trained: &Trained, path: &Path, seconds: f64) -> String {
 }
 
 /// What was chosen, and why.
-fn tell_choice(text: &mut String, choice: &Choice) {
+fn tell_choice(text: &mut String, choice: &AutoSelection) {
     const SHOWN: usize = 8;
-    let Choice { candidates, fits, folds, .. } = choice;
+    let AutoSelection { portfolio: candidates, fits, folds, .. } = choice;
     let _ = writeln!(
         text,
         "  chosen   by the error of {folds} parts held out in turn, {fits} fits; shares make it least"
     );
-    let chosen = candidates.iter().filter(|candidate| candidate.share > 0.0);
-    let rejected = candidates.iter().filter(|candidate| candidate.share == 0.0);
+    let chosen = candidates.iter().filter(|candidate| candidate.weight > 0.0);
+    let rejected = candidates.iter().filter(|candidate| candidate.weight == 0.0);
     let count = chosen.clone().count();
     let _ = writeln!(text, "           {:>7} {:>12}", "share", "RMSE");
     for candidate in chosen.chain(rejected.take(SHOWN.saturating_sub(count))) {
-        let (share, rmse) = (100.0 * candidate.share, terminal::short(candidate.rmse));
+        let (share, rmse) = (100.0 * candidate.weight, terminal::short(candidate.rmse));
         let _ = writeln!(text, "           {share:>5.0} % {rmse:>12}  {}", candidate.name);
     }
     if candidates.len() > SHOWN.max(count) {

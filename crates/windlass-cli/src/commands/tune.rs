@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use indicatif::ProgressBar;
 use windlass::Param;
-use windlass_compare::{Plan, Record, Rows, RunDir, SearchWatch, Trial, TuneConfig, TuneResult};
-use windlass_model::{Error, Kind, NetworkConfig, Split};
+use windlass_compare::{Plan, Record, RunDir, SearchWatch, Trial, TuneConfig, TuneResult};
+use windlass_model::{Error, Kind, NamedTable, NetworkConfig, Split};
 use windlass_table::{Columns, LoadedTable, MethodConfig};
 
 use super::compare::{command, quoted, table_name, typed_without};
@@ -156,7 +156,7 @@ pub(crate) fn run(args: &TuneArgs) -> windlass_compare::Result<u8> {
         terminal::begin_writing();
     }
     let watch = Trials::new(args.quiet, quest.attempts(), done.len(), folder.as_ref());
-    let rows = Rows { frame: &frame, path: table.path() };
+    let rows = NamedTable { table: &frame, path: table.path() };
     let found = quest.run(rows, done, args.time, &watch);
     watch.bar.finish_and_clear();
     let found = match found {
@@ -285,8 +285,10 @@ fn advice(quest: &TuneConfig, findings: &TuneResult) -> Vec<String> {
 
 fn network_flags(network: &NetworkConfig, members: usize) -> Vec<String> {
     let training = &network.training;
-    let mut words =
-        vec![format!("--committee {members} --epochs {} --lr {}", training.epochs, training.rate)];
+    let mut words = vec![format!(
+        "--committee {members} --epochs {} --lr {}",
+        training.epochs, training.learning_rate
+    )];
     words.push(format!("--weight-decay {}", training.weight_decay));
     if let Some(augment) = &network.augment {
         words.push(format!("--augment {}", augment.method.name()));

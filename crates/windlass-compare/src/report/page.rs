@@ -173,8 +173,8 @@ fn settings(out: &mut String, gallery: &Gallery<'_>) {
     let training = &protocol.network.training;
     let validation = match protocol.network.valid {
         Validation::Folds(members) => format!("committees of {members} networks"),
-        Validation::Share(share) => format!("{share} of the training rows choose the epoch"),
-        Validation::None | Validation::Given => String::new(),
+        Validation::Fraction(share) => format!("{share} of the training rows choose the epoch"),
+        Validation::None | Validation::Table => String::new(),
     };
     let hidden: Vec<String> = protocol.network.hidden.iter().map(ToString::to_string).collect();
     let _ = write!(
@@ -186,7 +186,7 @@ fn settings(out: &mut String, gallery: &Gallery<'_>) {
          choose the epoch, ridge and forests from all.</p>\n",
         hidden.join("-"),
         training.epochs,
-        training.batch,
+        training.batch_size,
         match protocol.tune {
             1 => "the usual settings".to_owned(),
             count => format!("{count} settings"),
@@ -274,7 +274,7 @@ pub(super) fn in_words(kind: &Kind) -> String {
             let training = &network.training;
             let method =
                 network.augment.as_ref().map(|one| format!(", {}", describe::method(&one.method)));
-            let (rate, decay) = (training.rate, training.weight_decay);
+            let (rate, decay) = (training.learning_rate, training.weight_decay);
             format!("rate {rate}, decay {decay}{}", method.unwrap_or_default())
         }
         Kind::Ridge { penalty } => format!("penalty {penalty}"),

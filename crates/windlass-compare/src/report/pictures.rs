@@ -12,6 +12,7 @@ use windlass_table::{LoadedTable, numbers};
 
 use crate::candidate::Candidate;
 use crate::compare::Comparison;
+use crate::config::CompareConfig;
 use crate::results::Run;
 use crate::summary::{Finding, Line, Summary};
 use crate::{Result, Results};
@@ -327,18 +328,18 @@ impl Gallery<'_> {
         Seed(protocol.seed).shared(Stream::Sample, 0).shuffle(&mut few);
         few.truncate(MOST);
         let frame = frame.select(&few);
-        let scalings = (protocol.scaling, protocol.target_scaling);
-        let (preparation, _) =
-            Preprocessing::fit(&frame, &frame.batch, &protocol.columns, scalings).ok()?;
-        let x = preparation.features(&frame.batch, std::path::Path::new("-"), 0).ok()?;
-        let y = preparation.scaled_targets(&frame.batch);
+        let CompareConfig { columns, scaling, target_scaling, .. } = protocol;
+        let fitted = Preprocessing::fit(&frame, &frame.batch, columns, *scaling, *target_scaling);
+        let preprocessing = fitted.ok()?.0;
+        let x = preprocessing.features(&frame.batch, std::path::Path::new("-"), 0).ok()?;
+        let y = preprocessing.scaled_targets(&frame.batch);
         let samples = Samples::new(x.view(), y.view()).ok()?;
         let anchors = Anchors::default();
         let groups = anchors.partition(&samples, Seed(protocol.seed)).ok()??;
         let target = self.target();
         let truth = column(&frame, &target);
         // The column that goes with the target most.
-        let best = preparation
+        let best = preprocessing
             .inputs
             .iter()
             .filter_map(|input| match input {
@@ -399,19 +400,11 @@ fn column(frame: &LoadedTable, name: &str) -> Vec<Option<f64>> {
     }
 }
 
-/// The size of the correlation of the values that both have.
+/// The absolute correlation over rows that have both values.
 fn correlation(a: &[Option<f64>], b: &[Option<f64>]) -> f64 {
-    let pairs: Vec<(f64, f64)> =
-        a.iter().zip(b).filter_map(|(a, b)| Some(((*a)?, (*b)?))).collect();
-    let count = pairs.len() as f64;
-    let mean = |of: fn(&(f64, f64)) -> f64| pairs.iter().map(of).sum::<f64>() / count;
-    let (a_mean, b_mean) = (mean(|pair| pair.0), mean(|pair| pair.1));
-    let (mut ab, mut aa, mut bb) = (0.0, 0.0, 0.0);
-    for (a, b) in &pairs {
-        let (a, b) = (a - a_mean, b - b_mean);
-        (ab, aa, bb) = (ab + a * b, aa + a * a, bb + b * b);
-    }
-    if aa > 0.0 && bb > 0.0 { (ab / (aa * bb).sqrt()).abs() } else { 0.0 }
+    let (a, b): (Vec<f64>, Vec<f64>) =
+        a.iter().zip(b).filter_map(|(a, b)| Some(((*a)?, (*b)?))).unzip();
+    windlass::metrics::correlation(a[..].into(), b[..].into(), None).map_or(0.0, f64::abs)
 }
 
 /// Three digits that count.

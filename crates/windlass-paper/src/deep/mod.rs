@@ -11,7 +11,7 @@ use std::sync::Arc;
 use crate::networks::Description;
 use serde::{Deserialize, Serialize};
 use windlass_table::MethodConfig;
-use windlass_train::{Augment, FittedOn, Training};
+use windlass_train::{Augment, FittedOn, TrainConfig};
 
 use crate::Result;
 
@@ -26,7 +26,7 @@ pub struct DeepRecipe {
     /// The network.
     pub network: Description,
     /// How it is trained.
-    pub training: Training,
+    pub training: TrainConfig,
     /// Augmentation inside the loop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub augment: Option<DeepAugment>,

@@ -6,9 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use ndarray::Array2;
+use windlass::Dataset;
 use windlass_compare::{Comparison, Each, Key, Run, trial_seed};
 use windlass_table::write_atomic;
-use windlass_train::{Architecture, Epoch, Examples, Learner as _, Outcome, RunSpec, Trainer};
+use windlass_train::{Architecture, Epoch, Learner as _, Outcome, RunSpec, Trainer};
 
 use super::{Arrays, DeepRecipe};
 use crate::{Error, Result};
@@ -37,8 +38,8 @@ pub(crate) struct Trainings<'a> {
     comparison: &'a Comparison<'a>,
     /// The network of every candidate.
     recipes: &'a [DeepRecipe],
-    train: Arc<Examples>,
-    valid: Option<Arc<Examples>>,
+    train: Arc<Dataset<f32>>,
+    valid: Option<Arc<Dataset<f32>>>,
     test: Array2<f32>,
     /// The folder of what is under way.
     folder: &'a Path,
@@ -59,12 +60,12 @@ impl<'a> Trainings<'a> {
         let [train, valid, test] = arrays.x;
         let [own, chosen_by, _] = arrays.y;
         #[expect(clippy::cast_possible_truncation, reason = "networks have 32 bits")]
-        let examples = |x: Array2<f32>, y: Array2<f64>| -> Result<Arc<Examples>> {
-            let made = Examples::new(x, y.mapv(|value| value as f32), None);
-            Ok(Arc::new(made?))
+        let dataset = |x: Array2<f32>, y: Array2<f64>| -> Result<Arc<Dataset<f32>>> {
+            let dataset = Dataset::new(x, y.mapv(|value| value as f32), None);
+            Ok(Arc::new(dataset.map_err(windlass_train::Error::from)?))
         };
-        let train = examples(train, own)?;
-        let valid = (valid.nrows() > 0).then(|| examples(valid, chosen_by)).transpose()?;
+        let train = dataset(train, own)?;
+        let valid = (valid.nrows() > 0).then(|| dataset(valid, chosen_by)).transpose()?;
         let failed = AtomicBool::new(false);
         Ok(Self { comparison, recipes, train, valid, test, folder, watch, failed })
     }

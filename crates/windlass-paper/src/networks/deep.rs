@@ -121,22 +121,23 @@ impl DeepNetwork {
 impl Learner for DeepNetwork {
     type Workspace = Workspace;
 
-    fn values(&self) -> &[f32] {
+    fn parameters(&self) -> &[f32] {
         &self.values
     }
 
-    fn values_mut(&mut self) -> &mut [f32] {
+    fn parameters_mut(&mut self) -> &mut [f32] {
         &mut self.values
     }
 
-    fn learnt(&self) -> usize {
+    fn trainable(&self) -> usize {
         self.layout.learnt_values()
     }
 
-    fn pass(&mut self, step: &Step<'_>, workspace: &mut Workspace) -> Result<Option<f64>> {
-        let pass = Pass::new(&self.layout, &self.values, self.deep.device, Some(step.random));
-        let input = self.input(&pass, step.x.to_vec(), step.x.count());
-        let outputs = match &step.inside {
+    fn backprop(&mut self, step: &Step<'_>, workspace: &mut Workspace) -> Result<Option<f64>> {
+        let pass =
+            Pass::new(&self.layout, &self.values, self.deep.device, Some((step.seed, step.number)));
+        let input = self.input(&pass, step.x.to_vec(), step.x.rows());
+        let outputs = match &step.hidden_mix {
             None => self.network.forward_from(&pass, 0, input),
             Some(inside) => {
                 let rows = self.network.forward_to(&pass, inside.layer, input);
@@ -175,7 +176,7 @@ impl Learner for DeepNetwork {
         &mut workspace.gradient
     }
 
-    fn has_overflown(workspace: &Workspace) -> bool {
+    fn has_overflowed(workspace: &Workspace) -> bool {
         workspace.overflown
     }
 

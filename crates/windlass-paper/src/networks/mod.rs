@@ -9,19 +9,19 @@
 //! # #[cfg(feature = "deep")] {
 //! use std::sync::Arc;
 //! use ndarray::Array2;
-//! use windlass::{Ada, Seed};
+//! use windlass::{Ada, Dataset, Seed};
 //! use windlass_paper::networks::{Deep, Description, Device, Lstnet};
-//! use windlass_train::{Augment, Examples, Learner, RunSpec, Training};
+//! use windlass_train::{Augment, Learner, RunSpec, TrainConfig};
 //!
 //! // Windows of 12 steps of 2 series, one after the other.
 //! let net = Lstnet { window: 12, series: 2, kernel: 3, skip: 3, highway: 4, ..Lstnet::default() };
 //! let x = Array2::from_shape_fn((32, 24), |(i, j)| ((i + j / 2) as f32 * 0.3 + (j % 2) as f32).sin());
 //! let y = Array2::from_shape_fn((32, 2), |(i, j)| ((i + 12) as f32 * 0.3 + j as f32).sin());
 //! let spec = RunSpec {
-//!     train: Arc::new(Examples::new(x.clone(), y, None)?),
+//!     train: Arc::new(Dataset::new(x.clone(), y, None)?),
 //!     valid: None,
 //!     shape: Deep::new(Description::Lstnet(net), Device::Cpu)?,
-//!     training: Training { epochs: 3, rate: 1e-3, ..Training::default() },
+//!     training: TrainConfig { epochs: 3, learning_rate: 1e-3, ..TrainConfig::default() },
 //!     augment: Some(Augment::new(Ada::default().clusters(4)).after(1)),
 //!     seed: Seed(0),
 //! };

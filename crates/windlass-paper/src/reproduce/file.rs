@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use windlass::ClusterOn;
 use windlass_compare::{MethodName, ModelName, Run};
 use windlass_model::Scaling;
-use windlass_train::{Activation, FittedOn, Optimizer, Order, Training};
+use windlass_train::{Activation, FittedOn, Optimizer, Shuffle, TrainConfig};
 
 use super::source::{Prepared, Source};
 use crate::networks::Description;
@@ -286,7 +286,7 @@ pub struct TrainingSettings {
     pub weight_decay: Option<f64>,
     pub batch: Option<usize>,
     pub epochs: Option<usize>,
-    pub order: Option<Order>,
+    pub order: Option<Shuffle>,
     pub drop_last: Option<bool>,
 }
 
@@ -301,20 +301,20 @@ pub enum OptimizerName {
 impl TrainingSettings {
     /// Over what is said for all.
     #[must_use]
-    pub fn training(&self, all: &Self) -> Training {
-        let usual = Training::default();
+    pub fn training(&self, all: &Self) -> TrainConfig {
+        let usual = TrainConfig::default();
         let optimizer = match self.optimizer.or(all.optimizer) {
             Some(OptimizerName::Adam) => Optimizer::adam(),
             Some(OptimizerName::AdamW) => Optimizer::adam_w(),
             None => usual.optimizer,
         };
-        Training {
+        TrainConfig {
             epochs: self.epochs.or(all.epochs).unwrap_or(usual.epochs),
-            batch: self.batch.or(all.batch).unwrap_or(usual.batch),
+            batch_size: self.batch.or(all.batch).unwrap_or(usual.batch_size),
             drop_last: self.drop_last.or(all.drop_last).unwrap_or(usual.drop_last),
-            order: self.order.or(all.order).unwrap_or(usual.order),
+            shuffle: self.order.or(all.order).unwrap_or(usual.shuffle),
             optimizer,
-            rate: self.rate.or(all.rate).unwrap_or(usual.rate),
+            learning_rate: self.rate.or(all.rate).unwrap_or(usual.learning_rate),
             weight_decay: self.weight_decay.or(all.weight_decay).unwrap_or(usual.weight_decay),
             ..usual
         }

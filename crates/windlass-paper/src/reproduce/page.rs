@@ -6,7 +6,7 @@ use std::path::Path;
 use windlass_compare::statistics::moments;
 use windlass_compare::{Candidate, Finding, MethodName, describe};
 use windlass_model::{Kind, NetworkConfig};
-use windlass_train::{FittedOn, Optimizer, Training};
+use windlass_train::{FittedOn, Optimizer, TrainConfig};
 
 use super::file::{CandidateFile, Experiment, Metric, Part, Picture};
 use super::run::{Finished, Kept, Reproduction};
@@ -593,7 +593,7 @@ fn deep(recipe: &DeepRecipe) -> String {
 }
 
 /// A training, in words.
-fn training(training: &Training) -> String {
+fn training(training: &TrainConfig) -> String {
     let optimizer = match training.optimizer {
         Optimizer::Adam { .. } => "Adam",
         Optimizer::AdamW { .. } => "AdamW",
@@ -601,7 +601,7 @@ fn training(training: &Training) -> String {
     };
     let mut words = format!(
         "{optimizer}, rate {}, batches of {}, {} epochs",
-        training.rate, training.batch, training.epochs
+        training.learning_rate, training.batch_size, training.epochs
     );
     if training.weight_decay > 0.0 {
         let _ = write!(words, ", weight decay {}", training.weight_decay);

@@ -104,7 +104,7 @@ impl Part {
         match self.split {
             SplitRule::Permuted([_, 0, _]) | SplitRule::Sets(_) => Validation::None,
             SplitRule::Permuted(_) | SplitRule::Ordered { .. } | SplitRule::InOrder => {
-                Validation::Given
+                Validation::Table
             }
         }
     }

@@ -7,9 +7,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use windlass_compare::{
-    Candidate, Comparison, Error as CompareError, Key, Line, Plan, Rows, Run, RunDir, Summary,
-    other, read,
+    Candidate, Comparison, Error as CompareError, Key, Line, Plan, Run, RunDir, Summary, other,
+    read,
 };
+use windlass_model::NamedTable;
 use windlass_table::{LoadedTable, write_atomic};
 use windlass_train::Epoch;
 
@@ -222,10 +223,10 @@ impl Reproduction {
         let plan = Plan { command: self.command(), version, protocol: protocol.clone(), tables };
 
         let (path, test_path) = (part.data.path(), part.test.as_ref().map(Source::path));
-        let table = Rows { frame: &frame, path: &path };
+        let table = NamedTable { table: &frame, path: &path };
         let test = test.as_ref().zip(test_path.as_deref());
-        let test = test.map(|(frame, path)| Rows { frame, path });
-        let splits = protocol.splits.splits(&frame, test.map(|test| test.frame), part.trainings)?;
+        let test = test.map(|(table, path)| NamedTable { table, path });
+        let splits = protocol.splits.splits(&frame, test.map(|test| test.table), part.trainings)?;
         let comparison = Comparison::with_splits(&protocol.comparison, table, test, splits)?;
         if let Some(was) = finished(&place, &plan)? {
             // What runs amount to is a matter of today's statistics.

@@ -1,0 +1,187 @@
+//! What all kinds of models share: preprocessing, closed-form fits and out-of-fold predictions.
+
+use std::path::Path;
+
+use arrow_array::RecordBatch;
+use ndarray::{Array2, Axis, concatenate};
+use windlass::regress::{AnchorRegression, Ridge};
+use windlass::{Dataset, Real as _, Seed};
+use windlass_table::{numbers, select};
+use windlass_train::Epoch;
+
+use crate::config::{Kind, ModelConfig};
+use crate::design_matrix::{NamedTable, pre_augmented};
+use crate::forest::Forest;
+use crate::metrics::Metrics;
+use crate::model::{EnsembleMember, Estimator, Model};
+use crate::preprocessing::{Preprocessing, row_weights};
+use crate::split::Fold;
+use crate::{Error, Result, groups};
+
+/// A trained model and how its training went.
+#[derive(Debug)]
+pub struct Trained {
+    /// The model.
+    pub model: Model,
+    /// Columns that were omitted, and why.
+    pub notes: Vec<String>,
+    /// The epochs of every network.
+    pub histories: Vec<Vec<Epoch>>,
+    /// The epoch in which a network diverged; the model has its last good weights.
+    pub diverged: Option<usize>,
+    /// Whether training was cancelled.
+    pub cancelled: bool,
+}
+
+/// Training and validation rows of a fold.
+pub(crate) struct FoldBatches {
+    pub(crate) train: RecordBatch,
+    pub(crate) valid: Option<RecordBatch>,
+}
+
+impl FoldBatches {
+    pub(crate) fn new(batch: &RecordBatch, fold: &Fold) -> Self {
+        Self { train: select(batch, &fold.train), valid: Some(select(batch, &fold.held_out)) }
+    }
+}
+
+/// The tables and the configuration of a model to be trained.
+#[derive(Clone, Copy)]
+pub(crate) struct FitContext<'a> {
+    pub(crate) train: NamedTable<'a>,
+    pub(crate) valid: Option<NamedTable<'a>>,
+    pub(crate) config: &'a ModelConfig,
+}
+
+impl<'a> FitContext<'a> {
+    pub(crate) fn seed(&self) -> Seed {
+        Seed(self.config.seed)
+    }
+
+    /// The file of the validation rows.
+    pub(crate) fn valid_path(&self) -> &'a Path {
+        self.valid.map_or(self.train.path, |valid| valid.path)
+    }
+
+    /// The preprocessing fitted on some rows, with notes on omitted columns.
+    pub(crate) fn preprocessing(&self, rows: &RecordBatch) -> Result<(Preprocessing, Vec<String>)> {
+        let ModelConfig { columns, scaling, target_scaling, .. } = self.config;
+        Preprocessing::fit(self.train.table, rows, columns, *scaling, *target_scaling)
+    }
+
+    /// Training rows, followed by synthetic rows if the configuration asks for them.
+    pub(crate) fn training_data(
+        &self,
+        rows: &RecordBatch,
+        preprocessing: &Preprocessing,
+    ) -> Result<Dataset> {
+        let dataset = self.train.dataset(rows, preprocessing)?;
+        match &self.config.pre_augment {
+            None => Ok(dataset),
+            Some(config) => pre_augmented(&dataset, rows, config, self.seed()),
+        }
+    }
+
+    /// Fits a model that has no epochs.
+    pub(crate) fn fit(
+        &self,
+        rows: &RecordBatch,
+        kind: &Kind,
+    ) -> Result<(EnsembleMember, Vec<String>)> {
+        let (preprocessing, notes) = self.preprocessing(rows)?;
+        let dataset = self.training_data(rows, &preprocessing)?;
+        let (samples, seed) = (dataset.samples(), self.seed());
+        let estimator = match kind {
+            Kind::Anchor { anchors, clusters, gamma, penalty } => {
+                let regression = AnchorRegression::new(*gamma).penalty(*penalty);
+                let groups = groups::of(rows, &samples, (anchors, *clusters), seed)?;
+                Estimator::Linear(regression.fit(&samples, groups.as_ref())?)
+            }
+            Kind::Ridge { penalty } => Estimator::Linear(Ridge::new(*penalty).fit(&samples)?),
+            Kind::Forest(settings) => {
+                let (x, y) = (dataset.x().view(), dataset.y().view());
+                Estimator::Forest(Forest::fit(x, y, dataset.weights(), settings, seed)?)
+            }
+            Kind::Network(_) | Kind::Auto(_) => unreachable!("trained in their own modules"),
+        };
+        Ok((EnsembleMember { preprocessing, estimator, weight: 1.0 }, notes))
+    }
+
+    /// Fits a model that has no epochs to the whole table.
+    pub(crate) fn train(&self) -> Result<Trained> {
+        let table = self.train.table;
+        let (member, notes) = self.fit(&table.batch, &self.config.kind)?;
+        let members = vec![member];
+        let fold = self.valid.map(|valid| FoldBatches {
+            train: table.batch.clone(),
+            valid: Some(valid.table.batch.clone()),
+        });
+        let valid = self.out_of_fold_predictions(&members, fold.as_slice())?;
+        let mut model = Model::new(self.config, members, table, &table.batch)?;
+        model.metadata.valid = valid.map(|predictions| predictions.metrics());
+        Ok(Trained { model, notes, histories: vec![], diverged: None, cancelled: false })
+    }
+
+    /// The predictions of each member for the validation rows of its fold, one fold after the other; `None`
+    /// without validation rows.
+    pub(crate) fn out_of_fold_predictions(
+        &self,
+        members: &[EnsembleMember],
+        folds: &[FoldBatches],
+    ) -> Result<Option<OofPredictions>> {
+        let path = self.valid_path();
+        let (mut y, mut predicted, mut weights) = (vec![], vec![], vec![]);
+        for (member, fold) in members.iter().zip(folds) {
+            let Some(valid) = &fold.valid else { continue };
+            let x = member.preprocessing.features(valid, path, 0)?;
+            y.push(member.preprocessing.raw_targets(valid));
+            predicted.push(member.predict(&x)?);
+            weights.extend(row_weights(self.train.table, valid, path)?.into_iter().flatten());
+        }
+        let stack = |folds: &[Array2<f64>]| {
+            let views: Vec<_> = folds.iter().map(|fold| fold.view()).collect();
+            concatenate(Axis(0), &views).expect("the same targets")
+        };
+        Ok((!y.is_empty()).then(|| OofPredictions {
+            y: stack(&y),
+            predicted: stack(&predicted),
+            weights: (!weights.is_empty()).then_some(weights),
+        }))
+    }
+}
+
+/// Out-of-fold predictions: each row is predicted by a member that was not trained on it.
+pub(crate) struct OofPredictions {
+    pub(crate) y: Array2<f64>,
+    pub(crate) predicted: Array2<f64>,
+    pub(crate) weights: Option<Vec<f64>>,
+}
+
+impl OofPredictions {
+    pub(crate) fn metrics(&self) -> Metrics {
+        Metrics::compute(&self.y, &self.predicted, self.weights.as_deref())
+    }
+}
+
+/// Refuses values that do not fit in the 32 bits of networks; before rows are shuffled, so that errors name
+/// the row of the table.
+pub(crate) fn check_sizes(rows: NamedTable<'_>) -> Result<()> {
+    let NamedTable { table, path } = rows;
+    for &index in table.roles.features().iter().chain(table.roles.targets()) {
+        let values = numbers(table.batch.column(index));
+        let is_large = |value: Option<f64>| value.is_some_and(|value| value.abs() >= f32::LIMIT);
+        if let Some(row) = values.iter().position(is_large) {
+            let column = table.batch.schema().field(index).name().clone();
+            let (path, value, row) = (path.to_owned(), values.value(row), row as u64);
+            return Err(Error::BadValue { column, path, row, value });
+        }
+    }
+    Ok(())
+}
+
+/// Notes of several folds, each once.
+pub(crate) fn merge_notes(mut notes: Vec<String>) -> Vec<String> {
+    notes.sort();
+    notes.dedup();
+    notes
+}

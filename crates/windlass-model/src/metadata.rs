@@ -1,0 +1,113 @@
+//! What a model file says about its model.
+
+use serde::{Deserialize, Serialize};
+use windlass_train::Shape;
+
+use crate::config::{Kind, ModelConfig};
+use crate::metrics::Metrics;
+use crate::preprocessing::Preprocessing;
+
+/// Raised when older versions cannot read the files any more.
+pub(crate) const FORMAT: u32 = 2;
+
+/// Everything about a model except its weights.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ModelMetadata {
+    /// The format of the file.
+    pub format: u32,
+    /// The version that wrote it.
+    pub version: String,
+    /// The configuration that the model was trained with.
+    #[serde(rename = "recipe")]
+    pub config: ModelConfig,
+    /// The fingerprint of the training table.
+    pub fingerprint: String,
+    /// Rows of the training table.
+    pub rows: u64,
+    /// The members of the ensemble; a single model is an ensemble of one.
+    pub members: Vec<MemberMetadata>,
+    /// Metrics on the training rows.
+    pub train: Metrics,
+    /// Metrics on validation rows; for several members, of out-of-fold predictions.
+    pub valid: Option<Metrics>,
+    /// How the members were selected, for [`Kind::Auto`].
+    #[serde(default, rename = "choice", skip_serializing_if = "Option::is_none")]
+    pub selection: Option<AutoSelection>,
+}
+
+/// A member of the ensemble, without its weights.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MemberMetadata {
+    /// Its preprocessing.
+    #[serde(rename = "preparation")]
+    pub preprocessing: Preprocessing,
+    /// Its weight in the average; all weights add up to 1.
+    pub weight: f64,
+    /// The kind of estimator.
+    #[serde(rename = "body")]
+    pub estimator: EstimatorMetadata,
+}
+
+/// The kind of an estimator.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EstimatorMetadata {
+    /// A network of this shape.
+    Network(Shape),
+    /// A linear model.
+    Linear,
+    /// A random forest.
+    Forest,
+}
+
+/// How [`Kind::Auto`] selected its members.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AutoSelection {
+    /// The portfolio, best first.
+    #[serde(rename = "candidates")]
+    pub portfolio: Vec<PortfolioResult>,
+    /// Number of fits in all.
+    pub fits: usize,
+    /// Number of folds.
+    pub folds: usize,
+    /// The group with the largest out-of-fold error, if folds are made of groups.
+    pub worst: Option<(String, Metrics)>,
+    /// If larger shifts are expected: the errors with and without anchors on the groups farthest from the
+    /// rest, of models trained on the rest.
+    pub far_groups: Option<FarGroups>,
+}
+
+/// Errors on groups that are far from those of the training rows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FarGroups {
+    /// The groups.
+    pub groups: Vec<String>,
+    /// The best portfolio entry without anchors, and its error (RMSE).
+    pub plain: (String, f64),
+    /// The best with anchors.
+    pub anchored: (String, f64),
+}
+
+impl FarGroups {
+    /// Whether to use anchors. The shifts to come are expected to be larger than those to these groups, so
+    /// anchors may cost a little here.
+    #[must_use]
+    pub fn chooses_anchors(&self) -> bool {
+        const COST: f64 = 1.05;
+        self.anchored.1 < COST * self.plain.1
+    }
+}
+
+/// A portfolio entry and how well it did.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PortfolioResult {
+    /// A description.
+    pub name: String,
+    /// The model.
+    pub kind: Kind,
+    /// RMSE of its out-of-fold predictions.
+    pub rmse: f64,
+    /// Its weight in the ensemble.
+    #[serde(rename = "share")]
+    pub weight: f64,
+}

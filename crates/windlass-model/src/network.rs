@@ -1,0 +1,174 @@
+//! Training of networks on a table: one, or one for every fold.
+
+use std::sync::Arc;
+
+use windlass::{Dataset, Seed, Stream};
+use windlass_train::{
+    Augment, Network, Outcome, RunResult, RunSpec, Shape, Trainer, Watch, run_all,
+};
+
+use crate::config::{NetworkConfig, Validation};
+use crate::design_matrix::{NamedTable, to_f32};
+use crate::fit::{FitContext, FoldBatches, Trained, check_sizes, merge_notes};
+use crate::model::{EnsembleMember, Estimator, Model};
+use crate::preprocessing::Preprocessing;
+use crate::{Error, Result, groups};
+
+/// Storage for the state of a run in progress.
+pub trait Checkpoint {
+    /// The saved state, if any.
+    fn load(&self) -> Result<Option<Vec<u8>>>;
+    /// Saves the state after an epoch; `last` if training ended with it.
+    fn save(&self, state: &dyn Fn() -> Vec<u8>, last: bool) -> Result<()>;
+}
+
+/// A fold after preprocessing.
+pub(crate) struct NetworkFold<'a> {
+    batches: &'a FoldBatches,
+    preprocessing: Preprocessing,
+    pub(crate) train: Arc<Dataset<f32>>,
+    valid: Option<Arc<Dataset<f32>>>,
+}
+
+impl<'a> NetworkFold<'a> {
+    /// Preprocesses a fold, fitted on its training rows, with notes on omitted columns.
+    pub(crate) fn new(
+        context: &FitContext<'_>,
+        batches: &'a FoldBatches,
+    ) -> Result<(Self, Vec<String>)> {
+        let (preprocessing, notes) = context.preprocessing(&batches.train)?;
+        let train = to_f32(&context.training_data(&batches.train, &preprocessing)?)?;
+        let valid_table = NamedTable { path: context.valid_path(), ..context.train };
+        let valid = match &batches.valid {
+            Some(rows) => Some(to_f32(&valid_table.dataset(rows, &preprocessing)?)?),
+            None => None,
+        };
+        Ok((Self { batches, preprocessing, train, valid }, notes))
+    }
+
+    /// The run that trains a network on this fold.
+    pub(crate) fn spec(&self, network: &NetworkConfig, seed: Seed) -> Result<RunSpec> {
+        let augment = match &network.augment {
+            None => None,
+            Some(augment) => Some(Augment {
+                method: groups::method(&self.batches.train, &augment.method)?,
+                layers: vec![augment.layer],
+                originals: augment.originals,
+                fitted_on: augment.fitted_on,
+            }),
+        };
+        Ok(RunSpec {
+            train: Arc::clone(&self.train),
+            valid: self.valid.clone(),
+            shape: Shape {
+                inputs: self.preprocessing.width(),
+                hidden: network.hidden.clone(),
+                outputs: self.preprocessing.targets.len(),
+                activation: network.activation,
+            },
+            training: network.training.clone(),
+            augment,
+            seed,
+        })
+    }
+
+    pub(crate) fn member(&self, network: Network, weight: f64) -> EnsembleMember {
+        let (preprocessing, estimator) = (self.preprocessing.clone(), Estimator::Network(network));
+        EnsembleMember { preprocessing, estimator, weight }
+    }
+}
+
+/// The seed of the network of a fold.
+pub(crate) fn member_seed(seed: Seed, fold: usize) -> Seed {
+    Seed(seed.shared(Stream::Split, 1 + fold as u64).bits())
+}
+
+/// Trains a network, or one for every fold.
+pub(crate) fn train(
+    context: &FitContext<'_>,
+    network: &NetworkConfig,
+    watch: &dyn Watch,
+    checkpoint: Option<&dyn Checkpoint>,
+) -> Result<Trained> {
+    let (table, seed) = (context.train.table, context.seed());
+    let folds = folds(context, network)?;
+    if checkpoint.is_some() && folds.len() > 1 {
+        return Err(Error::DoesNotApply { option: "--checkpoint", to: "a committee" });
+    }
+    check_sizes(context.train)?;
+    context.valid.map_or(Ok(()), check_sizes)?;
+    let (mut specs, mut network_folds, mut notes) = (vec![], vec![], vec![]);
+    for (number, batches) in folds.iter().enumerate() {
+        let (fold, omitted) = NetworkFold::new(context, batches)?;
+        notes.extend(omitted);
+        let seed = if folds.len() == 1 { seed } else { member_seed(seed, number) };
+        specs.push(fold.spec(network, seed)?);
+        network_folds.push(fold);
+    }
+    let results = match checkpoint {
+        Some(checkpoint) => vec![run_with_checkpoint(&specs[0], watch, checkpoint)?],
+        None => run_all(&specs, watch, |_, _| {}).into_iter().collect::<Result<_, _>>()?,
+    };
+    let diverged = results.iter().find(|result| result.outcome == Outcome::Diverged);
+    let diverged = diverged.map(|result| result.history.len() + 1);
+    let cancelled = results.iter().any(|result| result.outcome == Outcome::Cancelled);
+    let histories = results.iter().map(|result| result.history.clone()).collect();
+    let weight = 1.0 / folds.len() as f64;
+    let members: Vec<EnsembleMember> = network_folds
+        .iter()
+        .zip(results)
+        .map(|(fold, result)| fold.member(result.network, weight))
+        .collect();
+    let valid = context.out_of_fold_predictions(&members, &folds)?;
+    let train_rows = if folds.len() == 1 { &folds[0].train } else { &table.batch };
+    let mut model = Model::new(context.config, members, table, train_rows)?;
+    model.metadata.valid = valid.map(|predictions| predictions.metrics());
+    Ok(Trained { model, notes: merge_notes(notes), histories, diverged, cancelled })
+}
+
+fn folds(context: &FitContext<'_>, network: &NetworkConfig) -> Result<Vec<FoldBatches>> {
+    let all = &context.train.table.batch;
+    let seed = network.valid_seed.map_or(context.seed(), Seed);
+    let whole = |valid| vec![FoldBatches { train: all.clone(), valid }];
+    Ok(match network.valid {
+        Validation::None => whole(None),
+        Validation::Table => whole(context.valid.map(|valid| valid.table.batch.clone())),
+        Validation::Fraction(fraction) => {
+            vec![FoldBatches::new(all, &network.split.hold_out(all, fraction, seed)?)]
+        }
+        Validation::Folds(members) => {
+            if members < 2 {
+                let (name, range) = ("committee", "[2, inf)");
+                let got = members as f64;
+                return Err(windlass::Error::OutOfRange { name, range, got }.into());
+            }
+            let rows = all.num_rows();
+            if rows / 2 < members {
+                return Err(Error::LargeCommittee { members, rows });
+            }
+            let folds = network.split.folds(all, members, seed)?;
+            folds.iter().map(|fold| FoldBatches::new(all, fold)).collect()
+        }
+    })
+}
+
+/// Trains from the saved state, if there is one, and saves it after every epoch.
+fn run_with_checkpoint(
+    spec: &RunSpec,
+    watch: &dyn Watch,
+    checkpoint: &dyn Checkpoint,
+) -> Result<RunResult> {
+    let mut trainer = match checkpoint.load()? {
+        Some(state) => Trainer::resume(spec, &state)?,
+        None => Trainer::new(spec)?,
+    };
+    while !trainer.is_finished() {
+        if let Some(epoch) = trainer.epoch()? {
+            if !watch.epoch(0, &epoch) {
+                trainer.cancel();
+            }
+            checkpoint.save(&|| trainer.save(), trainer.is_finished())?;
+        }
+    }
+    Ok(trainer.into_result())
+}

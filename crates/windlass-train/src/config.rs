@@ -1,0 +1,244 @@
+//! What to train on what: everything that decides the result of a run.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use windlass::{Dataset, Method, Seed, Stream};
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::learner::Architecture;
+use crate::loss::Loss;
+use crate::network::Shape;
+use crate::optimizer::Optimizer;
+use crate::{Error, Result};
+
+/// Settings of the training loop.
+///
+/// | Setting | Default | Range |
+/// | :-- | :-- | :-- |
+/// | `epochs` | `200` | `1, …` |
+/// | `batch_size` | `16` | `1, …` |
+/// | `drop_last` | `false` | |
+/// | `shuffle` | every epoch | |
+/// | `optimizer` | `AdamW` | |
+/// | `learning_rate` | `2e-3` | `(0, ∞)` |
+/// | `schedule` | constant | |
+/// | `weight_decay` | `0.5` | `[0, ∞)` |
+/// | `clip_norm` | none | `(0, ∞)` |
+/// | `loss` | squared error | |
+/// | `patience` | none | `1, …` |
+///
+/// The defaults suit small tables: strong weight decay matters there more than any augmentation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TrainConfig {
+    /// Number of training epochs.
+    pub epochs: usize,
+    /// Batch size.
+    #[serde(rename = "batch")]
+    pub batch_size: usize,
+    /// Whether to drop a last batch that is not full.
+    pub drop_last: bool,
+    /// When training rows are shuffled.
+    #[serde(rename = "order")]
+    pub shuffle: Shuffle,
+    /// The optimizer.
+    #[serde(rename = "optimiser")]
+    pub optimizer: Optimizer,
+    /// The learning rate of the first epoch.
+    #[serde(rename = "rate")]
+    pub learning_rate: f64,
+    /// How the learning rate changes.
+    pub schedule: Schedule,
+    /// Weight decay.
+    pub weight_decay: f64,
+    /// The norm to which longer gradients are clipped.
+    #[serde(rename = "clip")]
+    pub clip_norm: Option<f64>,
+    /// The loss function.
+    pub loss: Loss,
+    /// Stop after this many epochs without a better validation error.
+    pub patience: Option<usize>,
+}
+
+impl Default for TrainConfig {
+    fn default() -> Self {
+        Self {
+            epochs: 200,
+            batch_size: 16,
+            drop_last: false,
+            shuffle: Shuffle::EveryEpoch,
+            optimizer: Optimizer::adam_w(),
+            learning_rate: 2e-3,
+            schedule: Schedule::Constant,
+            weight_decay: 0.5,
+            clip_norm: None,
+            loss: Loss::Squared,
+            patience: None,
+        }
+    }
+}
+
+impl TrainConfig {
+    pub(crate) fn check(&self, rows: usize) -> Result<()> {
+        self.optimizer.check()?;
+        self.loss.check()?;
+        let refuse = |name, range, got| Err(Error::OutOfRange { name, range, got });
+        let counts = [("epochs", self.epochs), ("batch", self.batch_size)];
+        let patience = self.patience.map(|patience| ("patience", patience));
+        for (name, value) in counts.into_iter().chain(patience) {
+            if value == 0 {
+                return refuse(name, "[1, inf)", 0.0);
+            }
+        }
+        for (name, value) in [("learning rate", Some(self.learning_rate)), ("clip", self.clip_norm)]
+        {
+            if let Some(value) = value.filter(|value| !(*value > 0.0 && value.is_finite())) {
+                return refuse(name, "(0, inf)", value);
+            }
+        }
+        if !(self.weight_decay >= 0.0 && self.weight_decay.is_finite()) {
+            return refuse("weight decay", "[0, inf)", self.weight_decay);
+        }
+        if self.drop_last && rows < self.batch_size {
+            return Err(Error::NoFullBatch { batch: self.batch_size, rows });
+        }
+        Ok(())
+    }
+
+    /// Number of steps in an epoch over `rows` rows.
+    #[must_use]
+    pub fn steps(&self, rows: usize) -> usize {
+        if self.drop_last { rows / self.batch_size } else { rows.div_ceil(self.batch_size) }
+    }
+}
+
+/// When training rows are shuffled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Shuffle {
+    /// Before every epoch.
+    #[default]
+    EveryEpoch,
+    /// Before the first epoch.
+    Once,
+    /// Not at all: batches follow the order of the table.
+    #[serde(rename = "as-given")]
+    Never,
+}
+
+/// How the learning rate changes from epoch to epoch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Schedule {
+    /// Not at all.
+    #[default]
+    Constant,
+    /// Half a cosine, down to 0 after the last epoch.
+    Cosine,
+}
+
+impl Schedule {
+    pub(crate) fn rate(self, rate: f64, epoch: usize, epochs: usize) -> f64 {
+        match self {
+            Self::Constant => rate,
+            Self::Cosine => {
+                let progress = epoch as f64 / epochs as f64;
+                rate * 0.5 * (1.0 + libm::cos(std::f64::consts::PI * progress))
+            }
+        }
+    }
+}
+
+/// Augmentation inside the training loop.
+#[derive(Debug, Clone)]
+pub struct Augment {
+    /// The method.
+    pub method: Arc<dyn Method>,
+    /// The hidden layer after which rows are mixed; 0 is the input. Of several, one is drawn for every step.
+    pub layers: Vec<usize>,
+    /// Whether the original rows stay in the batch, in front of the synthetic ones; published code drops them.
+    pub originals: bool,
+    /// The rows that groups, partners and distances are found in.
+    pub fitted_on: FittedOn,
+}
+
+impl Augment {
+    /// A method on the input, fitted once.
+    pub fn new(method: impl Method + 'static) -> Self {
+        let method = Arc::new(method);
+        Self { method, layers: vec![0], originals: false, fitted_on: FittedOn::TrainingRows }
+    }
+
+    /// The same after a hidden layer.
+    #[must_use]
+    pub fn after(self, layer: usize) -> Self {
+        self.after_one_of(vec![layer])
+    }
+
+    /// The same after one of these hidden layers, drawn for every step, as Manifold Mixup was first described.
+    #[must_use]
+    pub fn after_one_of(mut self, layers: Vec<usize>) -> Self {
+        self.layers = layers;
+        self
+    }
+
+    /// The layer of a step.
+    pub(crate) fn layer(&self, seed: Seed, step: u64) -> usize {
+        match self.layers[..] {
+            [layer] => layer,
+            _ => self.layers[seed.shared(Stream::Layer, step).below(self.layers.len())],
+        }
+    }
+}
+
+/// The rows that a method is fitted on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FittedOn {
+    /// All training rows, once.
+    #[default]
+    TrainingRows,
+    /// Every batch by itself.
+    Batch,
+}
+
+/// Everything that decides the result of one run.
+#[derive(Debug, Clone)]
+pub struct RunSpec<A = Shape> {
+    /// Training rows.
+    pub train: Arc<Dataset<f32>>,
+    /// Validation rows, which choose the best epoch; without them it is the last.
+    pub valid: Option<Arc<Dataset<f32>>>,
+    /// The network.
+    pub shape: A,
+    /// The training loop.
+    pub training: TrainConfig,
+    /// Augmentation, if any.
+    pub augment: Option<Augment>,
+    /// The seed of initial weights, shuffling and augmentation.
+    pub seed: Seed,
+}
+
+impl<A: Architecture> RunSpec<A> {
+    /// A hash of rows and settings: equal for two runs only if their results are.
+    #[must_use]
+    pub fn fingerprint(&self) -> String {
+        let mut hash = Xxh3::new();
+        for dataset in [Some(&self.train), self.valid.as_ref()] {
+            let Some(dataset) = dataset else {
+                hash.update(b"none");
+                continue;
+            };
+            hash.update(&(dataset.rows() as u64).to_le_bytes());
+            for value in dataset.x().iter().chain(dataset.y()) {
+                hash.update(&value.to_le_bytes());
+            }
+            for weight in dataset.weights().into_iter().flatten() {
+                hash.update(&weight.to_le_bytes());
+            }
+        }
+        let settings = (&self.shape, &self.training, &self.augment, self.seed);
+        hash.update(format!("{settings:?}").as_bytes());
+        format!("xxh3-128:{:032x}", hash.digest128())
+    }
+}
