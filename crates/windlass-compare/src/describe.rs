@@ -1,6 +1,7 @@
 //! Methods in words.
 
 use windlass::{Bandwidth, ClusterOn, GammaDistribution};
+use windlass_plot::format::trimmed;
 use windlass_table::{ClusterCount, Method};
 
 /// A method with its settings.
@@ -28,16 +29,16 @@ pub fn method(method: &Method) -> String {
             format!("C-Mixup, {bandwidth}, Beta({beta}, {beta})")
         }
         Method::LocalMixup { epsilon, beta, .. } => {
-            format!("Local-Mixup, ε {}, Beta({beta}, {beta})", short(*epsilon))
+            format!("Local-Mixup, ε {}, Beta({beta}, {beta})", trimmed(*epsilon, 3))
         }
         Method::Noise { targets, features, relative } => {
             let what = if *relative { "times the deviation" } else { "as deviation" };
             let on_features = if *features == 0.0 {
                 String::new()
             } else {
-                format!(", {} on features", short(*features))
+                format!(", {} on features", trimmed(*features, 3))
             };
-            format!("noise, {} {what} on targets{on_features}", short(*targets))
+            format!("noise, {} {what} on targets{on_features}", trimmed(*targets, 3))
         }
     }
 }
@@ -61,10 +62,4 @@ fn gamma(law: &GammaDistribution) -> String {
         }
         _ => "γ at random".to_owned(),
     }
-}
-
-/// At most three decimals.
-fn short(value: f64) -> String {
-    let text = format!("{value:.3}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
