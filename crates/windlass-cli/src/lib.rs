@@ -4,7 +4,7 @@ mod commands;
 mod options;
 pub mod terminal;
 
-pub use commands::picture::Picture;
+pub use commands::plot_format::PlotFormat;
 pub use options::FormatName;
 
 use std::ffi::OsString;

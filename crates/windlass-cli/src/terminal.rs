@@ -81,16 +81,9 @@ pub fn print(text: &str) -> Result<()> {
     })
 }
 
-/// Five digits that count.
+/// Five significant digits.
 pub(crate) fn short(value: f64) -> String {
-    if value == 0.0 || (1e-3..1e6).contains(&value.abs()) {
-        let whole = value.abs().max(1.0).log10().floor();
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 5")]
-        let decimals = (4.0 - whole).max(0.0) as usize;
-        format!("{value:.decimals$}")
-    } else {
-        format!("{value:.4e}")
-    }
+    windlass_plot::format::significant(value, 5)
 }
 
 /// Lines whose cells stand in columns.

@@ -1,5 +1,6 @@
 //! Methods in prose.
 
+use windlass_plot::format::trimmed;
 use windlass_table::MethodConfig;
 
 /// A method with its parameters: `C-Mixup (bandwidth 0.25sd, beta 2)`.
@@ -10,14 +11,8 @@ pub fn method(method: &MethodConfig) -> String {
     let told = info.params.iter().filter(|param| !matches!(param.name, "per" | "anchors"));
     let values = told.filter_map(|param| {
         let value = (param.get)(&params)?;
-        let short = value.parse().map_or(value, |number: f64| short(number));
+        let short = value.parse().map_or(value, |number: f64| trimmed(number, 3));
         Some(format!("{} {short}", param.name.replace('_', " ")))
     });
     format!("{} ({})", info.title, values.collect::<Vec<_>>().join(", "))
-}
-
-/// At most three decimals.
-fn short(value: f64) -> String {
-    let text = format!("{value:.3}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }

@@ -2,13 +2,14 @@
 
 use std::f64::consts::FRAC_1_SQRT_2;
 
-use crate::svg::{cut, ems, escape, power, thousands};
+use crate::format::thousands;
+use crate::svg::{ems, superscript, text_width, truncate, xml};
 
-/// Longest name on an axis, in ems.
-const LONGEST_NAME: f64 = 10.0;
-/// Least space between two names.
+/// Maximum width of a name on an axis, in ems.
+const MAX_NAME_EMS: f64 = 10.0;
+/// Minimum space between two names.
 const NAME_GAP: f64 = 16.0;
-/// Least distance between two slanted names.
+/// Minimum distance between two slanted names.
 const SLANTED_GAP: f64 = 17.0;
 
 /// An axis: linear in units of a power of ten, or logarithmic.
@@ -19,26 +20,26 @@ pub(crate) struct Axis {
     exponent: i32,
     unit: f64,
     logarithmic: bool,
-    /// Whether the labels are words of others, not numbers of ours.
+    /// Whether the labels are names, not numbers.
     named: bool,
     /// Whether the labels of an x axis are slanted.
     pub(crate) slanted: bool,
-    /// Each as a fraction of the axis, with its label; `^` in a number begins its exponent.
+    /// Position as a fraction of the axis, and label; `^` in a number begins its exponent.
     pub(crate) ticks: Vec<(f64, String)>,
 }
 
 impl Axis {
-    pub(crate) fn linear(values: impl Iterator<Item = f64>, most_ticks: f64) -> Self {
-        Self::with_margin(0.04, values, most_ticks)
+    pub(crate) fn linear(values: impl Iterator<Item = f64>, max_ticks: f64) -> Self {
+        Self::with_margin(0.04, values, max_ticks)
     }
 
-    /// A linear axis that ends where it is told to, unless that is one value.
-    pub(crate) fn exact(ends: (f64, f64), most_ticks: f64) -> Self {
-        Self::with_margin(0.0, [ends.0, ends.1].into_iter(), most_ticks)
+    /// A linear axis with these ends, unless they are equal.
+    pub(crate) fn exact(ends: (f64, f64), max_ticks: f64) -> Self {
+        Self::with_margin(0.0, [ends.0, ends.1].into_iter(), max_ticks)
     }
 
-    /// The margin at each end, as a part of the range of the values.
-    fn with_margin(margin: f64, values: impl Iterator<Item = f64>, most_ticks: f64) -> Self {
+    /// A linear axis with a margin at each end, given as a fraction of the range of the values.
+    fn with_margin(margin: f64, values: impl Iterator<Item = f64>, max_ticks: f64) -> Self {
         let (low, high) = range(values).unwrap_or((0.0, 1.0));
         let size = low.abs().max(high.abs());
         // Below 1e-300 the unit could be subnormal: that is zero here.
@@ -53,7 +54,7 @@ impl Axis {
             _ => (middle - middle.abs() * 0.12, middle + middle.abs() * 0.12),
         };
 
-        let least = (high - low) / most_ticks;
+        let least = (high - low) / max_ticks;
         let e = exponent_of(least);
         let (multiple, e) = [(1.0, e), (2.0, e), (5.0, e)]
             .into_iter()
@@ -73,19 +74,19 @@ impl Axis {
         Self { exponent, unit, ticks, ..Self::plain(low, high) }
     }
 
-    /// A linear axis with as many ticks as have room in a width, but not more than a number.
+    /// A linear axis with as many ticks as a width has room for, at most `max`.
     pub(crate) fn linear_within(
         values: impl Iterator<Item = f64> + Clone,
         width: f64,
-        most: f64,
+        max: f64,
     ) -> Self {
-        let counts = [12.0, 8.0, 5.0, 3.0].into_iter().filter(|count| *count <= most);
+        let counts = [12.0, 8.0, 5.0, 3.0].into_iter().filter(|count| *count <= max);
         let mut axes = counts.map(|count| Self::linear(values.clone(), count));
         let fits = |axis: &Self| (axis.widest_label() + 20.0) * axis.ticks.len() as f64 <= width;
         axes.find(fits).unwrap_or_else(|| Self::linear(values.clone(), 2.0))
     }
 
-    /// An axis of rows with heights, the first on top; those with no name have no tick.
+    /// An axis of rows, each with a height, from the top; those without a name have no tick.
     pub(crate) fn rows(rows: impl Iterator<Item = (f64, Option<String>)>) -> Self {
         let (mut high, mut middles) = (0.0, Vec::new());
         for (height, name) in rows {
@@ -96,12 +97,12 @@ impl Axis {
         Self { named: true, ticks, ..Self::plain(0.0, high) }
     }
 
-    /// An axis of columns of one width. Names with no room beside each other are slanted, and those
-    /// with no line of their own are left out.
+    /// An axis of columns of equal width. Names that are too wide are slanted, and those that would
+    /// still overlap are omitted.
     pub(crate) fn columns(names: &[String], width: f64) -> Self {
         let column = width / names.len() as f64;
-        let most_ems = LONGEST_NAME.max((column - NAME_GAP) / 12.0);
-        let names: Vec<_> = names.iter().map(|name| cut(name, most_ems)).collect();
+        let max_ems = MAX_NAME_EMS.max((column - NAME_GAP) / 12.0);
+        let names: Vec<_> = names.iter().map(|name| truncate(name, max_ems)).collect();
         let slanted = names.iter().any(|name| 12.0 * ems(name) + NAME_GAP / 2.0 > column);
         let named = (0..).map(f64::from).zip(names);
         let mut ticks: Vec<_> = named.map(|(i, name)| ((i + 0.5) * column / width, name)).collect();
@@ -128,8 +129,7 @@ impl Axis {
         }
     }
 
-    /// A linear axis with names in place of numbers; a name with no room beside the last is left
-    /// out.
+    /// A linear axis with names in place of numbers; names that would overlap are omitted.
     pub(crate) fn named(
         values: impl Iterator<Item = f64>,
         names: &[(f64, String)],
@@ -143,7 +143,7 @@ impl Axis {
         axis.ticks.clear();
         let mut free = f64::NEG_INFINITY;
         for (at, name) in names {
-            let (at, name) = (axis.fraction(*at), cut(name, LONGEST_NAME));
+            let (at, name) = (axis.fraction(*at), truncate(name, MAX_NAME_EMS));
             let half = 6.0 * ems(&name);
             if at * width - half >= free {
                 free = at * width + half + NAME_GAP;
@@ -153,20 +153,25 @@ impl Axis {
         axis
     }
 
-    /// A logarithmic axis of positive values. It is at least as long as from one tick to the next,
-    /// since without two of them nobody could read it. Where 1, 2 and 5 of each power are more ticks
-    /// than wanted, some are left out.
-    pub(crate) fn logarithmic(values: impl Iterator<Item = f64>, most_ticks: usize) -> Self {
+    /// A logarithmic axis of positive values, long enough for at least two ticks. Ticks are 1, 2 and
+    /// 5 times each power of ten, or powers only if those are too many.
+    pub(crate) fn logarithmic(values: impl Iterator<Item = f64>, max_ticks: usize) -> Self {
         let (least, most) = range(values).unwrap_or((1.0, 10.0));
         let margin = ((most.log10() - least.log10()) * 0.04).max(0.01);
         let (mut low, mut high) = (least.log10() - margin, most.log10() + margin);
-        let mut ticks = LogTick::around(least, most);
+        let mut ticks: Vec<_> = (exponent_of(least) - 1..=exponent_of(most) + 1)
+            .flat_map(|exponent| [1, 2, 5].map(|multiple| LogTick { multiple, exponent }))
+            .collect();
         if ticks.iter().filter(|tick| (low..=high).contains(&tick.log10())).count() < 2 {
             low = ticks.iter().map(|tick| tick.log10()).rfind(|at| *at < low).unwrap_or(low);
             high = ticks.iter().map(|tick| tick.log10()).find(|at| *at > high).unwrap_or(high);
         }
         ticks.retain(|tick| (low..=high).contains(&tick.log10()));
-        let ticks = LogTick::few(ticks, most_ticks);
+        if ticks.len() > max_ticks {
+            let powers = |step: &i32| ticks.iter().filter(|tick| tick.is_power(*step)).count();
+            let step = [1, 2, 5, 10, 20, 50].into_iter().find(|step| powers(step) <= max_ticks);
+            ticks.retain(|tick| tick.is_power(step.unwrap_or(100)));
+        }
         let plain = ticks.iter().all(|tick| (-4..7).contains(&tick.exponent));
         let place = |tick: &LogTick| ((tick.log10() - low) / (high - low), tick.label(plain));
         let ticks = ticks.iter().map(place).collect();
@@ -179,28 +184,28 @@ impl Axis {
     }
 
     pub(crate) fn widest_label(&self) -> f64 {
-        self.ticks.iter().map(|(_, label)| 12.0 * ems(label)).fold(0.0, f64::max)
+        self.ticks.iter().map(|(_, label)| text_width(label)).fold(0.0, f64::max)
     }
 
-    /// How much further down slanted labels reach.
-    pub(crate) fn slope(&self) -> f64 {
+    /// Height that slanted labels add.
+    pub(crate) fn slanted_height(&self) -> f64 {
         if self.slanted { self.widest_label() * FRAC_1_SQRT_2 } else { 0.0 }
     }
 
     /// The label of a tick as XML.
     pub(crate) fn markup(&self, label: &str) -> String {
-        if self.named { escape(label) } else { power(label) }
+        if self.named { xml(label) } else { superscript(label) }
     }
 
-    /// What the label of the axis says of its unit.
+    /// The power of ten of the unit, for the label of the axis.
     pub(crate) fn unit_note(&self) -> String {
-        let power = power(&format!("10^{}", thousands(&self.exponent)));
+        let power = superscript(&format!("10^{}", thousands(&self.exponent)));
         let note = format!(" (×\u{2009}{power}<tspan dy='4'>)</tspan>");
         if self.exponent == 0 { String::new() } else { note }
     }
 }
 
-/// A multiple of a power of ten. It is never computed, since the power may be too small or large.
+/// A multiple of a power of ten, kept apart since the power may be too small or large for `f64`.
 #[derive(Clone, Copy)]
 struct LogTick {
     multiple: u8,
@@ -208,30 +213,12 @@ struct LogTick {
 }
 
 impl LogTick {
-    /// All from well below one value to well above another.
-    fn around(least: f64, most: f64) -> Vec<Self> {
-        (exponent_of(least) - 1..=exponent_of(most) + 1)
-            .flat_map(|exponent| [1, 2, 5].map(|multiple| Self { multiple, exponent }))
-            .collect()
-    }
-
     fn log10(self) -> f64 {
         f64::from(self.multiple).log10() + f64::from(self.exponent)
     }
 
     fn is_power(self, step: i32) -> bool {
         self.multiple == 1 && self.exponent % step == 0
-    }
-
-    /// All of the ticks if they are few, or else whole powers in regular steps.
-    fn few(mut ticks: Vec<Self>, most: usize) -> Vec<Self> {
-        if ticks.len() > most {
-            let powers = |step: &i32| ticks.iter().filter(|tick| tick.is_power(*step)).count();
-            let steps = [1, 2, 5, 10, 20, 50];
-            let step = steps.into_iter().find(|step| powers(step) <= most);
-            ticks.retain(|tick| tick.is_power(step.unwrap_or(100)));
-        }
-        ticks
     }
 
     fn label(self, plain: bool) -> String {
@@ -251,12 +238,12 @@ pub(crate) fn range(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     values.map(|v| (v, v)).reduce(|(low, high), (v, _)| (low.min(v), high.max(v)))
 }
 
-/// The exponent of a positive number in scientific notation, exact where a logarithm is not.
+/// The exponent of a positive number in scientific notation, exact unlike a logarithm.
 fn exponent_of(value: f64) -> i32 {
     format!("{value:e}").split_once('e').and_then(|(_, e)| e.parse().ok()).unwrap_or(0)
 }
 
-/// The nearest double, which `powi` does not promise.
+/// The nearest `f64`, which `powi` does not guarantee.
 fn power_of_ten(exponent: i32) -> f64 {
     format!("1e{exponent}").parse().unwrap_or(1.0)
 }
@@ -371,15 +358,20 @@ mod tests {
     }
 
     #[test]
-    fn names_of_columns_are_slanted_where_they_must() {
+    fn wide_names_of_columns_are_slanted() {
         let columns = |n: u32, width| {
             Axis::columns(&(0..n).map(|i| format!("column {i}")).collect::<Vec<_>>(), width)
         };
         let (wide, narrow) = (columns(4, 400.0), columns(12, 400.0));
-        assert!(!wide.slanted && wide.slope() < 0.1 && narrow.slanted && narrow.slope() > 30.0);
+        assert!(
+            !wide.slanted
+                && wide.slanted_height() < 0.1
+                && narrow.slanted
+                && narrow.slanted_height() > 30.0
+        );
         assert_eq!((wide.ticks.len(), narrow.ticks.len()), (4, 12));
         assert!((wide.ticks[1].0 - 0.375).abs() < 1e-12);
-        // Those for which there is no line are left out.
+        // Those that would overlap are omitted.
         let many = columns(80, 400.0).ticks;
         assert!((15..25).contains(&many.len()));
         assert!(many.windows(2).all(|pair| (pair[1].0 - pair[0].0) * 400.0 >= SLANTED_GAP));

@@ -27,7 +27,7 @@ const DARK_PALETTE: [&str; 12] = [
     "#c5ae76", "#a075f7", "#e86c78", "#56b3e8", "#c985ad", "#f1adbb",
 ];
 
-/// A color. All but hues and shades have a class by which the style sheet of a page can change them.
+/// A color. All but hues and shades have a class, so that the style sheet of a page can change them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Color {
     Paper,
@@ -36,13 +36,13 @@ pub(crate) enum Color {
     Gray,
     Grid,
     /// One of the palette.
-    Of(usize),
-    /// One of many hues, which are legible on either paper.
+    Palette(usize),
+    /// One of many hues, legible on white and on dark paper.
     Hue {
         number: usize,
         of: usize,
     },
-    /// A place from 0, which is dark, to 1, which is light, and the same on either paper.
+    /// From 0, dark, to 1, light; the same on white and on dark paper.
     Shade(f64),
     /// Black or white, whichever reads better on that shade.
     OnShade(f64),
@@ -67,7 +67,7 @@ impl Color {
             Self::Faint => named(2),
             Self::Gray => named(3),
             Self::Grid => named(4),
-            Self::Of(i) => (format!("c{i}"), PALETTE[i]),
+            Self::Palette(i) => (format!("c{i}"), PALETTE[i]),
             Self::Hue { number, of } => {
                 // Neighbors in hue differ in lightness.
                 let lightness = [0.6, 0.76][number % 2];
@@ -91,12 +91,6 @@ impl Color {
 /// Whatever has a color has a class too: `wl-ink` is filled with ink and `wl-ink-line` is a line
 /// of ink; likewise `paper`, `faint`, `gray`, `grid` and the palette, `c0` to `c11`. The colors
 /// are variables, such as `--wl-paper`, which a page may use or set.
-///
-/// ```
-/// let css = windlass_plot::stylesheet();
-/// assert!(css.contains(".wl-ink{fill:var(--wl-ink)}"));
-/// assert!(css.contains("@media (prefers-color-scheme: dark)"));
-/// ```
 #[must_use]
 pub fn stylesheet() -> String {
     let palette = |i: usize| (format!("c{i}"), PALETTE[i], DARK_PALETTE[i]);
@@ -132,8 +126,8 @@ fn oklch(lightness: f64, chroma: f64, hue: f64) -> [u8; 3] {
     })
 }
 
-/// From violet over green to yellow, lighter in equal steps, so that those who see no hues see the
-/// same order.
+/// From violet over green to yellow, lighter in equal steps, so that the order does not depend on
+/// the perception of hues.
 fn shade(at: f64) -> [u8; 3] {
     let between = |from: f64, to: f64| from + at * (to - from);
     oklch(between(0.36, 0.93), between(0.09, 0.13), between(0.82, 0.29))
@@ -189,7 +183,7 @@ mod tests {
     fn every_class_has_a_rule_and_every_variable_a_value() {
         let css = stylesheet();
         let colors = [Color::Paper, Color::Ink, Color::Faint, Color::Gray, Color::Grid];
-        for color in colors.into_iter().chain((0..12).map(Color::Of)) {
+        for color in colors.into_iter().chain((0..12).map(Color::Palette)) {
             for attributes in [color.fill(), color.stroke()] {
                 let (hex, class) = attributes.split_once(" class='").unwrap();
                 let class = class.trim_end_matches('\'');

@@ -3,79 +3,72 @@
 use std::collections::BTreeSet;
 
 use crate::color::PALETTE;
-use crate::legend::Pen;
-use crate::svg::{circle, cut, ems, num};
+use crate::legend::LineStyle;
+use crate::svg::{circle, ems, group, num, truncate};
 
-/// About the most points drawn of one line: there are fewer pixels to show them.
-const MOST_POINTS: usize = 2_000;
-/// About the most points drawn of all lines: a hundred thousand are a megabyte.
-const MOST_IN_ALL: usize = 100_000;
-/// Longest name in the legend, in ems.
-const LONGEST_NAME: f64 = 24.0;
-/// Further than this outside, all places are alike.
+/// About the maximum number of places drawn of a line: there are fewer pixels to show them.
+const MAX_PLACES: usize = 2_000;
+/// Maximum width of a name in the legend, in ems.
+const MAX_NAME_EMS: f64 = 24.0;
+/// Beyond this distance from the frame, all places look the same.
 const FAR: f64 = 1e6;
 
-/// The places of a line in the picture; nothing where it is broken.
+/// The places of a line in the picture; `None` breaks the line.
 pub(crate) type Curve = Vec<Option<(f64, f64)>>;
 
-fn path(run: &[(f64, f64)]) -> String {
-    let places: Vec<_> = run.iter().map(|(x, y)| format!("{} {}", num(*x), num(*y))).collect();
-    format!("M{}", places.join(" "))
-}
-
-/// A line and its look.
-pub(crate) struct Stroke<'a> {
-    pub(crate) pen: Pen,
+/// A line and its style.
+pub(crate) struct StyledCurve<'a> {
+    pub(crate) style: LineStyle,
     pub(crate) curve: &'a Curve,
     /// Whether each of its places is a dot.
     pub(crate) dotted: bool,
 }
 
-/// How lines of a kind look.
-pub(crate) struct Look {
+/// Line width and opacity of several lines.
+pub(crate) struct Stroke {
     width: f64,
     opacity: f64,
 }
 
-impl Look {
-    /// Of what is not to be looked at first.
+impl Stroke {
     pub(crate) const THIN: Self = Self { width: 1.4, opacity: 1.0 };
 
-    /// Faint where there are more series than the eye can tell apart.
-    pub(crate) fn of(series: usize) -> Self {
+    /// Thin and faint if there are more series than colors.
+    pub(crate) fn of_series(series: usize) -> Self {
         let crowded = Self { width: 1.0, opacity: 0.4 };
         if series > PALETTE.len() { crowded } else { Self { width: 2.0, opacity: 1.0 } }
     }
 }
 
-pub(crate) fn draw(svg: &mut Vec<String>, strokes: &[Stroke], Look { width, opacity }: &Look) {
+pub(crate) fn draw(
+    svg: &mut Vec<String>,
+    curves: &[StyledCurve],
+    Stroke { width, opacity }: &Stroke,
+) {
     let (mut paths, mut dots) = (Vec::new(), Vec::new());
-    for &Stroke { pen, curve, dotted } in strokes {
+    for &StyledCurve { style, curve, dotted } in curves {
         for run in curve.split(Option::is_none) {
             let run: Vec<_> = run.iter().flatten().copied().collect();
             // A line of one point would not be seen.
             if dotted || run.len() == 1 {
                 let radius = if dotted { 3.0 } else { 1.5 };
-                dots.extend(run.iter().map(|at| circle(*at, radius, &pen.color.fill())));
+                dots.extend(run.iter().map(|at| circle(*at, radius, &style.color.fill())));
             }
             if run.len() > 1 {
-                paths.push(pen.line(&path(&run)));
+                let places = run.iter().map(|(x, y)| format!("{} {}", num(*x), num(*y)));
+                paths.push(style.line(&format!("M{}", places.collect::<Vec<_>>().join(" "))));
             }
         }
     }
-    svg.push(format!(
-        "<g fill='none' stroke-width='{width}' stroke-linejoin='round' opacity='{opacity}'>"
-    ));
-    svg.append(&mut paths);
-    svg.push(format!("</g>\n<g opacity='{opacity}'>"));
-    svg.append(&mut dots);
-    svg.push("</g>".to_owned());
+    let line = format!(" fill='none' stroke-width='{width}' stroke-linejoin='round'");
+    group(svg, &format!("{line} opacity='{opacity}'"), paths);
+    group(svg, &format!(" opacity='{opacity}'"), dots);
 }
 
 /// The parts of a curve between two heights.
 pub(crate) fn clip(curve: &[Option<(f64, f64)>], top: f64, bottom: f64) -> Curve {
     let inside = |y: f64| (top..=bottom).contains(&y);
-    // Where a line from a place outside enters; a place inside stays.
+    // The place where a line from outside enters; a place inside stays.
     let enter = |from: (f64, f64), to: (f64, f64)| {
         let y = from.1.clamp(top, bottom);
         let part = if inside(from.1) { 0.0 } else { (y - from.1) / (to.1 - from.1) };
@@ -100,28 +93,22 @@ pub(crate) fn clip(curve: &[Option<(f64, f64)>], top: f64, bottom: f64) -> Curve
     out
 }
 
-/// The name of a line in the legend, with a note where nothing of it is drawn.
+/// The name of a line in the legend, with a note if nothing of it is drawn.
 pub(crate) fn caption(name: &str, drawn: bool) -> String {
     let note = if drawn { "" } else { " (nothing to draw)" };
-    cut(name, LONGEST_NAME - ems(note)) + note
+    truncate(name, MAX_NAME_EMS - ems(note)) + note
 }
 
-/// About how many places are drawn of each of so many lines.
-pub(crate) fn most_of_each(lines: usize) -> usize {
-    (MOST_IN_ALL / lines.max(1)).min(MOST_POINTS)
-}
-
-/// A curve of about so many places that looks the same as all of them.
-pub(crate) fn thin(curve: Curve, most: usize) -> Curve {
-    if curve.len() <= most {
+/// A curve of few places that looks the same.
+pub(crate) fn thin(curve: Curve) -> Curve {
+    if curve.len() <= MAX_PLACES {
         return curve;
     }
-    let stretch = curve.len().div_ceil((most / 4).max(1));
+    let stretch = curve.len().div_ceil(MAX_PLACES / 4);
     curve.chunks(stretch).flat_map(outline).collect()
 }
 
-/// The ends and the extremes of a stretch, which taking one place of many would miss, and whether
-/// it is broken between them.
+/// The ends and the extremes of a stretch, and whether it is broken between them.
 fn outline(stretch: &[Option<(f64, f64)>]) -> Curve {
     let heights = || stretch.iter().enumerate().filter_map(|(i, at)| at.map(|(_, y)| (i, y)));
     let lower = |a: &(usize, f64), b: &(usize, f64)| a.1.total_cmp(&b.1);
@@ -138,7 +125,7 @@ fn outline(stretch: &[Option<(f64, f64)>]) -> Curve {
     out
 }
 
-/// Places along a curve, near enough to each other that no line slips through a word.
+/// Places along a curve, close enough to each other that no line passes a text unnoticed.
 pub(crate) fn along(curve: &[Option<(f64, f64)>]) -> impl Iterator<Item = (f64, f64)> {
     let joined = curve.windows(2).filter_map(|pair| pair[0].zip(pair[1]));
     joined.flat_map(|(a, b)| {
@@ -159,7 +146,7 @@ mod tests {
         curve[12_345] = Some((12_345.0, 9.0));
         curve[23_456] = Some((23_456.0, -9.0));
         curve[34_567] = None;
-        let (thinned, short) = (thin(curve.clone(), 2_000), thin(curve[..2_000].to_vec(), 2_000));
+        let (thinned, short) = (thin(curve.clone()), thin(curve[..2_000].to_vec()));
         assert!((900..=2_000).contains(&thinned.len()) && short == curve[..2_000]);
         for i in [0, 12_345, 23_456, 34_567, 49_999] {
             assert!(thinned.contains(&curve[i]), "{i}");

@@ -1,18 +1,42 @@
-//! What stands around the data of every plot: title, axes, grid and labels.
+//! What surrounds the data of every plot: title, axes, grid, labels and the space of the legend.
 
 use std::f64::consts::SQRT_2;
 
 use crate::axis::Axis;
 use crate::color::Color;
-use crate::size::{Measures, Size};
-use crate::svg::{cut, ems, line, num, text, turned, xml};
+use crate::layout::Layout;
+use crate::svg::{ems, line, num, rotated, text, truncate, xml};
 
-/// What is written around the data. Nothing has room where it is empty.
-#[derive(Clone, Copy)]
-pub(crate) struct Words<'a> {
-    pub(crate) title: &'a str,
-    pub(crate) x_label: &'a str,
-    pub(crate) y_label: &'a str,
+/// Font size of the title, its baseline and the height that it takes.
+const TITLE_SIZE: f64 = 18.0;
+const TITLE_BASE: f64 = 36.0;
+const TITLE_HEIGHT: f64 = 30.0;
+/// The title starts at the left end of the frame, but not further to the right than this.
+const TITLE_MAX_LEFT: f64 = 160.0;
+
+/// Title and axis labels of a plot. Those that are empty take no space.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Labels {
+    /// Heading of the plot.
+    pub title: String,
+    /// Label of the x axis.
+    pub x: String,
+    /// Label of the y axis.
+    pub y: String,
+}
+
+impl Labels {
+    /// The labels of a plot.
+    pub fn new(title: impl Into<String>, x: impl Into<String>, y: impl Into<String>) -> Self {
+        Self { title: title.into(), x: x.into(), y: y.into() }
+    }
+}
+
+/// A legend above the frame: its elements, and how many rows they take.
+#[derive(Default)]
+pub(crate) struct Legend {
+    pub(crate) rows: usize,
+    pub(crate) svg: Vec<String>,
 }
 
 /// The rectangle that holds the data, and its axes.
@@ -21,73 +45,87 @@ pub(crate) struct Frame<'a> {
     pub(crate) right: f64,
     pub(crate) top: f64,
     pub(crate) bottom: f64,
-    /// The middle of the first row of the legend.
-    pub(crate) legend: f64,
-    pub(crate) measures: &'static Measures,
-    words: Words<'a>,
+    pub(crate) layout: &'a Layout,
+    labels: &'a Labels,
+    pub(crate) legend: Legend,
     height: f64,
     x: Axis,
     y: Axis,
 }
 
-/// The first where there is a text, or else the second.
-fn room(lengths: [f64; 2], words: bool) -> f64 {
-    lengths[usize::from(!words)]
-}
-
-/// Whether an axis has anything to say.
-fn speaks(label: &str, axis: &Axis) -> bool {
+fn has_label(label: &str, axis: &Axis) -> bool {
     !label.is_empty() || !axis.unit_note().is_empty()
 }
 
 impl<'a> Frame<'a> {
-    /// The labels of the y axis leave a width, and the x axis must make do with it.
+    /// The tick labels of the y axis determine the width that is left for the x axis.
     pub(crate) fn new(
-        size: Size,
-        words: Words<'a>,
+        layout: &'a Layout,
+        labels: &'a Labels,
         y: Axis,
         x_within: impl Fn(f64) -> Axis,
     ) -> Self {
-        let measures = size.measures();
-        let ticks_from = room(measures.ticks_from, speaks(words.y_label, &y));
-        let left = ticks_from + y.widest_label() + measures.tick_gap;
-        let right = measures.width - measures.right_margin;
-        let legend = room(measures.head, !words.title.is_empty()) + measures.legend_from;
-        let (height, x) = (measures.height, x_within(right - left));
+        let ticks_left = layout.ticks_left[usize::from(!has_label(&labels.y, &y))];
+        let left = ticks_left + y.widest_label() + layout.tick_gap;
+        let right = layout.width - layout.right_margin;
+        let (legend, height, x) = (Legend::default(), layout.height, x_within(right - left));
         let frame =
-            Self { left, right, top: 0.0, bottom: 0.0, legend, measures, words, height, x, y };
-        frame.with_legend(0)
+            Self { left, right, top: 0.0, bottom: 0.0, layout, labels, legend, height, x, y };
+        frame.with_legend(Legend::default())
     }
 
-    /// Makes room for a legend of so many rows.
-    pub(crate) fn with_legend(mut self, rows: usize) -> Self {
-        let Measures { legend_from, legend_row, top_gap, .. } = self.measures;
-        self.top = match rows {
-            0 => self.legend - legend_from + top_gap[1],
-            rows => self.legend + legend_row * (rows - 1) as f64 + top_gap[0],
+    /// A frame with linear axes that contain all places.
+    pub(crate) fn linear(
+        layout: &'a Layout,
+        labels: &'a Labels,
+        places: impl Iterator<Item = (f64, f64)> + Clone,
+    ) -> Self {
+        let y_axis = Axis::linear(places.clone().map(|(_, y)| y), layout.max_y_ticks);
+        Self::new(layout, labels, y_axis, |width| {
+            Axis::linear_within(places.clone().map(|(x, _)| x), width, layout.max_x_ticks)
+        })
+    }
+
+    pub(crate) fn with_legend(mut self, legend: Legend) -> Self {
+        self.top = match legend.rows {
+            0 => self.legend_y(0) - self.layout.legend_offset + self.layout.top_gap[1],
+            rows => self.legend_y(rows - 1) + self.layout.top_gap[0],
         };
-        let body = self.measures.height - self.foot() - self.top;
-        let body = body.max(self.measures.least_body);
+        self.legend = legend;
+        let body = self.layout.height - self.bottom_margin() - self.top;
+        let body = body.max(self.layout.min_body);
         self.with_body(body)
     }
 
-    /// Gives the rectangle a height, and the picture as much as that needs.
+    /// Sets the height of the rectangle; the height of the picture follows.
     pub(crate) fn with_body(mut self, body: f64) -> Self {
         self.bottom = self.top + body;
-        self.height = self.bottom + self.foot();
+        self.height = self.bottom + self.bottom_margin();
         self
     }
 
-    fn foot(&self) -> f64 {
-        room(self.measures.foot, speaks(self.words.x_label, &self.x)) + self.x.slope()
+    fn bottom_margin(&self) -> f64 {
+        let labeled = has_label(&self.labels.x, &self.x);
+        self.layout.bottom_margin[usize::from(!labeled)] + self.x.slanted_height()
+    }
+
+    fn title(&self) -> &str {
+        if self.layout.has_title { &self.labels.title } else { "" }
+    }
+
+    /// The middle of a row of the legend.
+    pub(crate) fn legend_y(&self, row: usize) -> f64 {
+        let title = if self.title().is_empty() { 0.0 } else { TITLE_HEIGHT };
+        let Layout { top_margin, legend_offset, legend_row, .. } = self.layout;
+        top_margin + title + legend_offset + legend_row * row as f64
     }
 
     pub(crate) fn width(&self) -> f64 {
         self.right - self.left
     }
 
-    /// Where values stand in the picture.
-    pub(crate) fn place(&self, x: f64, y: f64) -> (f64, f64) {
+    /// The place of a point in the picture.
+    pub(crate) fn place(&self, (x, y): (f64, f64)) -> (f64, f64) {
         (self.x_of(x), self.y_at(self.y.fraction(y)))
     }
 
@@ -103,15 +141,16 @@ impl<'a> Frame<'a> {
         self.bottom - fraction * (self.bottom - self.top)
     }
 
-    /// Begins a picture, with all that stands around the data.
+    /// Begins a picture with everything but the data.
     pub(crate) fn open(&self) -> Vec<String> {
-        let mut svg = vec![begin(self.words.title, self.measures.width, self.height)];
-        self.grid(&mut svg);
-        self.labels(&mut svg);
+        let mut svg = vec![begin(self.title(), self.layout.width, self.height)];
+        self.draw_grid(&mut svg);
+        self.draw_labels(&mut svg);
+        svg.extend_from_slice(&self.legend.svg);
         svg
     }
 
-    fn grid(&self, svg: &mut Vec<String>) {
+    fn draw_grid(&self, svg: &mut Vec<String>) {
         let [left, right, top, bottom] = [self.left, self.right, self.top, self.bottom].map(num);
         for (at, label) in &self.x.ticks {
             let x = self.x_at(*at);
@@ -121,60 +160,64 @@ impl<'a> Frame<'a> {
                 continue;
             }
             let half = 4.0 + 6.0 * ems(label);
-            let x = x.min(self.measures.width - half).max(half);
-            let (y, label) = (self.bottom + self.measures.tick_base, self.x.markup(label));
+            let x = x.min(self.layout.width - half).max(half);
+            let (y, label) = (self.bottom + self.layout.tick_base, self.x.markup(label));
             svg.push(text(x, y, "middle", Color::Faint, &label));
         }
         for (at, label) in &self.y.ticks {
             let y = self.y_at(*at);
             svg.push(line(&format!("M{left} {}H{right}", num(y)), Color::Grid));
-            let (x, label) = (self.left - self.measures.tick_gap, self.y.markup(label));
+            let (x, label) = (self.left - self.layout.tick_gap, self.y.markup(label));
             svg.push(text(x, y + 4.0, "end", Color::Faint, &label));
         }
         svg.push(line(&format!("M{left} {bottom}H{right}"), Color::Gray));
     }
 
-    /// A label that ends below a place on the x axis, cut where the picture begins.
+    /// A label that ends below a place on the x axis, cut at the left end of the picture.
     fn slanted(&self, x: f64, label: &str) -> String {
-        let (x, y) = (x + 3.0, self.bottom + self.measures.tick_base - 3.0);
-        let label = cut(label, (x - 12.0) * SQRT_2 / 12.0 - 1.0);
-        let words = text(0.0, 0.0, "end", Color::Faint, &self.x.markup(&label));
-        format!("<g{}>{words}</g>", turned(x, y, -45))
+        let (x, y) = (x + 3.0, self.bottom + self.layout.tick_base - 3.0);
+        let label = truncate(label, (x - 12.0) * SQRT_2 / 12.0 - 1.0);
+        let label = text(0.0, 0.0, "end", Color::Faint, &self.x.markup(&label));
+        format!("<g{}>{label}</g>", rotated(x, y, -45))
     }
 
-    fn labels(&self, svg: &mut Vec<String>) {
-        let &Measures { title_size, title_base, label_size, y_label_base, x_label_up, .. } =
-            self.measures;
-        let Words { title, x_label, y_label } = self.words;
-        let ems = |length: f64| (length - 60.0).max(60.0) / label_size;
-        let x_words = xml(x_label, ems(self.width())) + &self.x.unit_note();
-        let y_words = xml(y_label, ems(self.bottom - self.top)) + &self.y.unit_note();
-        let title_from = self.left.min(self.measures.title_from);
-        let title_words = xml(title, (self.right - title_from) / title_size);
-        for (size, x, y, turn, anchor, words) in [
-            (title_size, title_from, title_base, 0, "start", title_words),
-            (label_size, self.x_at(0.5), self.height - x_label_up, 0, "middle", x_words),
-            (label_size, y_label_base, self.y_at(0.5), -90, "middle", y_words),
+    fn draw_labels(&self, svg: &mut Vec<String>) {
+        let &Layout { label_size, y_label, x_label, .. } = self.layout;
+        let cut = |label: &str, length: f64| {
+            xml(&truncate(label, (length - 60.0).max(60.0) / label_size))
+        };
+        let x = cut(&self.labels.x, self.width()) + &self.x.unit_note();
+        let y = cut(&self.labels.y, self.bottom - self.top) + &self.y.unit_note();
+        let title_left = self.left.min(TITLE_MAX_LEFT);
+        let title = xml(&truncate(self.title(), (self.right - title_left) / TITLE_SIZE));
+        for (size, place, anchor, label) in [
+            (TITLE_SIZE, rotated(title_left, TITLE_BASE, 0), "start", title),
+            (label_size, rotated(self.x_at(0.5), self.height - x_label, 0), "middle", x),
+            (label_size, rotated(y_label, self.y_at(0.5), -90), "middle", y),
         ] {
-            if !words.is_empty() {
-                let words = text(0.0, 0.0, anchor, Color::Ink, &words);
-                svg.push(format!("<g font-size='{size}'{}>{words}</g>", turned(x, y, turn)));
+            if !label.is_empty() {
+                let label = text(0.0, 0.0, anchor, Color::Ink, &label);
+                svg.push(format!("<g font-size='{size}'{place}>{label}</g>"));
             }
         }
     }
 
-    /// Words in the middle, where there is nothing else.
-    pub(crate) fn apology(&self, words: &str) -> String {
-        text(self.x_at(0.5), self.y_at(0.5), "middle", Color::Faint, words)
+    /// Ends a picture, which says so if it has no data.
+    pub(crate) fn close(&self, mut svg: Vec<String>, is_empty: bool) -> String {
+        if is_empty {
+            let (x, y) = (self.x_at(0.5), self.y_at(0.5));
+            svg.push(text(x, y, "middle", Color::Faint, "Nothing to draw"));
+        }
+        end(svg)
     }
 }
 
-/// Begins an empty picture of this size.
+/// Begins an empty picture.
 pub(crate) fn begin(title: &str, width: f64, height: f64) -> String {
     let (width, height) = (num(width), num(height));
     let title = match title {
         "" => String::new(),
-        title => format!("<title>{}</title>\n", xml(title, 200.0)),
+        title => format!("<title>{}</title>\n", xml(&truncate(title, 200.0))),
     };
     format!(
         "<svg xmlns='http://www.w3.org/2000/svg' role='img' width='{width}' height='{height}' \
@@ -187,7 +230,7 @@ pub(crate) fn begin(title: &str, width: f64, height: f64) -> String {
 }
 
 /// Ends a picture.
-pub(crate) fn close(mut svg: Vec<String>) -> String {
+pub(crate) fn end(mut svg: Vec<String>) -> String {
     svg.push("</svg>\n".to_owned());
     svg.join("\n")
 }
@@ -197,40 +240,46 @@ mod tests {
     use super::*;
     use crate::svg::numbers;
 
-    fn frame(size: Size, title: &'static str, label: &'static str) -> Frame<'static> {
+    fn frame<'a>(layout: &'a Layout, labels: &'a Labels) -> Frame<'a> {
         let axis = || Axis::linear([0.0, 1.0].into_iter(), 5.0);
-        Frame::new(size, Words { title, x_label: label, y_label: label }, axis(), |_| axis())
+        Frame::new(layout, labels, axis(), |_| axis())
+    }
+
+    fn rows(rows: usize) -> Legend {
+        Legend { rows, svg: vec![] }
     }
 
     #[test]
-    fn words_that_are_missing_have_no_room() {
-        for size in [Size::Page, Size::Card] {
-            let (full, bare) = (frame(size, "title", "label"), frame(size, "", ""));
-            assert!(full.top > bare.top + 15.0 && full.left > bare.left + 15.0);
-            assert!(full.bottom < bare.bottom - 15.0 && full.right == bare.right);
-            assert!(bare.with_legend(1).top < full.with_legend(1).top);
+    fn missing_labels_take_no_space() {
+        let (labels, none) = (Labels::new("title", "label", "label"), Labels::default());
+        for layout in [Layout::PAGE, Layout::CARD] {
+            let (full, bare) = (frame(&layout, &labels), frame(&layout, &none));
+            assert_eq!(full.top > bare.top + 15.0, layout.has_title);
+            assert!(full.left > bare.left + 15.0 && full.right == bare.right);
+            assert!(full.bottom < bare.bottom - 15.0);
+            assert!(bare.with_legend(rows(1)).top <= full.with_legend(rows(1)).top);
         }
     }
 
     #[test]
     fn a_page_has_its_size_and_a_card_grows_with_its_legend() {
-        let height = |size, rows| {
-            let frame = frame(size, "title", "label").with_legend(rows);
-            assert!(frame.bottom - frame.top >= frame.measures.least_body);
-            let svg = close(frame.open());
+        let labels = Labels::new("title", "label", "label");
+        let size = |layout: &Layout, legend| {
+            let frame = frame(layout, &labels).with_legend(rows(legend));
+            assert!(frame.bottom - frame.top >= layout.min_body);
+            let svg = end(frame.open());
             (numbers(&svg, "svg", " width")[0], numbers(&svg, "svg", " height")[0])
         };
-        assert_eq!([0, 1, 6].map(|rows| height(Size::Page, rows)), [(900.0, 600.0); 3]);
-        assert_eq!([0, 1].map(|rows| height(Size::Card, rows)), [(400.0, 300.0); 2]);
-        assert!(height(Size::Card, 9) > (400.0, 350.0));
+        assert_eq!([0, 1, 6].map(|rows| size(&Layout::PAGE, rows)), [(900.0, 600.0); 3]);
+        assert_eq!([0, 1].map(|rows| size(&Layout::CARD, rows)), [(400.0, 300.0); 2]);
+        assert!(size(&Layout::CARD, 9) > (400.0, 350.0));
     }
 
     #[test]
     fn text_is_never_too_small_for_a_phone() {
         let tiny = Axis::linear([0.0, 1e-9].into_iter(), 5.0);
-        let words = Words { title: "t", x_label: "x", y_label: "y" };
         let axis = |_| Axis::logarithmic([1e-9, 1.0].into_iter(), 7);
-        let svg = close(Frame::new(Size::Card, words, tiny, axis).open());
+        let svg = end(Frame::new(&Layout::CARD, &Labels::new("t", "x", "y"), tiny, axis).open());
         let sizes = ["svg", "g", "tspan"].map(|element| numbers(&svg, element, "font-size"));
         assert!(sizes.iter().all(|sizes| !sizes.is_empty()));
         assert!(sizes.iter().flatten().all(|size| *size >= 11.0));
@@ -238,7 +287,7 @@ mod tests {
 
     #[test]
     fn whatever_has_a_color_has_a_class() {
-        let svg = close(frame(Size::Page, "title", "label").open());
+        let svg = end(frame(&Layout::PAGE, &Labels::new("title", "label", "label")).open());
         let colored =
             svg.split('<').filter(|tag| tag.contains("fill='#") || tag.contains("stroke='#"));
         assert!(

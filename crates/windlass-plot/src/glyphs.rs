@@ -8,10 +8,10 @@ use std::fmt::Write as _;
 use ttf_parser::{Face, GlyphId, OutlineBuilder};
 
 /// Characters of one size on one baseline.
-struct Run {
+struct TextRun {
     characters: String,
     size: f64,
-    /// How far below the line it stands.
+    /// Offset below the baseline of the text.
     down: f64,
 }
 
@@ -49,15 +49,15 @@ pub(crate) fn outline_text(svg: &str) -> String {
 fn path(face: &Face<'_>, tag: &str, content: &str, size: f64) -> String {
     let units = f64::from(face.units_per_em());
     let runs = runs(content, size);
-    let width_of = |run: &Run| {
+    let width_of = |run: &TextRun| {
         let advances = run.characters.chars().map(|c| advance(face, glyph(face, c)));
         advances.sum::<f64>() * run.size / units
     };
     let width: f64 = runs.iter().map(width_of).sum();
     let mut x = number(tag, "x").unwrap_or(0.0)
-        - match attribute(tag, "text-anchor") {
-            Some("middle") => width / 2.0,
-            Some("end") => width,
+        - match attributes(tag).find(|(name, _)| *name == "text-anchor") {
+            Some((_, "middle")) => width / 2.0,
+            Some((_, "end")) => width,
             _ => 0.0,
         };
     let y = number(tag, "y").unwrap_or(0.0);
@@ -72,30 +72,30 @@ fn path(face: &Face<'_>, tag: &str, content: &str, size: f64) -> String {
             x += advance(face, glyph) * outline.scale;
         }
     }
-    let placing = ["x", "y", "text-anchor"];
-    let paint = attributes(tag).filter(|(name, _)| !placing.contains(name));
-    let paint: String = paint.fold(String::new(), |mut all, (name, value)| {
-        let _ = write!(all, " {name}='{value}'");
-        all
-    });
-    format!("<path d='{}'{paint}/>", outline.path)
+    let mut path = format!("<path d='{}'", outline.path);
+    for (name, value) in attributes(tag) {
+        if !["x", "y", "text-anchor"].contains(&name) {
+            let _ = write!(path, " {name}='{value}'");
+        }
+    }
+    path + "/>"
 }
 
 /// The runs of a text; a shift by `dy` lasts until the next.
-fn runs(content: &str, size: f64) -> Vec<Run> {
+fn runs(content: &str, size: f64) -> Vec<TextRun> {
     let mut runs = vec![];
     let mut down = 0.0;
     let mut rest = content;
     while let Some((before, after)) = rest.split_once("<tspan") {
-        runs.push(Run { characters: unescape(before), size, down });
+        runs.push(TextRun { characters: unescape(before), size, down });
         let (tag, after) = after.split_once('>').unwrap_or((after, ""));
         let (inside, after) = after.split_once("</tspan>").unwrap_or((after, ""));
         down += number(tag, "dy").unwrap_or(0.0);
         let own = number(tag, "font-size").unwrap_or(size);
-        runs.push(Run { characters: unescape(inside), size: own, down });
+        runs.push(TextRun { characters: unescape(inside), size: own, down });
         rest = after;
     }
-    runs.push(Run { characters: unescape(rest), size, down });
+    runs.push(TextRun { characters: unescape(rest), size, down });
     runs
 }
 
@@ -117,16 +117,12 @@ fn attributes(tag: &str) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-fn attribute<'a>(tag: &'a str, name: &str) -> Option<&'a str> {
-    attributes(tag).find(|(own, _)| *own == name).map(|(_, value)| value)
-}
-
 fn number(tag: &str, name: &str) -> Option<f64> {
-    attribute(tag, name)?.parse().ok()
+    attributes(tag).find(|(own, _)| *own == name)?.1.parse().ok()
 }
 
 fn unescape(text: &str) -> String {
-    // The ampersand comes last, so that what it brings back is not read again.
+    // The ampersand comes last, so that its result is not unescaped again.
     text.replace("&lt;", "<")
         .replace("&gt;", ">")
         .replace("&quot;", "\"")

@@ -1,54 +1,66 @@
-//! Plots as SVG or PNG, all in one look and with an embedded font.
+//! Plots as SVG or PNG, in one style and with an embedded font.
 //!
-//! | Plot | What it shows |
+//! | Plot | Shows |
 //! | :-- | :-- |
-//! | [`Scatter`] | the rows of an augmentation |
-//! | [`Moving`] | how they move with its strength |
-//! | [`Lines`] | how values change along an axis |
-//! | [`Intervals`] | means with intervals, in named rows |
-//! | [`Strips`] | all values, in named rows |
-//! | [`Fits`] | rows with one feature, and the curves fitted to them |
+//! | [`Scatter`] | series of points, such as the rows of an augmentation or predicted against true values |
+//! | [`GammaSlider`] | how the rows of an augmentation move with its strength |
+//! | [`LinePlot`] | how values change along an axis |
+//! | [`ForestPlot`] | means with intervals, in named rows |
+//! | [`StripPlot`] | all values, in named rows |
+//! | [`CurveFit`] | rows with one feature, and the curves fitted to them |
 //! | [`HeatMap`] | a value for each pair of names |
-//! | [`Cloud`] | one value against another, such as predicted against true |
-//! | [`Sheet`] | small images with captions, in rows |
+//! | [`ImageGrid`] | small images with captions, in rows |
 //!
-//! Each but the last has a [`Size`]. A page that holds them as inline SVG can have them follow its colors with
-//! [`stylesheet`].
+//! Each has `to_svg`, for a [`Layout`]; [`render_png`] turns the SVG into a PNG. A page with inline
+//! SVG can include [`stylesheet`], so that plots follow its color scheme. [`mod@format`] has the
+//! numbers and the escaping of plots, reports and the terminal.
+//!
+//! ```
+//! use windlass_plot::{Annotation, Labels, Layout, LinePlot, LineSeries, render_png};
+//!
+//! let plot = LinePlot {
+//!     labels: Labels::new("Training", "epoch", "loss"),
+//!     series: vec![LineSeries::new("validation", [(1.0, 0.9), (2.0, 0.4), (3.0, 0.5)])],
+//!     annotation: Some(Annotation { at: (2.0, 0.4), text: "best".to_owned() }),
+//!     ..LinePlot::default()
+//! };
+//! let svg = plot.to_svg(&Layout::PAGE);
+//! assert!(svg.contains("validation") && render_png(&svg)?.starts_with(b"\x89PNG"));
+//! # Ok::<(), windlass_plot::PlotError>(())
+//! ```
 
+mod annotation;
 mod axis;
-mod cloud;
 mod color;
 mod curve;
-mod dots;
-mod fits;
+mod curve_fit;
+mod forest_plot;
+pub mod format;
 mod frame;
+mod gamma_slider;
 mod glyphs;
-mod groups;
 mod heat_map;
-mod intervals;
+mod image_grid;
+mod layout;
 mod legend;
-mod lines;
-mod mark;
-mod moving;
+mod line_plot;
 mod png;
-mod rows;
+mod row_plot;
 mod scatter;
-mod sheet;
-mod size;
-mod strips;
+mod strip_plot;
 mod svg;
 
-pub use cloud::Cloud;
+pub use annotation::Annotation;
 pub use color::stylesheet;
-pub use dots::Dots;
-pub use fits::Fits;
-pub use heat_map::{Best, HeatMap};
-pub use intervals::{Emphasis, Interval, Intervals};
-pub use lines::{Lines, Series};
-pub use moving::{Moving, MovingPoint};
-pub use png::PlotError;
-pub use rows::Reference;
-pub use scatter::{Point, Scatter};
-pub use sheet::{Sheet, SheetRow, Thumbnail};
-pub use size::Size;
-pub use strips::{Strip, Strips, Summary};
+pub use curve_fit::CurveFit;
+pub use forest_plot::{Emphasis, ForestPlot, ForestRow};
+pub use frame::Labels;
+pub use gamma_slider::{GammaSlider, SliderPoint};
+pub use heat_map::HeatMap;
+pub use image_grid::{ImageGrid, ImageRow, Thumbnail};
+pub use layout::Layout;
+pub use line_plot::{LinePlot, LineSeries};
+pub use png::{PlotError, render_png};
+pub use row_plot::ReferenceLine;
+pub use scatter::{Point, PointSeries, Scatter};
+pub use strip_plot::{StripPlot, StripRow};

@@ -1,4 +1,4 @@
-//! A PNG of any plot, made from its SVG.
+//! Plots as PNG, rendered from their SVG.
 
 use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg;
@@ -22,8 +22,8 @@ pub enum PlotError {
     Png(String),
 }
 
-/// Renders a plot at twice the size of its SVG, its text in an embedded font.
-pub(crate) fn render(svg: &str) -> Result<Vec<u8>, PlotError> {
+/// The SVG of a plot as a PNG of twice the size, with text in an embedded font.
+pub fn render_png(svg: &str) -> Result<Vec<u8>, PlotError> {
     let options = usvg::Options {
         // The default resolvers open files.
         image_href_resolver: usvg::ImageHrefResolver {
@@ -38,4 +38,18 @@ pub(crate) fn render(svg: &str) -> Result<Vec<u8>, PlotError> {
     let mut pixels = pixels.ok_or(PlotError::Memory)?;
     resvg::render(&tree, Transform::from_scale(PNG_SCALE, PNG_SCALE), &mut pixels.as_mut());
     pixels.encode_png().map_err(|error| PlotError::Png(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_png_has_twice_the_size_and_the_same_bytes_every_time() {
+        let svg = crate::LinePlot::default().to_svg(&crate::Layout::PAGE);
+        let png = render_png(&svg).unwrap();
+        assert_eq!(png[..8], *b"\x89PNG\r\n\x1a\n");
+        assert_eq!(png[16..24], [0, 0, 7, 8, 0, 0, 4, 176]);
+        assert_eq!(png, render_png(&svg).unwrap());
+    }
 }

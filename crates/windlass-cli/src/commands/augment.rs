@@ -8,7 +8,7 @@ use std::time::Instant;
 use clap::Args;
 use windlass_compare::TuneConfig;
 use windlass_model::{NamedTable, NetworkConfig, Scaling, Split, Validation};
-use windlass_plot::{Point, Scatter};
+use windlass_plot::{Labels, Layout, Point, PointSeries, Scatter};
 use windlass_table::{
     AugmentConfig, Augmentation, Columns, Error, Fitted, LoadedTable, Manifest, MethodConfig,
     PlotSample, Result, Sink, Summary, Table, WriteOptions, check_outputs, write_atomic,
@@ -16,7 +16,7 @@ use windlass_table::{
 
 use windlass_train::{Activation, TrainConfig};
 
-use super::picture::Picture;
+use super::plot_format::PlotFormat;
 use super::tune;
 use crate::options::{ColumnArgs, MethodArgs, ReadArgs};
 use crate::terminal::{self, Progress, to_json};
@@ -124,7 +124,7 @@ pub(crate) fn run(args: &AugmentArgs) -> windlass_compare::Result<u8> {
     let started = Instant::now();
     terminal::heed_ctrl_c();
     let to_stdout = args.output.as_os_str() == "-";
-    let picture = args.plot.as_deref().map(Picture::of).transpose()?;
+    let format = args.plot.as_deref().map(PlotFormat::from_path).transpose()?;
     // Settings are checked before anything is read; names of columns need the table.
     args.method.check()?;
     let said = args.read.format.map(Into::into);
@@ -157,10 +157,10 @@ pub(crate) fn run(args: &AugmentArgs) -> windlass_compare::Result<u8> {
     let note = Some((Manifest::KEY, manifest.clone()));
     terminal::begin_writing();
     let mut sink = Sink::create(&args.output, &write(&table), augmentation.schema(), note)?;
-    let mut sketch = picture.map(|_| augmentation.sketch()).transpose()?;
+    let mut sketch = format.map(|_| augmentation.sketch()).transpose()?;
     let summary = augmentation.write(&progress, sketch.as_mut(), &mut sink)?;
     progress.clear();
-    let picture = match (&args.plot, picture, &sketch) {
+    let picture = match (&args.plot, format, &sketch) {
         (Some(path), Some(format), Some(sketch)) => {
             Some((path, draw(path, format, sketch, &summary)?))
         }
@@ -245,23 +245,31 @@ fn search(
     Ok(findings.network.augment.map(|augment| augment.method))
 }
 
-fn draw(path: &Path, picture: Picture, sketch: &PlotSample, summary: &Summary) -> Result<Vec<u8>> {
-    let points = |points: &[windlass_table::PlotPoint]| {
-        points.iter().map(|point| Point { x: point.x, y: point.y, group: point.group }).collect()
+fn draw(
+    path: &Path,
+    format: PlotFormat,
+    sketch: &PlotSample,
+    summary: &Summary,
+) -> Result<Vec<u8>> {
+    let series = |name: &str, points: &[windlass_table::PlotPoint]| {
+        let point = |point: &windlass_table::PlotPoint| Point {
+            at: (point.x, point.y),
+            group: point.group,
+        };
+        PointSeries { name: name.to_owned(), points: points.iter().map(point).collect() }
     };
     let some = match sketch.stride {
         1 => String::new(),
         stride => format!(" (one row of {stride})"),
     };
+    let title = format!("{} against {}, {}{some}", sketch.y_name, sketch.x_name, summary.method);
     let scatter = Scatter {
-        title: format!("{} against {}, {}{some}", sketch.y_name, sketch.x_name, summary.method),
-        x_label: sketch.x_name.clone(),
-        y_label: sketch.y_name.clone(),
-        originals: points(&sketch.originals),
-        synthetic: points(&sketch.synthetic),
+        labels: Labels::new(title, &sketch.x_name, &sketch.y_name),
+        series: vec![series("Original", &sketch.originals), series("Synthetic", &sketch.synthetic)],
+        by_group: true,
         ..Scatter::default()
     };
-    picture.scatter(path, &scatter)
+    format.encode(path, scatter.to_svg(&Layout::PAGE))
 }
 
 fn in_words(summary: &Summary, output: &Path, seconds: f64) -> String {

@@ -15,6 +15,7 @@ use windlass_compare::{
     Run, RunDir, Summary, Watch, in_percent,
 };
 use windlass_model::{Error, Kind, NamedTable};
+use windlass_plot::format::signed_percent;
 use windlass_table::{Columns, LoadedTable, Table};
 
 use super::network::NetworkArgs;
@@ -443,7 +444,7 @@ fn in_words(summary: &Summary, comparison: &Comparison<'_>) -> String {
             );
             if let Some(found) = &line.difference {
                 let percent = |ratio: f64| match 100.0 * ratio.exp_m1() {
-                    percent if percent < 1e4 => format!("{percent:+.1} %").replace('-', "−"),
+                    percent if percent < 1e4 => signed_percent(percent),
                     _ => "> +10000 %".into(),
                 };
                 let p = line.p.map_or_else(String::new, |p| format!("{p:.3}"));

@@ -7,7 +7,7 @@ pub(crate) mod export;
 pub(crate) mod inspect;
 pub(crate) mod man;
 mod network;
-pub(crate) mod picture;
+pub(crate) mod plot_format;
 pub(crate) mod predict;
 pub(crate) mod regress;
 pub(crate) mod train;

@@ -7,12 +7,12 @@ use std::str::FromStr as _;
 use clap::Args;
 use windlass::regress::GAMMAS;
 use windlass_model::{Error, GammaPath, GammaPathConfig, NamedTable, Result};
-use windlass_plot::{Lines, Series};
+use windlass_plot::{Labels, Layout, LinePlot, LineSeries};
 use windlass_table::{
     AnchorSource, ClusterCount, LoadedTable, check_clusters, check_outputs, write_atomic,
 };
 
-use super::picture::Picture;
+use super::plot_format::PlotFormat;
 use super::train::without_anchors;
 use crate::options::{ColumnArgs, ReadArgs};
 use crate::terminal::{self, Progress, short, to_json};
@@ -77,7 +77,7 @@ pub(crate) fn run(args: &RegressArgs) -> Result<u8> {
     if args.columns.wants_floats() {
         return Err(Error::DoesNotApply { option: "--integers float", to: "models" });
     }
-    let picture = args.plot.as_deref().map(Picture::of).transpose()?;
+    let format = args.plot.as_deref().map(PlotFormat::from_path).transpose()?;
     let places: Vec<&std::path::Path> = args.plot.iter().map(PathBuf::as_path).collect();
     check_outputs(&places, Some(windlass_table::Format::Arrow), &args.inputs)?;
     let table = args.read.open(&args.inputs)?;
@@ -99,8 +99,8 @@ pub(crate) fn run(args: &RegressArgs) -> Result<u8> {
     for note in &path.notes {
         terminal::say(&format!("note: {note}"));
     }
-    if let (Some(place), Some(picture)) = (&args.plot, picture) {
-        write_atomic(place, &picture.lines(place, &drawn(&path))?)?;
+    if let (Some(place), Some(format)) = (&args.plot, format) {
+        write_atomic(place, &format.encode(place, plot(&path).to_svg(&Layout::PAGE))?)?;
     }
     let text = if args.json { to_json(&path) + "\n" } else { in_words(&path) };
     terminal::print(&text)?;
@@ -136,23 +136,22 @@ fn in_words(path: &GammaPath) -> String {
     text
 }
 
-fn drawn(path: &GammaPath) -> Lines {
+fn plot(path: &GammaPath) -> LinePlot {
     let of = |name: &str, value: &dyn Fn(&windlass_model::PathRow) -> f64| {
         let points = path.rows.iter().enumerate().map(|(place, row)| (place as f64, value(row)));
-        Series { name: name.to_owned(), points: points.collect(), ..Series::default() }
+        LineSeries::new(name, points)
     };
     let names =
         path.rows.iter().enumerate().map(|(place, row)| (place as f64, row.gamma.to_string()));
-    Lines {
-        title: format!("Anchor regression of {}, {} groups", path.target, path.groups),
-        x_label: "γ".into(),
-        y_label: format!("RMSE of {}", path.target),
+    let title = format!("Anchor regression of {}, {} groups", path.target, path.groups);
+    LinePlot {
+        labels: Labels::new(title, "γ", format!("RMSE of {}", path.target)),
         series: vec![
             of("in the groups", &|row| row.in_groups),
             of("out of groups", &|row| row.out_of_groups),
             of("worst group", &|row| row.worst_group),
         ],
         x_names: Some(names.collect()),
-        ..Lines::default()
+        ..LinePlot::default()
     }
 }

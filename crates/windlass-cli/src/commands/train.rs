@@ -12,12 +12,12 @@ use windlass_model::{
     Metrics, Model, ModelConfig, ModelMetadata, NamedTable, NetworkConfig, Result, Scaling, Split,
     Trained,
 };
-use windlass_plot::{Lines, Series};
+use windlass_plot::{Annotation, Labels, Layout, LinePlot, LineSeries};
 use windlass_table::{AnchorSource, Columns, LoadedTable, Table, check_outputs, write_atomic};
 use windlass_train::{Activation, Epoch, FittedOn, Shape};
 
 use super::network::NetworkArgs;
-use super::picture::Picture;
+use super::plot_format::PlotFormat;
 use crate::options::{ColumnArgs, ParamArgs, ReadArgs, method_names};
 use crate::terminal::{self, Epochs, Progress, to_json};
 
@@ -300,7 +300,7 @@ pub(crate) fn run(args: &TrainArgs) -> Result<u8> {
     terminal::heed_ctrl_c();
     args.refuse_others()?;
     args.recipe(Columns::default())?;
-    let picture = args.plot.as_deref().map(Picture::of).transpose()?;
+    let format = args.plot.as_deref().map(PlotFormat::from_path).transpose()?;
     let (_, valid_file) = args.network.valid();
     let mut places = vec![args.output.as_path()];
     places.extend(args.plot.as_deref());
@@ -349,8 +349,10 @@ pub(crate) fn run(args: &TrainArgs) -> Result<u8> {
     if trained.cancelled {
         return Err(windlass_table::Error::Interrupted.into());
     }
-    let picture = match (&args.plot, picture) {
-        (Some(path), Some(picture)) => Some((path, picture.lines(path, &curve(&trained))?)),
+    let picture = match (&args.plot, format) {
+        (Some(path), Some(format)) => {
+            Some((path, format.encode(path, learning_curve(&trained).to_svg(&Layout::PAGE))?))
+        }
         _ => None,
     };
     terminal::begin_writing();
@@ -567,9 +569,9 @@ fn tell_choice(text: &mut String, choice: &AutoSelection) {
 }
 
 /// Loss and validation error over the epochs.
-fn curve(trained: &Trained) -> Lines {
+fn learning_curve(trained: &Trained) -> LinePlot {
     let mut series = vec![];
-    let mut mark = None;
+    let mut annotation = None;
     for (number, history) in trained.histories.iter().enumerate() {
         let of = |value: fn(&Epoch) -> Option<f64>| -> Vec<(f64, f64)> {
             let point = |epoch: &Epoch| Some((epoch.number as f64, value(epoch)?));
@@ -581,25 +583,24 @@ fn curve(trained: &Trained) -> Lines {
         };
         if trained.histories.len() == 1 {
             let points = of(|epoch| Some(epoch.loss));
-            series.push(Series { name: "training loss".into(), points, ..Series::default() });
+            series.push(LineSeries::new("training loss", points));
         }
         let points = of(|epoch| epoch.valid);
         if !points.is_empty() {
-            series.push(Series { name: format!("validation{which}"), points, ..Series::default() });
+            series.push(LineSeries::new(format!("validation{which}"), points));
         }
         if let ([_], Some(best)) = (&trained.histories[..], history.iter().rfind(|e| e.best)) {
             let (epoch, value) = (best.number, best.valid.unwrap_or(best.loss));
-            mark = Some((epoch as f64, value, format!("kept: epoch {epoch}")));
+            let text = format!("kept: epoch {epoch}");
+            annotation = Some(Annotation { at: (epoch as f64, value), text });
         }
     }
-    Lines {
-        title: format!("Training of a model of {}", trained.model.targets().join(", ")),
-        x_label: "epoch".into(),
-        y_label: "loss, of the scaled target".into(),
+    let title = format!("Training of a model of {}", trained.model.targets().join(", "));
+    LinePlot {
+        labels: Labels::new(title, "epoch", "loss, of the scaled target"),
         series,
-        x_names: None,
-        mark,
+        annotation,
         log_y: true,
-        ..Lines::default()
+        ..LinePlot::default()
     }
 }

@@ -3,30 +3,24 @@
 use std::fmt::Write as _;
 
 use windlass_model::{Kind, Validation};
-use windlass_plot::{Size, stylesheet};
+use windlass_plot::format::{escape, signed_percent};
+use windlass_plot::{Layout, stylesheet};
 
-use super::pictures::{Gallery, Picture, short};
-use crate::candidate::Candidate;
-use crate::describe;
-use crate::summary::{Finding, Line};
+use super::figures::{Figure, Figures, percent, short};
+use crate::candidate::{Candidate, CandidateSpec};
+use crate::summary::{Finding, Summary};
+use crate::{Results, describe};
 
-/// Any text in a page.
-pub(super) fn escape(text: &str) -> String {
-    let mut out = String::new();
-    for c in text.chars() {
-        match c {
-            '&' => out += "&amp;",
-            '<' => out += "&lt;",
-            '>' => out += "&gt;",
-            '"' => out += "&quot;",
-            '\'' => out += "&#39;",
-            c => out.push(c),
-        }
-    }
-    out
+/// The files of a report, each with its name.
+pub(super) fn files(page: &str, figures: &[Figure]) -> Vec<(String, Vec<u8>)> {
+    let mut files = vec![("report.html".to_owned(), page.into())];
+    files.extend(figures.iter().map(|figure| {
+        (format!("pictures/{}.svg", figure.name), (figure.svg)(&Layout::PAGE).into_bytes())
+    }));
+    files
 }
 
-/// What stands at the top of a page.
+/// The top of a page.
 pub(super) struct Head<'a> {
     pub(super) title: &'a str,
     pub(super) about: &'a str,
@@ -35,8 +29,8 @@ pub(super) struct Head<'a> {
     pub(super) remarks: &'a [String],
 }
 
-/// A page with a head, pictures and what follows them.
-pub(super) fn page(head: &Head<'_>, pictures: &[Picture], rest: &str) -> String {
+/// A page with a head, figures and the HTML that follows them.
+pub(super) fn page(head: &Head<'_>, figures: &[Figure], rest: &str) -> String {
     let mut out = String::new();
     let _ = write!(
         out,
@@ -60,27 +54,21 @@ pub(super) fn page(head: &Head<'_>, pictures: &[Picture], rest: &str) -> String 
         out += "</ul>\n";
     }
     out += "<div class=\"cards\">\n";
-    for picture in pictures {
-        figure(&mut out, picture);
-    }
-    out += "</div>\n";
-    out += rest;
+    out.extend(figures.iter().map(figure));
     let script = include_str!("slider.js");
-    let _ = write!(out, "</main>\n<script>\n{script}</script>\n</body>\n</html>\n");
+    let _ = write!(out, "</div>\n{rest}</main>\n<script>\n{script}</script>\n</body>\n</html>\n");
     out
 }
 
 /// The page of a comparison.
-pub(super) fn of_comparison(gallery: &Gallery<'_>, pictures: &[Picture], table: &str) -> String {
-    let (results, summary) = (gallery.results, gallery.summary);
-    let mut rest = String::new();
-    numbers(&mut rest, gallery);
-    settings(&mut rest, gallery);
+pub(super) fn of_comparison(all: &Figures<'_>, figures: &[Figure], table: &str) -> String {
+    let (results, summary) = (all.results, all.summary);
+    let rest = numbers(results, summary) + &settings(results);
     let about = format!(
         "{}, {} rows; {}; windlass {}, seed {}",
         results.protocol.columns.target.join(", "),
         results.rows,
-        gallery.comparison.how(),
+        all.comparison.how(),
         results.version,
         results.protocol.seed
     );
@@ -91,84 +79,77 @@ pub(super) fn of_comparison(gallery: &Gallery<'_>, pictures: &[Picture], table: 
         good: summary.helps,
         remarks: &summary.remarks,
     };
-    page(&head, pictures, &rest)
+    page(&head, figures, &rest)
 }
 
-fn figure(out: &mut String, picture: &Picture) {
-    let (name, heading) = (picture.name, picture.heading);
-    let caption = escape(&picture.caption);
-    let _ = writeln!(out, "<section>\n<h2>{heading}</h2>\n<figure id=\"{name}\">");
-    if name == "synthetic" {
-        let _ = writeln!(
-            out,
+fn figure(figure: &Figure) -> String {
+    let Figure { name, heading, caption, svg } = figure;
+    let slider = match *name {
+        "synthetic" => {
             "<label class=\"slider\"><output>γ = 0.50</output><input type=\"range\" min=\"-2\" max=\"2\" \
-             step=\"0.05\" value=\"-1\" data-moves=\"{name}\" aria-label=\"strength γ\"></label>"
-        );
-    }
-    let svg = (picture.draw)(Size::Card);
-    let _ = writeln!(out, "{svg}<figcaption>{caption}</figcaption>\n</figure>\n</section>");
-}
-
-fn numbers(out: &mut String, gallery: &Gallery<'_>) {
-    let lines = &gallery.summary.lines;
-    let sizes = &gallery.results.protocol.sizes;
-    let domains = lines.iter().any(|line| line.worst.is_some());
-    out.push_str(
-        "<section>\n<h2>Numbers</h2>\n<div class=\"scroll\">\n<table>\n<thead><tr><th>method</th>",
-    );
-    if sizes.len() > 1 {
-        out.push_str("<th>rows</th>");
-    }
-    out.push_str("<th>RMSE</th><th>MAE</th><th>MAPE, %</th><th>R²</th>");
-    if domains {
-        out.push_str("<th>worst domain</th>");
-    }
-    out.push_str("<th>difference</th><th>95 % interval</th><th>p (Holm)</th><th></th></tr></thead>\n<tbody>\n");
-    for line in lines {
-        row(out, gallery, line, (sizes.len() > 1, domains));
-    }
-    out.push_str("</tbody>\n</table>\n</div>\n<p class=\"about\">Means over splits, on held-out rows.</p>\n</section>\n");
-}
-
-fn row(out: &mut String, gallery: &Gallery<'_>, line: &Line, (sizes, domains): (bool, bool)) {
-    let (class, says) = match line.finding {
-        Finding::Helps => ("helps", "helps"),
-        Finding::Hurts => ("hurts", "hurts"),
-        Finding::Placebo => ("", "chance"),
-        Finding::Reference => ("", "reference"),
-        Finding::NoEvidence => ("", ""),
-    };
-    let optional = |value: Option<f64>| value.map_or_else(String::new, short);
-    let percent = |ratio: f64| format!("{:+.1} %", 100.0 * ratio.exp_m1()).replace('-', "−");
-    let mut cells = vec![gallery.results.protocol.name(line.candidate)];
-    if sizes {
-        cells.push(line.size.map_or("all".into(), |size| size.to_string()));
-    }
-    cells.extend([short(line.rmse), short(line.mae), optional(line.mape), optional(line.r2)]);
-    if domains {
-        let worst = |(name, rmse): &(String, f64)| format!("{} ({name})", short(*rmse));
-        cells.push(line.worst.as_ref().map_or_else(String::new, worst));
-    }
-    match &line.difference {
-        Some(found) => {
-            let ends = format!("{} … {}", percent(found.low), percent(found.high));
-            cells.extend([percent(found.mean), ends]);
-            cells.push(line.p.map_or_else(String::new, |p| format!("{p:.3}")));
+             step=\"0.05\" value=\"-1\" data-moves=\"synthetic\" aria-label=\"strength γ\"></label>\n"
         }
-        None => cells.extend([String::new(), String::new(), String::new()]),
-    }
-    cells.push(says.to_owned());
-    let _ = write!(out, "<tr class=\"{class}\">");
-    for text in &cells {
-        let _ = write!(out, "<td>{}</td>", escape(text));
-    }
-    out.push_str("</tr>\n");
+        _ => "",
+    };
+    format!(
+        "<section>\n<h2>{heading}</h2>\n<figure id=\"{name}\">\n{slider}{}<figcaption>{}</figcaption>\n\
+         </figure>\n</section>\n",
+        svg(&Layout::CARD),
+        escape(caption)
+    )
 }
 
-fn settings(out: &mut String, gallery: &Gallery<'_>) {
-    let protocol = &gallery.results.protocol;
+fn numbers(results: &Results, summary: &Summary) -> String {
+    let several_sizes = results.protocol.sizes.len() > 1;
+    let domains = summary.lines.iter().any(|line| line.worst.is_some());
+    let mut out = format!(
+        "<section>\n<h2>Numbers</h2>\n<div class=\"scroll\">\n<table>\n<thead><tr><th>method</th>{}\
+         <th>RMSE</th><th>MAE</th><th>MAPE, %</th><th>R²</th>{}\
+         <th>difference</th><th>95 % interval</th><th>p (Holm)</th><th></th></tr></thead>\n<tbody>\n",
+        if several_sizes { "<th>rows</th>" } else { "" },
+        if domains { "<th>worst domain</th>" } else { "" },
+    );
+    for line in &summary.lines {
+        let (class, finding) = match line.finding {
+            Finding::Helps => ("helps", "helps"),
+            Finding::Hurts => ("hurts", "hurts"),
+            Finding::Placebo => ("", "chance"),
+            Finding::Reference => ("", "reference"),
+            Finding::NoEvidence => ("", ""),
+        };
+        let _ = write!(out, "<tr class=\"{class}\">");
+        let mut cell = |text: &str| {
+            let _ = write!(out, "<td>{}</td>", escape(text));
+        };
+        cell(&results.protocol.name(line.candidate));
+        if several_sizes {
+            cell(&line.size.map_or("all".into(), |size| size.to_string()));
+        }
+        for value in [Some(line.rmse), Some(line.mae), line.mape, line.r2] {
+            cell(&value.map_or_else(String::new, short));
+        }
+        if domains {
+            let worst = |(name, rmse): &(String, f64)| format!("{} ({name})", short(*rmse));
+            cell(&line.worst.as_ref().map_or_else(String::new, worst));
+        }
+        let [mean, ends, p] = line.difference.map_or_else(Default::default, |found| {
+            let [mean, low, high] =
+                [found.mean, found.low, found.high].map(|ratio| signed_percent(percent(ratio)));
+            let p = line.p.map_or_else(String::new, |p| format!("{p:.3}"));
+            [mean, format!("{low} … {high}"), p]
+        });
+        for text in [&mean, &ends, &p, finding] {
+            cell(text);
+        }
+        out += "</tr>\n";
+    }
+    out + "</tbody>\n</table>\n</div>\n<p class=\"about\">Means over splits, on held-out rows.</p>\n</section>\n"
+}
+
+fn settings(results: &Results) -> String {
+    let protocol = &results.protocol;
     if protocol.is_elsewhere() {
-        return settings_elsewhere(out, gallery);
+        return settings_elsewhere(results);
     }
     let training = &protocol.network.training;
     let validation = match protocol.network.valid {
@@ -177,8 +158,7 @@ fn settings(out: &mut String, gallery: &Gallery<'_>) {
         Validation::None | Validation::Table => String::new(),
     };
     let hidden: Vec<String> = protocol.network.hidden.iter().map(ToString::to_string).collect();
-    let _ = write!(
-        out,
+    let mut out = format!(
         "<section>\n<h2>Settings</h2>\n<p>Networks {} with {} epochs of batches of {}; {validation}; {} \
          tried by each candidate inside its training rows. All that is fitted (scales, \
          missing values, groups, bandwidths) is fitted on training rows only; which columns are numbers and which \
@@ -193,62 +173,54 @@ fn settings(out: &mut String, gallery: &Gallery<'_>) {
         },
     );
     if protocol.tune > 1 {
-        out.push_str("<details>\n<summary>Settings that were chosen, split by split</summary>\n<div class=\"scroll\"><table>\n");
+        out += "<details>\n<summary>Settings that were chosen, split by split</summary>\n<div class=\"scroll\"><table>\n";
         for candidate in protocol.candidates() {
-            chosen(out, gallery, candidate);
+            chosen(&mut out, results, candidate);
         }
-        out.push_str("</table></div>\n</details>\n");
+        out += "</table></div>\n</details>\n";
     }
-    repeat(out, &gallery.results.command, &gallery.results.tables);
-    out.push_str("</section>\n");
+    out + &repeat(&results.command, &results.tables) + "</section>\n"
 }
 
-/// The command, the data and where the rest is.
-pub(super) fn repeat(out: &mut String, command: &str, tables: &[String]) {
-    let _ = writeln!(
-        out,
+/// The command, the fingerprint of the data and the files of the report.
+pub(super) fn repeat(command: &str, tables: &[String]) -> String {
+    format!(
         "<p>To repeat it:</p>\n<pre id=\"command\">{}</pre>\n<p class=\"about\">Fingerprint of the data: {}. \
          Every run is in <code>results.json</code>, the pictures are in \
-         <code>pictures/</code>.</p>",
+         <code>pictures/</code>.</p>\n",
         escape(command),
         escape(&tables.join(", "))
-    );
+    )
 }
 
 /// The settings of a comparison whose models were trained elsewhere.
-fn settings_elsewhere(out: &mut String, gallery: &Gallery<'_>) {
-    out.push_str(
-        "<section>\n<h2>Settings</h2>\n<p>Every method made its rows from the training rows of a split, fitted on \
-         them alone; the model learnt from both, with the same settings and the same seed. Rows held out were never \
-         augmented.</p>\n<div class=\"scroll\"><table>\n",
-    );
-    for declared in &gallery.results.protocol.declared {
-        let says = match &declared.enlarge {
+fn settings_elsewhere(results: &Results) -> String {
+    let row = |declared: &CandidateSpec| {
+        let method = match &declared.enlarge {
             None => "the training rows as they are".to_owned(),
             Some(made) => {
-                format!(
-                    "{}; rows made of every row: {}",
-                    describe::method(&made.method),
-                    made.copies
-                )
+                let method = describe::method(&made.method);
+                format!("{method}; rows made of every row: {}", made.copies)
             }
         };
-        let name = escape(&declared.name);
-        let _ = writeln!(out, "<tr><td>{name}</td><td>{}</td></tr>", escape(&says));
-    }
-    let _ = writeln!(
-        out,
-        "</table></div>\n<p>The model:</p>\n<pre id=\"command\">{}</pre>\n<p class=\"about\">Fingerprint of the \
-         data: {}.</p>\n</section>",
-        escape(&gallery.results.command),
-        escape(&gallery.results.tables.join(", "))
-    );
+        format!("<tr><td>{}</td><td>{}</td></tr>\n", escape(&declared.name), escape(&method))
+    };
+    let rows: String = results.protocol.declared.iter().map(row).collect();
+    format!(
+        "<section>\n<h2>Settings</h2>\n<p>Every method made its rows from the training rows of a split, fitted on \
+         them alone; the model learnt from both, with the same settings and the same seed. Rows held out were never \
+         augmented.</p>\n<div class=\"scroll\"><table>\n{rows}\
+         </table></div>\n<p>The model:</p>\n<pre id=\"command\">{}</pre>\n<p class=\"about\">Fingerprint of the \
+         data: {}.</p>\n</section>\n",
+        escape(&results.command),
+        escape(&results.tables.join(", "))
+    )
 }
 
 /// The settings that a candidate chose, the most frequent first.
-fn chosen(out: &mut String, gallery: &Gallery<'_>, candidate: Candidate) {
+fn chosen(out: &mut String, results: &Results, candidate: Candidate) {
     let mut counts: Vec<(String, usize)> = vec![];
-    for run in gallery.results.runs.iter().filter(|run| run.key.candidate == candidate) {
+    for run in results.runs.iter().filter(|run| run.key.candidate == candidate) {
         let words = in_words(&run.trials[run.chosen].kind);
         match counts.iter_mut().find(|(other, _)| *other == words) {
             Some((_, count)) => *count += 1,
@@ -257,7 +229,7 @@ fn chosen(out: &mut String, gallery: &Gallery<'_>, candidate: Candidate) {
     }
     counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     for (words, count) in counts {
-        let name = gallery.results.protocol.name(candidate);
+        let name = results.protocol.name(candidate);
         let _ = writeln!(
             out,
             "<tr><td>{}</td><td>{count} ×</td><td>{}</td></tr>",

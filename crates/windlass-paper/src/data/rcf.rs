@@ -18,7 +18,7 @@ use std::path::Path;
 use ndarray::{Array4, ArrayView2, ArrayViewMut3, s};
 use serde_json::json;
 use windlass::{Seed, Stream};
-use windlass_plot::{Sheet, SheetRow, Thumbnail};
+use windlass_plot::{ImageGrid, ImageRow, Thumbnail};
 use windlass_table::write_atomic;
 
 use super::{Error, Images, Result, named, sha256_of};
@@ -138,7 +138,7 @@ impl RcfMnist {
     /// A picture of its first images: three rows of training images above three of test images, each row in the order
     /// of angles.
     #[must_use]
-    pub fn sheet(&self) -> Sheet {
+    pub fn image_grid(&self) -> ImageGrid {
         const COLUMNS: usize = 10;
         const ROWS: usize = 3;
         let mut rows = vec![];
@@ -151,10 +151,10 @@ impl RcfMnist {
             for row in first.chunks_mut(COLUMNS) {
                 row.sort_by(|&a, &b| part.targets[a].total_cmp(&part.targets[b]));
                 let images = row.iter().map(|&at| part.thumbnail(at)).collect();
-                rows.push(SheetRow { heading: heading.take(), images });
+                rows.push(ImageRow { heading: heading.take(), images });
             }
         }
-        Sheet { title: format!("RCF-MNIST, seed {}", self.seed), rows }
+        ImageGrid { title: format!("RCF-MNIST, seed {}", self.seed), rows }
     }
 }
 

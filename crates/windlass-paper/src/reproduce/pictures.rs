@@ -7,8 +7,10 @@ use windlass::{
 use windlass::{ClusterScaling, Seed};
 use windlass_compare::{Candidate, CandidateSpec, Error};
 use windlass_model::{Kind, Metrics};
+use windlass_plot::format::trimmed;
 use windlass_plot::{
-    Best, Dots, Emphasis, Fits, HeatMap, Interval, Intervals, Lines, PlotError, Series,
+    CurveFit, Emphasis, ForestPlot, ForestRow, HeatMap, Labels, Layout, LinePlot, LineSeries,
+    PointSeries, render_png,
 };
 use windlass_table::{ClusterCount, MethodConfig, numbers};
 
@@ -32,41 +34,25 @@ pub(super) fn draw(picture: &Picture, finished: &[Finished]) -> Result<Drawn> {
         let found = finished.iter().find(|part| part.part.name == name);
         found.ok_or_else(|| bad(format!("there is no part `{name}`")))
     };
-    let both = |svg: String, png: Result<Vec<u8>, PlotError>| {
-        let png = png.map_err(|error| bad(error.to_string()))?;
-        Ok(Drawn { svg, png })
-    };
-    match &picture.draw {
+    let layout = &Layout::PAGE;
+    let svg = match &picture.draw {
         Drawing::Augmented { data, groups, gammas } => {
-            let plot = augmented(title, data, *groups, gammas)?;
-            both(plot.to_svg(), plot.to_png())
+            augmented(title, data, *groups, gammas)?.to_svg(layout)
         }
-        Drawing::Curves { part: name, only } => {
-            let plot = curves(title, part(name)?, only);
-            both(plot.to_svg(), plot.to_png())
-        }
-        Drawing::Heat { part: name } => {
-            let plot = heat(title, part(name)?);
-            both(plot.to_svg(), plot.to_png())
-        }
-        Drawing::Along { part: name, by } => {
-            let plot = along(title, part(name)?, *by);
-            both(plot.to_svg(), plot.to_png())
-        }
-        Drawing::Fits { part: name, only } => {
-            let plot = fits(title, part(name)?, only)?;
-            both(plot.to_svg(), plot.to_png())
-        }
+        Drawing::Curves { part: name, only } => curves(title, part(name)?, only).to_svg(layout),
+        Drawing::Heat { part: name } => heat(title, part(name)?).to_svg(layout),
+        Drawing::Along { part: name, by } => along(title, part(name)?, *by).to_svg(layout),
+        Drawing::Fits { part: name, only } => fits(title, part(name)?, only)?.to_svg(layout),
         &Drawing::Images { images, seed } => {
             let source = data::fashion_mnist(data::Part::Train)?;
-            let plot = data::RcfMnist::make(&source, images, seed)?.sheet();
-            both(plot.to_svg(), plot.to_png())
+            data::RcfMnist::make(&source, images, seed)?.image_grid().to_svg()
         }
         Drawing::Methods { part: name, metric } => {
-            let plot = methods(title, name, finished, *metric);
-            both(plot.to_svg(), plot.to_png())
+            methods(title, name, finished, *metric).to_svg(layout)
         }
-    }
+    };
+    let png = render_png(&svg).map_err(|error| bad(error.to_string()))?;
+    Ok(Drawn { svg, png })
 }
 
 /// Two columns of numbers.
@@ -86,21 +72,17 @@ fn truth() -> Vec<(f64, f64)> {
 }
 
 /// Points and fits with the cosine that they come from.
-fn cosine(title: String, points: Vec<Dots>, curves: Vec<Series>) -> Fits {
-    Fits {
-        title,
-        x_label: "x".into(),
-        y_label: "y".into(),
-        truth: Some(truth()),
-        truth_name: "cos x".into(),
+fn cosine(title: String, points: Vec<PointSeries>, curves: Vec<LineSeries>) -> CurveFit {
+    CurveFit {
+        labels: Labels::new(title, "x", "y"),
+        truth: LineSeries::new("cos x", truth()),
         points,
         curves,
-        y_within: Some((-2.0, 2.0)),
-        ..Fits::default()
+        y_range: (-2.0, 2.0),
     }
 }
 
-fn augmented(title: String, data: &Source, groups: usize, gammas: &[f64]) -> Result<Fits> {
+fn augmented(title: String, data: &Source, groups: usize, gammas: &[f64]) -> Result<CurveFit> {
     let given = points(data)?;
     let column = |of: &dyn Fn(&(f64, f64)) -> f64| {
         Array2::from_shape_vec((given.len(), 1), given.iter().map(of).collect()).expect("a column")
@@ -110,7 +92,7 @@ fn augmented(title: String, data: &Source, groups: usize, gammas: &[f64]) -> Res
     let samples = Samples::new(x.view(), y.view()).map_err(wrong)?;
     let clustering =
         Clustering { clusters: groups.into(), on: ClusterOn::X, scale: ClusterScaling::Raw };
-    let mut clouds = vec![Dots { name: "given".into(), points: given.clone() }];
+    let mut clouds = vec![PointSeries::new("given", given.iter().copied())];
     for &gamma in gammas.iter().filter(|&&gamma| gamma != 1.0) {
         let ada = Ada::default()
             .anchors(Anchors::KMeans(clustering.clone()))
@@ -120,8 +102,8 @@ fn augmented(title: String, data: &Source, groups: usize, gammas: &[f64]) -> Res
         let plan = Plan::draw(fitted.as_ref(), copies, Seed(0)).map_err(wrong)?;
         let x = plan.features(x.view()).map_err(wrong)?;
         let y = plan.targets(y.view()).map_err(wrong)?;
-        let points = x.iter().copied().zip(y.iter().copied()).collect();
-        clouds.push(Dots { name: format!("γ = {}", short(gamma)), points });
+        let points = x.iter().copied().zip(y.iter().copied());
+        clouds.push(PointSeries::new(format!("γ = {}", trimmed(gamma, 2)), points));
     }
     Ok(cosine(title, clouds, vec![]))
 }
@@ -134,7 +116,7 @@ fn wanted(name: &str, only: &[String]) -> bool {
     only.is_empty() || only.iter().any(matches)
 }
 
-fn curves(title: String, part: &Finished, only: &[String]) -> Lines {
+fn curves(title: String, part: &Finished, only: &[String]) -> LinePlot {
     let metric = part.part.metrics[0];
     let protocol = &part.kept.protocol.comparison;
     let mut series = vec![];
@@ -154,18 +136,17 @@ fn curves(title: String, part: &Finished, only: &[String]) -> Lines {
             points.push((rows as f64, found.mean));
             spread.push((found.mean - half, found.mean + half));
         }
-        series.push(Series { name, points, spread });
+        series.push(LineSeries { name, points, spread });
     }
     let values = || series.iter().flat_map(|series| series.points.iter().map(|point| point.1));
     let (least, most) = (values().fold(f64::NAN, f64::min), values().fold(f64::NAN, f64::max));
-    Lines {
-        title,
-        x_label: "training rows".into(),
-        y_label: format!("{} (mean ± its standard error)", metric.name()),
+    let y_label = format!("{} (mean ± its standard error)", metric.name());
+    LinePlot {
+        labels: Labels::new(title, "training rows", y_label),
         series,
         log_y: most > 20.0 * least,
         bands: true,
-        ..Lines::default()
+        ..LinePlot::default()
     }
 }
 
@@ -227,20 +208,17 @@ fn heat(title: String, part: &Finished) -> HeatMap {
         grid.alphas.iter().map(|&alpha| grid.at(alpha, groups).map(|cell| cell.mean)).collect()
     };
     HeatMap {
-        title,
-        x_label: "α: γ from 1/α to α".into(),
-        y_label: "groups q".into(),
+        labels: Labels::new(title, "α: γ from 1/α to α", "groups q"),
         x_names: grid.alphas.iter().map(f64::to_string).collect(),
         y_names: grid.groups.iter().map(usize::to_string).collect(),
         values: grid.groups.iter().map(row).collect(),
         value_label: part.part.metrics[0].name().into(),
         decimals: part.part.decimals,
-        best: if part.part.metrics[0].is_better_high() { Best::Most } else { Best::Least },
-        ..HeatMap::default()
+        higher_is_better: part.part.metrics[0].is_better_high(),
     }
 }
 
-fn along(title: String, part: &Finished, by: Axis) -> Lines {
+fn along(title: String, part: &Finished, by: Axis) -> LinePlot {
     let grid = Grid::of(part);
     let line = |name: String, cells: Vec<(f64, Option<Spread>)>| {
         let cells: Vec<(f64, Spread)> =
@@ -250,7 +228,7 @@ fn along(title: String, part: &Finished, by: Axis) -> Lines {
             (cell.mean - off, cell.mean + off)
         });
         let spread = spread.collect();
-        Series { name, points: cells.iter().map(|(x, cell)| (*x, cell.mean)).collect(), spread }
+        LineSeries { name, points: cells.iter().map(|(x, cell)| (*x, cell.mean)).collect(), spread }
     };
     let alphas: Vec<String> = grid.alphas.iter().map(f64::to_string).collect();
     let groups: Vec<String> = grid.groups.iter().map(usize::to_string).collect();
@@ -266,20 +244,19 @@ fn along(title: String, part: &Finished, by: Axis) -> Lines {
         let cells = (0..names.len()).map(|place| (place as f64, cell(place, number)));
         line(format!("{of} = {name}"), cells.collect())
     });
-    let series: Vec<Series> = series.collect();
+    let series: Vec<LineSeries> = series.collect();
     let x_names =
         Some(names.into_iter().enumerate().map(|(place, name)| (place as f64, name)).collect());
-    Lines {
-        title,
-        x_label: x_label.into(),
-        y_label: format!("{} (mean ± deviation over seeds)", part.part.metrics[0].name()),
+    let y_label = format!("{} (mean ± deviation over seeds)", part.part.metrics[0].name());
+    LinePlot {
+        labels: Labels::new(title, x_label, y_label),
         series,
         x_names,
-        ..Lines::default()
+        ..LinePlot::default()
     }
 }
 
-fn fits(title: String, part: &Finished, only: &[String]) -> Result<Fits> {
+fn fits(title: String, part: &Finished, only: &[String]) -> Result<CurveFit> {
     let test = part.part.test.as_ref().map(points).transpose()?.unwrap_or_default();
     let first = part.part.seeds.first().copied().unwrap_or(0);
     let set = match part.part.data.clone() {
@@ -302,17 +279,17 @@ fn fits(title: String, part: &Finished, only: &[String]) -> Result<Fits> {
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
         let Metrics { rmse, .. } = run.metrics;
         let name = format!("{name}: MSE {:.3}", rmse * rmse);
-        lines.push(Series { name, points, ..Series::default() });
+        lines.push(LineSeries::new(name, points));
     }
-    let rows = Dots { name: "training rows".into(), points: points(&set)? };
+    let rows = PointSeries::new("training rows", points(&set)?);
     Ok(cosine(title, vec![rows], lines))
 }
 
-fn methods(title: String, name: &str, finished: &[Finished], metric: Metric) -> Intervals {
+fn methods(title: String, name: &str, finished: &[Finished], metric: Metric) -> ForestPlot {
     let mut rows = vec![];
     let mut row = |heading: Option<String>, name: &str, found: Spread, points: Vec<f64>| {
         let half = found.deviation.unwrap_or(0.0);
-        rows.push(Interval {
+        rows.push(ForestRow {
             name: name.to_owned(),
             mean: found.mean,
             low: found.mean - half,
@@ -341,16 +318,6 @@ fn methods(title: String, name: &str, finished: &[Finished], metric: Metric) -> 
             }
         }
     }
-    Intervals {
-        title,
-        x_label: format!("{} (mean ± deviation over seeds)", metric.name()),
-        rows,
-        ..Intervals::default()
-    }
-}
-
-/// Two decimals at most.
-fn short(value: f64) -> String {
-    let text = format!("{value:.2}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    let x_label = format!("{} (mean ± deviation over seeds)", metric.name());
+    ForestPlot { labels: Labels::new(title, x_label, ""), rows, reference: None }
 }

@@ -9,7 +9,7 @@ use windlass_paper::data::{self, Error, Interactions, Part, RcfMnist};
 use windlass_table::{Format, Sink, WriteOptions, check_outputs, write_atomic};
 
 use windlass_cli::terminal;
-use windlass_cli::{FormatName, Picture};
+use windlass_cli::{FormatName, PlotFormat};
 
 /// Make data up: the same seed, the same data
 #[derive(Debug, Args)]
@@ -163,15 +163,15 @@ fn linear(args: &LinearArgs) -> Result<()> {
 
 fn rcf_mnist(args: &RcfArgs) -> Result<()> {
     RcfMnist::check_folder(&args.output)?;
-    let picture = args.sheet.as_deref().map(Picture::of).transpose()?;
+    let format = args.sheet.as_deref().map(PlotFormat::from_path).transpose()?;
     if let Some(sheet) = &args.sheet {
         check_outputs(&[sheet], Some(Format::Arrow), &[])?;
     }
     let made = RcfMnist::make(&data::fashion_mnist(Part::Train)?, args.images, args.seed)?;
     terminal::begin_writing();
     made.write(&args.output)?;
-    if let (Some(place), Some(picture)) = (&args.sheet, picture) {
-        write_atomic(place, &picture.sheet(place, &made.sheet())?)?;
+    if let (Some(place), Some(format)) = (&args.sheet, format) {
+        write_atomic(place, &format.encode(place, made.image_grid().to_svg())?)?;
     }
     Ok(())
 }

@@ -1,12 +1,13 @@
-//! The pictures of a report, each for the page and as a file.
+//! The figures of a report, each for the page and as a file.
 
 use std::collections::BTreeMap;
 
 use windlass::{Anchors, Samples, Seed, Stream};
 use windlass_model::{Input, Preprocessing, groups_of};
+use windlass_plot::format::{significant, true_minus};
 use windlass_plot::{
-    Cloud, Dots, Emphasis, Interval, Intervals, Lines, Moving, MovingPoint, Reference, Series,
-    Size, Strip, Strips, Summary as Shown,
+    Emphasis, ForestPlot, ForestRow, GammaSlider, Labels, Layout, LinePlot, LineSeries,
+    PointSeries, ReferenceLine, Scatter, SliderPoint, StripPlot, StripRow,
 };
 use windlass_table::{LoadedTable, numbers};
 
@@ -17,41 +18,46 @@ use crate::results::Run;
 use crate::summary::{Finding, Line, Summary};
 use crate::{Result, Results};
 
-/// A picture: its name, what it shows, and how it is drawn in a size.
-pub(super) struct Picture {
+/// A plot with its texts on the page; it is drawn in two layouts.
+pub(super) struct Figure {
     pub(super) name: &'static str,
     pub(super) heading: &'static str,
     pub(super) caption: String,
-    pub(super) draw: Box<dyn Fn(Size) -> String>,
+    pub(super) svg: Box<dyn Fn(&Layout) -> String>,
 }
 
-/// How far pictures reach, in percent: intervals that are much longer would leave no room for the rest.
-fn reach(lines: &[Line]) -> f64 {
+/// Range of the axes in percent: longer intervals would leave no room for the rest.
+fn max_difference(lines: &[Line]) -> f64 {
     let means = lines.iter().filter_map(|line| Some(percent(line.difference?.mean).abs()));
     3.0 * means.filter(|mean| mean.is_finite()).fold(10.0, f64::max)
 }
 
-fn percent(log_ratio: f64) -> f64 {
+pub(super) fn percent(log_ratio: f64) -> f64 {
     100.0 * log_ratio.exp_m1()
 }
 
-pub(super) fn reference() -> Reference {
-    Reference { at: 0.0, below: "better".into(), above: "worse".into() }
+fn zero(below: &str, above: &str) -> ReferenceLine {
+    ReferenceLine { at: 0.0, below: below.into(), above: above.into() }
 }
 
-/// Where a prediction is right.
-fn no_error() -> Reference {
-    Reference { at: 0.0, below: "too low".into(), above: "too high".into() }
+/// Differences in RMSE, split by split.
+pub(super) fn strip_plot(title: &str, rows: Vec<StripRow>) -> StripPlot {
+    StripPlot {
+        labels: Labels::new(title, "difference in RMSE, %", ""),
+        rows,
+        quartiles: false,
+        reference: Some(zero("better", "worse")),
+    }
 }
 
-/// What pictures are drawn from.
-pub(super) struct Gallery<'a> {
+/// What figures are drawn from.
+pub(super) struct Figures<'a> {
     pub(super) comparison: &'a Comparison<'a>,
     pub(super) results: &'a Results,
     pub(super) summary: &'a Summary,
 }
 
-impl Gallery<'_> {
+impl Figures<'_> {
     fn largest(&self) -> Option<usize> {
         self.results.protocol.sizes.last().copied().flatten()
     }
@@ -62,14 +68,14 @@ impl Gallery<'_> {
     }
 
     /// Means with intervals.
-    pub(super) fn differences(&self) -> Picture {
-        let reach = reach(&self.summary.lines);
-        // What goes farther is drawn open to the border.
-        let low = |end: f64| if end < -reach { f64::NEG_INFINITY } else { end };
-        let high = |end: f64| if end > reach { f64::INFINITY } else { end };
+    pub(super) fn differences(&self) -> Figure {
+        let max = max_difference(&self.summary.lines);
+        // Longer intervals are open to the border.
+        let low = |end: f64| if end < -max { f64::NEG_INFINITY } else { end };
+        let high = |end: f64| if end > max { f64::INFINITY } else { end };
         let row = |line: &Line| {
             let found = line.difference?;
-            Some(Interval {
+            Some(ForestRow {
                 name: self.results.protocol.name(line.candidate),
                 mean: percent(found.mean),
                 low: low(percent(found.low)),
@@ -79,17 +85,15 @@ impl Gallery<'_> {
                     Finding::Hurts => Emphasis::Bad,
                     Finding::Reference | Finding::Placebo | Finding::NoEvidence => Emphasis::Plain,
                 },
-                ..Interval::default()
+                ..ForestRow::default()
             })
         };
-        let plot = Intervals {
-            title: "Error against no augmentation".into(),
-            x_label: "difference in RMSE, %".into(),
+        let plot = ForestPlot {
+            labels: Labels::new("Error against no augmentation", "difference in RMSE, %", ""),
             rows: self.main().filter_map(row).collect(),
-            reference: Some(reference()),
-            ..Intervals::default()
+            reference: Some(zero("better", "worse")),
         };
-        Picture {
+        Figure {
             name: "differences",
             heading: "Difference to no augmentation",
             caption: format!(
@@ -97,32 +101,19 @@ impl Gallery<'_> {
                  that share rows. Green: better; red: worse; gray: no evidence.",
                 self.results.protocol.subject()
             ),
-            draw: Box::new(move |size| {
-                Intervals { size, ..titled(&plot, size, |p| &mut p.title) }.to_svg()
-            }),
+            svg: Box::new(move |layout| plot.to_svg(layout)),
         }
     }
 
     /// The difference in every split.
-    pub(super) fn splits(&self) -> Picture {
+    pub(super) fn splits(&self) -> Figure {
         let row = |line: &Line| {
             line.difference?;
             let values = line.differences.iter().map(|&d| percent(d)).collect();
-            Some(Strip {
-                name: self.results.protocol.name(line.candidate),
-                values,
-                ..Strip::default()
-            })
+            Some(StripRow { name: self.results.protocol.name(line.candidate), values })
         };
-        let plot = Strips {
-            title: "Split by split".into(),
-            x_label: "difference in RMSE, %".into(),
-            rows: self.main().filter_map(row).collect(),
-            summary: Shown::Mean,
-            reference: Some(reference()),
-            ..Strips::default()
-        };
-        Picture {
+        let plot = strip_plot("Split by split", self.main().filter_map(row).collect());
+        Figure {
             name: "splits",
             heading: "Split by split",
             caption: format!(
@@ -134,14 +125,12 @@ impl Gallery<'_> {
                     "from the same initial weights"
                 }
             ),
-            draw: Box::new(move |size| {
-                Strips { size, ..titled(&plot, size, |p| &mut p.title) }.to_svg()
-            }),
+            svg: Box::new(move |layout| plot.to_svg(layout)),
         }
     }
 
     /// Errors over the number of training rows.
-    pub(super) fn curves(&self) -> Option<Picture> {
+    pub(super) fn curves(&self) -> Option<Figure> {
         let protocol = &self.results.protocol;
         if protocol.sizes.len() < 2 {
             return None;
@@ -149,7 +138,7 @@ impl Gallery<'_> {
         let names = protocol.sizes.iter().enumerate().map(|(place, size)| {
             (place as f64, size.map_or("all".to_owned(), |size| size.to_string()))
         });
-        let reach = reach(&self.summary.lines);
+        let max = max_difference(&self.summary.lines);
         let of = |candidate: Candidate| {
             let lines: Vec<(f64, &Line)> = protocol
                 .sizes
@@ -161,38 +150,35 @@ impl Gallery<'_> {
                 })
                 .collect();
             let ends = |line: &Line| match line.difference {
-                Some(found) => (percent(found.low).max(-reach), percent(found.high).min(reach)),
+                Some(found) => (percent(found.low).max(-max), percent(found.high).min(max)),
                 None => (0.0, 0.0),
             };
             let mean = |line: &Line| line.difference.map_or(0.0, |found| percent(found.mean));
-            Series {
+            LineSeries {
                 name: self.results.protocol.name(candidate),
                 points: lines.iter().map(|(at, line)| (*at, mean(line))).collect(),
                 spread: lines.iter().map(|(_, line)| ends(line)).collect(),
             }
         };
-        let plot = Lines {
-            title: "Error against no augmentation, by training rows".into(),
-            x_label: "training rows".into(),
-            y_label: "difference in RMSE, %".into(),
+        let title = "Error against no augmentation, by training rows";
+        let plot = LinePlot {
+            labels: Labels::new(title, "training rows", "difference in RMSE, %"),
             series: protocol.candidates().into_iter().map(of).collect(),
             x_names: Some(names.collect()),
-            ..Lines::default()
+            ..LinePlot::default()
         };
-        Some(Picture {
+        Some(Figure {
             name: "learning-curves",
             heading: "Learning curves",
             caption:
                 "Below 0 is better than no augmentation with as many training rows. Bars are 95 % \
                       intervals, cut off where they are very long."
                     .into(),
-            draw: Box::new(move |size| {
-                Lines { size, ..titled(&plot, size, |p| &mut p.title) }.to_svg()
-            }),
+            svg: Box::new(move |layout| plot.to_svg(layout)),
         })
     }
 
-    /// Who is shown row by row: the best, and no augmentation.
+    /// Candidates whose predictions are shown: no augmentation, and the best.
     fn shown(&self) -> Vec<Candidate> {
         let best = self
             .main()
@@ -205,7 +191,7 @@ impl Gallery<'_> {
 
     /// Row of the table, truth and prediction, of the first repeat.
     fn predictions(&self, candidate: Candidate) -> Vec<(usize, f64, f64)> {
-        let frame = self.judged();
+        let frame = self.test_table();
         let Some(&target) = frame.roles.targets().first() else { return vec![] };
         let (truth, targets) = (numbers(frame.batch.column(target)), frame.roles.targets().len());
         let first = |run: &&Run| {
@@ -225,7 +211,7 @@ impl Gallery<'_> {
     }
 
     /// The table whose rows are predicted.
-    fn judged(&self) -> &LoadedTable {
+    fn test_table(&self) -> &LoadedTable {
         self.comparison.test_frame().unwrap_or(self.comparison.frame())
     }
 
@@ -236,32 +222,29 @@ impl Gallery<'_> {
     }
 
     /// Predicted against true.
-    pub(super) fn predicted(&self) -> Picture {
-        let of = |candidate: Candidate| Dots {
-            name: self.results.protocol.name(candidate),
-            points: self.predictions(candidate).iter().map(|&(_, y, p)| (y, p)).collect(),
+    pub(super) fn predicted(&self) -> Figure {
+        let series = |candidate: Candidate| {
+            let points = self.predictions(candidate).into_iter().map(|(_, y, p)| (y, p));
+            PointSeries::new(self.results.protocol.name(candidate), points)
         };
         let target = self.target();
-        let plot = Cloud {
-            title: format!("Predicted and true {target}"),
-            x_label: format!("true {target}"),
-            y_label: format!("predicted {target}"),
-            series: self.shown().into_iter().map(of).collect(),
+        let title = format!("Predicted and true {target}");
+        let plot = Scatter {
+            labels: Labels::new(title, format!("true {target}"), format!("predicted {target}")),
+            series: self.shown().into_iter().map(series).collect(),
             diagonal: true,
-            ..Cloud::default()
+            ..Scatter::default()
         };
-        Picture {
+        Figure {
             name: "predicted",
             heading: "Predicted against true",
             caption: "Held-out rows of the first repeat. On the line a prediction is right.".into(),
-            draw: Box::new(move |size| {
-                Cloud { size, ..titled(&plot, size, |p| &mut p.title) }.to_svg()
-            }),
+            svg: Box::new(move |layout| plot.to_svg(layout)),
         }
     }
 
     /// Residuals by group: of the split, or fifths of the target.
-    pub(super) fn residuals(&self) -> Result<Picture> {
+    pub(super) fn residuals(&self) -> Result<Figure> {
         const MOST: usize = 12;
         let candidate = self.shown().last().copied();
         let found = candidate.map(|candidate| self.predictions(candidate)).unwrap_or_default();
@@ -272,7 +255,7 @@ impl Gallery<'_> {
             _ => None,
         };
         let groups: Vec<(String, Vec<usize>)> = if let Some(column) = column {
-            let groups = groups_of(&self.judged().batch, column)?;
+            let groups = groups_of(&self.test_table().batch, column)?;
             let name = |name: Option<String>| name.unwrap_or_else(|| "(missing)".into());
             let mut groups: Vec<(String, Vec<usize>)> =
                 groups.into_iter().map(|(word, rows)| (name(word), rows)).collect();
@@ -293,33 +276,30 @@ impl Gallery<'_> {
         };
         let strip = |(name, rows): (String, Vec<usize>)| {
             let values = rows.iter().filter_map(|row| off.get(row).copied()).collect();
-            Strip { name, values, ..Strip::default() }
+            StripRow { name, values }
         };
         let who =
             candidate.map_or(String::new(), |candidate| self.results.protocol.name(candidate));
         let by = column.map_or(format!("fifths of {target}"), Clone::clone);
-        let plot = Strips {
-            title: format!("Residuals of {who} by {by}"),
-            x_label: format!("predicted − true {target}"),
+        let title = format!("Residuals of {who} by {by}");
+        let plot = StripPlot {
+            labels: Labels::new(title, format!("predicted − true {target}"), ""),
             rows: groups.into_iter().map(strip).collect(),
-            summary: Shown::Quartiles,
-            reference: Some(no_error()),
-            ..Strips::default()
+            quartiles: true,
+            reference: Some(zero("too low", "too high")),
         };
-        Ok(Picture {
+        Ok(Figure {
             name: "residuals",
             heading: "Residuals by group",
             caption: format!(
                 "Held-out rows of the first repeat, {who}, by {by}: median and quartiles."
             ),
-            draw: Box::new(move |size| {
-                Strips { size, ..titled(&plot, size, |p| &mut p.title) }.to_svg()
-            }),
+            svg: Box::new(move |layout| plot.to_svg(layout)),
         })
     }
 
-    /// Rows and what ADA makes of them, for a strength that a slider changes; none where too little varies.
-    pub(super) fn moving(&self) -> Option<Picture> {
+    /// Rows and what ADA makes of them at the strength of a slider; `None` if too little varies.
+    pub(super) fn gamma_slider(&self) -> Option<Figure> {
         const MOST: usize = 300;
         let frame = self.comparison.frame();
         let rows = frame.batch.num_rows();
@@ -338,7 +318,7 @@ impl Gallery<'_> {
         let groups = anchors.partition(&samples, Seed(protocol.seed)).ok()??;
         let target = self.target();
         let truth = column(&frame, &target);
-        // The column that goes with the target most.
+        // The column most correlated with the target.
         let best = preprocessing
             .inputs
             .iter()
@@ -359,38 +339,24 @@ impl Gallery<'_> {
         let points = labels.iter().zip(values.iter().zip(&truth)).filter_map(|(label, (x, y))| {
             let &(x_sum, y_sum, count) = sums.get(label)?;
             let mean = (x_sum / count, y_sum / count);
-            Some(MovingPoint { x: (*x)?, y: (*y)?, mean, group: *label })
+            Some(SliderPoint { row: ((*x)?, (*y)?), mean, group: *label })
         });
-        let plot = Moving {
-            title: "What ADA makes of the rows".into(),
-            x_label: name.clone(),
-            y_label: target,
+        let plot = GammaSlider {
+            labels: Labels::new("What ADA makes of the rows", name, target),
             points: points.collect(),
             gamma: 0.5,
             range: (0.25, 4.0),
-            ..Moving::default()
         };
-        Some(Picture {
+        Some(Figure {
             name: "synthetic",
             heading: "Synthetic against original rows",
             caption: format!(
                 "Original rows and what ADA makes of them, by group, over {name}. Below 1, γ moves \
                  rows away from the mean of their group; above 1, toward it."
             ),
-            draw: Box::new(move |size| {
-                Moving { size, ..titled(&plot, size, |p| &mut p.title) }.to_svg()
-            }),
+            svg: Box::new(move |layout| plot.to_svg(layout)),
         })
     }
-}
-
-/// A plot without its title where a heading of the page says it.
-pub(super) fn titled<P: Clone>(plot: &P, size: Size, title: impl Fn(&mut P) -> &mut String) -> P {
-    let mut plot = plot.clone();
-    if size == Size::Card {
-        title(&mut plot).clear();
-    }
-    plot
 }
 
 fn column(frame: &LoadedTable, name: &str) -> Vec<Option<f64>> {
@@ -400,20 +366,18 @@ fn column(frame: &LoadedTable, name: &str) -> Vec<Option<f64>> {
     }
 }
 
-/// The absolute correlation over rows that have both values.
+/// Absolute correlation of the rows that have both values.
 fn correlation(a: &[Option<f64>], b: &[Option<f64>]) -> f64 {
     let (a, b): (Vec<f64>, Vec<f64>) =
         a.iter().zip(b).filter_map(|(a, b)| Some(((*a)?, (*b)?))).unzip();
     windlass::metrics::correlation(a[..].into(), b[..].into(), None).map_or(0.0, f64::abs)
 }
 
-/// Three digits that count.
+/// About four significant digits.
 pub(super) fn short(value: f64) -> String {
-    if value != 0.0 && !(1e-3..1e5).contains(&value.abs()) {
-        return format!("{value:.2e}");
+    if value == 0.0 || (1e-3..1e5).contains(&value.abs()) {
+        true_minus(&significant(value, 4))
+    } else {
+        format!("{value:.2e}")
     }
-    let whole = value.abs().max(1.0).log10().floor();
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 3")]
-    let decimals = (3.0 - whole).max(0.0) as usize;
-    format!("{value:.decimals$}").replace('-', "−")
 }

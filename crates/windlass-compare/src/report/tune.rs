@@ -2,16 +2,17 @@
 
 use std::fmt::Write as _;
 
-use windlass_plot::{Lines, Series, Size, Strip, Strips};
+use windlass_plot::format::escape;
+use windlass_plot::{Labels, LinePlot, LineSeries, StripRow};
 
-use super::page::{self, Head, escape, in_words};
-use super::pictures::{Picture, reference, short, titled};
+use super::figures::{Figure, percent, short, strip_plot};
+use super::page::{self, Head, in_words};
 use crate::Record;
 use crate::tune::{Trial, TuneConfig, TuneResult};
 
 impl TuneConfig {
-    /// The files of a report, each with its name: a page that needs no other file, and its pictures. `table` is what
-    /// the page calls the table, `advice` the commands to use.
+    /// The files of a report, each with its name: a self-contained page, and its figures. `table`
+    /// is the name of the table on the page, `advice` the commands to use.
     #[must_use]
     pub fn report(
         &self,
@@ -20,7 +21,7 @@ impl TuneConfig {
         table: &str,
         advice: &[String],
     ) -> Vec<(String, Vec<u8>)> {
-        let pictures = [history(&record.runs), outer(findings)];
+        let figures = [history(&record.runs), outer(findings)];
         let mut rest = String::new();
         let _ = writeln!(rest, "<section>\n<h2>What to use</h2>");
         for command in advice {
@@ -53,8 +54,7 @@ impl TuneConfig {
              low by what it gained from choosing; those on the outer folds are not.</p>\n</section>\n\
              <section>\n<h2>Settings</h2>"
         );
-        page::repeat(&mut rest, &record.command, &record.tables);
-        rest.push_str("</section>\n");
+        rest += &(page::repeat(&record.command, &record.tables) + "</section>\n");
         let about = format!(
             "{}, {} rows; {} settings tried; windlass {}, seed {}",
             self.columns.target.join(", "),
@@ -75,13 +75,7 @@ impl TuneConfig {
                 short(findings.errors.1)
             )],
         };
-        let page = page::page(&head, &pictures, &rest);
-        let mut files = vec![("report.html".to_owned(), page.into_bytes())];
-        for picture in &pictures {
-            let svg = (picture.draw)(Size::Page);
-            files.push((format!("pictures/{}.svg", picture.name), svg.into_bytes()));
-        }
-        files
+        page::files(&page::page(&head, &figures, &rest), &figures)
     }
 }
 
@@ -94,61 +88,45 @@ fn best(attempts: &[Trial]) -> Vec<&Trial> {
     last
 }
 
-/// The error of every trial of the last searches, and the best so far.
-fn history(attempts: &[Trial]) -> Picture {
-    let mut series = vec![];
-    for (augments, name) in [(false, "no augmentation"), (true, "with augmentation")] {
-        let of =
-            attempts.iter().filter(|a| a.search.fold.is_none() && a.search.augments == augments);
+/// The least error so far of the searches on all rows.
+fn history(trials: &[Trial]) -> Figure {
+    let series = |(augments, name): (bool, &str)| {
+        let trials =
+            trials.iter().filter(|t| t.search.fold.is_none() && t.search.augments == augments);
         let mut least = f64::INFINITY;
-        let points = of.map(|attempt| {
-            least = least.min(attempt.valid);
-            (attempt.number as f64 + 1.0, least)
+        let points = trials.map(|trial| {
+            least = least.min(trial.valid);
+            (trial.number as f64 + 1.0, least)
         });
-        series.push(Series {
-            name: format!("best so far, {name}"),
-            points: points.collect(),
-            ..Series::default()
-        });
-    }
-    let plot = Lines {
-        title: "The search on all rows".into(),
-        x_label: "settings tried".into(),
-        y_label: "RMSE, held out inside".into(),
-        series,
-        ..Lines::default()
+        LineSeries::new(format!("best so far, {name}"), points)
     };
-    Picture {
+    let searches = [(false, "no augmentation"), (true, "with augmentation")];
+    let plot = LinePlot {
+        labels: Labels::new("The search on all rows", "settings tried", "RMSE, held out inside"),
+        series: searches.map(series).into(),
+        ..LinePlot::default()
+    };
+    Figure {
         name: "history",
         heading: "The search",
         caption: "The least error so far of the two searches on all rows, as each search sees it."
             .into(),
-        draw: Box::new(move |size| {
-            Lines { size, ..titled(&plot, size, |p| &mut p.title) }.to_svg()
-        }),
+        svg: Box::new(move |layout| plot.to_svg(layout)),
     }
 }
 
 /// The difference in every outer fold.
-fn outer(findings: &TuneResult) -> Picture {
-    let values = findings.differences.iter().map(|d| 100.0 * d.exp_m1()).collect();
-    let row = Strip { name: "outer folds".into(), values, ..Strip::default() };
-    let plot = Strips {
-        title: "Held-out error against the best without augmentation".into(),
-        x_label: "difference in RMSE, %".into(),
-        rows: vec![row],
-        reference: Some(reference()),
-        ..Strips::default()
-    };
-    Picture {
+fn outer(findings: &TuneResult) -> Figure {
+    let values = findings.differences.iter().map(|&difference| percent(difference)).collect();
+    let row = StripRow { name: "outer folds".into(), values };
+    let plot = strip_plot("Held-out error against the best without augmentation", vec![row]);
+    Figure {
         name: "outer-folds",
         heading: "What it is worth",
         caption:
             "Each dot is an outer fold, whose held-out rows no search has seen: the best settings \
                   found against the best without augmentation."
                 .into(),
-        draw: Box::new(move |size| {
-            Strips { size, ..titled(&plot, size, |p| &mut p.title) }.to_svg()
-        }),
+        svg: Box::new(move |layout| plot.to_svg(layout)),
     }
 }

@@ -1,33 +1,39 @@
-//! A mark: a ringed dot, and words beside it that stay in the picture and off the lines.
+//! An annotation: a ringed dot, with a text that stays in the frame and off the lines.
 
 use crate::color::Color;
 use crate::curve::{Curve, along};
 use crate::frame::Frame;
-use crate::svg::{circle, cut, ems, escape, outlined, text};
+use crate::svg::{circle, outlined, text, text_width, truncate, xml};
 
-/// Least space between the words and the edges of the frame.
+/// Minimum space between the text and the edges of the frame.
 const EDGE: f64 = 6.0;
 
-pub(crate) fn draw(
-    svg: &mut Vec<String>,
-    frame: &Frame,
-    at: (f64, f64),
-    words: &str,
-    curves: &[Curve],
-) {
-    // An em is left for the sign that something was cut.
-    let words = cut(words, (frame.width() - 2.0 * EDGE) / 12.0 - 1.0);
-    let width = 12.0 * ems(&words);
-    let ring = circle(at, 7.0, " fill='none'");
-    svg.push(format!("<g{} stroke-width='1.5'>{ring}</g>", Color::Ink.stroke()));
-    svg.push(circle(at, 3.0, &Color::Ink.fill()));
-    if let Some((x, y)) = quietest(spots(frame, at, width), width, curves) {
-        svg.push(outlined(&text(x, y, "middle", Color::Ink, &escape(&words))));
+/// A point to look at, and a text next to it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Annotation {
+    /// The point.
+    pub at: (f64, f64),
+    /// The text.
+    pub text: String,
+}
+
+impl Annotation {
+    pub(crate) fn draw(&self, svg: &mut Vec<String>, frame: &Frame, curves: &[Curve]) {
+        let at = frame.place(self.at);
+        // One em is left for the ellipsis.
+        let words = truncate(&self.text, (frame.width() - 2.0 * EDGE) / 12.0 - 1.0);
+        let width = text_width(&words);
+        let ring = circle(at, 7.0, " fill='none'");
+        svg.push(format!("<g{} stroke-width='1.5'>{ring}</g>", Color::Ink.stroke()));
+        svg.push(circle(at, 3.0, &Color::Ink.fill()));
+        if let Some((x, y)) = quietest(spots(frame, at, width), width, curves) {
+            svg.push(outlined(&text(x, y, "middle", Color::Ink, &xml(&words))));
+        }
     }
 }
 
-/// Where words of this width may stand: above and below the mark, moved sideways, in the frame.
-/// Each is the middle of their baseline.
+/// Candidate places in the frame for a text of this width: above and below the point, also shifted
+/// sideways. Each is the middle of its baseline.
 fn spots(frame: &Frame, (x, y): (f64, f64), width: f64) -> Vec<(f64, f64)> {
     let half = width / 2.0;
     let (least, most) = (frame.left + EDGE + half, frame.right - EDGE - half);
@@ -38,7 +44,7 @@ fn spots(frame: &Frame, (x, y): (f64, f64), width: f64) -> Vec<(f64, f64)> {
         .collect()
 }
 
-/// The spot that the lines cross least; the first of those that are equal.
+/// The first of the spots that the lines cross least.
 fn quietest(spots: Vec<(f64, f64)>, width: f64, curves: &[Curve]) -> Option<(f64, f64)> {
     let crossed = |(x, y): &(f64, f64)| {
         let (x, y) = (*x, y - 4.0);
@@ -53,20 +59,21 @@ fn quietest(spots: Vec<(f64, f64)>, width: f64, curves: &[Curve]) -> Option<(f64
 mod tests {
     use super::*;
     use crate::axis::Axis;
-    use crate::frame::Words;
-    use crate::size::Size;
+    use crate::frame::{Labels, Legend};
+    use crate::layout::Layout;
 
-    fn frame() -> Frame<'static> {
+    fn frame(labels: &Labels) -> Frame<'_> {
         let axis = || Axis::linear([0.0, 1.0].into_iter(), 10.0);
-        let words = Words { title: "title", x_label: "x", y_label: "y" };
-        Frame::new(Size::Page, words, axis(), |_| axis()).with_legend(1)
+        let frame = Frame::new(&Layout::PAGE, labels, axis(), |_| axis());
+        frame.with_legend(Legend { rows: 1, svg: vec![] })
     }
 
     #[test]
     fn words_stand_inside_the_frame_and_off_the_ring() {
-        let frame = frame();
+        let labels = Labels::new("title", "x", "y");
+        let frame = frame(&labels);
         for (x, y) in [(0.0, 0.0), (0.0, 1.0), (0.5, 0.5), (1.0, 0.0), (1.0, 1.0)] {
-            let at = frame.place(x, y);
+            let at = frame.place((x, y));
             for width in [0.0, 100.0, frame.width() - 2.0 * EDGE] {
                 let spots = spots(&frame, at, width);
                 assert!(spots.len() >= 3);
@@ -81,7 +88,8 @@ mod tests {
 
     #[test]
     fn words_keep_off_the_lines() {
-        let frame = frame();
+        let labels = Labels::new("title", "x", "y");
+        let frame = frame(&labels);
         let at = (500.0, 300.0);
         let chosen = |curve: Curve| quietest(spots(&frame, at, 80.0), 80.0, &[curve]);
         let across = |y: f64| vec![Some((100.0, y)), Some((800.0, y))];
