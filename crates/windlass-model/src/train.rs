@@ -8,7 +8,7 @@ use ndarray::{Array2, Axis};
 use serde::{Deserialize, Serialize};
 use windlass::regress::{AnchorRegression, Ridge};
 use windlass::{Real as _, Seed, Stream};
-use windlass_table::{LoadedTable, numbers, select};
+use windlass_table::{LoadedTable, select, to_f64};
 use windlass_train::{
     Augment, Epoch, Examples, Network, Outcome, RunResult, RunSpec, Shape, Trainer, Watch, run_all,
 };
@@ -401,7 +401,7 @@ fn networks(
 /// their numbers.
 pub(crate) fn check_sizes(rows: &RecordBatch, frame: &LoadedTable, path: &Path) -> Result<()> {
     for &place in frame.roles.features().iter().chain(frame.roles.targets()) {
-        let values = numbers(rows.column(place));
+        let values = to_f64(rows.column(place));
         let large = |value: Option<f64>| value.is_some_and(|value| value.abs() >= f32::LIMIT);
         if let Some(row) = values.iter().position(large) {
             let (column, value) = (rows.schema().field(place).name().clone(), values.value(row));

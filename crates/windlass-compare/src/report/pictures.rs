@@ -8,7 +8,7 @@ use windlass_plot::{
     Cloud, Dots, Emphasis, Interval, Intervals, Lines, Moving, MovingPoint, Reference, Series,
     Size, Strip, Strips, Summary as Shown,
 };
-use windlass_table::{ClusterCount, LoadedTable, numbers};
+use windlass_table::{ClusterCount, LoadedTable, to_f64};
 
 use crate::candidate::Candidate;
 use crate::compare::Comparison;
@@ -206,7 +206,7 @@ impl Gallery<'_> {
     fn predictions(&self, candidate: Candidate) -> Vec<(usize, f64, f64)> {
         let frame = self.judged();
         let Some(&target) = frame.roles.targets().first() else { return vec![] };
-        let (truth, targets) = (numbers(frame.batch.column(target)), frame.roles.targets().len());
+        let (truth, targets) = (to_f64(frame.batch.column(target)), frame.roles.targets().len());
         let first = |run: &&Run| {
             let same = run.key.candidate == candidate && run.key.size == self.largest();
             same && run.key.repeat == 0
@@ -399,7 +399,7 @@ pub(super) fn titled<P: Clone>(plot: &P, size: Size, title: impl Fn(&mut P) -> &
 
 fn column(frame: &LoadedTable, name: &str) -> Vec<Option<f64>> {
     match frame.batch.column_by_name(name) {
-        Some(column) => numbers(column).iter().collect(),
+        Some(column) => to_f64(column).iter().collect(),
         None => vec![None; frame.batch.num_rows()],
     }
 }
