@@ -1,8 +1,8 @@
 //! Augmentation of a table, block by block.
 //!
-//! ADA on groups reads the table once for the statistics of its columns, once or twice for groups and their means,
-//! and once for every copy. The other methods mix arbitrary rows, or use all of them, and hold the moved columns in
-//! memory.
+//! ADA on groups reads the table once for the statistics of its columns, once or twice for groups
+//! and their means, and once for every copy. The other methods mix arbitrary rows, or use all of
+//! them, and hold the moved columns in memory.
 
 use std::sync::Arc;
 
@@ -226,7 +226,8 @@ impl<'a> Augmentation<'a> {
         self.fitted().groups()
     }
 
-    /// Writes the output batch by batch: the originals, then copy after copy, unless the output accepts any order.
+    /// Writes the output batch by batch: the originals, then copy after copy, unless the output
+    /// accepts any order.
     ///
     /// `sample` collects rows for a plot.
     pub fn write(

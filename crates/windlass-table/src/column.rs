@@ -74,8 +74,8 @@ pub fn to_f64(column: &ArrayRef) -> Float64Array {
     floats.iter().map(|value| value.filter(|value| !value.is_nan())).collect()
 }
 
-/// A numeric column as floats. The usual types are converted here, because `arrow_cast` is compiled for size, not
-/// for speed.
+/// A numeric column as floats. The usual types are converted here, because `arrow_cast` is compiled
+/// for size, not for speed.
 #[expect(clippy::cast_lossless, reason = "not in all of the types")]
 fn to_floats(column: &ArrayRef) -> ArrayRef {
     macro_rules! floats {

@@ -16,8 +16,8 @@
 //! # Ok::<(), windlass_table::Error>(())
 //! ```
 //!
-//! A [`Table`] is read in blocks, several times; [`Augmentation`] profiles it, infers the [`Role`] of each column,
-//! fits the method and generates rows; a [`Sink`] writes them atomically.
+//! A [`Table`] is read in blocks, several times; [`Augmentation`] profiles it, infers the [`Role`]
+//! of each column, fits the method and generates rows; a [`Sink`] writes them atomically.
 //!
 //! The modules follow the data: `io::read` → `rows` → `schema` → `fit` → `generate` → `io::write`.
 

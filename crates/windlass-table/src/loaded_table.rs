@@ -24,7 +24,8 @@ pub struct LoadedTable {
 }
 
 impl LoadedTable {
-    /// Reads a table and infers the roles of its columns. A missing target is an error, unless such rows are dropped.
+    /// Reads a table and infers the roles of its columns. A missing target is an error, unless such
+    /// rows are dropped.
     pub fn load(
         table: &Table,
         columns: &Columns,

@@ -1,4 +1,5 @@
-//! Points for a plot of an augmentation: the target against the feature that correlates best with it.
+//! Points for a plot of an augmentation: the target against the feature that correlates best with
+//! it.
 
 use arrow_array::{Array, RecordBatch};
 

@@ -49,8 +49,8 @@ impl<'a> ColumnFormatter<'a> {
         })
     }
 
-    /// Appends a value that is not missing. Numbers and booleans are appended as they are, all other text
-    /// through `write_text`, which may quote it.
+    /// Appends a value that is not missing. Numbers and booleans are appended as they are, all
+    /// other text through `write_text`, which may quote it.
     pub(crate) fn write(
         &self,
         row: usize,

@@ -1,7 +1,7 @@
 //! Verification of an output: every row is generated again and compared bit by bit.
 //!
-//! Rows of the output may be missing, as after a filter, but must be in order. If a key or content identifies rows,
-//! as in a distributed table, they may be in any order.
+//! Rows of the output may be missing, as after a filter, but must be in order. If a key or content
+//! identifies rows, as in a distributed table, they may be in any order.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -65,8 +65,8 @@ pub struct VerifyOptions<'a> {
 impl Verdict {
     const SHOWN: usize = 10;
 
-    /// Generates the rows of an output again from its input, and compares. A CSV output must be read
-    /// [as text](crate::ReadOptions::as_text).
+    /// Generates the rows of an output again from its input, and compares. A CSV output must be
+    /// read [as text](crate::ReadOptions::as_text).
     pub fn verify(
         output: &Table,
         input: &Table,

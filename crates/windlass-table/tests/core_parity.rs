@@ -1,4 +1,5 @@
-//! The rows of a table are the same as those of the core, bit by bit; and what tables add to the core.
+//! The rows of a table are the same as those of the core, bit by bit; and what tables add to the
+//! core.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -321,8 +322,8 @@ fn large_integers_name_groups() {
     assert_eq!(named, expected.map(|(name, rows)| (name.to_owned(), rows)));
 }
 
-/// Parquet is written block by block, several copies of each; a reader sees copy after copy. Uses many
-/// blocks, and more copies than are interleaved.
+/// Parquet is written block by block, several copies of each; a reader sees copy after copy. Uses
+/// many blocks, and more copies than are interleaved.
 #[test]
 fn parquet_puts_copies_in_their_order() {
     let dir = TestDir::new();

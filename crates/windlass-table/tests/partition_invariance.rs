@@ -1,4 +1,5 @@
-//! A fit does not depend on how a table is partitioned, or on the order in which partitions are merged.
+//! A fit does not depend on how a table is partitioned, or on the order in which partitions are
+//! merged.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -107,7 +107,7 @@ impl FitDriver {
             Pass::Load(pass) => {
                 let ProfiledTable { profile, roles } = self.profiled()?;
                 let generator = pass.finish(profile, roles, &self.context)?;
-                Step::Done(Generator::InMemory(Box::new(generator)))
+                Step::Done(Generator::InMemory(generator))
             }
         };
         Ok(())
@@ -177,7 +177,8 @@ impl FitDriver {
     }
 }
 
-/// The pass after the first. `levels` are the groups that columns name, or the levels that groups do not cross.
+/// The pass after the first. `levels` are the groups that columns name, or the levels that groups
+/// do not cross.
 fn second_pass(
     table: &ProfiledTable,
     levels: Categories,

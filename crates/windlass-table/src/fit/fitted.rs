@@ -100,7 +100,8 @@ impl Fitted {
         self.generator.groups()
     }
 
-    /// The columns without missing values in the training table; empty if it was fitted in another process.
+    /// The columns without missing values in the training table; empty if it was fitted in another
+    /// process.
     #[must_use]
     pub fn complete(&self) -> Vec<&str> {
         let profiles = self.profile.iter().flat_map(|profile| &profile.columns);
@@ -245,8 +246,8 @@ impl BoundFitted {
         usize::from(!settings.originals)..=settings.copies
     }
 
-    /// Generates every copy of some rows of a table without an order. Invalid values are an error. Equal rows need a
-    /// `counter` if [`needs_duplicate_counts`](Fitted::needs_duplicate_counts).
+    /// Generates every copy of some rows of a table without an order. Invalid values are an error.
+    /// Equal rows need a `counter` if [`needs_duplicate_counts`](Fitted::needs_duplicate_counts).
     pub fn generate(
         &self,
         rows: RecordBatch,
@@ -285,8 +286,8 @@ impl BoundFitted {
         self.copies().map(generate).collect()
     }
 
-    /// [Generates](Self::generate) every copy of some rows, writes them to a file, and returns their number. The
-    /// manifest is stored in the metadata of the file.
+    /// [Generates](Self::generate) every copy of some rows, writes them to a file, and returns
+    /// their number. The manifest is stored in the metadata of the file.
     pub fn write(
         &self,
         rows: impl Iterator<Item = Result<RecordBatch>>,

@@ -34,7 +34,8 @@ enum GroupingMethod {
     },
     Bins {
         column: usize,
-        /// Bins with equal numbers of rows, instead of equal width. Needs all values; equal width only the range.
+        /// Bins with equal numbers of rows, instead of equal width. Needs all values; equal width
+        /// only the range.
         equal_size: bool,
         values: Vec<Vec<f64>>,
     },

@@ -14,7 +14,8 @@ use crate::rows::row_id::{DuplicateCounter, RowIdSource};
 use crate::settings::AugmentConfig;
 use crate::{Error, Result};
 
-/// What a pass computes, with the partial aggregate of the rows so far. Aggregates can be merged in any order.
+/// What a pass computes, with the partial aggregate of the rows so far. Aggregates can be merged in
+/// any order.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) enum Pass {
     Profile(ProfilePass),
@@ -102,7 +103,8 @@ impl PassAccumulator {
         Self::start(task, schema, false)
     }
 
-    /// An empty aggregate for all rows of a table, in order. Later passes read them in the same order.
+    /// An empty aggregate for all rows of a table, in order. Later passes read them in the same
+    /// order.
     pub(crate) fn in_order(task: &PassTask, schema: &Schema) -> Result<Self> {
         Self::start(task, schema, true)
     }

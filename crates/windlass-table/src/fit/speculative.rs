@@ -1,8 +1,9 @@
 //! Speculative second pass, run together with the first.
 //!
-//! The second pass depends on the roles of columns, which are only known after the first. But the sums can be
-//! computed for every column that may be moved, and a sample can be drawn of the columns that look like features.
-//! The guess is nearly always right, and saves reading the table once more; if it is wrong, the work is discarded.
+//! The second pass depends on the roles of columns, which are only known after the first. But the
+//! sums can be computed for every column that may be moved, and a sample can be drawn of the
+//! columns that look like features. The guess is nearly always right, and saves reading the table
+//! once more; if it is wrong, the work is discarded.
 
 use std::collections::HashMap;
 

@@ -23,7 +23,8 @@ pub(crate) trait GeneratedBlock: Sync {
         None
     }
 
-    /// The `windlass_source` of every partner, and λ; null for originals. Nothing if the method has no partners.
+    /// The `windlass_source` of every partner, and λ; null for originals. Nothing if the method has
+    /// no partners.
     fn partners(&self) -> Option<(ArrayRef, Float64Array)> {
         None
     }

@@ -16,7 +16,7 @@ use crate::{Error, Result};
 
 pub(crate) enum Generator {
     Groups(GroupGenerator),
-    InMemory(Box<InMemoryGenerator>),
+    InMemory(InMemoryGenerator),
 }
 
 impl std::fmt::Debug for Generator {
@@ -49,7 +49,7 @@ impl Generator {
             (SavedGenerator::Groups(_), _) => Err(Error::bad_part("groups go with ada alone")),
             (SavedGenerator::Rows(rows), _) => {
                 let generator = InMemoryGenerator::fit(rows, settings, roles, None)?;
-                Ok(Self::InMemory(Box::new(generator)))
+                Ok(Self::InMemory(generator))
             }
         }
     }
@@ -81,7 +81,8 @@ impl Generator {
         }
     }
 
-    /// The groups of the rows of a block, the same in every copy; empty if the method has no groups.
+    /// The groups of the rows of a block, the same in every copy; empty if the method has no
+    /// groups.
     pub(crate) fn label(&self, block: &Block) -> Result<Arc<[u32]>> {
         match self {
             Self::Groups(groups) => groups.label(block).map(Into::into),

@@ -1,4 +1,5 @@
-//! ADA on groups: rows move along the line through the mean of their group. The table is read block by block.
+//! ADA on groups: rows move along the line through the mean of their group. The table is read block
+//! by block.
 
 use std::sync::Arc;
 

@@ -120,8 +120,8 @@ impl InMemoryGenerator {
         whole.then(|| self.draw(Batch::All, seed, step).map(Arc::new)).transpose()
     }
 
-    /// A block of a copy: rows of the `whole` copy if there is one, otherwise rows that are drawn now. `step` is
-    /// `None` for the originals.
+    /// A block of a copy: rows of the `whole` copy if there is one, otherwise rows that are drawn
+    /// now. `step` is `None` for the originals.
     pub(crate) fn block(
         &self,
         block: &Block,

@@ -42,7 +42,8 @@ impl LoadedRows {
         rows.saturating_mul(moved as u64 * 8 * 6)
     }
 
-    /// Adds the rows of a block. `row_numbers` are stored if rows are dropped, so that indices differ from them.
+    /// Adds the rows of a block. `row_numbers` are stored if rows are dropped, so that indices
+    /// differ from them.
     pub(crate) fn add(
         &mut self,
         block: &Block,
@@ -90,8 +91,8 @@ impl LoadedRows {
         self.values.len() / self.width.max(1)
     }
 
-    /// Sorts the rows by identifier, so that the result does not depend on the order in which they were added. Equal
-    /// values of the `key` column are an error.
+    /// Sorts the rows by identifier, so that the result does not depend on the order in which they
+    /// were added. Equal values of the `key` column are an error.
     pub(crate) fn sort(&mut self, key: Option<&str>) -> Result<()> {
         let Some(ids) = &self.ids else { return Ok(()) };
         let mut order: Vec<usize> = (0..ids.len()).collect();

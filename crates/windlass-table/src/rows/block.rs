@@ -107,7 +107,8 @@ impl BlockReader {
         })
     }
 
-    /// The next block of a table. Equal rows need a `counter` [if it matters](AugmentConfig::needs_twins).
+    /// The next block of a table. Equal rows need a `counter` [if it
+    /// matters](AugmentConfig::needs_twins).
     pub(crate) fn next(
         &mut self,
         unfiltered: RecordBatch,
@@ -171,8 +172,8 @@ impl<'a> TableRows<'a> {
         self.table.blocks().map(move |batch| reader.next(batch?, counter.as_mut()))
     }
 
-    /// Checks that identifiers are unique, after all were collected: equal keys are an error, equal rows are
-    /// counted from now on.
+    /// Checks that identifiers are unique, after all were collected: equal keys are an error, equal
+    /// rows are counted from now on.
     pub(crate) fn resolve_duplicates(&mut self, ids: IdCollector) -> Result<()> {
         let counter = DuplicateCounter::from_hashes(ids.ids);
         let Some(column) = ids.key else {

@@ -1,9 +1,9 @@
 //! Row identifiers: position, key column, or content hash.
 //!
-//! Random numbers are drawn by row identifier. In a table with an order, such as a file, the row number identifies a
-//! row. A distributed table has no order: a row is then identified by a key column, or by a hash of its content.
-//! Duplicate rows have the same hash; a counter distinguishes them. Which of them comes first does not matter,
-//! because they are equal.
+//! Random numbers are drawn by row identifier. In a table with an order, such as a file, the row
+//! number identifies a row. A distributed table has no order: a row is then identified by a key
+//! column, or by a hash of its content. Duplicate rows have the same hash; a counter distinguishes
+//! them. Which of them comes first does not matter, because they are equal.
 
 use std::collections::HashMap;
 use std::str::FromStr;
@@ -107,7 +107,8 @@ impl RowIdResolver {
         }
     }
 
-    /// The identifiers of the rows of a batch; `None` for row numbers. Duplicates are only counted with a `counter`.
+    /// The identifiers of the rows of a batch; `None` for row numbers. Duplicates are only counted
+    /// with a `counter`.
     pub(crate) fn resolve(
         &self,
         batch: &RecordBatch,
@@ -160,7 +161,8 @@ impl RowIdResolver {
 pub struct DuplicateCounter(HashMap<u64, u32>);
 
 impl DuplicateCounter {
-    /// From the hashes that occur more than once, each with the number of rows before it in other partitions.
+    /// From the hashes that occur more than once, each with the number of rows before it in other
+    /// partitions.
     #[must_use]
     pub fn new(before: impl IntoIterator<Item = (u64, u32)>) -> Self {
         Self(before.into_iter().collect())

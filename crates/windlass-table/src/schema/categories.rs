@@ -180,8 +180,8 @@ fn encode(column: &ArrayRef) -> (Vec<u32>, Vec<Key>) {
     }
 }
 
-/// Text of times. A time that has no text, because it is out of range or its zone is unknown, is represented by its
-/// stored integer.
+/// Text of times. A time that has no text, because it is out of range or its zone is unknown, is
+/// represented by its stored integer.
 fn times_as_text(column: &ArrayRef) -> LargeStringArray {
     let options = FormatOptions::default();
     let formatter = ArrayFormatter::try_new(column, &options).ok();

@@ -113,7 +113,8 @@ impl ProfileAccumulator {
         accumulator
     }
 
-    /// Computes a fingerprint that depends on the order of rows, which all come in order from now on.
+    /// Computes a fingerprint that depends on the order of rows, which all come in order from now
+    /// on.
     pub(crate) fn hash_in_order(&mut self) {
         self.content_hash = None;
         for scan in &mut self.scans {

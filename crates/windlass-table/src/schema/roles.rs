@@ -168,7 +168,8 @@ impl RequestedRoles {
         Self::with_fixed(schema, columns, &[])
     }
 
-    /// The requested roles for an augmentation, which carries the key and the columns that name groups.
+    /// The requested roles for an augmentation, which carries the key and the columns that name
+    /// groups.
     pub(crate) fn for_augmentation(schema: &Schema, settings: &AugmentConfig) -> Result<Self> {
         let mut fixed = group_columns(schema, &settings.method)?;
         let group_columns: Vec<usize> = fixed.iter().map(|&(place, _)| place).collect();
@@ -261,8 +262,8 @@ impl RequestedRoles {
         (0..self.by_column.len()).filter(movable).collect()
     }
 
-    /// The role of every column, inferred from the [number of distinct integers](crate::ColumnProfile) if it was not
-    /// requested.
+    /// The role of every column, inferred from the [number of distinct
+    /// integers](crate::ColumnProfile) if it was not requested.
     pub(crate) fn infer(
         &self,
         schema: &Schema,

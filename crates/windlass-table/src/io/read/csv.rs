@@ -1,7 +1,7 @@
 //! CSV: text is split into chunks of whole records, and chunks are parsed in parallel.
 //!
-//! The type of a column depends on all its values. It is guessed from the first chunk; if a later value does not
-//! fit, it is inferred from the whole file.
+//! The type of a column depends on all its values. It is guessed from the first chunk; if a later
+//! value does not fit, it is inferred from the whole file.
 
 use std::io::Read;
 use std::sync::Arc;
@@ -459,8 +459,8 @@ impl CsvTable {
         (value.is_empty() && !quoted) || self.dialect.nulls.iter().any(|null| null == value)
     }
 
-    /// Calls `each` with the column, the value and whether it was quoted, until it returns `false`. Returns the number
-    /// of rows, or `None` if it was stopped.
+    /// Calls `each` with the column, the value and whether it was quoted, until it returns `false`.
+    /// Returns the number of rows, or `None` if it was stopped.
     fn for_each_field(
         &self,
         file: &CsvFile,

@@ -148,7 +148,8 @@ impl parquet::file::reader::ChunkReader for FileCursor {
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> parquet::errors::Result<bytes::Bytes> {
-        // Nothing is allocated for bytes that the file does not have, even if its footer claims them.
+        // Nothing is allocated for bytes that the file does not have, even if its footer claims
+        // them.
         if start.checked_add(length as u64).is_none_or(|end| end > self.length) {
             let message = format!("{length} bytes at {start} of a file of {}", self.length);
             return Err(parquet::errors::ParquetError::EOF(message));

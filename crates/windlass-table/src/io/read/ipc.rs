@@ -15,7 +15,7 @@ use crate::{Error, Result};
 pub(super) struct IpcFile {
     pub(super) input: Input,
     stream: bool,
-    schema: SchemaRef,
+    pub(super) schema: SchemaRef,
 }
 
 /// A reader of either format.
@@ -28,10 +28,6 @@ impl IpcFile {
         }
         let (schema, _) = open(&input, stream)?;
         Ok(Self { input, stream, schema })
-    }
-
-    pub(super) fn schema(&self) -> &SchemaRef {
-        &self.schema
     }
 
     pub(super) fn metadata(&self, key: &str) -> Option<&str> {

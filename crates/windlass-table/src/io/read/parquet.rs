@@ -20,7 +20,7 @@ use crate::{Error, Result};
 pub(super) struct ParquetFile {
     pub(super) input: Input,
     metadata: ArrowReaderMetadata,
-    schema: SchemaRef,
+    pub(super) schema: SchemaRef,
     rows: u64,
 }
 
@@ -47,10 +47,6 @@ impl ParquetFile {
         Ok(Self { input, metadata, schema, rows })
     }
 
-    pub(super) fn schema(&self) -> &SchemaRef {
-        &self.schema
-    }
-
     pub(super) fn metadata(&self, key: &str) -> Option<&str> {
         let entries = self.metadata.metadata().file_metadata().key_value_metadata()?;
         entries.iter().find(|entry| entry.key == key)?.value.as_deref()
@@ -64,8 +60,8 @@ impl ParquetFile {
     }
 
     pub(super) fn blocks(&self) -> Result<ParquetBlocks<'_>> {
-        let columns = self.schema().fields().len();
-        let block_rows = block_rows(self.schema());
+        let columns = self.schema.fields().len();
+        let block_rows = block_rows(&self.schema);
         // One reader per column; wide tables have fewer readers, each for several columns.
         let readers = columns.min(64);
         let file = self.input.cursor()?;
@@ -87,8 +83,8 @@ impl ParquetFile {
     }
 }
 
-/// The schema to decode with, if it differs from that of the file: the decoder does not support all values of
-/// one-byte dictionary keys.
+/// The schema to decode with, if it differs from that of the file: the decoder does not support all
+/// values of one-byte dictionary keys.
 fn with_wide_keys(schema: &Schema) -> Option<Schema> {
     let narrow = |key: &DataType| matches!(key, DataType::Int8 | DataType::UInt8);
     let widened = |field: &Field| match field.data_type() {
@@ -122,7 +118,7 @@ impl ParquetBlocks<'_> {
             let fewer = format!("it claims {claimed} rows, but holds {rows}");
             return if rows == claimed { Ok(None) } else { Err(fewer) };
         };
-        let schema = self.file.schema();
+        let schema = &self.file.schema;
         let columns = parts.iter().flat_map(RecordBatch::columns).zip(schema.fields());
         let columns: Vec<ArrayRef> = columns
             .map(|(column, field)| {

@@ -1,7 +1,8 @@
 //! Tables that are read several times, block by block.
 //!
-//! A [`Table`] is one or more files of the same columns. Its blocks have the same rows whatever the format and the
-//! files, so later stages depend on neither. A table that fits in memory is cached after the first reading.
+//! A [`Table`] is one or more files of the same columns. Its blocks have the same rows whatever the
+//! format and the files, so later stages depend on neither. A table that fits in memory is cached
+//! after the first reading.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -146,7 +147,8 @@ impl Table {
         Self::from_batches(rows.schema(), vec![rows.clone()], name)
     }
 
-    /// [`from_batch`](Self::from_batch) for batches of any size. Only rows of blocks that span two batches are copied.
+    /// [`from_batch`](Self::from_batch) for batches of any size. Only rows of blocks that span two
+    /// batches are copied.
     pub fn from_batches(schema: SchemaRef, rows: Vec<RecordBatch>, name: &Path) -> Result<Self> {
         check_names(name, schema.fields().iter().map(|field| field.name().as_str()))?;
         if rows.iter().all(|rows| rows.num_rows() == 0) {
@@ -355,7 +357,7 @@ impl Files {
             Format::Parquet => {
                 let files: Vec<ParquetFile> =
                     inputs.map(|file| ParquetFile::open(file.input)).collect::<Result<_>>()?;
-                let schemas = files.iter().map(|file| (&*file.input.path, file.schema()));
+                let schemas = files.iter().map(|file| (&*file.input.path, &file.schema));
                 let schema = common_schema(&schemas.collect::<Vec<_>>())?;
                 (Self::Parquet(files), schema)
             }
@@ -368,7 +370,7 @@ impl Files {
                     IpcFile::open(input, format == Format::ArrowStream)
                 };
                 let files: Vec<IpcFile> = inputs.map(open).collect::<Result<_>>()?;
-                let schemas = files.iter().map(|file| (&*file.input.path, file.schema()));
+                let schemas = files.iter().map(|file| (&*file.input.path, &file.schema));
                 let schema = common_schema(&schemas.collect::<Vec<_>>())?;
                 (Self::Ipc(files), schema)
             }

@@ -1,10 +1,11 @@
-//! Parquet. A batch is a row group. Sections of the table may be written in any order, because the footer lists
-//! their row groups in the right one.
+//! Parquet. A batch is a row group. Sections of the table may be written in any order, because the
+//! footer lists their row groups in the right one.
 //!
-//! Columns of `f64`, most of what augmentation writes, are encoded here: the memory of an array already is the
-//! body of a plain page, so it is written without a copy. With the `parquet` crate's writer two more copies and a
-//! slower search for the minimum and maximum took a third of the time of `windlass augment`. All other columns are
-//! encoded by the `parquet` crate, each as a file in memory whose pages are then copied.
+//! Columns of `f64`, most of what augmentation writes, are encoded here: the memory of an array
+//! already is the body of a plain page, so it is written without a copy. With the `parquet` crate's
+//! writer two more copies and a slower search for the minimum and maximum took a third of the time
+//! of `windlass augment`. All other columns are encoded by the `parquet` crate, each as a file in
+//! memory whose pages are then copied.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -44,7 +45,8 @@ pub(super) struct ParquetSink {
     sections: Vec<Vec<RowGroupMetaData>>,
     /// The encoding of every column, chosen from the first rows.
     encodings: Vec<ColumnEncoding>,
-    /// The last encoded column: columns that augmentation does not change come again with every copy.
+    /// The last encoded column: columns that augmentation does not change come again with every
+    /// copy.
     last: Vec<Option<(ArrayRef, Arc<Encoded>)>>,
 }
 

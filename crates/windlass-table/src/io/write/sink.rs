@@ -33,14 +33,16 @@ impl Default for WriteOptions {
     }
 }
 
-/// Writes a table to a file, which appears under its name when it is [finished](Sink::finish). Until then an
-/// existing file is untouched, and an unfinished output is removed.
+/// Writes a table to a file, which appears under its name when it is [finished](Sink::finish).
+/// Until then an existing file is untouched, and an unfinished output is removed.
 pub struct Sink {
     encoder: Encoder,
     first_error: FirstError,
     path: PathBuf,
-    schema: SchemaRef,
 }
+
+/// The error of an encoder, or of the operating system.
+type EncoderError = Box<dyn std::error::Error + Send + Sync>;
 
 enum Encoder {
     Text(Box<CsvSink>),
@@ -50,8 +52,8 @@ enum Encoder {
 }
 
 impl Sink {
-    /// Begins to write to a file, or to standard output (`-`). The metadata, a key and its value, are stored in
-    /// formats other than CSV.
+    /// Begins to write to a file, or to standard output (`-`). The metadata, a key and its value,
+    /// are stored in formats other than CSV.
     pub fn create(
         path: &Path,
         options: &WriteOptions,
@@ -64,46 +66,11 @@ impl Sink {
         }
         let first_error = FirstError::default();
         let destination = Destination::open(path, Arc::clone(&first_error))?;
-        let sink = |encoder| Self {
-            encoder,
-            first_error: Arc::clone(&first_error),
-            path: path.to_owned(),
-            schema: Arc::clone(schema),
-        };
-        let failed = |why: String| failed(&first_error, path, why);
-        let stream =
-            Stream::new(destination, compression).map_err(|why| failed(why.to_string()))?;
-        let schema_with_metadata = || match &metadata {
-            Some((key, text)) => {
-                let mut schema = schema.as_ref().clone();
-                schema.metadata.insert((*key).to_owned(), text.clone());
-                Arc::new(schema)
-            }
-            None => Arc::clone(schema),
-        };
-        let delta =
-            || IpcWriteOptions::default().with_dictionary_handling(DictionaryHandling::Delta);
-        let encoder = match format {
-            Format::Csv | Format::Tsv => {
-                let usual = if format == Format::Tsv { b'\t' } else { b',' };
-                let header = options.header.then_some(schema.as_ref());
-                CsvSink::new(stream, options.delimiter.unwrap_or(usual), header)
-                    .map(|sink| Encoder::Text(Box::new(sink)))
-                    .map_err(|why| why.to_string())
-            }
-            Format::Parquet => ParquetSink::new(stream, schema, metadata)
-                .map(|sink| Encoder::Parquet(Box::new(sink)))
-                .map_err(|why| why.to_string()),
-            Format::Arrow => {
-                FileWriter::try_new_with_options(stream, &schema_with_metadata(), delta())
-                    .map(|writer| Encoder::Arrow(Box::new(writer), Dictionaries::default()))
-                    .map_err(|why| why.to_string())
-            }
-            Format::ArrowStream => StreamWriter::try_new(stream, &schema_with_metadata())
-                .map(|writer| Encoder::ArrowStream(Box::new(writer)))
-                .map_err(|why| why.to_string()),
-        };
-        encoder.map(sink).map_err(failed)
+        let encoder = Stream::new(destination, compression)
+            .map_err(Into::into)
+            .and_then(|stream| Encoder::new(stream, format, options, schema, metadata))
+            .map_err(|error| failed(&first_error, path, error))?;
+        Ok(Self { encoder, first_error, path: path.to_owned() })
     }
 
     /// Whether sections may be written in any order, or interleaved.
@@ -112,38 +79,80 @@ impl Sink {
         matches!(self.encoder, Encoder::Parquet(_))
     }
 
-    /// Writes rows of a section of the table. A reader sees the sections in ascending order, in which they must be
-    /// written, unless [`any_order`](Self::any_order).
+    /// Writes rows of a section of the table. A reader sees the sections in ascending order, in
+    /// which they must be written, unless [`any_order`](Self::any_order).
     pub fn write(&mut self, section: usize, batch: &RecordBatch) -> Result<()> {
-        let written = match &mut self.encoder {
-            Encoder::Text(sink) => sink.write(batch).map_err(|why| why.to_string()),
-            Encoder::Parquet(sink) => sink.write(section, batch).map_err(|why| why.to_string()),
-            Encoder::Arrow(writer, dictionaries) => canonical(batch)
-                .and_then(|batch| dictionaries.unify(&batch, &self.schema))
-                .and_then(|batch| writer.write(&batch))
-                .map_err(|why| why.to_string()),
-            Encoder::ArrowStream(writer) => canonical(batch)
-                .and_then(|batch| writer.write(&batch))
-                .map_err(|why| why.to_string()),
-        };
-        written.map_err(|why| failed(&self.first_error, &self.path, why))
+        let written = self.encoder.write(section, batch);
+        written.map_err(|error| failed(&self.first_error, &self.path, error))
     }
 
     /// Completes the table; it appears under its name.
     pub fn finish(self) -> Result<()> {
-        let text = |why: ArrowError| why.to_string();
-        let commit = |stream: Stream| stream.commit().map_err(|why| why.to_string());
-        let finished = match self.encoder {
-            Encoder::Text(sink) => sink.finish().map_err(|why| why.to_string()),
-            Encoder::Parquet(sink) => sink.finish().map_err(|why| why.to_string()),
-            Encoder::Arrow(mut writer, _) => {
-                writer.finish().and_then(|()| writer.into_inner()).map_err(text).and_then(commit)
-            }
-            Encoder::ArrowStream(mut writer) => {
-                writer.finish().and_then(|()| writer.into_inner()).map_err(text).and_then(commit)
-            }
+        self.encoder.finish().map_err(|error| failed(&self.first_error, &self.path, error))
+    }
+}
+
+impl Encoder {
+    fn new(
+        stream: Stream,
+        format: Format,
+        options: &WriteOptions,
+        schema: &SchemaRef,
+        metadata: Option<(&str, String)>,
+    ) -> Result<Self, EncoderError> {
+        let with_metadata = |metadata: Option<(&str, String)>| {
+            let mut schema = schema.as_ref().clone();
+            schema.metadata.extend(metadata.map(|(key, value)| (key.to_owned(), value)));
+            schema
         };
-        finished.map_err(|why| failed(&self.first_error, &self.path, why))
+        Ok(match format {
+            Format::Csv | Format::Tsv => {
+                let usual = if format == Format::Tsv { b'\t' } else { b',' };
+                let header = options.header.then_some(schema.as_ref());
+                let delimiter = options.delimiter.unwrap_or(usual);
+                Self::Text(Box::new(CsvSink::new(stream, delimiter, header)?))
+            }
+            Format::Parquet => Self::Parquet(Box::new(ParquetSink::new(stream, schema, metadata)?)),
+            Format::Arrow => {
+                let delta =
+                    IpcWriteOptions::default().with_dictionary_handling(DictionaryHandling::Delta);
+                let schema = with_metadata(metadata);
+                let writer = FileWriter::try_new_with_options(stream, &schema, delta)?;
+                Self::Arrow(Box::new(writer), Dictionaries::default())
+            }
+            Format::ArrowStream => {
+                let writer = StreamWriter::try_new(stream, &with_metadata(metadata))?;
+                Self::ArrowStream(Box::new(writer))
+            }
+        })
+    }
+
+    fn write(&mut self, section: usize, batch: &RecordBatch) -> Result<(), EncoderError> {
+        match self {
+            Self::Text(sink) => sink.write(batch)?,
+            Self::Parquet(sink) => sink.write(section, batch)?,
+            Self::Arrow(writer, dictionaries) => {
+                writer.write(&dictionaries.unify(&canonical(batch)?)?)?;
+            }
+            Self::ArrowStream(writer) => writer.write(&canonical(batch)?)?,
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Result<(), EncoderError> {
+        match self {
+            Self::Text(sink) => sink.finish()?,
+            Self::Parquet(sink) => sink.finish()?,
+            Self::Arrow(mut writer, _) => {
+                writer.finish()?;
+                writer.into_inner()?.commit()?;
+            }
+            Self::ArrowStream(mut writer) => {
+                writer.finish()?;
+                writer.into_inner()?.commit()?;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -154,8 +163,8 @@ fn output_format(path: &Path, requested: Option<Format>) -> Result<(Format, Comp
     }
 }
 
-/// Returns an error if an output cannot be written, is an input, or if two outputs are the same file. Called before
-/// anything is read.
+/// Returns an error if an output cannot be written, is an input, or if two outputs are the same
+/// file. Called before anything is read.
 ///
 /// The first output is the table, in the format of its name or the requested one.
 pub fn check_outputs(
@@ -205,7 +214,7 @@ pub fn write_atomic(path: &Path, bytes: &[u8]) -> Result<()> {
         std::io::Write::write_all(&mut stream, bytes)?;
         stream.commit()
     });
-    written.map_err(|why| failed(&first_error, path, why.to_string()))
+    written.map_err(|why| failed(&first_error, path, why.into()))
 }
 
 /// Whether two paths name the same file.
@@ -218,13 +227,14 @@ fn same_file(a: &Path, b: &Path) -> bool {
 }
 
 /// The error of the operating system if there is one, otherwise that of the encoder.
-fn failed(first_error: &FirstError, path: &Path, why: String) -> Error {
+fn failed(first_error: &FirstError, path: &Path, error: EncoderError) -> Error {
     let first = first_error.lock().unwrap_or_else(PoisonError::into_inner).take();
-    let source = first.unwrap_or_else(|| std::io::Error::other(why));
+    let source = first.unwrap_or_else(|| std::io::Error::other(error.to_string()));
     Error::Io { doing: "write", path: path.to_owned(), source }
 }
 
-/// A batch with a unique binary representation: 0 under missing values, and no validity bitmap if none is missing.
+/// A batch with a unique binary representation: 0 under missing values, and no validity bitmap if
+/// none is missing.
 fn canonical(batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
     let column = |column: &ArrayRef| -> Result<ArrayRef, ArrowError> {
         let Some(nulls) = column.nulls() else { return Ok(Arc::clone(column)) };
@@ -255,11 +265,7 @@ struct Dictionary {
 }
 
 impl Dictionaries {
-    fn unify(
-        &mut self,
-        batch: &RecordBatch,
-        schema: &SchemaRef,
-    ) -> Result<RecordBatch, ArrowError> {
+    fn unify(&mut self, batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
         self.by_column.resize_with(batch.num_columns(), || None);
         let mut columns = batch.columns().to_vec();
         for (column, known) in columns.iter_mut().zip(&mut self.by_column) {
@@ -309,6 +315,6 @@ impl Dictionaries {
                     .build()?,
             );
         }
-        RecordBatch::try_new(Arc::clone(schema), columns)
+        RecordBatch::try_new(batch.schema(), columns)
     }
 }
