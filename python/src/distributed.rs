@@ -256,7 +256,7 @@ impl RowGenerator {
         schema: &Bound<'_, PyAny>,
         twins: Option<Vec<(i64, u32)>>,
     ) -> PyResult<Self> {
-        let core = Arc::clone(&fitted.core).on(&schema_of(schema)?).refused()?;
+        let core = Arc::clone(&fitted.core).bind(&schema_of(schema)?).refused()?;
         Ok(Self { core, twins: twins_of(twins) })
     }
 
@@ -271,7 +271,7 @@ impl RowGenerator {
         let (_, batches) = read(rows)?;
         let Self { core, twins } = self;
         let made = away(py, || {
-            let made = batches.into_iter().map(|batch| core.make(batch, twins.as_mut()));
+            let made = batches.into_iter().map(|batch| core.generate(batch, twins.as_mut()));
             made.collect::<Result<Vec<_>, _>>()
         });
         let batches = made?.refused()?.concat();
@@ -292,7 +292,7 @@ pub(crate) fn write_rows(
     twins: Option<Vec<(i64, u32)>>,
     own: bool,
 ) -> PyResult<u64> {
-    let ready = Arc::clone(&fitted.core).on(&schema_of(schema)?).refused()?;
+    let ready = Arc::clone(&fitted.core).bind(&schema_of(schema)?).refused()?;
     let manifest = own.then(|| fitted.core.manifest());
     let mut twins = twins_of(twins);
     let rows = stream(rows)?.map(|batch| {

@@ -140,7 +140,7 @@ impl Table {
                 columns().flat_map(|part| part.as_boolean().values().iter()).collect();
             return Ok(PyArray1::from_vec(py, all).into_any());
         }
-        let floats = columns().map(windlass_table::numbers);
+        let floats = columns().map(windlass_table::to_f64);
         if data_type.is_integer() {
             let whole: Vec<i64> = columns()
                 .flat_map(|part| match part.data_type() {
@@ -193,7 +193,8 @@ impl Table {
 
 impl Table {
     pub(crate) fn rows(&self) -> PyResult<Rows> {
-        Rows::of_batches(Arc::clone(&self.schema), self.batches.clone(), Path::new(NAME)).refused()
+        Rows::from_batches(Arc::clone(&self.schema), self.batches.clone(), Path::new(NAME))
+            .refused()
     }
 }
 

@@ -13,7 +13,7 @@ use windlass_model::{
     Kind, Metrics, Model, ModelConfig, NamedTable, PreAugmentConfig, Preprocessing, Split, Trained,
     Validation, groups_of, row_weights,
 };
-use windlass_table::{LoadedTable, numbers};
+use windlass_table::{LoadedTable, to_f64};
 use windlass_train::Epoch;
 
 use crate::candidate::{Candidate, Distances, MethodName, ModelName};
@@ -476,7 +476,7 @@ fn squares_of_blocks(y: &Array2<f64>, predicted: &Array2<f64>) -> Vec<f64> {
 /// The targets of rows, a column for each.
 fn targets(rows: &LoadedTable) -> Array2<f64> {
     let columns: Vec<_> =
-        rows.roles.targets().iter().map(|&place| numbers(rows.batch.column(place))).collect();
+        rows.roles.targets().iter().map(|&place| to_f64(rows.batch.column(place))).collect();
     Array2::from_shape_fn((rows.batch.num_rows(), columns.len()), |(i, j)| columns[j].value(i))
 }
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use windlass::{Seed, Stream};
 use windlass_model::{NetworkConfig, Scaling, Split, groups_of};
-use windlass_table::{Columns, LoadedTable, numbers};
+use windlass_table::{Columns, LoadedTable, to_f64};
 
 use crate::candidate::{Candidate, CandidateSpec, MethodName, ModelName};
 use crate::{Error, Result};
@@ -318,7 +318,7 @@ impl CompareConfig {
             return Err(Error::LargeSize { size, rows: least });
         }
         for &place in frame.roles.targets() {
-            let values = numbers(frame.batch.column(place));
+            let values = to_f64(frame.batch.column(place));
             for split in splits {
                 for size in &self.sizes {
                     let train = &split.train[..size.unwrap_or(split.train.len())];

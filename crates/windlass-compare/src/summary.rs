@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use windlass::Seed;
 use windlass_model::row_weights;
-use windlass_table::numbers;
+use windlass_table::to_f64;
 
 use crate::candidate::{Candidate, MethodName, ModelName};
 use crate::compare::Comparison;
@@ -255,7 +255,7 @@ impl Comparison<'_> {
     fn on_test_rows(&self, pairs: &[(&Run, &Run)]) -> Interval {
         let test = self.test_frame().unwrap_or(self.frame());
         let targets: Vec<_> =
-            test.roles.targets().iter().map(|&place| numbers(test.batch.column(place))).collect();
+            test.roles.targets().iter().map(|&place| to_f64(test.batch.column(place))).collect();
         // Weights were looked at when the rows were first evaluated.
         let weights = row_weights(test, &test.batch, Path::new("-")).unwrap_or_default();
         let squares = |run: &Run| -> Vec<f64> {

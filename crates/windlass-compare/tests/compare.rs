@@ -417,7 +417,7 @@ fn the_latest_rows_are_the_sample_in_time() {
     let backwards = format!("{head}\n{}\n", lines.join("\n"));
     let latest = |name: &str, text: &str| -> Vec<Vec<f64>> {
         let table = frame(&folder, name, text, &protocol.columns);
-        let days = windlass_table::numbers(table.batch.column_by_name("day").unwrap());
+        let days = windlass_table::to_f64(table.batch.column_by_name("day").unwrap());
         let splits = protocol.splits(&table, None).unwrap();
         splits.iter().map(|s| s.train[..10].iter().map(|&row| days.value(row)).collect()).collect()
     };

@@ -6,7 +6,7 @@ use arrow_array::RecordBatch;
 use ndarray::{Array2, Axis, concatenate};
 use windlass::regress::{AnchorRegression, Ridge};
 use windlass::{Dataset, Real as _, Seed};
-use windlass_table::{numbers, select};
+use windlass_table::{select, to_f64};
 use windlass_train::Epoch;
 
 use crate::config::{Kind, ModelConfig};
@@ -168,7 +168,7 @@ impl OofPredictions {
 pub(crate) fn check_sizes(rows: NamedTable<'_>) -> Result<()> {
     let NamedTable { table, path } = rows;
     for &index in table.roles.features().iter().chain(table.roles.targets()) {
-        let values = numbers(table.batch.column(index));
+        let values = to_f64(table.batch.column(index));
         let is_large = |value: Option<f64>| value.is_some_and(|value| value.abs() >= f32::LIMIT);
         if let Some(row) = values.iter().position(is_large) {
             let column = table.batch.schema().field(index).name().clone();

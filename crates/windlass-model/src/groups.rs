@@ -5,8 +5,8 @@ use std::sync::Arc;
 use arrow_array::{Array, RecordBatch};
 use windlass::{Anchors, Bins, Partition, Samples, Seed};
 use windlass_table::{
-    AdaConfig, AnchorSource, ClusterCount, Error as TableError, MethodConfig, is_numeric, numbers,
-    words,
+    AdaConfig, AnchorSource, ClusterCount, Error as TableError, MethodConfig, is_numeric, to_f64,
+    to_strings,
 };
 
 use crate::{Error, Result};
@@ -42,7 +42,7 @@ pub(crate) fn categories(
     column: &str,
     option: &'static str,
 ) -> Result<Partition> {
-    let words = words(rows.column(place(rows, column, option)?));
+    let words = to_strings(rows.column(place(rows, column, option)?));
     let words: Vec<Option<&str>> = words.iter().collect();
     Ok(Partition::of_categories(&words)?)
 }
@@ -58,12 +58,12 @@ fn bins(
         return Err(TableError::NotNumeric {
             column: column.to_owned(),
             option: "--anchors",
-            holds: windlass_table::in_words(values.data_type()),
+            holds: windlass_table::type_name(values.data_type()),
             example: String::new(),
         }
         .into());
     }
-    let values = numbers(values);
+    let values = to_f64(values);
     let present: Vec<f64> = values.iter().flatten().collect();
     let bins = find(&present, clusters.resolve(rows.num_rows() as u64))?;
     let missing = u32::try_from(bins.bins()).unwrap_or(u32::MAX);

@@ -13,7 +13,9 @@ use arrow_array::{Array, ArrayRef, RecordBatch, StringArray};
 use ndarray::{Array2, ArrayView2};
 use serde::{Deserialize, Serialize};
 use windlass::Real as _;
-use windlass_table::{Columns, LEVELS, LoadedTable, Role, in_words, is_numeric, numbers, words};
+use windlass_table::{
+    Columns, LoadedTable, MAX_LEVELS, Role, is_numeric, to_f64, to_strings, type_name,
+};
 
 use crate::{Error, Result};
 
@@ -149,16 +151,16 @@ pub fn row_weights(
         return Err(Error::MissingColumn { column, path: path() });
     };
     if !is_numeric(found.data_type()) {
-        let (holds, expected) = (in_words(found.data_type()), "numbers".to_owned());
+        let (holds, expected) = (type_name(found.data_type()), "numbers".to_owned());
         return Err(Error::OtherType { column, path: path(), holds, expected });
     }
-    Ok(Some(numbers(found).iter().map(|weight| weight.unwrap_or(0.0)).collect()))
+    Ok(Some(to_f64(found).iter().map(|weight| weight.unwrap_or(0.0)).collect()))
 }
 
 /// The levels of a column as text; whole numbers are spelled alike as integers and as floats.
 fn levels(column: &ArrayRef) -> StringArray {
     if !column.data_type().is_floating() {
-        return words(column);
+        return to_strings(column);
     }
     let spell = |value: f64| {
         if value.fract() == 0.0 && value.abs() < 1e15 {
@@ -167,7 +169,7 @@ fn levels(column: &ArrayRef) -> StringArray {
             value.to_string()
         }
     };
-    numbers(column).iter().map(|value| value.map(spell)).collect()
+    to_f64(column).iter().map(|value| value.map(spell)).collect()
 }
 
 impl Preprocessing {
@@ -184,7 +186,7 @@ impl Preprocessing {
         let weight = |row: usize| weights.as_ref().map_or(1.0, |weights| weights[row]);
         // Present values with their weights; rows of weight 0 are ignored.
         let weighted = |column: &ArrayRef| -> Vec<(f64, f64)> {
-            let values = numbers(column);
+            let values = to_f64(column);
             let present =
                 (0..values.len()).filter(|&row| values.is_valid(row) && weight(row) > 0.0);
             present.map(|row| (values.value(row), weight(row))).collect()
@@ -205,7 +207,7 @@ impl Preprocessing {
                         notes.push(format!("`{name}` varies too little or too much: left out"));
                     } else {
                         let fill = mean(&present);
-                        let indicator = numbers(column).null_count() > 0;
+                        let indicator = to_f64(column).null_count() > 0;
                         inputs.push(Input::Continuous { name, scale, fill, indicator });
                     }
                 }
@@ -223,13 +225,13 @@ impl Preprocessing {
                         notes.push(format!("`{name}` has no values: left out"));
                     } else if levels.len() < 2 {
                         notes.push(format!("`{name}` is the same in every row: left out"));
-                    } else if levels.len() > LEVELS && !requested {
+                    } else if levels.len() > MAX_LEVELS && !requested {
                         notes.push(format!(
-                            "`{name}` has more than {LEVELS} different values: left out \
+                            "`{name}` has more than {MAX_LEVELS} different values: left out \
                              (--categorical {name} keeps it)"
                         ));
                     } else {
-                        let holds = in_words(column.data_type());
+                        let holds = type_name(column.data_type());
                         inputs.push(Input::Categorical { name, levels, holds });
                     }
                 }
@@ -294,12 +296,12 @@ impl Preprocessing {
                         return Err(Error::OtherType {
                             column: name.clone(),
                             path: path.to_owned(),
-                            holds: in_words(column.data_type()),
+                            holds: type_name(column.data_type()),
                             expected: "numbers".into(),
                         });
                     }
                     let empty = !is_numeric(column.data_type());
-                    let values = (!empty).then(|| numbers(column));
+                    let values = (!empty).then(|| to_f64(column));
                     for row in 0..batch.num_rows() {
                         let value = values
                             .as_ref()
@@ -333,7 +335,7 @@ impl Preprocessing {
                         }
                     }
                     // A column of another type, such as 1 for true, would have unknown levels only.
-                    let other = in_words(column.data_type());
+                    let other = type_name(column.data_type());
                     if !known && other != *holds && column.logical_null_count() < column.len() {
                         let (column, path, expected) =
                             (name.clone(), path.to_owned(), holds.clone());
@@ -381,7 +383,7 @@ impl Preprocessing {
         let mut out = Array2::zeros((batch.num_rows(), self.targets.len()));
         for (mut out, target) in out.columns_mut().into_iter().zip(&self.targets) {
             let column = batch.column_by_name(&target.name).expect("a target of the table");
-            for (out, value) in out.iter_mut().zip(&numbers(column)) {
+            for (out, value) in out.iter_mut().zip(&to_f64(column)) {
                 *out = value.unwrap_or(f64::NAN);
             }
         }

@@ -6,7 +6,7 @@ use arrow_array::{Array, RecordBatch};
 use arrow_schema::DataType;
 use serde::{Deserialize, Serialize};
 use windlass::{Seed, Stream};
-use windlass_table::{Error as TableError, in_words, is_numeric, numbers, words};
+use windlass_table::{Error as TableError, is_numeric, to_f64, to_strings, type_name};
 
 use crate::{Error, Result};
 
@@ -168,17 +168,17 @@ fn time_order(rows: &RecordBatch, column: &str) -> Result<(Vec<usize>, Vec<usize
     }
     let mut order: Vec<usize> = (0..values.len()).collect();
     let same: Box<dyn Fn(usize, usize) -> bool> = if is_numeric(values.data_type()) {
-        let values = numbers(values);
+        let values = to_f64(values);
         order.sort_by(|&a, &b| values.value(a).total_cmp(&values.value(b)));
         Box::new(move |a, b| values.value(a) == values.value(b))
     } else {
-        let spelled = words(values);
+        let spelled = to_strings(values);
         let text = matches!(values.data_type(), DataType::Utf8 | DataType::LargeUtf8);
         let bad = |row: &usize| text && !is_time(spelled.value(*row), spelled.value(0));
         let odd = (0..spelled.len()).find(bad);
         if odd.is_some() || matches!(values.data_type(), DataType::Boolean) {
             let row = odd.unwrap_or(0);
-            let (holds, value) = (in_words(values.data_type()), spelled.value(row).to_owned());
+            let (holds, value) = (type_name(values.data_type()), spelled.value(row).to_owned());
             return Err(Error::NotSortable { column: column(), holds, row: row as u64, value });
         }
         // These spellings of dates and times sort chronologically.
@@ -197,7 +197,7 @@ fn time_order(rows: &RecordBatch, column: &str) -> Result<(Vec<usize>, Vec<usize
 /// The rows of every value of a column; missing values form a group.
 pub fn groups_of(rows: &RecordBatch, column: &str) -> Result<BTreeMap<Option<String>, Vec<usize>>> {
     let mut groups: BTreeMap<Option<String>, Vec<usize>> = BTreeMap::new();
-    for (row, word) in words(rows.column(index_of(rows, column)?)).iter().enumerate() {
+    for (row, word) in to_strings(rows.column(index_of(rows, column)?)).iter().enumerate() {
         groups.entry(word.map(str::to_owned)).or_default().push(row);
     }
     Ok(groups)

@@ -54,7 +54,7 @@ impl Watch for Kept<'_> {
 }
 
 fn frame(set: &DataSet, columns: &Columns) -> Result<LoadedTable> {
-    let table = Table::of(&set.load()?, Path::new(set.name))?;
+    let table = Table::from_batch(&set.load()?, Path::new(set.name))?;
     Ok(LoadedTable::load(&table, columns, false, DEFAULT_MEMORY, &())?)
 }
 

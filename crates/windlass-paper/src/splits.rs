@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rand_mt::Mt;
 use serde::{Deserialize, Serialize};
 use windlass_compare::{Common, Fold, Given};
-use windlass_table::{LoadedTable, numbers};
+use windlass_table::{LoadedTable, to_f64};
 
 use crate::{Error, Result};
 
@@ -165,7 +165,7 @@ fn numbered(frame: &LoadedTable, column: &str) -> Result<BTreeMap<i64, Vec<usize
         windlass_table::Error::NoSuchColumn { column: column.to_owned(), option, columns }
     })?;
     let mut groups: BTreeMap<i64, Vec<usize>> = BTreeMap::new();
-    for (row, number) in numbers(frame.batch.column(place)).iter().enumerate() {
+    for (row, number) in to_f64(frame.batch.column(place)).iter().enumerate() {
         #[expect(clippy::cast_possible_truncation, reason = "numbers of domains are whole")]
         groups.entry(number.unwrap_or(f64::NAN) as i64).or_default().push(row);
     }

@@ -232,7 +232,7 @@ fn parts_with_networks_are_checked() {
 fn rows_in_order_are_parted_by_their_numbers() {
     let rows = data::cosine(20, 0.1, false, 0);
     let columns = windlass_table::Columns { target: vec!["y".into()], ..Default::default() };
-    let table = windlass_table::Table::of(&rows, Path::new("rows")).unwrap();
+    let table = windlass_table::Table::from_batch(&rows, Path::new("rows")).unwrap();
     let memory = windlass_table::DEFAULT_MEMORY;
     let frame = windlass_table::LoadedTable::load(&table, &columns, false, memory, &()).unwrap();
     let in_order = |parts, seeds| PublishedSplits::InOrder { parts, column: None, seeds };

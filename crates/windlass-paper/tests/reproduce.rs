@@ -32,7 +32,7 @@ fn protocol(experiment: &str, part: &str) -> PartProtocol {
 }
 
 fn frame(rows: &RecordBatch, protocol: &PartProtocol) -> LoadedTable {
-    let table = Table::of(rows, Path::new("rows")).unwrap();
+    let table = Table::from_batch(rows, Path::new("rows")).unwrap();
     LoadedTable::load(&table, &protocol.comparison.columns, false, DEFAULT_MEMORY, &()).unwrap()
 }
 

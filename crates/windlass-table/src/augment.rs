@@ -1,48 +1,43 @@
 //! Augmentation of a table, block by block.
 //!
-//! ADA on groups needs one pass to see what the table holds, one or two to find groups and their means, and
-//! one for every copy. The other methods mix rows that stand anywhere, or measure all rows first, so they
-//! hold the moved columns in memory, or refuse to.
+//! ADA on groups reads the table once for the statistics of its columns, once or twice for groups
+//! and their means, and once for every copy. The other methods mix arbitrary rows, or use all of
+//! them, and hold the moved columns in memory.
 
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
-use arrow_schema::{DataType, Schema, SchemaRef};
-use serde::{Deserialize, Serialize};
+use arrow_schema::SchemaRef;
+use serde::Serialize;
 use windlass::Seed;
 
-use crate::categories::{Categories, can_name};
-use crate::column::{in_words, is_numeric};
-use crate::fitted::{BoundFitted, Fitted, OutputBatch};
-use crate::fitting::{FitDriver, PassAccumulator};
-use crate::identity::DuplicateCounter;
-use crate::profile::{Profile, ProfileAccumulator};
-use crate::roles::{Roles, find};
-use crate::rows::{Block, Rows};
-use crate::settings::{AnchorSource, AugmentConfig, MethodConfig};
-use crate::{Error, PlotSample, Result, RowIdSource, Sink, Table};
+use crate::column::range;
+use crate::fit::driver::FitDriver;
+use crate::fit::fitted::{BoundFitted, Fitted};
+use crate::fit::pass::PassAccumulator;
+use crate::generate::generated_block::GeneratedBlock;
+use crate::generate::groups::GroupSummary;
+use crate::generate::output_batch::{OutOfRange, OutputBatch};
+use crate::io::read::table::Table;
+use crate::io::write::sink::Sink;
+use crate::manifest::Manifest;
+use crate::plot_sample::PlotSample;
+use crate::progress::Watch;
+use crate::rows::block::{IdCollector, TableRows};
+use crate::schema::categories::Categories;
+use crate::schema::profile::{Profile, ProfileAccumulator};
+use crate::schema::roles::Roles;
+use crate::settings::AugmentConfig;
+use crate::{Error, Result};
 
-/// Hears how far the work has come, and may stop it.
-pub trait Watch: Sync {
-    /// The next pass begins.
-    fn stage(&self, _name: &str) {}
-
-    /// So many more rows were read; an error stops the work.
-    fn advance(&self, _rows: u64) -> Result<()> {
-        Ok(())
-    }
-}
-
-impl Watch for () {}
-
-/// Where the rows of an augmentation go.
+/// Receives the rows of an augmentation.
 pub trait Output {
-    /// Whether copies may come in any order, or a little of each in turn.
+    /// Whether copies may be written in any order, or interleaved.
     fn any_order(&self) -> bool {
         false
     }
 
-    /// Takes some rows of a copy; copy 0 are the originals.
+    /// Writes rows of a copy; copy 0 are the originals.
     fn write(&mut self, copy: usize, batch: RecordBatch) -> Result<()>;
 }
 
@@ -62,51 +57,24 @@ impl<F: FnMut(usize, RecordBatch) -> Result<()>> Output for F {
     }
 }
 
-/// How an output was made: enough to make it again from its input.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Manifest {
-    /// The version that made it.
-    pub version: String,
-    /// The fingerprint of the input.
-    pub fingerprint: String,
-    /// The rows of the input.
-    pub rows: u64,
-    /// Everything that decides which rows are made.
-    pub settings: AugmentConfig,
-    /// A hash of what was fitted, if not on this input.
-    #[serde(default)]
-    pub fitted: Option<String>,
-}
-
-impl Manifest {
-    /// The key in the metadata of a file.
-    pub const KEY: &'static str = "windlass";
-
-    /// Its text, in the metadata of a file or in a file of its own.
-    #[must_use]
-    pub fn to_json(&self) -> String {
-        serde_json::to_string_pretty(self).expect("numbers and words")
-    }
-}
-
-/// What was done, in numbers.
+/// Statistics of an augmentation.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Summary {
-    /// The method's name.
+    /// The name of the method.
     pub method: String,
-    /// Rows of the input.
+    /// Number of input rows.
     pub rows_in: u64,
-    /// Rows left out for want of a target.
+    /// Number of rows dropped because of a missing target.
     pub rows_dropped: u64,
-    /// Rows of the output.
+    /// Number of output rows.
     pub rows_out: u64,
     /// Columns by role.
     pub roles: Vec<(String, Vec<String>)>,
-    /// The groups with their sizes.
+    /// The groups.
     pub groups: Vec<GroupSummary>,
-    /// The smallest and the largest γ.
+    /// Minimum and maximum of γ.
     pub gamma: Option<(f64, f64)>,
-    /// Synthetic values beyond what was observed in their column, by column.
+    /// Synthetic values outside the observed range, by column.
     pub outside: Vec<OutOfRangeCount>,
     /// Whether such values were clipped.
     pub clipped: bool,
@@ -116,36 +84,25 @@ pub struct Summary {
     pub seed: u64,
 }
 
-/// One group.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct GroupSummary {
-    /// Its number, as in `windlass_group`.
-    pub group: usize,
-    /// What it is called, where groups have names.
-    pub name: Option<String>,
-    /// Its rows.
-    pub rows: u64,
-}
-
-/// Synthetic values beyond the observed range of a column.
+/// Synthetic values outside the observed range of a column.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct OutOfRangeCount {
     /// The column.
     pub column: String,
-    /// Values below its smallest; after clipping, those that were.
+    /// Number of values below the minimum, before clipping.
     pub below: u64,
-    /// Values above its largest.
+    /// Number of values above the maximum, before clipping.
     pub above: u64,
 }
 
-/// A table, looked at, and a method that was fitted: ready to be augmented.
+/// A table and a method that was fitted on it, or on another table with the same columns.
 #[derive(Debug)]
 pub struct Augmentation<'a> {
-    rows: Rows<'a>,
+    rows: TableRows<'a>,
     profile: Profile,
-    ready: BoundFitted,
-    /// A hash of what was fitted, if it was fitted before.
-    given: Option<String>,
+    bound: BoundFitted,
+    /// A hash of the fitted method, if it was fitted on another table.
+    prefitted: Option<String>,
 }
 
 impl<'a> Augmentation<'a> {
@@ -157,30 +114,30 @@ impl<'a> Augmentation<'a> {
         watch: &dyn Watch,
     ) -> Result<Self> {
         let schema = table.schema();
-        let mut fitting = FitDriver::new(Arc::clone(schema), settings, memory)
-            .map_err(|error| with_example(error, table))?;
-        let mut rows = Rows::new(table, fitting.selector()?);
-        let mut ids = Ids::new(settings, memory);
-        while let Some(task) = fitting.task() {
+        let mut driver = FitDriver::new(Arc::clone(schema), settings, memory)
+            .map_err(|error| table.with_example(error))?;
+        let mut rows = TableRows::new(table, driver.block_reader()?);
+        let mut ids = IdCollector::new(settings, memory);
+        while let Some(task) = driver.task() {
             watch.stage(task.name());
-            let mut part = PassAccumulator::in_order(&task, schema)?;
+            let mut accumulator = PassAccumulator::in_order(&task, schema)?;
             for block in rows.blocks() {
                 let block = block?;
                 watch.advance(block.rows() as u64)?;
-                part.add_block(&block)?;
+                accumulator.add_block(&block)?;
                 if let Some(ids) = &mut ids {
                     ids.add(&block)?;
                 }
             }
-            fitting.take(part).map_err(|error| at(error, table))?;
+            driver.take(accumulator).map_err(|error| with_path(error, table))?;
             if let Some(ids) = ids.take() {
-                ids.tell_apart(&mut rows)?;
+                rows.resolve_duplicates(ids)?;
             }
         }
-        let mut fitted = fitting.finish()?;
-        let profile = fitted.profile.take().expect("it was fitted here");
-        let ready = Arc::new(fitted).on(schema)?;
-        Ok(Self { rows, profile, ready, given: None })
+        let mut fitted = driver.finish()?;
+        let profile = fitted.profile.take().expect("fitted in this process");
+        let bound = Arc::new(fitted).bind(schema)?;
+        Ok(Self { rows, profile, bound, prefitted: None })
     }
 
     /// Reads the table and checks its values, for a method that was fitted before.
@@ -191,114 +148,115 @@ impl<'a> Augmentation<'a> {
         watch: &dyn Watch,
     ) -> Result<Self> {
         let schema = table.schema();
-        let given = Some(fitted.fingerprint());
-        let ready = fitted.on(schema)?;
-        let settings = ready.fitted.settings();
-        let mut rows = Rows::new(table, ready.selector.clone());
+        let prefitted = Some(fitted.fingerprint());
+        let bound = fitted.bind(schema)?;
+        let settings = bound.fitted.settings();
+        let mut rows = TableRows::new(table, bound.reader.clone());
         watch.stage("reading");
         let columns = schema.fields().len();
-        let mut look =
-            ProfileAccumulator::of_table(columns, Categories::default(), &settings.rows_by);
-        let mut ids = Ids::new(settings, memory);
+        let mut profile =
+            ProfileAccumulator::for_table(columns, Categories::default(), &settings.rows_by);
+        let mut ids = IdCollector::new(settings, memory);
         for block in rows.blocks() {
             let block = block?;
             watch.advance(block.rows() as u64)?;
-            look.add(&block, memory)?;
+            profile.add(&block, memory)?;
             if let Some(ids) = &mut ids {
                 ids.add(&block)?;
             }
         }
         if let Some(ids) = ids {
-            ids.tell_apart(&mut rows)?;
+            rows.resolve_duplicates(ids)?;
         }
-        let profile = look.finish(schema).0;
+        let profile = profile.finish(schema).0;
         if profile.kept == 0 {
             return Err(Error::NoTargets { path: table.path().to_owned() });
         }
-        ready.fitted.roles.check_values(schema, &profile)?;
-        Ok(Self { rows, profile, ready, given })
+        bound.fitted.roles.check_values(schema, &profile)?;
+        Ok(Self { rows, profile, bound, prefitted })
     }
 
     /// The columns of the output.
     #[must_use]
     pub fn schema(&self) -> &SchemaRef {
-        self.ready.schema()
+        self.bound.schema()
     }
 
-    /// What the table was found to hold.
+    /// Statistics of the table.
     #[must_use]
     pub fn profile(&self) -> &Profile {
         &self.profile
     }
 
-    /// What became of its columns.
+    /// The roles of the columns.
     #[must_use]
     pub fn roles(&self) -> &Roles {
-        &self.ready.fitted.roles
+        &self.bound.fitted.roles
     }
 
     /// The fitted method.
     #[must_use]
     pub fn fitted(&self) -> &Fitted {
-        &self.ready.fitted
-    }
-
-    pub(crate) fn rows(&self) -> &Rows<'a> {
-        &self.rows
+        &self.bound.fitted
     }
 
     pub(crate) fn copies(&self) -> usize {
         self.fitted().settings().copies
     }
 
-    /// How the output is made.
+    /// An empty sample for a plot, with the feature that correlates best with the first target.
+    pub fn plot_sample(&self) -> Result<PlotSample> {
+        PlotSample::new(&self.rows, self.roles(), self.profile.kept, self.copies())
+    }
+
+    /// The manifest of the output.
     #[must_use]
     pub fn manifest(&self) -> Manifest {
         Manifest {
             fingerprint: self.profile.fingerprint.clone(),
             rows: self.profile.rows,
-            fitted: self.given.clone(),
+            fitted: self.prefitted.clone(),
             ..self.fitted().manifest()
         }
     }
 
-    /// The groups, if the method has any.
+    /// The groups; empty if the method has none.
     #[must_use]
     pub fn groups(&self) -> Vec<GroupSummary> {
         self.fitted().groups()
     }
 
-    /// Makes the output, a batch at a time: first the rows themselves, then copy after copy, unless the
-    /// output takes them in any order.
+    /// Writes the output batch by batch: the originals, then copy after copy, unless the output
+    /// accepts any order.
     ///
-    /// A [`PlotSample`] gathers rows for a picture on the way.
+    /// `sample` collects rows for a plot.
     pub fn write(
         &self,
         watch: &dyn Watch,
-        mut sketch: Option<&mut PlotSample>,
+        mut sample: Option<&mut PlotSample>,
         output: &mut impl Output,
     ) -> Result<Summary> {
-        /// Copies that are made of a block while it is at hand.
-        const TOGETHER: usize = 8;
+        /// Copies that are generated from a block before the next block is read.
+        const INTERLEAVED_COPIES: usize = 8;
         let mut tally = Tally::new(self.roles().moved().len());
-        let maker = &self.fitted().maker;
-        let together = if output.any_order() && maker.is_small() { TOGETHER } else { 1 };
+        let generator = &self.fitted().generator;
+        let interleaved = output.any_order() && generator.is_streaming();
         watch.stage("writing");
-        let copies: Vec<usize> = self.ready.copies().collect();
-        for copies in copies.chunks(together) {
+        let copies: Vec<usize> = self.bound.copies().collect();
+        for copies in copies.chunks(if interleaved { INTERLEAVED_COPIES } else { 1 }) {
             let seed = Seed(self.fitted().settings().seed);
-            let made = copies.iter().map(|&copy| maker.copy(copy, seed));
-            let made = made.collect::<Result<Vec<_>>>()?;
+            let generators = copies.iter().map(|&copy| generator.copy(copy, seed));
+            let generators = generators.collect::<Result<Vec<_>>>()?;
             for block in self.rows.blocks() {
                 let block = block?;
-                let labels = maker.label(&block)?;
-                for (&copy, made) in copies.iter().zip(&made) {
+                let labels = generator.label(&block)?;
+                for (&copy, generator) in copies.iter().zip(&generators) {
                     watch.advance(block.rows() as u64)?;
-                    let made = made.block(&block, labels.as_ref())?;
-                    let rows = self.ready.block(copy, &block, &made)?;
-                    tally.add(&rows, made.gammas());
-                    if let Some(sketch) = &mut sketch {
-                        sketch.add(copy, &rows.batch, made.groups().as_deref());
+                    let generated = generator.block(&block, &labels)?;
+                    let rows = self.bound.output.batch(copy, &block, generated.as_ref())?;
+                    tally.add(&rows, generated.as_ref());
+                    if let Some(sample) = &mut sample {
+                        sample.add(copy, &rows.batch, generated.groups().as_deref());
                     }
                     output.write(copy, rows.batch)?;
                 }
@@ -309,11 +267,11 @@ impl<'a> Augmentation<'a> {
 
     fn summary(&self, tally: &Tally) -> Summary {
         let fields = self.rows.table.schema().fields();
-        let (roles_of, settings) = (self.roles(), self.fitted().settings());
-        let outside = roles_of.moved().into_iter().zip(&tally.outside);
-        let outside = outside.filter(|(_, (below, above))| below + above > 0);
+        let settings = self.fitted().settings();
+        let outside = self.roles().moved().into_iter().zip(&tally.out_of_range);
+        let outside = outside.filter(|(_, outside)| outside.below + outside.above > 0);
         let mut roles: Vec<(String, Vec<String>)> = vec![];
-        for (field, role) in fields.iter().zip(&roles_of.roles) {
+        for (field, role) in fields.iter().zip(&self.roles().roles) {
             match roles.iter_mut().find(|(name, _)| name == role.name()) {
                 Some((_, columns)) => columns.push(field.name().clone()),
                 None => roles.push((role.name().into(), vec![field.name().clone()])),
@@ -328,7 +286,7 @@ impl<'a> Augmentation<'a> {
             groups: self.groups(),
             gamma: tally.gamma,
             outside: outside
-                .map(|(place, &(below, above))| OutOfRangeCount {
+                .map(|(place, &OutOfRange { below, above })| OutOfRangeCount {
                     column: fields[place].name().clone(),
                     below,
                     above,
@@ -341,145 +299,36 @@ impl<'a> Augmentation<'a> {
     }
 }
 
-/// What the rows of a table go by, gathered where it must tell them apart.
-struct Ids {
-    all: Vec<u64>,
-    key: Option<String>,
-    memory: u64,
-}
-
-impl Ids {
-    fn new(settings: &AugmentConfig, memory: u64) -> Option<Self> {
-        let key = match &settings.rows_by {
-            RowIdSource::Number => return None,
-            RowIdSource::Column(column) => Some(column.clone()),
-            RowIdSource::Content => None,
-        };
-        settings.draws_for_rows().then_some(Self { all: vec![], key, memory })
-    }
-
-    fn add(&mut self, block: &Block) -> Result<()> {
-        self.all.extend((0..block.rows()).map(|row| block.id(row)));
-        let needs = self.all.len() as u64 * 32;
-        if needs > self.memory {
-            let what = "telling rows apart by what they hold";
-            return Err(Error::NeedsMemory { what, needs, memory: self.memory });
-        }
-        Ok(())
-    }
-
-    /// Counts equal rows from here on; two rows with one key are refused.
-    fn tell_apart(self, rows: &mut Rows<'_>) -> Result<()> {
-        let twins = DuplicateCounter::among(self.all);
-        match (self.key, twins.any()) {
-            (None, _) => rows.count(twins),
-            (Some(_), None) => {}
-            (Some(column), Some(id)) => {
-                for block in rows.blocks() {
-                    let block = block?;
-                    if let Some(row) = (0..block.rows()).find(|&row| block.id(row) == id) {
-                        return Err(Error::SameKey { column, key: block.name(row) });
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Names the table in an error that does not know its name.
-fn at(error: Error, table: &Table) -> Error {
+/// Adds the path to an error of the driver, which has none.
+fn with_path(error: Error, table: &Table) -> Error {
     match error {
         Error::NoTargets { .. } => Error::NoTargets { path: table.path().to_owned() },
         other => other,
     }
 }
 
-/// What was written so far.
+/// Statistics of the rows written so far.
 struct Tally {
     rows: u64,
-    /// Values below and above the observed range, for every moved column.
-    outside: Vec<(u64, u64)>,
+    /// One per moved column.
+    out_of_range: Vec<OutOfRange>,
     gamma: Option<(f64, f64)>,
 }
 
 impl Tally {
     fn new(moved: usize) -> Self {
-        Self { rows: 0, outside: vec![(0, 0); moved], gamma: None }
+        Self { rows: 0, out_of_range: vec![OutOfRange::default(); moved], gamma: None }
     }
 
-    fn add(&mut self, made: &OutputBatch, gammas: Option<(f64, f64)>) {
-        self.rows += made.batch.num_rows() as u64;
-        for (all, more) in self.outside.iter_mut().zip(&made.outside) {
-            *all = (all.0 + more.0, all.1 + more.1);
+    fn add(&mut self, rows: &OutputBatch, generated: &dyn GeneratedBlock) {
+        self.rows += rows.batch.num_rows() as u64;
+        for (all, more) in self.out_of_range.iter_mut().zip(&rows.out_of_range) {
+            all.below += more.below;
+            all.above += more.above;
         }
-        if let Some((low, high)) = gammas {
+        if let Some((low, high)) = generated.gammas().and_then(|gammas| range(&gammas)) {
             let (least, most) = self.gamma.unwrap_or((low, high));
             self.gamma = Some((least.min(low), most.max(high)));
         }
     }
-}
-
-/// Columns that name groups, and the options that name them.
-pub(crate) fn named_columns(
-    schema: &Schema,
-    method: &MethodConfig,
-) -> Result<Vec<(usize, &'static str)>> {
-    let MethodConfig::Ada(ada) = method else { return Ok(vec![]) };
-    let mut named = vec![];
-    let mut name = |column: &String, option| {
-        let place = find(schema, column, option)?;
-        let data_type = schema.field(place).data_type();
-        if !can_name(data_type) {
-            let (column, holds) = (column.clone(), in_words(data_type));
-            return Err(Error::NotCategories { column, option, holds });
-        }
-        named.push((place, option));
-        Ok(())
-    };
-    if let Some(within) = &ada.within {
-        name(within, "--within")?;
-    }
-    match &ada.anchors {
-        AnchorSource::Column(column) => name(column, "--anchors")?,
-        AnchorSource::Bins(column) | AnchorSource::Quantiles(column) => {
-            let place = find(schema, column, "--anchors")?;
-            let data_type = schema.field(place).data_type();
-            if !is_numeric(data_type) {
-                return Err(Error::NotNumeric {
-                    column: column.clone(),
-                    option: "--anchors",
-                    holds: in_words(data_type),
-                    example: String::new(),
-                });
-            }
-        }
-        AnchorSource::Matrix(_) if ada.within.is_some() => {
-            return Err(Error::DoesNotApply { option: "--within", to: "an anchor matrix" });
-        }
-        AnchorSource::KMeans | AnchorSource::Matrix(_) => {}
-    }
-    Ok(named)
-}
-
-/// Says which value of a column is not a number, if it is text.
-pub(crate) fn with_example(mut error: Error, table: &Table) -> Error {
-    if let Error::NotNumeric { column, example, .. } = &mut error
-        && let Ok(place) = table.schema().index_of(column)
-    {
-        let mut row = 0;
-        for batch in table.blocks() {
-            let Ok(batch) = batch else { break };
-            let words = arrow_cast::cast(batch.column(place), &DataType::LargeUtf8);
-            let Ok(words) = words else { break };
-            let words = arrow_array::cast::AsArray::as_string::<i64>(&words);
-            let no_number = |word: &str| word.trim().parse::<f64>().is_err();
-            if let Some(found) = words.iter().position(|word| word.is_some_and(no_number)) {
-                *example = format!(" (`{}` in row {})", words.value(found), row + found);
-                break;
-            }
-            row += batch.num_rows();
-        }
-    }
-    error
 }

@@ -1,24 +1,45 @@
-//! Numbers in and out of columns of any numeric type.
+//! Columns and their values: types, conversion from and to `f64`, selection of rows.
 
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    ArrowPrimitiveType, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
-    UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+    Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
+    UInt32Type, UInt64Type,
 };
-use arrow_array::{Array, ArrayRef, Float64Array, PrimitiveArray, RecordBatch};
-use arrow_schema::DataType;
+use arrow_array::{Array, ArrayRef, Float64Array, RecordBatch, UInt64Array};
+use arrow_schema::{DataType, Schema};
+use arrow_select::take::take_record_batch;
+use ndarray::{Array2, ArrayView2};
 
-/// Whether a column can be moved at all.
+use crate::{Error, Result};
+
+/// Whether values of a type can be moved.
 #[must_use]
 pub fn is_numeric(data_type: &DataType) -> bool {
     data_type.is_numeric()
 }
 
-/// A type in words.
+/// Whether values of a type can name groups or rows.
+pub(crate) fn is_discrete(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Dictionary(_, values) => is_discrete(values),
+        DataType::Boolean
+        | DataType::Utf8
+        | DataType::LargeUtf8
+        | DataType::Utf8View
+        | DataType::Date32
+        | DataType::Date64
+        | DataType::Timestamp(..)
+        | DataType::Time32(_)
+        | DataType::Time64(_) => true,
+        other => other.is_integer(),
+    }
+}
+
+/// The name of a type for users, such as "text" or "integers".
 #[must_use]
-pub fn in_words(data_type: &DataType) -> String {
+pub fn type_name(data_type: &DataType) -> String {
     match data_type {
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => "text".into(),
         DataType::Boolean => "booleans".into(),
@@ -31,12 +52,21 @@ pub fn in_words(data_type: &DataType) -> String {
     }
 }
 
-/// The numbers of a column; NaN becomes a missing value.
+/// The index of the column that an option names.
+pub(crate) fn find_column(schema: &Schema, column: &str, option: &'static str) -> Result<usize> {
+    schema.index_of(column).map_err(|_| Error::NoSuchColumn {
+        column: column.to_owned(),
+        option,
+        columns: schema.fields().iter().map(|field| field.name().clone()).collect(),
+    })
+}
+
+/// The values of a numeric column as `f64`; NaN becomes a missing value.
 #[must_use]
-pub fn numbers(column: &ArrayRef) -> Float64Array {
+pub fn to_f64(column: &ArrayRef) -> Float64Array {
     let floats = to_floats(column);
     let floats = floats.as_primitive::<Float64Type>();
-    // Without a way out in the middle the loop is one of vectors.
+    // Without an early exit inside a chunk the loop is vectorized.
     let has_nan = |values: &[f64]| values.iter().fold(false, |any, value| any | value.is_nan());
     if !floats.values().chunks(1 << 10).any(has_nan) {
         return floats.clone();
@@ -44,7 +74,8 @@ pub fn numbers(column: &ArrayRef) -> Float64Array {
     floats.iter().map(|value| value.filter(|value| !value.is_nan())).collect()
 }
 
-/// A numeric column as floats. The usual types are converted here: `arrow_cast` is compiled for size, not for speed.
+/// A numeric column as floats. The usual types are converted here, because `arrow_cast` is compiled
+/// for size, not for speed.
 #[expect(clippy::cast_lossless, reason = "not in all of the types")]
 fn to_floats(column: &ArrayRef) -> ArrayRef {
     macro_rules! floats {
@@ -67,13 +98,13 @@ fn to_floats(column: &ArrayRef) -> ArrayRef {
     }
 }
 
-/// The smallest and the largest number that is there; NaN counts as missing.
+/// The smallest and the largest value; NaN counts as missing.
 pub(crate) fn range(column: &Float64Array) -> Option<(f64, f64)> {
-    /// Ranges that are kept side by side, so that the loop is one of vectors.
+    /// Independent ranges, so that the loop is vectorized.
     const LANES: usize = 8;
     let (mut low, mut high) = ([f64::INFINITY; LANES], [f64::NEG_INFINITY; LANES]);
     let mut widen = |lane: usize, value: f64| {
-        // Comparisons with NaN are false: it changes nothing.
+        // Comparisons with NaN are false, so it changes nothing.
         low[lane] = if value < low[lane] { value } else { low[lane] };
         high[lane] = if value > high[lane] { value } else { high[lane] };
     };
@@ -95,7 +126,7 @@ pub(crate) fn range(column: &Float64Array) -> Option<(f64, f64)> {
     (low <= high).then_some((low, high))
 }
 
-/// Moved numbers as a column of a type, rounded where it has no fractions.
+/// Moved values as a column of a type; rounded for integers, and clamped to the range of the type.
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -104,10 +135,7 @@ pub(crate) fn range(column: &Float64Array) -> Option<(f64, f64)> {
 pub(crate) fn to_type(values: Float64Array, data_type: &DataType) -> ArrayRef {
     macro_rules! integers {
         ($type:ty) => {
-            Arc::new(rounded::<$type>(&values, |value| {
-                // `as` keeps to the ends of the type's range.
-                value as <$type as ArrowPrimitiveType>::Native
-            }))
+            Arc::new(values.unary::<_, $type>(|value| value.round() as _))
         };
     }
     match data_type {
@@ -120,19 +148,19 @@ pub(crate) fn to_type(values: Float64Array, data_type: &DataType) -> ArrayRef {
         DataType::UInt16 => integers!(UInt16Type),
         DataType::UInt32 => integers!(UInt32Type),
         DataType::UInt64 => integers!(UInt64Type),
-        // Smaller floats and decimals keep to the ends of their range, as integers do.
+        // Smaller floats and decimals saturate too.
         _ => {
-            let most = largest(data_type);
-            let kept: Float64Array = values.unary(|value: f64| value.clamp(-most, most));
+            let limit = largest(data_type);
+            let clamped: Float64Array = values.unary(|value: f64| value.clamp(-limit, limit));
             if data_type == &DataType::Float32 {
-                return Arc::new(kept.unary::<_, Float32Type>(|value: f64| value as f32));
+                return Arc::new(clamped.unary::<_, Float32Type>(|value: f64| value as f32));
             }
-            arrow_cast::cast(&kept, data_type).expect("a numeric type")
+            arrow_cast::cast(&clamped, data_type).expect("a numeric type")
         }
     }
 }
 
-/// The largest number that a type of fractions holds.
+/// The largest value of a float or decimal type.
 fn largest(data_type: &DataType) -> f64 {
     match data_type {
         DataType::Float16 => 65504.0,
@@ -141,7 +169,7 @@ fn largest(data_type: &DataType) -> f64 {
         | DataType::Decimal64(precision, scale)
         | DataType::Decimal128(precision, scale)
         | DataType::Decimal256(precision, scale) => {
-            // A little less, because the power of ten may have been rounded up.
+            // Slightly less, because the power of ten may have been rounded up.
             let digits = 10_f64.powi((*precision).into()) * (1.0 - f64::EPSILON) - 1.0;
             digits / 10_f64.powi((*scale).into())
         }
@@ -149,15 +177,8 @@ fn largest(data_type: &DataType) -> f64 {
     }
 }
 
-fn rounded<T: ArrowPrimitiveType>(
-    values: &Float64Array,
-    convert: impl Fn(f64) -> T::Native,
-) -> PrimitiveArray<T> {
-    values.unary(|value| convert(value.round()))
-}
-
-/// NaN stays NaN; and where a column cannot be null, NaN stands for what is missing.
-pub(crate) fn keep_nans(moved: ArrayRef, original: &ArrayRef, nullable: bool) -> ArrayRef {
+/// Puts NaN in place of null if the original was NaN, or if the column cannot be null.
+pub(crate) fn restore_nans(moved: ArrayRef, original: &ArrayRef, nullable: bool) -> ArrayRef {
     if moved.null_count() == 0
         || !original.data_type().is_floating()
         || !moved.data_type().is_floating()
@@ -168,21 +189,99 @@ pub(crate) fn keep_nans(moved: ArrayRef, original: &ArrayRef, nullable: bool) ->
     let (values, from) = (wide(&moved), wide(original));
     let (values, from) = (values.as_primitive::<Float64Type>(), from.as_primitive::<Float64Type>());
     let was_nan = |row: usize| from.is_valid(row) && from.value(row).is_nan();
-    let kept = (0..values.len()).map(|row| match values.is_null(row) {
+    let restored = (0..values.len()).map(|row| match values.is_null(row) {
         true if !nullable || was_nan(row) => Some(f64::NAN),
         true => None,
         false => Some(values.value(row)),
     });
-    let kept: ArrayRef = Arc::new(kept.collect::<Float64Array>());
-    arrow_cast::cast(&kept, moved.data_type()).expect("floats")
+    let restored: ArrayRef = Arc::new(restored.collect::<Float64Array>());
+    arrow_cast::cast(&restored, moved.data_type()).expect("floats")
 }
 
-/// The bytes that the values of a block take. Columns of a file may share one buffer, which is not counted once
-/// for each.
-pub(crate) fn bytes_of(batch: &RecordBatch) -> u64 {
-    let of = |column: &ArrayRef| {
+/// The memory that the values of a batch take. A buffer that columns share is not counted for each.
+pub(crate) fn memory_size(batch: &RecordBatch) -> u64 {
+    let size = |column: &ArrayRef| {
         let data = column.to_data();
         data.get_slice_memory_size().unwrap_or_else(|_| data.get_array_memory_size()) as u64
     };
-    batch.columns().iter().map(of).sum()
+    batch.columns().iter().map(size).sum()
+}
+
+/// The values of some columns as a row-major matrix; missing values are NaN.
+pub(crate) fn matrix(batch: &RecordBatch, columns: &[usize]) -> Array2<f64> {
+    /// Rows that stay in the cache until the last column is written.
+    const TILE: usize = 128;
+    let columns: Vec<Float64Array> =
+        columns.iter().map(|&column| to_f64(batch.column(column))).collect();
+    let mut all = Vec::with_capacity(batch.num_rows() * columns.len());
+    for first in (0..batch.num_rows()).step_by(TILE) {
+        let rows = TILE.min(batch.num_rows() - first);
+        let start = all.len();
+        all.resize(start + rows * columns.len(), f64::NAN);
+        let tile = &mut all[start..];
+        for (place, column) in columns.iter().enumerate() {
+            let values = &column.values()[first..first + rows];
+            let out = tile[place..].iter_mut().step_by(columns.len());
+            match column.nulls().filter(|nulls| nulls.null_count() > 0) {
+                None => out.zip(values).for_each(|(out, &value)| *out = value),
+                Some(nulls) => {
+                    for (row, (out, &value)) in out.zip(values).enumerate() {
+                        if nulls.is_valid(first + row) {
+                            *out = value;
+                        }
+                    }
+                }
+            }
+        }
+    }
+    Array2::from_shape_vec((batch.num_rows(), columns.len()), all).expect("rows × columns values")
+}
+
+/// The weight of every row, if there is a weight column.
+pub(crate) fn row_weights(batch: &RecordBatch, weight: Option<usize>) -> Option<Vec<f64>> {
+    weight.map(|column| to_f64(batch.column(column)).values().to_vec())
+}
+
+/// The rows with these indices, in this order.
+///
+/// # Panics
+///
+/// If there is no such row.
+#[must_use]
+pub fn select(batch: &RecordBatch, rows: &[usize]) -> RecordBatch {
+    let rows = UInt64Array::from_iter_values(rows.iter().map(|&row| row as u64));
+    take_record_batch(batch, &rows).expect("rows of the batch")
+}
+
+/// The values of a column without those that are missing.
+pub(crate) struct PresentValues {
+    values: Float64Array,
+    /// The rows that have a value, if some have none.
+    pub(crate) rows: Option<Vec<usize>>,
+}
+
+impl PresentValues {
+    pub(crate) fn new(column: &Float64Array) -> Self {
+        match column.nulls().filter(|nulls| nulls.null_count() > 0) {
+            None => Self { values: column.clone(), rows: None },
+            Some(nulls) => {
+                let rows: Vec<usize> = nulls.valid_indices().collect();
+                let values = rows.iter().map(|&row| column.value(row)).collect::<Vec<_>>();
+                Self { values: values.into(), rows: Some(rows) }
+            }
+        }
+    }
+
+    pub(crate) fn view(&self) -> ArrayView2<'_, f64> {
+        let values = self.values.values();
+        ArrayView2::from_shape((values.len(), 1), values).expect("one column")
+    }
+
+    /// The items of the rows that have a value.
+    pub(crate) fn select<'a, T: Copy>(&self, all: &'a [T]) -> std::borrow::Cow<'a, [T]> {
+        match &self.rows {
+            None => all.into(),
+            Some(rows) => rows.iter().map(|&row| all[row]).collect(),
+        }
+    }
 }

@@ -313,6 +313,10 @@ impl Error {
         }
     }
 
+    pub(crate) fn bad_part(why: impl ToString) -> Self {
+        Self::BadPart { why: why.to_string() }
+    }
+
     pub(crate) fn damaged(path: &Path) -> impl Fn(String) -> Self {
         move |why| Self::Damaged { path: path.to_owned(), why }
     }

@@ -1,96 +1,97 @@
-//! What a table holds, and what augmenting it would do.
+//! A report on a table and what augmenting it would do.
 
 use serde::Serialize;
 
-use crate::augment::{GroupSummary, Watch};
-use crate::categories::can_name;
-use crate::column::in_words;
-use crate::profile::Profile;
-use crate::roles::{RequestedRoles, Role};
-use crate::rows::Rows;
+use crate::augment::Augmentation;
+use crate::column::{is_discrete, type_name};
+use crate::generate::groups::GroupSummary;
+use crate::io::read::table::Table;
+use crate::progress::Watch;
+use crate::rows::block::TableRows;
+use crate::schema::profile::Profile;
+use crate::schema::roles::{RequestedRoles, Role, Roles};
 use crate::settings::AugmentConfig;
-use crate::{Augmentation, Error, Result, Table};
+use crate::{Error, Result};
 
-/// One column.
+/// A column of an [`Inspection`].
 #[derive(Debug, Clone, Serialize)]
 pub struct ColumnReport {
     /// Its name.
     pub name: String,
-    /// What it holds.
+    /// The type of its values.
     pub holds: String,
-    /// What becomes of it in a synthetic row.
+    /// The role.
     pub role: &'static str,
-    /// Why.
+    /// The reason for the role.
     pub reason: String,
-    /// Missing values.
+    /// Number of missing values.
     pub missing: u64,
-    /// The smallest and the largest number.
+    /// Minimum and maximum.
     pub range: Option<(f64, f64)>,
-    /// Distinct values, if few.
+    /// Number of distinct values, if few.
     pub levels: Option<usize>,
-    /// Something to think about.
+    /// A remark.
     pub note: Option<String>,
 }
 
-/// A table, looked at.
+/// A report on a table.
 #[derive(Debug, Serialize)]
 pub struct Inspection {
-    /// Its rows.
+    /// Number of rows.
     pub rows: u64,
     /// Its columns.
     pub columns: Vec<ColumnReport>,
-    /// Columns that could say which rows belong together.
+    /// Columns that could name groups.
     pub suggested_anchors: Vec<String>,
-    /// The synthetic rows that augment would make.
+    /// Number of synthetic rows that augment would generate.
     pub made: u64,
-    /// The groups that augment would use; none where no target was given, or the method has no groups.
+    /// The groups that augment would use; empty without a target, or if the method has none.
     pub groups: Vec<GroupSummary>,
-    /// Why augment would refuse the table, in words.
+    /// The message of [`refusal`](Self::refusal).
     pub refused: Option<String>,
-    /// Why augment would refuse the table.
+    /// The error that augment would return.
     #[serde(skip)]
     pub refusal: Option<Error>,
 }
 
 impl Inspection {
-    /// Looks at a table with the settings that augment would have; without a target, at its columns only.
-    pub fn of(
+    /// Inspects a table with the settings of augment; without a target only its columns.
+    pub fn new(
         table: &Table,
         settings: &AugmentConfig,
         memory: u64,
         watch: &dyn Watch,
     ) -> Result<Self> {
-        let schema = table.schema();
-        let mut fitted = None;
-        let mut refusal = None;
-        if !settings.columns.target.is_empty() {
-            match Augmentation::fit(table, settings, memory, watch) {
-                Ok(augmentation) => fitted = Some(augmentation),
-                Err(Error::Interrupted) => return Err(Error::Interrupted),
-                Err(error) => refusal = Some(error),
+        let fit = || Augmentation::fit(table, settings, memory, watch);
+        let refusal = match (!settings.columns.target.is_empty()).then(fit) {
+            Some(Ok(fitted)) => {
+                let mut inspection = Self::from_profile(table, fitted.roles(), fitted.profile());
+                inspection.made = fitted.profile().kept.saturating_mul(fitted.copies() as u64);
+                inspection.groups = fitted.groups();
+                return Ok(inspection);
             }
-        }
-        // What augment refuses can still be looked at.
-        let looked_at = if fitted.is_some() {
-            None
-        } else {
-            let asked = RequestedRoles::new(schema, &settings.columns, &[])?;
-            watch.stage("reading");
-            let profile = Profile::of(&Rows::all(table), memory, watch)?;
-            Some((asked.settle(schema, |place| profile.columns[place].few), profile))
+            Some(Err(Error::Interrupted)) => return Err(Error::Interrupted),
+            Some(Err(error)) => Some(error),
+            None => None,
         };
-        let (roles, profile) = match (&fitted, &looked_at) {
-            (Some(fitted), _) => (fitted.roles(), fitted.profile()),
-            (None, Some((roles, profile))) => (roles, profile),
-            (None, None) => unreachable!("looked at if not fitted"),
-        };
+        let schema = table.schema();
+        let requested = RequestedRoles::new(schema, &settings.columns)?;
+        watch.stage("reading");
+        let profile = Profile::read(&TableRows::finite(table, vec![]), memory, watch)?;
+        let roles = requested.infer(schema, |place| profile.columns[place].distinct_integers);
+        let refused = refusal.as_ref().map(ToString::to_string);
+        Ok(Self { refused, refusal, ..Self::from_profile(table, &roles, &profile) })
+    }
+
+    fn from_profile(table: &Table, roles: &Roles, profile: &Profile) -> Self {
+        let schema = table.schema();
         let report = |place: usize| {
             let (field, column) = (schema.field(place), &profile.columns[place]);
             let role = roles.roles[place];
             let id = role == Role::Continuous && column.counts_rows;
             ColumnReport {
                 name: field.name().clone(),
-                holds: in_words(field.data_type()),
+                holds: type_name(field.data_type()),
                 role: role.name(),
                 reason: roles.reasons[place].clone(),
                 missing: column.missing,
@@ -101,22 +102,23 @@ impl Inspection {
         };
         let columns: Vec<ColumnReport> = (0..schema.fields().len()).map(report).collect();
         let suggested = |&place: &usize| {
-            let kept = matches!(roles.roles[place], Role::Categorical | Role::Carried);
-            // Groups of fewer than 5 rows have means that say little.
+            let copied = matches!(roles.roles[place], Role::Categorical | Role::Carried);
+            // The mean of fewer than 5 rows is too noisy.
             let levels = profile.columns[place].levels.unwrap_or(0) as u64;
             let enough = levels > 1 && levels * 5 <= profile.kept;
-            kept && enough && can_name(schema.field(place).data_type())
+            copied && enough && is_discrete(schema.field(place).data_type())
         };
         let suggested_anchors = (0..columns.len()).filter(suggested);
         let suggested_anchors =
             suggested_anchors.map(|place| columns[place].name.clone()).collect();
-        let made = match &fitted {
-            Some(fitted) => profile.kept.saturating_mul(fitted.copies() as u64),
-            None => 0,
-        };
-        let groups = fitted.as_ref().map(Augmentation::groups).unwrap_or_default();
-        let rows = profile.rows;
-        let refused = refusal.as_ref().map(ToString::to_string);
-        Ok(Self { rows, columns, suggested_anchors, made, groups, refused, refusal })
+        Self {
+            rows: profile.rows,
+            columns,
+            suggested_anchors,
+            made: 0,
+            groups: vec![],
+            refused: None,
+            refusal: None,
+        }
     }
 }

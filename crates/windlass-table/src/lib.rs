@@ -16,50 +16,49 @@
 //! # Ok::<(), windlass_table::Error>(())
 //! ```
 //!
-//! A [`Table`] is read in blocks, as often as needed; [`Augmentation`] looks at it, infers what each column
-//! is ([`Role`]), fits the method and makes the rows; a [`Sink`] writes them, whole or not at all.
+//! A [`Table`] is read in blocks, several times; [`Augmentation`] profiles it, infers the [`Role`]
+//! of each column, fits the method and generates rows; a [`Sink`] writes them atomically.
+//!
+//! The modules follow the data: `io::read` → `rows` → `schema` → `fit` → `generate` → `io::write`.
 
-mod ahead;
 mod augment;
-mod categories;
 mod column;
 mod error;
-mod fitted;
-mod fitting;
-mod format;
-mod frame;
-mod groups;
-mod identity;
+mod fit;
+mod generate;
 mod inspect;
-mod maker;
-mod mixed;
-mod profile;
-mod provenance;
-mod roles;
+mod io;
+mod loaded_table;
+mod manifest;
+mod plot_sample;
+mod progress;
 mod rows;
+mod schema;
 mod settings;
-mod sink;
-mod sketch;
-mod source;
+mod text;
 mod verify;
 
-pub use augment::{Augmentation, GroupSummary, Manifest, OutOfRangeCount, Output, Summary, Watch};
-pub use column::{in_words, is_numeric, numbers};
+pub use augment::{Augmentation, OutOfRangeCount, Output, Summary};
+pub use column::{is_numeric, select, to_f64, type_name};
 pub use error::{Error, Result, RowList};
-pub use fitted::{BoundFitted, Fitted};
-pub use fitting::{FitDriver, PassAccumulator, PassTask};
-pub use format::{Compression, Format};
-pub use frame::{LoadedTable, select, words};
-pub use identity::{DuplicateCounter, RowIdSource, row_ids};
+pub use fit::driver::FitDriver;
+pub use fit::fitted::{BoundFitted, Fitted};
+pub use fit::pass::{PassAccumulator, PassTask};
+pub use generate::groups::GroupSummary;
 pub use inspect::{ColumnReport, Inspection};
-pub use profile::{ColumnProfile, FEW, LEVELS, Profile};
-pub use roles::{Role, Roles};
+pub use io::format::{Compression, Format};
+pub use io::read::table::{DEFAULT_MEMORY, ReadOptions, Table};
+pub use io::write::sink::{Sink, WriteOptions, check_outputs, write_atomic};
+pub use loaded_table::LoadedTable;
+pub use manifest::Manifest;
+pub use plot_sample::{PlotPoint, PlotSample};
+pub use progress::Watch;
+pub use rows::row_id::{DuplicateCounter, RowIdSource, row_ids};
+pub use schema::profile::{ColumnProfile, MAX_CATEGORICAL_INTEGERS, MAX_LEVELS, Profile};
+pub use schema::roles::{Role, Roles};
 pub use settings::{
     AdaConfig, AnchorSource, AugmentConfig, ClusterCount, Columns, IntegerHandling, MethodConfig,
     check_clusters,
 };
-
-pub use sink::{Sink, WriteOptions, check_outputs, write_atomic};
-pub use sketch::{PlotPoint, PlotSample};
-pub use source::{DEFAULT_MEMORY, ReadOptions, Table};
-pub use verify::{Difference, How, Verdict};
+pub use text::to_strings;
+pub use verify::{Difference, Verdict, VerifyOptions};

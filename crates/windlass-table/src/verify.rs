@@ -1,7 +1,7 @@
-//! Is an output what it says it is? Every row is made again and compared, bit by bit.
+//! Verification of an output: every row is generated again and compared bit by bit.
 //!
-//! The output may have lost rows (a head, a filter) but not their order; unless its rows go by a key or by what
-//! they hold, as on a cluster: then they may come in any order.
+//! Rows of the output may be missing, as after a filter, but must be in order. If a key or content
+//! identifies rows, as in a distributed table, they may be in any order.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -14,77 +14,82 @@ use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::{DataType, SchemaRef};
 use serde::Serialize;
 
-use crate::augment::{Manifest, Watch};
-use crate::identity::contents;
-use crate::provenance::{COPY, SOURCE};
+use crate::augment::Augmentation;
+use crate::fit::fitted::Fitted;
+use crate::generate::provenance::{COPY, SOURCE};
+use crate::io::read::table::{Blocks, Table};
+use crate::manifest::Manifest;
+use crate::progress::Watch;
+use crate::rows::row_id::{RowIdSource, content_hashes};
 use crate::settings::{AnchorSource, MethodConfig};
-use crate::sink::as_text;
-use crate::{Augmentation, Error, Fitted, Result, RowIdSource, Table};
+use crate::text::as_text;
+use crate::{Error, Result};
 
-/// A row that is not what it should be.
+/// A row that differs from the expected one.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Difference {
-    /// The row of the output, counted from 0.
+    /// The row number in the output, from 0.
     pub row: u64,
-    /// The column, or none where the row should not be there at all.
+    /// The column; `None` if the row is unexpected.
     pub column: Option<String>,
-    /// What the output has.
+    /// The value in the output.
     pub found: String,
-    /// What was computed again.
+    /// The value that was generated again.
     pub expected: String,
 }
 
-/// What was found out about an output.
+/// The result of a verification.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Verdict {
-    /// Rows of the output.
+    /// Number of rows of the output.
     pub rows: u64,
-    /// Rows among them that differ.
+    /// Number of rows that differ.
     pub differing: u64,
-    /// The first of them.
+    /// The first differences.
     pub first: Vec<Difference>,
-    /// Rows that were made but are not there.
+    /// Number of expected rows that are missing.
     pub absent: u64,
 }
 
-/// How an output says that it was made.
+/// How an output was generated.
 #[derive(Debug, Clone, Default)]
-pub struct How<'a> {
-    /// What it says itself. Without it the fitted method says how.
+pub struct VerifyOptions<'a> {
+    /// The manifest of the output. Without it, a fitted method is needed.
     pub manifest: Option<&'a Manifest>,
-    /// The method, if it was fitted before.
+    /// The fitted method, if it was fitted on another table.
     pub fitted: Option<Arc<Fitted>>,
-    /// The anchor matrix, if there was one.
+    /// The file of the anchor matrix, if there is one.
     pub matrix: Option<&'a Path>,
 }
 
 impl Verdict {
     const SHOWN: usize = 10;
 
-    /// Makes the rows of an output again, from its input and how it was made, and compares. An output in text is
+    /// Generates the rows of an output again from its input, and compares. A CSV output must be
     /// read [as text](crate::ReadOptions::as_text).
-    pub fn of(
+    pub fn verify(
         output: &Table,
         input: &Table,
-        how: How<'_>,
+        options: VerifyOptions<'_>,
         memory: u64,
         watch: &dyn Watch,
     ) -> Result<Self> {
-        let augmentation = how.augmentation(output, input, memory, watch)?;
+        let augmentation = options.augmentation(output, input, memory, watch)?;
         let mut verdict = Self::default();
         if augmentation.fitted().settings().rows_by != RowIdSource::Number {
-            Unordered::read(output, &augmentation, memory, watch)?.compare(output, &mut verdict)?;
+            ExpectedRows::generate(output, &augmentation, memory, watch)?
+                .compare(output, &mut verdict)?;
             return Ok(verdict);
         }
-        let mut found = Found::new(output, augmentation.schema())?;
+        let mut reader = OutputReader::new(output, augmentation.schema())?;
         augmentation.write(watch, None, &mut |_, expected: RecordBatch| {
-            found.compare(&expected, &mut verdict)
+            reader.compare(&expected, &mut verdict)
         })?;
-        found.rest(&mut verdict)?;
+        reader.finish(&mut verdict)?;
         Ok(verdict)
     }
 
-    /// Whether every row is what it should be.
+    /// Whether no row differs.
     #[must_use]
     pub fn holds(&self) -> bool {
         self.differing == 0
@@ -98,7 +103,7 @@ impl Verdict {
     }
 }
 
-impl How<'_> {
+impl VerifyOptions<'_> {
     fn augmentation<'a>(
         self,
         output: &Table,
@@ -107,19 +112,19 @@ impl How<'_> {
         watch: &dyn Watch,
     ) -> Result<Augmentation<'a>> {
         let (of, option) = ("an output made with --fitted", "--fitted FILE.json");
-        let given = self.manifest.and_then(|manifest| manifest.fitted.as_ref());
+        let prefitted = self.manifest.and_then(|manifest| manifest.fitted.as_ref());
         let augmentation = match (self.fitted, self.manifest) {
             (Some(fitted), _) => {
-                if let Some(expected) = given.filter(|hash| **hash != fitted.fingerprint()) {
+                if let Some(expected) = prefitted.filter(|hash| **hash != fitted.fingerprint()) {
                     let path = output.path().to_owned();
                     let why = format!("it was made with something else fitted: {expected}");
                     return Err(Error::BadManifest { path, why });
                 }
                 Augmentation::with(input, fitted, memory, watch)?
             }
-            (None, Some(manifest)) if given.is_none() => {
+            (None, Some(manifest)) if prefitted.is_none() => {
                 let mut settings = manifest.settings.clone();
-                // A path from inside a file is not followed: the matrix is given, or there is none.
+                // The path in an untrusted manifest is not followed.
                 if let MethodConfig::Ada(ada) = &mut settings.method
                     && let AnchorSource::Matrix(path) = &mut ada.anchors
                 {
@@ -143,14 +148,14 @@ impl How<'_> {
     }
 }
 
-/// The rows that there should be, in any order: how often each occurs, by a hash of all that it holds.
-struct Unordered {
-    expected: HashMap<u64, u32>,
+/// The expected rows in any order: the number of rows for each content hash.
+struct ExpectedRows {
+    counts: HashMap<u64, u32>,
     schema: SchemaRef,
 }
 
-impl Unordered {
-    fn read(
+impl ExpectedRows {
+    fn generate(
         output: &Table,
         augmentation: &Augmentation<'_>,
         memory: u64,
@@ -158,33 +163,33 @@ impl Unordered {
     ) -> Result<Self> {
         check_columns(output, augmentation.schema())?;
         let text = output.format().is_text();
-        let mut expected = HashMap::new();
+        let mut counts = HashMap::new();
         augmentation.write(watch, None, &mut |_, rows: RecordBatch| {
-            for hash in contents(&if text { in_text(&rows) } else { rows }) {
-                *expected.entry(hash).or_insert(0) += 1;
+            for hash in content_hashes(&if text { to_text(&rows) } else { rows }) {
+                *counts.entry(hash).or_insert(0) += 1;
             }
-            // About what an entry takes.
-            let needs = expected.len() as u64 * 32;
+            // About the size of an entry.
+            let needs = counts.len() as u64 * 32;
             if needs > memory {
                 let what = "comparing rows that come in any order";
                 return Err(Error::NeedsMemory { what, needs, memory });
             }
             Ok(())
         })?;
-        Ok(Self { expected, schema: SchemaRef::clone(augmentation.schema()) })
+        Ok(Self { counts, schema: SchemaRef::clone(augmentation.schema()) })
     }
 
     fn compare(mut self, output: &Table, verdict: &mut Verdict) -> Result<()> {
         for rows in output.blocks() {
             let mut rows = rows?;
             if !output.format().is_text() {
-                rows = as_schema(&rows, &self.schema);
+                rows = cast_to_schema(&rows, &self.schema);
             }
-            for (row, hash) in contents(&rows).into_iter().enumerate() {
-                if let Some(count) = self.expected.get_mut(&hash).filter(|count| **count > 0) {
+            for (row, hash) in content_hashes(&rows).into_iter().enumerate() {
+                if let Some(count) = self.counts.get_mut(&hash).filter(|count| **count > 0) {
                     *count -= 1;
                 } else {
-                    let name = |name| rows.column_by_name(name).map(|all| shown(all, row));
+                    let name = |name| rows.column_by_name(name).map(|all| describe_value(all, row));
                     let found = match (name(COPY), name(SOURCE)) {
                         (Some(copy), Some(source)) => format!("copy {copy} of row {source}"),
                         _ => "a row".into(),
@@ -195,13 +200,13 @@ impl Unordered {
                 verdict.rows += 1;
             }
         }
-        verdict.absent = self.expected.values().map(|&count| u64::from(count)).sum();
+        verdict.absent = self.counts.values().map(|&count| u64::from(count)).sum();
         Ok(())
     }
 }
 
-/// A batch with its values as they would be written.
-fn in_text(rows: &RecordBatch) -> RecordBatch {
+/// A batch with all values as text.
+fn to_text(rows: &RecordBatch) -> RecordBatch {
     let schema = rows.schema();
     let columns = schema.fields().iter().zip(rows.columns()).map(|(field, column)| {
         let text = as_text(column).map_or_else(|_| ArrayRef::clone(column), |text| Arc::new(text));
@@ -210,8 +215,8 @@ fn in_text(rows: &RecordBatch) -> RecordBatch {
     RecordBatch::try_from_iter(columns.collect::<Vec<_>>()).expect("the same rows")
 }
 
-/// A batch with columns of these types, as far as they can be had.
-fn as_schema(rows: &RecordBatch, schema: &SchemaRef) -> RecordBatch {
+/// A batch with columns cast to the types of the schema, if possible.
+fn cast_to_schema(rows: &RecordBatch, schema: &SchemaRef) -> RecordBatch {
     let columns = schema.fields().iter().zip(rows.columns()).map(|(field, column)| {
         let cast = arrow_cast::cast(column, field.data_type());
         (field.name().clone(), cast.unwrap_or_else(|_| ArrayRef::clone(column)))
@@ -219,7 +224,7 @@ fn as_schema(rows: &RecordBatch, schema: &SchemaRef) -> RecordBatch {
     RecordBatch::try_from_iter(columns.collect::<Vec<_>>()).expect("the same rows")
 }
 
-/// Refuses an output that has not the columns that it should have.
+/// Returns an error if the output does not have the expected columns.
 fn check_columns(output: &Table, schema: &SchemaRef) -> Result<()> {
     let names = |schema: &SchemaRef| -> Vec<String> {
         schema.fields().iter().map(|field| field.name().clone()).collect()
@@ -237,18 +242,18 @@ fn check_columns(output: &Table, schema: &SchemaRef) -> Result<()> {
     })
 }
 
-/// The output, read along.
-struct Found<'a> {
-    blocks: Box<dyn Iterator<Item = Result<RecordBatch>> + Send + 'a>,
+/// Reads the output in step with the expected rows.
+struct OutputReader<'a> {
+    blocks: Blocks<'a>,
     schema: SchemaRef,
-    /// Whether its values are compared as they are written.
+    /// Whether values are compared as text.
     text: bool,
     pending: Option<RecordBatch>,
-    /// The row of the output that is compared next.
+    /// The number of the next row.
     row: u64,
 }
 
-impl<'a> Found<'a> {
+impl<'a> OutputReader<'a> {
     fn new(output: &'a Table, schema: &SchemaRef) -> Result<Self> {
         check_columns(output, schema)?;
         let (schema, text) = (SchemaRef::clone(schema), output.format().is_text());
@@ -272,9 +277,9 @@ impl<'a> Found<'a> {
         self.row += rows as u64;
     }
 
-    /// Compares the rows of the output that some expected rows should be.
+    /// Compares some expected rows with the next rows of the output.
     fn compare(&mut self, expected: &RecordBatch, verdict: &mut Verdict) -> Result<()> {
-        let keys = Keys::of(expected);
+        let keys = RowKeys::new(expected);
         let mut at = 0;
         while at < expected.num_rows() {
             let Some(found) = self.peek()? else {
@@ -282,23 +287,21 @@ impl<'a> Found<'a> {
                 return Ok(());
             };
             let found = found.clone();
-            let found_keys = Keys::of(&found);
-            // As many rows as agree on where they come from.
+            let found_keys = RowKeys::new(&found);
+            // Rows from the same source.
             let most = found.num_rows().min(expected.num_rows() - at);
-            let same = (0..most).take_while(|&row| match (&keys, &found_keys) {
-                (Some(keys), Some(found)) => keys.at(at + row) == found.at(row),
-                _ => true,
-            });
-            let same = same.count();
+            let same = match (&keys, &found_keys) {
+                (Some(keys), Some(found)) => {
+                    (0..most).take_while(|&row| keys.at(at + row) == found.at(row)).count()
+                }
+                _ => most,
+            };
             if same > 0 {
                 self.compare_rows(&expected.slice(at, same), &found.slice(0, same), verdict);
                 verdict.rows += same as u64;
                 self.skip(same);
                 at += same;
-                continue;
-            }
-            let (Some(keys), Some(found_keys)) = (&keys, &found_keys) else { unreachable!("same") };
-            if found_keys.at(0) > keys.at(at) {
+            } else if found_keys.map(|found| found.at(0)) > keys.as_ref().map(|keys| keys.at(at)) {
                 verdict.absent += 1;
                 at += 1;
             } else {
@@ -308,12 +311,12 @@ impl<'a> Found<'a> {
         Ok(())
     }
 
-    /// A row of the output that nothing accounts for.
+    /// Reports the next row of the output as unexpected.
     fn unexpected(&mut self, verdict: &mut Verdict) {
         let front = self.pending.as_ref().expect("peeked");
-        let found = match Keys::of(front) {
+        let found = match RowKeys::new(front) {
             Some(keys) => {
-                format!("copy {} of row {}", shown_key(keys.at(0).0), shown_key(keys.at(0).1))
+                format!("copy {} of row {}", describe_key(keys.at(0).0), describe_key(keys.at(0).1))
             }
             None => "a further row".into(),
         };
@@ -323,8 +326,8 @@ impl<'a> Found<'a> {
         self.skip(1);
     }
 
-    /// Rows behind the last expected one.
-    fn rest(&mut self, verdict: &mut Verdict) -> Result<()> {
+    /// Reports the rows after the last expected one.
+    fn finish(&mut self, verdict: &mut Verdict) -> Result<()> {
         while self.peek()?.is_some() {
             self.unexpected(verdict);
         }
@@ -336,7 +339,7 @@ impl<'a> Found<'a> {
         for column in 0..expected.num_columns() {
             let (mut a, b) = (ArrayRef::clone(expected.column(column)), found.column(column));
             if self.text {
-                // Every value as it would be written; what could not be written differs.
+                // A value without text differs.
                 if let Ok(text) = as_text(&a) {
                     a = Arc::new(text);
                 }
@@ -355,8 +358,8 @@ impl<'a> Found<'a> {
             verdict.differ(Difference {
                 row: self.row + row as u64,
                 column: Some(self.schema.field(column).name().clone()),
-                found: shown(found.column(column), row),
-                expected: shown(expected.column(column), row),
+                found: describe_value(found.column(column), row),
+                expected: describe_value(expected.column(column), row),
             });
         }
     }
@@ -366,7 +369,7 @@ fn same(a: &ArrayRef, b: &ArrayRef) -> bool {
     a.data_type() == b.data_type() && a.to_data() == b.to_data()
 }
 
-fn shown(column: &ArrayRef, row: usize) -> String {
+fn describe_value(column: &ArrayRef, row: usize) -> String {
     if column.is_null(row) {
         return "missing".into();
     }
@@ -374,15 +377,15 @@ fn shown(column: &ArrayRef, row: usize) -> String {
     formatter.map_or_else(|_| "?".into(), |formatter| formatter.value(row).to_string())
 }
 
-/// Which copy of which row each row says it is.
-struct Keys {
+/// The copy and the source of each row.
+struct RowKeys {
     copies: ArrayRef,
     sources: ArrayRef,
 }
 
-impl Keys {
-    fn of(batch: &RecordBatch) -> Option<Self> {
-        // Numbers, also if they are written.
+impl RowKeys {
+    fn new(batch: &RecordBatch) -> Option<Self> {
+        // The columns may be text.
         let numbers =
             |name, data_type| arrow_cast::cast(batch.column_by_name(name)?, &data_type).ok();
         let (copies, sources) =
@@ -400,6 +403,6 @@ impl Keys {
     }
 }
 
-fn shown_key(key: Option<impl ToString>) -> String {
+fn describe_key(key: Option<impl ToString>) -> String {
     key.map_or_else(|| "?".into(), |key| key.to_string())
 }

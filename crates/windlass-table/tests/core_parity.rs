@@ -1,4 +1,5 @@
-//! The rows of a table are those of the library, bit for bit; and what tables add to it, by hand.
+//! The rows of a table are the same as those of the core, bit by bit; and what tables add to the
+//! core.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -23,9 +24,9 @@ use windlass_table::{
     IntegerHandling, LoadedTable, MethodConfig, ReadOptions, Sink, Table, WriteOptions,
 };
 
-struct Desk(TempDir);
+struct TestDir(TempDir);
 
-impl Desk {
+impl TestDir {
     fn new() -> Self {
         Self(tempfile::tempdir().unwrap())
     }
@@ -50,10 +51,10 @@ fn augmented(table: &Table, settings: &AugmentConfig) -> Vec<RecordBatch> {
 }
 
 fn column(batches: &[RecordBatch], name: &str) -> Vec<Option<f64>> {
-    let of_batch = |batch: &RecordBatch| -> Vec<Option<f64>> {
+    let values = |batch: &RecordBatch| -> Vec<Option<f64>> {
         batch.column_by_name(name).unwrap().as_primitive::<Float64Type>().iter().collect()
     };
-    batches.iter().flat_map(of_batch).collect()
+    batches.iter().flat_map(values).collect()
 }
 
 /// Three features, a level, and a target; as numbers and as text.
@@ -73,7 +74,7 @@ fn data(rows: usize) -> (Array2<f64>, Array2<f64>, Vec<u32>, String) {
     (x, y, levels, text)
 }
 
-fn same_as_library(
+fn same_as_core(
     rows: usize,
     method: MethodConfig,
     fitted: &dyn Fn(&Samples<'_>) -> Box<dyn Fitted>,
@@ -82,7 +83,7 @@ fn same_as_library(
     let samples = Samples::new(x.view(), y.view()).unwrap();
     let plan = Plan::draw(fitted(&samples).as_ref(), Copies::new(3), Seed(7)).unwrap();
     let (more_x, more_y) = (plan.features(x.view()).unwrap(), plan.targets(y.view()).unwrap());
-    let table = Desk::new();
+    let table = TestDir::new();
     let table = table.table(&text);
     let settings = AugmentConfig { method, copies: 3, seed: 7, ..AugmentConfig::new(&["y"]) };
     let batches = augmented(&table, &settings);
@@ -93,21 +94,22 @@ fn same_as_library(
         ("y", more_y.column(0)),
     ] {
         let bits = |value: f64| value.to_bits();
-        let made: Vec<u64> = column(&batches, name).into_iter().map(|v| bits(v.unwrap())).collect();
+        let actual: Vec<u64> =
+            column(&batches, name).into_iter().map(|v| bits(v.unwrap())).collect();
         let expected: Vec<u64> = expected.iter().copied().map(bits).collect();
-        assert_eq!(made, expected, "{name}");
+        assert_eq!(actual, expected, "{name}");
     }
 }
 
 #[test]
-fn groups_are_the_library_s() {
+fn groups_are_those_of_the_core() {
     let kmeans =
         |clusters| AdaConfig { clusters: ClusterCount::Count(clusters), ..AdaConfig::default() };
-    same_as_library(400, MethodConfig::Ada(kmeans(6)), &|samples| {
+    same_as_core(400, MethodConfig::Ada(kmeans(6)), &|samples| {
         Ada::default().clusters(6).fit(samples, Seed(7)).unwrap()
     });
     // More rows than a sample or a block has.
-    same_as_library(70_000, MethodConfig::Ada(kmeans(4)), &|samples| {
+    same_as_core(70_000, MethodConfig::Ada(kmeans(4)), &|samples| {
         Ada::default().clusters(4).fit(samples, Seed(7)).unwrap()
     });
     let rows = AdaConfig {
@@ -119,7 +121,7 @@ fn groups_are_the_library_s() {
         ..kmeans(3)
     };
     for rows_in in [400, 80_000] {
-        same_as_library(rows_in, MethodConfig::Ada(rows.clone()), &|samples| {
+        same_as_core(rows_in, MethodConfig::Ada(rows.clone()), &|samples| {
             let levels = Partition::new(data(rows_in).2, 2).unwrap();
             let clustering =
                 Clustering { clusters: 3.into(), on: ClusterOn::X, scale: ClusterScaling::Raw };
@@ -133,12 +135,12 @@ fn groups_are_the_library_s() {
         });
     }
     let bins = AdaConfig { anchors: AnchorSource::Bins("b".into()), ..kmeans(5) };
-    same_as_library(400, MethodConfig::Ada(bins), &|samples| {
+    same_as_core(400, MethodConfig::Ada(bins), &|samples| {
         let anchors = Anchors::EqualWidth { of: windlass::Column::X(1), bins: 5 };
         Ada::default().anchors(anchors).fit(samples, Seed(7)).unwrap()
     });
     let level = AdaConfig { anchors: AnchorSource::Column("level".into()), ..AdaConfig::default() };
-    same_as_library(400, MethodConfig::Ada(level), &|samples| {
+    same_as_core(400, MethodConfig::Ada(level), &|samples| {
         Ada::default()
             .anchors(Partition::new(data(400).2, 2).unwrap())
             .fit(samples, Seed(7))
@@ -152,29 +154,29 @@ fn method(name: &str, params: MethodParams) -> MethodConfig {
 }
 
 #[test]
-fn other_methods_are_the_library_s() {
+fn other_methods_are_those_of_the_core() {
     let default = MethodParams::default;
-    same_as_library(400, method("mixup", default()), &|samples| {
+    same_as_core(400, method("mixup", default()), &|samples| {
         Mixup::default().fit(samples, Seed(7)).unwrap()
     });
-    same_as_library(400, method("c-mixup", default()), &|samples| {
+    same_as_core(400, method("c-mixup", default()), &|samples| {
         CMixup::default().fit(samples, Seed(7)).unwrap()
     });
     let noise = method("noise", MethodParams { feature_noise: Some(0.3), ..default() });
-    same_as_library(400, noise, &|samples| {
+    same_as_core(400, noise, &|samples| {
         Noise::default().feature_noise(0.3).fit(samples, Seed(7)).unwrap()
     });
 }
 
 #[test]
-fn missing_values_and_weights_count_as_they_should() {
-    let desk = Desk::new();
+fn means_use_weights_and_skip_missing_values() {
+    let dir = TestDir::new();
     let text = "site,x,n,w,y\n\
         u,1.0,10,1,2.0\n\
         u,,20,3,4.0\n\
         u,4.0,,2,6.0\n\
         v,8.0,40,1,8.0\n";
-    let table = desk.table(text);
+    let table = dir.table(text);
     let ada = AdaConfig {
         anchors: AnchorSource::Column("site".into()),
         gamma: GammaDistribution::List(vec![4.0]),
@@ -186,7 +188,7 @@ fn missing_values_and_weights_count_as_they_should() {
     settings.columns.continuous = vec!["n".into()];
     settings.columns.weight = Some("w".into());
     let batches = augmented(&table, &settings);
-    // Half way to the weighted mean of the values that are there: (1·1 + 2·4)/3, (1·10 + 3·20)/4.
+    // Half way to the weighted mean of the present values: (1·1 + 2·4)/3, (1·10 + 3·20)/4.
     assert_eq!(column(&batches, "x"), [Some(2.0), None, Some(3.5), Some(8.0)]);
     let n: Vec<Option<i64>> =
         batches[0].column_by_name("n").unwrap().as_primitive::<Int64Type>().iter().collect();
@@ -198,8 +200,8 @@ fn missing_values_and_weights_count_as_they_should() {
 
 #[test]
 fn clipping_and_floats() {
-    let desk = Desk::new();
-    let table = desk.table("x,n,y\n1.0,1,2.0\n2.0,2,4.0\n6.0,9,6.0\n");
+    let dir = TestDir::new();
+    let table = dir.table("x,n,y\n1.0,1,2.0\n2.0,2,4.0\n6.0,9,6.0\n");
     let ada = AdaConfig {
         clusters: ClusterCount::Count(1),
         gamma: GammaDistribution::List(vec![0.25]),
@@ -222,8 +224,8 @@ fn clipping_and_floats() {
 #[test]
 fn a_column_that_was_moved_keeps_its_rows_in_order() {
     let (_, _, _, text) = data(100);
-    let desk = Desk::new();
-    let table = desk.table(&text);
+    let dir = TestDir::new();
+    let table = dir.table(&text);
     let batches = augmented(&table, &AugmentConfig::new(&["y"]));
     let rows: usize = batches.iter().map(RecordBatch::num_rows).sum();
     assert_eq!(rows, 200);
@@ -233,23 +235,23 @@ fn a_column_that_was_moved_keeps_its_rows_in_order() {
 }
 
 /// A table of one batch.
-fn parquet(desk: &Desk, columns: Vec<(&str, ArrayRef, bool)>) -> Table {
+fn parquet(dir: &TestDir, columns: Vec<(&str, ArrayRef, bool)>) -> Table {
     let batch = RecordBatch::try_from_iter_with_nullable(columns).unwrap();
-    let path = desk.0.path().join("table.parquet");
+    let path = dir.0.path().join("table.parquet");
     let mut sink = Sink::create(&path, &WriteOptions::default(), batch.schema_ref(), None).unwrap();
     sink.write(0, &batch).unwrap();
     sink.finish().unwrap();
     Table::open(&[path], &ReadOptions::default()).unwrap()
 }
 
-/// Pushed far away from the mean, values keep to what their types hold.
+/// Values far from the mean are clamped to the range of their type.
 #[test]
 fn small_types_do_not_overflow() {
-    let desk = Desk::new();
+    let dir = TestDir::new();
     let decimals = Decimal128Array::from_iter_values((0..40).map(|row| 900 + row));
     let floats = (0..40_u16).map(|row| 1e38 + f32::from(row) * 6e36);
     let table = parquet(
-        &desk,
+        &dir,
         vec![
             ("d", Arc::new(decimals.with_precision_and_scale(3, 1).unwrap()), false),
             ("f", Arc::new(floats.collect::<Float32Array>()), false),
@@ -260,29 +262,33 @@ fn small_types_do_not_overflow() {
     let gamma = GammaDistribution::List(vec![1e-6]);
     let ada = AdaConfig { gamma, clusters: ClusterCount::Count(1), ..AdaConfig::default() };
     let settings = AugmentConfig { method: MethodConfig::Ada(ada), ..AugmentConfig::new(&["y"]) };
-    let made = augmented(&table, &settings).pop().unwrap();
-    let decimals = made.column(0).as_primitive::<Decimal128Type>();
+    let synthetic = augmented(&table, &settings).pop().unwrap();
+    let decimals = synthetic.column(0).as_primitive::<Decimal128Type>();
     assert_eq!((decimals.null_count(), decimals.value(0), decimals.value(39)), (0, -999, 999));
-    let floats = made.column(1).as_primitive::<Float32Type>();
+    let floats = synthetic.column(1).as_primitive::<Float32Type>();
     assert_eq!((floats.value(0), floats.value(39)), (f32::MIN, f32::MAX));
     assert!(
-        made.column(2).as_primitive::<Float64Type>().iter().all(|value| value.unwrap().is_nan())
+        synthetic
+            .column(2)
+            .as_primitive::<Float64Type>()
+            .iter()
+            .all(|value| value.unwrap().is_nan())
     );
-    let targets = made.column(3).as_primitive::<Int8Type>();
+    let targets = synthetic.column(3).as_primitive::<Int8Type>();
     assert_eq!((targets.value(0), targets.value(39)), (-128, 127));
 }
 
 #[test]
-fn what_is_mixed_with_a_missing_value_is_missing() {
-    let desk = Desk::new();
+fn a_value_mixed_with_a_missing_one_is_missing() {
+    let dir = TestDir::new();
     let mut text = String::from("x,k,y\n");
     for row in 0..60 {
-        let gap = row % 5 == 1;
-        let value = |number: i32| if gap { String::new() } else { number.to_string() };
+        let missing = row % 5 == 1;
+        let value = |number: i32| if missing { String::new() } else { number.to_string() };
         writeln!(text, "{}.5,{},{row}", row % 9, value(row * 7 % 40)).unwrap();
     }
     let text = text.replacen("1.5,", "NaN,", 1);
-    let table = desk.table(&text);
+    let table = dir.table(&text);
     for integers in [IntegerHandling::Round, IntegerHandling::Float] {
         let params = MethodParams { per: Some(Per::Row), ..MethodParams::default() };
         let mixup = method("mixup", params);
@@ -290,15 +296,15 @@ fn what_is_mixed_with_a_missing_value_is_missing() {
             AugmentConfig { method: mixup, provenance: true, ..AugmentConfig::new(&["y"]) };
         settings.columns.integers = integers;
         let batches = augmented(&table, &settings);
-        let (originals, made) = (&batches[0], &batches[1]);
-        let partners = made.column_by_name("windlass_partner").unwrap();
+        let (originals, synthetic) = (&batches[0], &batches[1]);
+        let partners = synthetic.column_by_name("windlass_partner").unwrap();
         let partners = partners.as_primitive::<Int64Type>();
         for column in 0..2 {
             for row in 0..60 {
                 let partner = usize::try_from(partners.value(row)).unwrap();
-                let gone = |row: usize| originals.column(column).is_null(row);
-                let expected = gone(row) || gone(partner);
-                assert_eq!(made.column(column).is_null(row), expected, "{column}, {row}");
+                let missing = |row: usize| originals.column(column).is_null(row);
+                let expected = missing(row) || missing(partner);
+                assert_eq!(synthetic.column(column).is_null(row), expected, "{column}, {row}");
             }
         }
     }
@@ -306,11 +312,11 @@ fn what_is_mixed_with_a_missing_value_is_missing() {
 
 #[test]
 fn large_integers_name_groups() {
-    let desk = Desk::new();
+    let dir = TestDir::new();
     let large = u64::MAX - 1;
     let names = UInt64Array::from(vec![Some(large), Some(large + 1), None, Some(5), Some(large)]);
     let table = parquet(
-        &desk,
+        &dir,
         vec![
             ("u", Arc::new(names), true),
             ("x", Arc::new(Float64Array::from(vec![1.0, 2.0, 3.0, 4.0, 6.0])), true),
@@ -328,16 +334,16 @@ fn large_integers_name_groups() {
     assert_eq!(named, expected.map(|(name, rows)| (name.to_owned(), rows)));
 }
 
-/// A Parquet file is written a block at a time, a few copies of each; read back, it is one copy after
-/// the other, over many blocks and more copies than are made together.
+/// Parquet is written block by block, several copies of each; a reader sees copy after copy. Uses
+/// many blocks, and more copies than are interleaved.
 #[test]
 fn parquet_puts_copies_in_their_order() {
-    let desk = Desk::new();
+    let dir = TestDir::new();
     let (_, _, _, text) = data(150_000);
-    let table = desk.table(&text);
+    let table = dir.table(&text);
     let settings = AugmentConfig { copies: 11, provenance: true, ..AugmentConfig::new(&["y"]) };
     let expected = augmented(&table, &settings);
-    let path = desk.0.path().join("out.parquet");
+    let path = dir.0.path().join("out.parquet");
     let augmentation = Augmentation::fit(&table, &settings, DEFAULT_MEMORY, &()).unwrap();
     let schema = augmentation.schema();
     let mut sink = Sink::create(&path, &WriteOptions::default(), schema, None).unwrap();
@@ -353,25 +359,25 @@ fn parquet_puts_copies_in_their_order() {
     assert_eq!(whole(&written), whole(&expected));
 }
 
-/// Columns of an Arrow file share one buffer, which is not counted once for each.
+/// Columns of an Arrow file share one buffer, which is counted once.
 #[test]
 fn a_wide_arrow_file_fits_in_memory() {
-    let desk = Desk::new();
+    let dir = TestDir::new();
     let values: ArrayRef = Arc::new(Float64Array::from_iter_values((0..2000).map(f64::from)));
     let names: Vec<String> = (0..100).map(|place| format!("c{place}")).collect();
     let columns = names.iter().map(|name| (name.as_str(), Arc::clone(&values)));
     let batch = RecordBatch::try_from_iter(columns).unwrap();
-    let path = desk.0.path().join("wide.arrow");
+    let path = dir.0.path().join("wide.arrow");
     let file = std::fs::File::create(&path).unwrap();
     let mut writer = arrow_ipc::writer::FileWriter::try_new(file, &batch.schema()).unwrap();
     writer.write(&batch).unwrap();
     writer.finish().unwrap();
     let table = Table::open(&[path], &ReadOptions::default()).unwrap();
-    // 1.6 MB of numbers, four times over.
-    let frame =
+    // 1.6 MB of values, four times.
+    let loaded =
         LoadedTable::load(&table, &AugmentConfig::new(&["c0"]).columns, false, 8 << 20, &())
             .unwrap();
-    assert_eq!(frame.batch.num_rows(), 2000);
+    assert_eq!(loaded.batch.num_rows(), 2000);
     let refused =
         LoadedTable::load(&table, &AugmentConfig::new(&["c0"]).columns, false, 4 << 20, &());
     assert!(refused.is_err());

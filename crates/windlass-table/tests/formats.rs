@@ -1,4 +1,4 @@
-//! What comes in by one door goes out by another: every type in every format; and files that lie.
+//! Round trips of every type through every format, and damaged files.
 
 #[path = "../../../fuzz/targets/common.rs"]
 #[allow(unreachable_pub, reason = "a module of the fuzzer")]
@@ -34,17 +34,17 @@ fn read(path: &Path) -> windlass_table::Result<RecordBatch> {
 
 /// Columns of every type that text can hold.
 fn text_columns() -> impl Strategy<Value = Vec<(&'static str, ArrayRef)>> {
-    let word = "[a-z\"',;\\r\\n é]{0,6}";
+    let text = "[a-z\"',;\\r\\n é]{0,6}";
     (1..40_usize).prop_flat_map(move |rows| {
         (
             vec(option::of(any::<i64>()), rows),
             vec(option::of(-1e300..1e300), rows),
             vec(option::of(any::<bool>()), rows),
             vec(option::of(-20_000..20_000_i32), rows),
-            vec(option::of(word), rows),
+            vec(option::of(text), rows),
         )
             .prop_map(|(integers, floats, booleans, dates, mut words)| {
-                // A value that tells the type of each column.
+                // A value that determines the type of each column.
                 words.push(Some("word".into()));
                 let one = |mut list: Vec<Option<i64>>| {
                     list.push(Some(7));
@@ -71,7 +71,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn every_format_gives_back_what_it_was_given(columns in text_columns()) {
+    fn every_format_round_trips(columns in text_columns()) {
         let batch = RecordBatch::try_from_iter_with_nullable(
             columns.into_iter().map(|(name, column)| (name, column, true)),
         ).unwrap();
@@ -84,7 +84,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_read_or_refused(bytes in vec(any::<u8>(), 0..400), name in "t\\.(csv|parquet|arrow|arrows|csv\\.gz|csv\\.zst)") {
+    fn arbitrary_bytes_do_not_panic(bytes in vec(any::<u8>(), 0..400), name in "t\\.(csv|parquet|arrow|arrows|csv\\.gz|csv\\.zst)") {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(name);
         std::fs::write(&path, bytes).unwrap();
@@ -93,7 +93,7 @@ proptest! {
 }
 
 #[test]
-fn types_that_only_arrow_has_survive() {
+fn arrow_types_round_trip() {
     let lists = ListArray::from_iter_primitive::<Int32Type, _, _>([
         Some(vec![Some(1), None]),
         None,
@@ -125,7 +125,7 @@ fn types_that_only_arrow_has_survive() {
 }
 
 #[test]
-fn a_type_is_right_however_far_down_it_shows() {
+fn types_are_inferred_from_all_rows() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("late.csv");
     let mut text = String::from("a,b,c,d,e\n");
@@ -145,7 +145,7 @@ fn a_type_is_right_however_far_down_it_shows() {
 }
 
 #[test]
-fn a_type_does_not_depend_on_where_its_values_stand() {
+fn types_are_inferred_from_all_files() {
     let folder = tempfile::tempdir().unwrap();
     let name = |name: &str| folder.path().join(name);
     std::fs::write(name("1.csv"), "k,z,y\n,,1.5\n").unwrap();
@@ -157,7 +157,7 @@ fn a_type_does_not_depend_on_where_its_values_stand() {
 }
 
 #[test]
-fn files_may_have_more_categories_than_one_can_count() {
+fn files_may_have_more_categories_than_the_keys_of_one_can_count() {
     let folder = tempfile::tempdir().unwrap();
     let paths = [0, 1].map(|part| {
         let words: Vec<String> = (0..100).map(|word| format!("{part} {word}")).collect();
@@ -174,7 +174,7 @@ fn files_may_have_more_categories_than_one_can_count() {
 
 /// A Parquet file whose footer claims more rows than it has.
 #[test]
-fn a_claim_of_rows_is_not_believed() {
+fn a_wrong_number_of_rows_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("claims.parquet");
     let columns: Vec<(&str, ArrayRef)> = vec![("y", Arc::new(Float64Array::from(vec![1.0, 2.0])))];
@@ -182,14 +182,14 @@ fn a_claim_of_rows_is_not_believed() {
     let reader = parquet::file::serialized_reader::SerializedFileReader::try_from(path.as_path());
     let metadata = parquet::file::reader::FileReader::metadata(&reader.unwrap()).clone();
     for rows in [1_i64 << 60, i64::MAX, -1] {
-        let told = metadata.file_metadata();
+        let original = metadata.file_metadata();
         let file = FileMetaData::new(
-            told.version(),
+            original.version(),
             rows,
-            told.created_by().map(str::to_owned),
-            told.key_value_metadata().cloned(),
-            told.schema_descr_ptr(),
-            told.column_orders().cloned(),
+            original.created_by().map(str::to_owned),
+            original.key_value_metadata().cloned(),
+            original.schema_descr_ptr(),
+            original.column_orders().cloned(),
         );
         let groups = metadata
             .row_groups()
@@ -200,23 +200,23 @@ fn a_claim_of_rows_is_not_believed() {
         let footer = u32::from_le_bytes(bytes[bytes.len() - 8..][..4].try_into().unwrap()) as usize;
         bytes.truncate(bytes.len() - 8 - footer);
         ParquetMetaDataWriter::new(&mut bytes, &claim).finish().unwrap();
-        let liar = folder.path().join("liar.parquet");
-        std::fs::write(&liar, bytes).unwrap();
-        let refused = read(&liar).unwrap_err();
-        assert!(matches!(refused, Error::Damaged { .. }), "{rows}: {refused}");
+        let damaged = folder.path().join("damaged.parquet");
+        std::fs::write(&damaged, bytes).unwrap();
+        let error = read(&damaged).unwrap_err();
+        assert!(matches!(error, Error::Damaged { .. }), "{rows}: {error}");
     }
 }
 
-/// As many categories as keys of a byte can count.
+/// As many categories as one-byte keys can count.
 #[test]
 fn a_full_dictionary_is_read() {
-    let desk = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().unwrap();
     let keys = Int8Array::from_iter_values((0..=127).rev());
     let words = StringArray::from_iter_values((0..128).map(|word| format!("w{word}")));
     let full = DictionaryArray::new(keys, Arc::new(words));
     let batch = RecordBatch::try_from_iter([("full", Arc::new(full) as ArrayRef)]).unwrap();
     for name in ["full.parquet", "full.arrow"] {
-        let path = desk.path().join(name);
+        let path = folder.path().join(name);
         write(&path, &batch);
         let again = read(&path).unwrap();
         assert_eq!(again.schema(), batch.schema());
@@ -227,9 +227,9 @@ fn a_full_dictionary_is_read() {
     }
 }
 
-/// What the fuzzer has kept is read or refused, and nothing else.
+/// Files of the fuzzing corpus are read, or return an error.
 #[test]
-fn the_corpus_of_the_fuzzer_does_no_harm() {
+fn the_fuzzing_corpus_does_not_panic() {
     for kind in ["csv", "parquet"] {
         let files: Vec<_> =
             std::fs::read_dir(format!("../../fuzz/corpus/{kind}")).unwrap().collect();

@@ -1,4 +1,5 @@
-//! Parts of a table, taken in any split and merged in any order, are the table.
+//! A fit does not depend on how a table is partitioned, or on the order in which partitions are
+//! merged.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,13 +13,13 @@ use proptest::prelude::*;
 use windlass::{Bandwidth, GammaDistribution, MethodInfo, MethodParams, Per, Seed, Stream};
 use windlass_table::{
     AdaConfig, AnchorSource, AugmentConfig, Augmentation, ClusterCount, DEFAULT_MEMORY,
-    DuplicateCounter, Error, FitDriver, Fitted, How, IntegerHandling, Manifest, MethodConfig,
-    PassAccumulator, ReadOptions, RowIdSource, Table, Verdict, row_ids,
+    DuplicateCounter, Error, FitDriver, Fitted, IntegerHandling, Manifest, MethodConfig,
+    PassAccumulator, ReadOptions, RowIdSource, Table, Verdict, VerifyOptions, row_ids,
 };
 
-/// Rows of every kind of column; with `equal`, without a key, and each twice.
-fn table(rows: usize, equal: bool) -> RecordBatch {
-    let own = |row: usize| if equal { row / 2 } else { row };
+/// Columns of all types. With `duplicates` every row occurs twice, and there is no key.
+fn table(rows: usize, duplicates: bool) -> RecordBatch {
+    let own = |row: usize| if duplicates { row / 2 } else { row };
     let draw = |step: u64, row: usize| Seed(3).at(Stream::Sample, step, own(row) as u64).normal();
     let all = 0..rows;
     let missing = |row: usize| own(row) % 7 == 0;
@@ -42,21 +43,21 @@ fn table(rows: usize, equal: bool) -> RecordBatch {
         ("w", floats(&|row| (own(row) % 4) as f64 + 0.5)),
         ("y", floats(&|row| 2.0 * draw(1, row) + draw(3, row))),
     ];
-    if !equal {
+    if !duplicates {
         let key = |row| i64::try_from(row).unwrap() * 7 - 100;
         columns.push(("id", Arc::new(all.clone().map(key).collect::<Int64Array>())));
     }
     RecordBatch::try_from_iter(columns).unwrap()
 }
 
-fn settings(method: MethodConfig, equal: bool) -> AugmentConfig {
+fn settings(method: MethodConfig, duplicates: bool) -> AugmentConfig {
     let mut settings = AugmentConfig::new(&["y"]);
     settings.method = method;
     settings.copies = 2;
     settings.seed = 5;
     settings.provenance = true;
     settings.rows_by =
-        if equal { RowIdSource::Content } else { RowIdSource::Column("id".to_owned()) };
+        if duplicates { RowIdSource::Content } else { RowIdSource::Column("id".to_owned()) };
     settings
 }
 
@@ -97,8 +98,8 @@ fn methods() -> Vec<MethodConfig> {
     ]
 }
 
-/// Of every part, how many of its equal rows came before, in the order in which parts are named.
-fn twins(parts: &[RecordBatch]) -> Vec<DuplicateCounter> {
+/// For every partition, the number of equal rows in the partitions before it.
+fn duplicate_counters(parts: &[RecordBatch]) -> Vec<DuplicateCounter> {
     let mut before = std::collections::HashMap::new();
     let count = |part: &RecordBatch| {
         let ids = row_ids(part, &RowIdSource::Content).unwrap();
@@ -112,27 +113,27 @@ fn twins(parts: &[RecordBatch]) -> Vec<DuplicateCounter> {
     parts.iter().map(count).collect()
 }
 
-fn fitted_in_parts(parts: &[RecordBatch], settings: &AugmentConfig, order: &[usize]) -> Fitted {
+fn fit_partitions(parts: &[RecordBatch], settings: &AugmentConfig, order: &[usize]) -> Fitted {
     let schema = parts[0].schema();
-    let all_twins = twins(parts);
-    let mut fitting = FitDriver::new(schema.clone(), settings, DEFAULT_MEMORY).unwrap();
-    while let Some(task) = fitting.task() {
-        // As it goes to another process and comes back.
+    let counters = duplicate_counters(parts);
+    let mut driver = FitDriver::new(schema.clone(), settings, DEFAULT_MEMORY).unwrap();
+    while let Some(task) = driver.task() {
+        // As it is sent to another process.
         let task = windlass_table::PassTask::from_bytes(&task.to_bytes().unwrap()).unwrap();
-        let mut whole = PassAccumulator::new(&task, &schema).unwrap();
+        let mut total = PassAccumulator::new(&task, &schema).unwrap();
         for &place in order {
-            let mut part = PassAccumulator::new(&task, &schema).unwrap();
-            let mut twins = all_twins[place].clone();
-            part.add(parts[place].clone(), Some(&mut twins)).unwrap();
-            whole.merge(&part.to_bytes().unwrap()).unwrap();
+            let mut partial = PassAccumulator::new(&task, &schema).unwrap();
+            let mut counter = counters[place].clone();
+            partial.add(parts[place].clone(), Some(&mut counter)).unwrap();
+            total.merge(&partial.to_bytes().unwrap()).unwrap();
         }
-        fitting.take(whole).unwrap();
+        driver.take(total).unwrap();
     }
-    fitting.finish().unwrap()
+    driver.finish().unwrap()
 }
 
-/// The rows of some batches in words, sorted.
-fn words(batches: &[RecordBatch]) -> Vec<String> {
+/// The rows as text, sorted.
+fn sorted_rows(batches: &[RecordBatch]) -> Vec<String> {
     let options = arrow_cast::display::FormatOptions::new().with_null("-");
     let mut rows = vec![];
     for batch in batches {
@@ -155,15 +156,15 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_split_and_order_is_the_table(
+    fn any_split_and_order_gives_the_same_fit(
         method in 0..9_usize,
-        equal: bool,
+        duplicates: bool,
         weighted: bool,
         mut cuts in prop::collection::vec(0..120_usize, 0..6),
         salt: u64,
     ) {
-        let rows = table(120, equal);
-        let mut settings = settings(methods()[method].clone(), equal);
+        let rows = table(120, duplicates);
+        let mut settings = settings(methods()[method].clone(), duplicates);
         settings.columns.weight = weighted.then(|| "w".to_owned());
         settings.columns.integers = if weighted { IntegerHandling::Float } else { IntegerHandling::Round };
         cuts.extend([0, 120]);
@@ -173,50 +174,50 @@ proptest! {
         let mut order: Vec<usize> = (0..parts.len()).collect();
         Seed(salt).shared(Stream::Order, 0).shuffle(&mut order);
 
-        let whole = Table::of(&rows, Path::new("the table")).unwrap();
-        let here = Augmentation::fit(&whole, &settings, DEFAULT_MEMORY, &()).unwrap();
+        let whole = Table::from_batch(&rows, Path::new("the table")).unwrap();
+        let local = Augmentation::fit(&whole, &settings, DEFAULT_MEMORY, &()).unwrap();
         let mut expected = vec![];
-        here.write(&(), None, &mut |_, batch| {
+        local.write(&(), None, &mut |_, batch| {
             expected.push(batch);
             Ok(())
         }).unwrap();
 
-        let there = fitted_in_parts(&parts, &settings, &order);
-        prop_assert_eq!(there.to_bytes().unwrap(), here.fitted().to_bytes().unwrap());
-        let there = Arc::new(Fitted::from_bytes(&there.to_bytes().unwrap()).unwrap());
-        let ready = there.on(&rows.schema()).unwrap();
-        let mut made = vec![];
-        let counted = twins(&parts);
-        for (part, mut twins) in parts.into_iter().zip(counted) {
-            made.extend(ready.make(part, Some(&mut twins)).unwrap());
+        let distributed = fit_partitions(&parts, &settings, &order);
+        prop_assert_eq!(distributed.to_bytes().unwrap(), local.fitted().to_bytes().unwrap());
+        let distributed = Arc::new(Fitted::from_bytes(&distributed.to_bytes().unwrap()).unwrap());
+        let bound = distributed.bind(&rows.schema()).unwrap();
+        let mut generated = vec![];
+        let counters = duplicate_counters(&parts);
+        for (part, mut counter) in parts.into_iter().zip(counters) {
+            generated.extend(bound.generate(part, Some(&mut counter)).unwrap());
         }
-        prop_assert_eq!(words(&made), words(&expected));
+        prop_assert_eq!(sorted_rows(&generated), sorted_rows(&expected));
     }
 }
 
 #[test]
-fn a_pass_is_saved_where_columns_are_what_they_seem() {
+fn a_right_guess_of_roles_saves_a_pass() {
     let rows = table(120, false);
     let passes = |parts: &[RecordBatch], method: &MethodConfig| {
         let settings = settings(method.clone(), false);
-        let mut fitting = FitDriver::new(rows.schema(), &settings, DEFAULT_MEMORY).unwrap();
+        let mut driver = FitDriver::new(rows.schema(), &settings, DEFAULT_MEMORY).unwrap();
         let mut passes = vec![];
-        while let Some(task) = fitting.task() {
-            let mut whole = PassAccumulator::new(&task, &rows.schema()).unwrap();
+        while let Some(task) = driver.task() {
+            let mut total = PassAccumulator::new(&task, &rows.schema()).unwrap();
             for rows in parts {
-                let mut part = PassAccumulator::new(&task, &rows.schema()).unwrap();
-                part.add(rows.clone(), None).unwrap();
-                whole.merge(&part.to_bytes().unwrap()).unwrap();
+                let mut partial = PassAccumulator::new(&task, &rows.schema()).unwrap();
+                partial.add(rows.clone(), None).unwrap();
+                total.merge(&partial.to_bytes().unwrap()).unwrap();
             }
-            fitting.take(whole).unwrap();
+            driver.take(total).unwrap();
             passes.push(task.name());
         }
-        (passes, fitting.finish().unwrap().to_bytes().unwrap())
+        (passes, driver.finish().unwrap().to_bytes().unwrap())
     };
     let halves = [rows.slice(0, 60), rows.slice(60, 60)];
-    // In a part of two rows the integers of `n` seem to be categories.
+    // In a partition of two rows the integers of `n` look like categories.
     let uneven = [rows.slice(0, 2), rows.slice(2, 118)];
-    // And here in every part.
+    // Here in every partition.
     let slivers: Vec<RecordBatch> = (0..12).map(|part| rows.slice(part * 10, 10)).collect();
     let (kmeans, named) = (&methods()[0], &methods()[2]);
     assert_eq!(passes(&halves, kmeans).0, ["reading", "taking means"]);
@@ -228,45 +229,47 @@ fn a_pass_is_saved_where_columns_are_what_they_seem() {
 }
 
 #[test]
-fn parts_written_to_files_are_a_table_that_can_be_verified() {
-    for (method, equal) in methods().into_iter().zip([false, true].into_iter().cycle()) {
-        let rows = table(120, equal);
-        let settings = settings(method, equal);
+fn partitions_written_to_files_can_be_verified() {
+    for (method, duplicates) in methods().into_iter().zip([false, true].into_iter().cycle()) {
+        let rows = table(120, duplicates);
+        let settings = settings(method, duplicates);
         let cuts = [(0, 50), (50, 1), (51, 69)];
         let parts = cuts.map(|(first, count)| rows.slice(first, count));
-        let fitted = Arc::new(fitted_in_parts(&parts, &settings, &[2, 0, 1]));
+        let fitted = Arc::new(fit_partitions(&parts, &settings, &[2, 0, 1]));
         let manifest = fitted.manifest();
-        let ready = Arc::clone(&fitted).on(&rows.schema()).unwrap();
+        let bound = Arc::clone(&fitted).bind(&rows.schema()).unwrap();
         let folder = tempfile::tempdir().unwrap();
-        let (mut made, mut written) = (vec![], 0);
-        for ((place, part), mut twins) in parts.iter().enumerate().zip(twins(&parts)) {
-            // Batches come as they come.
+        let (mut generated, mut written) = (vec![], 0);
+        for ((place, part), mut counter) in parts.iter().enumerate().zip(duplicate_counters(&parts))
+        {
+            // Small batches.
             let batches = (0..part.num_rows()).step_by(7);
             let batches =
                 batches.map(|first| Ok(part.slice(first, 7.min(part.num_rows() - first))));
             let path = folder.path().join(format!("{place}.parquet"));
-            made.extend(ready.make(part.clone(), Some(&mut twins.clone())).unwrap());
-            written += ready.write(batches, Some(&mut twins), &path, Some(&manifest)).unwrap();
+            generated.extend(bound.generate(part.clone(), Some(&mut counter.clone())).unwrap());
+            written += bound.write(batches, Some(&mut counter), &path, Some(&manifest)).unwrap();
         }
         let output = Table::open(&[folder.path().to_owned()], &ReadOptions::default()).unwrap();
-        let found = output.blocks().collect::<Result<Vec<_>, _>>().unwrap();
-        assert_eq!(words(&found), words(&made));
-        assert_eq!(found.iter().map(RecordBatch::num_rows).sum::<usize>() as u64, written);
+        let written_rows = output.blocks().collect::<Result<Vec<_>, _>>().unwrap();
+        assert_eq!(sorted_rows(&written_rows), sorted_rows(&generated));
+        assert_eq!(written_rows.iter().map(RecordBatch::num_rows).sum::<usize>() as u64, written);
 
-        let note: Manifest = serde_json::from_str(output.note(Manifest::KEY).unwrap()).unwrap();
-        let input = Table::of(&rows, Path::new("the table")).unwrap();
-        let how = How { manifest: Some(&note), ..How::default() };
-        let verdict = Verdict::of(&output, &input, how, DEFAULT_MEMORY, &()).unwrap();
+        let manifest: Manifest =
+            serde_json::from_str(output.metadata(Manifest::KEY).unwrap()).unwrap();
+        let input = Table::from_batch(&rows, Path::new("the table")).unwrap();
+        let options = VerifyOptions { manifest: Some(&manifest), ..VerifyOptions::default() };
+        let verdict = Verdict::verify(&output, &input, options, DEFAULT_MEMORY, &()).unwrap();
         assert_eq!((verdict.rows, verdict.differing, verdict.absent), (written, 0, 0));
     }
 }
 
 #[test]
-fn a_part_with_a_bad_value_leaves_no_file() {
+fn a_partition_with_an_invalid_value_leaves_no_file() {
     let rows = table(60, false);
     let settings = settings(methods()[0].clone(), false);
-    let fitted = Arc::new(fitted_in_parts(std::slice::from_ref(&rows), &settings, &[0]));
-    let ready = fitted.on(&rows.schema()).unwrap();
+    let fitted = Arc::new(fit_partitions(std::slice::from_ref(&rows), &settings, &[0]));
+    let bound = fitted.bind(&rows.schema()).unwrap();
     let mut columns = rows.columns().to_vec();
     let target = rows.schema().index_of("y").unwrap();
     let values = (0..60).map(|row| if row == 41 { f64::NAN } else { 0.5 });
@@ -274,7 +277,7 @@ fn a_part_with_a_bad_value_leaves_no_file() {
     let bad = RecordBatch::try_new(rows.schema(), columns).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("part.parquet");
-    let refused = ready.write([Ok(bad)].into_iter(), None, &path, None).unwrap_err().to_string();
+    let refused = bound.write([Ok(bad)].into_iter(), None, &path, None).unwrap_err().to_string();
     assert_eq!(refused, "the target `y` is missing in row id=187");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }
@@ -282,11 +285,11 @@ fn a_part_with_a_bad_value_leaves_no_file() {
 #[test]
 fn a_column_that_is_never_null_stays_so() {
     let rows = table(60, false);
-    let may_be_null = |field: &Arc<Field>| field.as_ref().clone().with_nullable(true);
-    let fields: Vec<Field> = rows.schema().fields().iter().map(may_be_null).collect();
+    let nullable = |field: &Arc<Field>| field.as_ref().clone().with_nullable(true);
+    let fields: Vec<Field> = rows.schema().fields().iter().map(nullable).collect();
     let rows = rows.with_schema(Arc::new(Schema::new(fields))).unwrap();
     let settings = settings(methods()[0].clone(), false);
-    let fitted = fitted_in_parts(std::slice::from_ref(&rows), &settings, &[0]);
+    let fitted = fit_partitions(std::slice::from_ref(&rows), &settings, &[0]);
     let complete = fitted.complete();
     assert!(complete.contains(&"a") && !complete.contains(&"b"), "{complete:?}");
     let never_null = |field: &Arc<Field>| {
@@ -295,12 +298,12 @@ fn a_column_that_is_never_null_stays_so() {
     };
     let fields: Vec<Field> = rows.schema().fields().iter().map(never_null).collect();
     let schema = Arc::new(Schema::new(fields));
-    let ready = Arc::new(fitted).on(&schema).unwrap();
-    assert!(!ready.schema().field_with_name("a").unwrap().is_nullable());
-    assert_eq!(ready.make(rows.clone(), None).unwrap().len(), 3);
+    let bound = Arc::new(fitted).bind(&schema).unwrap();
+    assert!(!bound.schema().field_with_name("a").unwrap().is_nullable());
+    assert_eq!(bound.generate(rows.clone(), None).unwrap().len(), 3);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("part.parquet");
-    let written = ready.write([Ok(rows.clone())].into_iter(), None, &path, None).unwrap();
+    let written = bound.write([Ok(rows.clone())].into_iter(), None, &path, None).unwrap();
     assert_eq!(written, 180);
 
     let mut columns = rows.columns().to_vec();
@@ -308,47 +311,47 @@ fn a_column_that_is_never_null_stays_so() {
     columns[0] = Arc::new(values.collect::<Float64Array>());
     let changed = RecordBatch::try_new(rows.schema(), columns).unwrap();
     let expected = "`a` is missing in row id=187, and was never missing when it was fitted";
-    assert_eq!(ready.make(changed.clone(), None).unwrap_err().to_string(), expected);
-    let refused = ready.write([Ok(changed)].into_iter(), None, &path, None).unwrap_err();
+    assert_eq!(bound.generate(changed.clone(), None).unwrap_err().to_string(), expected);
+    let refused = bound.write([Ok(changed)].into_iter(), None, &path, None).unwrap_err();
     assert_eq!(refused.to_string(), expected);
 }
 
 #[test]
-fn what_is_fitted_goes_through_a_file() {
+fn a_fitted_method_round_trips_through_json() {
     let rows = table(120, false);
     for method in &methods()[..5] {
         let settings = settings(method.clone(), false);
-        let fitted = fitted_in_parts(std::slice::from_ref(&rows), &settings, &[0]);
+        let fitted = fit_partitions(std::slice::from_ref(&rows), &settings, &[0]);
         let text = fitted.to_json().unwrap();
         let again = Fitted::from_json(&text, Path::new("fitted.json")).unwrap();
         assert_eq!(again.to_bytes().unwrap(), fitted.to_bytes().unwrap());
         assert_eq!(again.to_json().unwrap(), text);
     }
     let mixup = settings(methods()[5].clone(), false);
-    let refused = fitted_in_parts(&[rows], &mixup, &[0]).to_json();
+    let refused = fit_partitions(&[rows], &mixup, &[0]).to_json();
     assert!(matches!(refused, Err(Error::NotSaved { what: "mixup" })));
 }
 
 #[test]
-fn parts_of_something_else_are_refused() {
+fn aggregates_of_another_pass_are_an_error() {
     let rows = table(60, false);
     let settings = settings(methods()[0].clone(), false);
-    let mut fitting = FitDriver::new(rows.schema(), &settings, DEFAULT_MEMORY).unwrap();
-    let look = fitting.task().unwrap();
-    let mut part = PassAccumulator::new(&look, &rows.schema()).unwrap();
-    part.add(rows.clone(), None).unwrap();
-    let bytes = part.to_bytes().unwrap();
-    fitting.take(part).unwrap();
-    let find = fitting.task().unwrap();
-    let mut part = PassAccumulator::new(&find, &rows.schema()).unwrap();
-    assert!(matches!(part.merge(&bytes), Err(Error::BadPart { .. })));
-    assert!(matches!(part.merge(&[1, 2, 3]), Err(Error::BadPart { .. })));
+    let mut driver = FitDriver::new(rows.schema(), &settings, DEFAULT_MEMORY).unwrap();
+    let profile = driver.task().unwrap();
+    let mut total = PassAccumulator::new(&profile, &rows.schema()).unwrap();
+    total.add(rows.clone(), None).unwrap();
+    let bytes = total.to_bytes().unwrap();
+    driver.take(total).unwrap();
+    let next = driver.task().unwrap();
+    let mut total = PassAccumulator::new(&next, &rows.schema()).unwrap();
+    assert!(matches!(total.merge(&bytes), Err(Error::BadPart { .. })));
+    assert!(matches!(total.merge(&[1, 2, 3]), Err(Error::BadPart { .. })));
     assert!(matches!(Fitted::from_bytes(&bytes), Err(Error::BadPart { .. })));
-    assert!(fitting.finish().is_err());
+    assert!(driver.finish().is_err());
 }
 
 #[test]
-fn rows_that_hold_the_same_have_the_same_hash_whatever_their_types() {
+fn content_hashes_do_not_depend_on_the_width_of_types() {
     let narrow = RecordBatch::try_from_iter([
         ("n", Arc::new(Int32Array::from(vec![Some(3), None])) as ArrayRef),
         ("x", Arc::new(Float32Array::from(vec![0.5, -0.0])) as ArrayRef),

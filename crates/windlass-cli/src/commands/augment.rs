@@ -157,7 +157,7 @@ pub(crate) fn run(args: &AugmentArgs) -> windlass_compare::Result<u8> {
     let note = Some((Manifest::KEY, manifest.clone()));
     terminal::begin_writing();
     let mut sink = Sink::create(&args.output, &write(&table), augmentation.schema(), note)?;
-    let mut sketch = format.map(|_| augmentation.sketch()).transpose()?;
+    let mut sketch = format.map(|_| augmentation.plot_sample()).transpose()?;
     let summary = augmentation.write(&progress, sketch.as_mut(), &mut sink)?;
     progress.clear();
     let picture = match (&args.plot, format, &sketch) {

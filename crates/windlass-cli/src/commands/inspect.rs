@@ -40,7 +40,7 @@ pub(crate) fn run(args: &InspectArgs) -> Result<u8> {
     let columns = args.columns.columns(&args.target, &table);
     let settings = args.method.settings(columns, (true, false))?;
     let progress = Progress::new(false);
-    let inspection = Inspection::of(&table, &settings, args.read.memory, &progress)?;
+    let inspection = Inspection::new(&table, &settings, args.read.memory, &progress)?;
     progress.clear();
     let text = if args.json {
         to_json(&inspection) + "\n"

@@ -9,7 +9,7 @@ use clap::Args;
 use ndarray::Array2;
 use windlass_model::{Error, MemberMetadata, Metrics, Model, Result};
 use windlass_table::{
-    Sink, Table, Watch as _, WriteOptions, check_outputs, in_words, is_numeric, numbers,
+    Sink, Table, Watch as _, WriteOptions, check_outputs, is_numeric, to_f64, type_name,
 };
 
 use crate::options::ReadArgs;
@@ -73,7 +73,7 @@ pub(crate) fn run(args: &PredictArgs) -> Result<u8> {
         for column in model.targets() {
             let data_type = table.schema().field_with_name(&column).expect("found").data_type();
             if !is_numeric(data_type) {
-                let (path, holds) = (table.path().to_owned(), in_words(data_type));
+                let (path, holds) = (table.path().to_owned(), type_name(data_type));
                 return Err(Error::OtherType { column, path, holds, expected: "numbers".into() });
             }
         }
@@ -215,7 +215,7 @@ impl Compared {
         let targets: Vec<Float64Array> = model
             .targets()
             .iter()
-            .map(|target| numbers(batch.column_by_name(target).expect("checked before")))
+            .map(|target| to_f64(batch.column_by_name(target).expect("checked before")))
             .collect();
         self.targets = targets.len();
         for (row, predicted) in predicted.rows().into_iter().enumerate() {

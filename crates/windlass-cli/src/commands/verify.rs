@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr as _;
 
 use clap::Args;
-use windlass_table::{AnchorSource, Error, How, Manifest, Result, Table, Verdict};
+use windlass_table::{AnchorSource, Error, Manifest, Result, Table, Verdict, VerifyOptions};
 
 use super::augment::read_fitted;
 use crate::options::ReadArgs;
@@ -64,10 +64,10 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<u8> {
         (Err(Error::NoManifest { .. }), Some(_)) => None,
         (manifest, _) => Some(manifest?),
     };
-    let how = How { manifest: manifest.as_ref(), fitted, matrix };
+    let how = VerifyOptions { manifest: manifest.as_ref(), fitted, matrix };
     let input = args.read.open_beside(&args.against)?;
     let progress = Progress::new(false);
-    let verdict = Verdict::of(&output, &input, how, args.read.memory, &progress)?;
+    let verdict = Verdict::verify(&output, &input, how, args.read.memory, &progress)?;
     progress.clear();
     let text = if args.json { to_json(&verdict) + "\n" } else { in_words(&verdict, &args.output) };
     terminal::print(&text)?;
@@ -85,7 +85,7 @@ fn manifest(path: &Path, beside: Option<&Path>, output: &Table) -> Result<Manife
             })?;
             (beside, text)
         }
-        None => match output.note(Manifest::KEY) {
+        None => match output.metadata(Manifest::KEY) {
             Some(note) => (path, note.to_owned()),
             None => return Err(Error::NoManifest { path: path.to_owned() }),
         },

@@ -9,7 +9,7 @@ use windlass_plot::{
     Emphasis, ForestPlot, ForestRow, GammaSlider, Labels, Layout, LinePlot, LineSeries,
     PointSeries, ReferenceLine, Scatter, SliderPoint, StripPlot, StripRow,
 };
-use windlass_table::{LoadedTable, numbers};
+use windlass_table::{LoadedTable, to_f64};
 
 use crate::candidate::Candidate;
 use crate::compare::Comparison;
@@ -193,7 +193,7 @@ impl Figures<'_> {
     fn predictions(&self, candidate: Candidate) -> Vec<(usize, f64, f64)> {
         let frame = self.test_table();
         let Some(&target) = frame.roles.targets().first() else { return vec![] };
-        let (truth, targets) = (numbers(frame.batch.column(target)), frame.roles.targets().len());
+        let (truth, targets) = (to_f64(frame.batch.column(target)), frame.roles.targets().len());
         let first = |run: &&Run| {
             let same = run.key.candidate == candidate && run.key.size == self.largest();
             same && run.key.repeat == 0
@@ -361,7 +361,7 @@ impl Figures<'_> {
 
 fn column(frame: &LoadedTable, name: &str) -> Vec<Option<f64>> {
     match frame.batch.column_by_name(name) {
-        Some(column) => numbers(column).iter().collect(),
+        Some(column) => to_f64(column).iter().collect(),
         None => vec![None; frame.batch.num_rows()],
     }
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_select::concat::concat_batches;
-use windlass_table::{ReadOptions, Table, words};
+use windlass_table::{ReadOptions, Table, to_strings};
 
 use super::{Error, Result};
 
@@ -22,7 +22,7 @@ pub(super) fn numbers(
     name: &str,
     first: usize,
 ) -> Result<Vec<f64>> {
-    let words = words(column);
+    let words = to_strings(column);
     let number = |(row, word): (usize, Option<&str>)| {
         let word = word.unwrap_or_default();
         let value = word.trim().parse().ok().filter(|value: &f64| value.is_finite());

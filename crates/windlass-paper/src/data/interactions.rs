@@ -17,7 +17,7 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use windlass::{Draws, Seed, Stream};
-use windlass_table::{ReadOptions, words, write_atomic};
+use windlass_table::{ReadOptions, to_strings, write_atomic};
 
 use super::given::{numbers, put, whole};
 use super::{Error, Result};
@@ -122,7 +122,7 @@ impl Interactions {
                     expected: "a sequence",
                 })
             };
-            words(column(name)?).iter().enumerate().map(word).collect()
+            to_strings(column(name)?).iter().enumerate().map(word).collect()
         };
         let (drugs, proteins) = (text("Drug")?, text("Target")?);
         let scores = numbers(column("Y")?, path, "Y", 2)?;

@@ -12,7 +12,7 @@ use windlass_plot::{
     CurveFit, Emphasis, ForestPlot, ForestRow, HeatMap, Labels, Layout, LinePlot, LineSeries,
     PointSeries, render_png,
 };
-use windlass_table::{ClusterCount, MethodConfig, numbers};
+use windlass_table::{ClusterCount, MethodConfig, to_f64};
 
 use super::file::{Axis, Drawing, Metric, Picture};
 use super::page::{Spread, pairs};
@@ -58,7 +58,7 @@ pub(super) fn draw(picture: &Picture, finished: &[Finished]) -> Result<Drawn> {
 /// Two columns of numbers.
 fn points(source: &Source) -> Result<Vec<(f64, f64)>> {
     let rows = source.load()?;
-    let of = |name: &str| numbers(rows.column_by_name(name).expect("rows on a line"));
+    let of = |name: &str| to_f64(rows.column_by_name(name).expect("rows on a line"));
     let (x, y) = (of("x"), of("y"));
     Ok(x.values().iter().copied().zip(y.values().iter().copied()).collect())
 }

@@ -276,7 +276,7 @@ impl Source {
 
     /// Rows in memory as comparisons take them.
     pub(crate) fn framed(&self, rows: &RecordBatch, columns: &Columns) -> Result<LoadedTable> {
-        let table = Table::of(rows, &self.path())?;
+        let table = Table::from_batch(rows, &self.path())?;
         Ok(LoadedTable::load(&table, columns, false, DEFAULT_MEMORY, &())?)
     }
 }

@@ -1,0 +1,163 @@
+//! The output: which columns it has, and a batch of its rows.
+
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayRef, BooleanArray, Float64Array, RecordBatch};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use arrow_select::filter::filter_record_batch;
+use rayon::prelude::*;
+
+use crate::column::{range, restore_nans, to_f64, to_type};
+use crate::generate::generated_block::GeneratedBlock;
+use crate::generate::provenance;
+use crate::rows::block::Block;
+use crate::schema::roles::{Role, Roles};
+use crate::settings::{AugmentConfig, IntegerHandling};
+use crate::{Error, Result};
+
+/// The columns of the output.
+#[derive(Debug)]
+pub(crate) struct OutputLayout {
+    pub(crate) schema: SchemaRef,
+    columns: Vec<OutputColumn>,
+    clip: bool,
+    provenance: bool,
+}
+
+#[derive(Debug)]
+struct OutputColumn {
+    /// The index in the input.
+    place: usize,
+    /// The index among the moved columns.
+    moved: Option<usize>,
+    data_type: DataType,
+    nullable: bool,
+    /// The observed range of a moved column.
+    range: Option<(f64, f64)>,
+}
+
+/// Number of values outside the observed range of a column.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct OutOfRange {
+    pub(crate) below: u64,
+    pub(crate) above: u64,
+}
+
+pub(crate) struct OutputBatch {
+    pub(crate) batch: RecordBatch,
+    /// One per moved column; empty for originals.
+    pub(crate) out_of_range: Vec<OutOfRange>,
+}
+
+impl OutputLayout {
+    /// `ranges` are those of the input columns, `source_type` is the type of `windlass_source`.
+    pub(crate) fn new(
+        input: &Schema,
+        roles: &Roles,
+        ranges: &[Option<(f64, f64)>],
+        settings: &AugmentConfig,
+        source_type: &DataType,
+    ) -> Result<Self> {
+        let moved = roles.moved();
+        let column = |place: usize| {
+            let moved = moved.iter().position(|&other| other == place);
+            let field = input.field(place);
+            let to_float = settings.columns.integers == IntegerHandling::Float;
+            let float = moved.is_some() && to_float && field.data_type().is_integer();
+            let data_type = if float { DataType::Float64 } else { field.data_type().clone() };
+            let (nullable, range) = (field.is_nullable(), ranges[place]);
+            OutputColumn { place, moved, data_type, nullable, range }
+        };
+        let written = (0..roles.roles.len()).filter(|&place| roles.roles[place] != Role::Excluded);
+        let columns: Vec<OutputColumn> = written.map(column).collect();
+        let field = |column: &OutputColumn| {
+            input.field(column.place).clone().with_data_type(column.data_type.clone())
+        };
+        let mut fields: Vec<Field> = columns.iter().map(field).collect();
+        if settings.provenance {
+            for added in provenance::fields(settings, source_type) {
+                if fields.iter().any(|field| field.name() == added.name()) {
+                    return Err(Error::ReservedColumn { column: added.name().clone() });
+                }
+                fields.push(added);
+            }
+        }
+        let (clip, provenance) = (settings.clip, settings.provenance);
+        Ok(Self { schema: Arc::new(Schema::new(fields)), columns, clip, provenance })
+    }
+
+    /// A block of a copy; copy 0 are the originals.
+    pub(crate) fn batch(
+        &self,
+        copy: usize,
+        block: &Block,
+        generated: &dyn GeneratedBlock,
+    ) -> Result<OutputBatch> {
+        let column = |column: &OutputColumn| -> Result<_> {
+            let original = block.batch.column(column.place);
+            Ok(match column.moved {
+                Some(index) if copy > 0 => {
+                    let values = generated.column(index, &to_f64(original))?;
+                    let (values, outside) = column.finish(values, original, self.clip);
+                    (values, Some((index, outside)))
+                }
+                _ if original.data_type() == &column.data_type => (Arc::clone(original), None),
+                _ => (arrow_cast::cast(original, &column.data_type).expect("a number"), None),
+            })
+        };
+        let columns = self.columns.par_iter().map(column).collect::<Result<Vec<_>>>()?;
+        let (mut columns, outside): (Vec<ArrayRef>, Vec<_>) = columns.into_iter().unzip();
+        let mut outside: Vec<(usize, OutOfRange)> = outside.into_iter().flatten().collect();
+        outside.sort_by_key(|&(index, _)| index);
+        if self.provenance {
+            columns.extend(provenance::columns(copy, block, generated));
+        }
+        let batch = RecordBatch::try_new(Arc::clone(&self.schema), columns)
+            .expect("columns of the schema's types");
+        let batch = match generated.keep() {
+            Some(keep) => filter_record_batch(&batch, &BooleanArray::from(keep))
+                .expect("a flag for every row"),
+            None => batch,
+        };
+        let out_of_range = outside.into_iter().map(|(_, outside)| outside).collect();
+        Ok(OutputBatch { batch, out_of_range })
+    }
+}
+
+impl OutputColumn {
+    /// Moved values in the type of the column, and how many are below and above the observed range.
+    fn finish(
+        &self,
+        values: Float64Array,
+        original: &ArrayRef,
+        clip: bool,
+    ) -> (ArrayRef, OutOfRange) {
+        let Some((low, high)) = self.range else {
+            return (self.convert(values, original), OutOfRange::default());
+        };
+        // Values that are rounded back into the range are inside.
+        let integer = self.data_type.is_integer();
+        let (mut below, mut above) = (0, 0);
+        let mut count = |value: f64| {
+            let value = if integer { value.round() } else { value };
+            below += u64::from(value < low);
+            above += u64::from(value > high);
+        };
+        let inside = range(&values).is_none_or(|(least, most)| least >= low && most <= high);
+        match values.null_count() {
+            _ if inside => {}
+            0 => values.values().iter().for_each(|&value| count(value)),
+            _ => values.iter().flatten().for_each(count),
+        }
+        let values = if clip && below + above > 0 {
+            values.unary(|value| value.clamp(low, high))
+        } else {
+            values
+        };
+        (self.convert(values, original), OutOfRange { below, above })
+    }
+
+    fn convert(&self, values: Float64Array, original: &ArrayRef) -> ArrayRef {
+        restore_nans(to_type(values, &self.data_type), original, self.nullable)
+    }
+}

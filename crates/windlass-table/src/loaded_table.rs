@@ -1,0 +1,71 @@
+//! A whole table in memory, with the roles of its columns: the input of models.
+
+use arrow_array::RecordBatch;
+use arrow_select::concat::concat_batches;
+
+use crate::column::{memory_size, select};
+use crate::io::read::table::Table;
+use crate::progress::Watch;
+use crate::rows::block::TableRows;
+use crate::schema::profile::Profile;
+use crate::schema::roles::{RequestedRoles, Roles};
+use crate::settings::Columns;
+use crate::{Error, Result};
+
+/// The rows of a table that have finite targets, and the roles of its columns.
+#[derive(Debug, Clone)]
+pub struct LoadedTable {
+    /// The rows.
+    pub batch: RecordBatch,
+    /// Statistics of the columns.
+    pub profile: Profile,
+    /// The roles of the columns.
+    pub roles: Roles,
+}
+
+impl LoadedTable {
+    /// Reads a table and infers the roles of its columns. A missing target is an error, unless such
+    /// rows are dropped.
+    pub fn load(
+        table: &Table,
+        columns: &Columns,
+        drop_missing_target: bool,
+        memory: u64,
+        watch: &dyn Watch,
+    ) -> Result<Self> {
+        let schema = table.schema();
+        let requested =
+            RequestedRoles::new(schema, columns).map_err(|error| table.with_example(error))?;
+        let required = if drop_missing_target { requested.targets() } else { vec![] };
+        let rows = TableRows::finite(table, required);
+        watch.stage("reading");
+        let profile = Profile::read(&rows, memory, watch)?;
+        if profile.kept == 0 {
+            return Err(Error::NoTargets { path: table.path().to_owned() });
+        }
+        let roles = requested.infer(schema, |place| profile.columns[place].distinct_integers);
+        roles.check_values(schema, &profile)?;
+        let (mut batches, mut bytes) = (vec![], 0);
+        for block in rows.blocks() {
+            let batch = block?.batch;
+            bytes += memory_size(&batch);
+            // The rows, the design matrix, and copies of it.
+            if bytes.saturating_mul(4) > memory {
+                let needs = bytes.saturating_mul(4);
+                return Err(Error::NeedsMemory { what: "training", needs, memory });
+            }
+            batches.push(batch);
+        }
+        let batch = concat_batches(schema, &batches).map_err(|error| Error::Damaged {
+            path: table.path().to_owned(),
+            why: error.to_string(),
+        })?;
+        Ok(Self { batch, profile, roles })
+    }
+
+    /// The rows with these indices, in this order.
+    #[must_use]
+    pub fn select(&self, rows: &[usize]) -> Self {
+        Self { batch: select(&self.batch, rows), ..self.clone() }
+    }
+}

@@ -1,0 +1,32 @@
+//! How an output was generated.
+
+use serde::{Deserialize, Serialize};
+
+use crate::settings::AugmentConfig;
+
+/// How an output was generated: enough to generate it again from its input.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// The version of Windlass.
+    pub version: String,
+    /// The fingerprint of the input.
+    pub fingerprint: String,
+    /// Number of rows of the input.
+    pub rows: u64,
+    /// The configuration.
+    pub settings: AugmentConfig,
+    /// A hash of the fitted method, if it was fitted on another table.
+    #[serde(default)]
+    pub fitted: Option<String>,
+}
+
+impl Manifest {
+    /// The key in the metadata of a file.
+    pub const KEY: &'static str = "windlass";
+
+    /// JSON for the metadata of a file or a file of its own.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        serde_json::to_string_pretty(self).expect("a manifest is JSON")
+    }
+}

@@ -1,0 +1,16 @@
+//! Progress and cancellation.
+
+use crate::Result;
+
+/// Receives the progress of long work, and may cancel it.
+pub trait Watch: Sync {
+    /// A new stage of the work begins.
+    fn stage(&self, _name: &str) {}
+
+    /// Further rows were processed; an error cancels the work.
+    fn advance(&self, _rows: u64) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl Watch for () {}

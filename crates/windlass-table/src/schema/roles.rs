@@ -1,0 +1,338 @@
+//! The role of each column: requested by the user, or inferred from its values.
+
+use arrow_schema::{Field, Schema};
+use serde::{Deserialize, Serialize};
+use windlass::ClusterOn;
+
+use crate::column::{find_column, is_discrete, is_numeric, type_name};
+use crate::rows::row_id::RowIdSource;
+use crate::schema::profile::Profile;
+use crate::settings::{AnchorSource, AugmentConfig, Columns, MethodConfig};
+use crate::{Error, Result};
+
+/// How a column is treated in a synthetic row.
+///
+/// | Column | Role |
+/// | :-- | :-- |
+/// | floats, decimals, integers with more than 20 distinct values | continuous |
+/// | text, booleans, dates, integers with few distinct values | categorical |
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    /// Moved with the features; never missing.
+    Target,
+    /// Moved.
+    Continuous,
+    /// Copied from the source row: a category.
+    Categorical,
+    /// Copied from the source row at the user's request.
+    Carried,
+    /// Copied from the source row: the weight of the row.
+    Weight,
+    /// Not written.
+    Excluded,
+}
+
+impl Role {
+    /// The lowercase name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Target => "target",
+            Self::Continuous => "continuous",
+            Self::Categorical => "categorical",
+            Self::Carried => "carried",
+            Self::Weight => "weight",
+            Self::Excluded => "excluded",
+        }
+    }
+}
+
+/// The roles of all columns.
+#[derive(Debug, Clone)]
+pub struct Roles {
+    /// The role of every column.
+    pub roles: Vec<Role>,
+    /// Why each column has its role.
+    pub reasons: Vec<String>,
+    /// The continuous features.
+    pub(crate) features: Vec<usize>,
+    /// The targets, in table order.
+    pub(crate) targets: Vec<usize>,
+    pub(crate) weight: Option<usize>,
+}
+
+impl Roles {
+    pub(crate) fn new(roles: Vec<Role>, reasons: Vec<String>) -> Self {
+        let having = |role: Role| -> Vec<usize> {
+            roles.iter().enumerate().filter(|(_, r)| **r == role).map(|(place, _)| place).collect()
+        };
+        let (features, targets) = (having(Role::Continuous), having(Role::Target));
+        let weight = having(Role::Weight).first().copied();
+        Self { roles, reasons, features, targets, weight }
+    }
+
+    /// The columns that are moved: features, then targets.
+    pub(crate) fn moved(&self) -> Vec<usize> {
+        self.features.iter().chain(&self.targets).copied().collect()
+    }
+
+    /// The columns that k-means compares.
+    pub(crate) fn clustered(&self, on: ClusterOn) -> Vec<usize> {
+        match on {
+            ClusterOn::X => self.features.clone(),
+            ClusterOn::Y => self.targets.clone(),
+            ClusterOn::Xy => self.moved(),
+        }
+    }
+
+    /// The continuous features.
+    #[must_use]
+    pub fn features(&self) -> &[usize] {
+        &self.features
+    }
+
+    /// The targets, in table order.
+    #[must_use]
+    pub fn targets(&self) -> &[usize] {
+        &self.targets
+    }
+
+    /// The weight column.
+    #[must_use]
+    pub fn weight(&self) -> Option<usize> {
+        self.weight
+    }
+
+    /// Returns an error if a column has values that its role forbids.
+    pub(crate) fn check_values(&self, schema: &Schema, profile: &Profile) -> Result<()> {
+        let name = |place: usize| schema.field(place).name().clone();
+        for &place in &self.targets {
+            let column = &profile.columns[place];
+            for (rows, what) in
+                [(&column.missing_rows, "missing"), (&column.infinite_rows, "infinite")]
+            {
+                if !rows.is_empty() {
+                    let (column, rows) = (name(place), rows.clone());
+                    return Err(Error::BadTarget { column, what, rows });
+                }
+            }
+        }
+        for place in self.moved() {
+            if let Some((row, value)) = profile.columns[place].extreme.clone() {
+                return Err(Error::BadFeature { column: name(place), row, value });
+            }
+        }
+        if let Some(place) = self.weight {
+            let rows = &profile.columns[place].invalid_weights;
+            if !rows.is_empty() {
+                let (column, rows) = (name(place), rows.clone());
+                return Err(Error::BadWeight { column, rows });
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns an error if there is no feature.
+    pub(crate) fn check_features(&self, schema: &Schema) -> Result<()> {
+        let name = |place: usize| schema.field(place).name().clone();
+        if self.features.is_empty() {
+            let others = self.roles.iter().filter(|role| **role != Role::Target).count();
+            let why = if others == 0 {
+                "the table has no other column than the target".to_owned()
+            } else {
+                let held = (0..self.roles.len()).filter(|place| !self.targets.contains(place));
+                let held: Vec<String> = held
+                    .take(5)
+                    .map(|place| format!("`{}` ({})", name(place), self.reasons[place]))
+                    .collect();
+                format!("the other columns are {}", held.join(", "))
+            };
+            return Err(Error::NoFeatures { why });
+        }
+        Ok(())
+    }
+}
+
+/// The roles that the user requested, before any row is read.
+pub(crate) struct RequestedRoles {
+    /// The role of each column, and the option that requested it.
+    by_column: Vec<Option<(Role, &'static str)>>,
+    only_features: bool,
+    /// The columns whose values name groups.
+    pub(crate) group_columns: Vec<usize>,
+}
+
+impl RequestedRoles {
+    pub(crate) fn new(schema: &Schema, columns: &Columns) -> Result<Self> {
+        Self::with_fixed(schema, columns, &[])
+    }
+
+    /// The requested roles for an augmentation, which carries the key and the columns that name
+    /// groups.
+    pub(crate) fn for_augmentation(schema: &Schema, settings: &AugmentConfig) -> Result<Self> {
+        let mut fixed = group_columns(schema, &settings.method)?;
+        let group_columns: Vec<usize> = fixed.iter().map(|&(place, _)| place).collect();
+        if let RowIdSource::Column(column) = &settings.rows_by
+            && let Ok(place) = schema.index_of(column)
+            && !group_columns.contains(&place)
+        {
+            fixed.push((place, "--rows-by"));
+        }
+        let requested = Self::with_fixed(schema, &settings.columns, &fixed)?;
+        Ok(Self { group_columns, ..requested })
+    }
+
+    /// `fixed` are columns that must not move, each with the option that names it.
+    fn with_fixed(
+        schema: &Schema,
+        columns: &Columns,
+        fixed: &[(usize, &'static str)],
+    ) -> Result<Self> {
+        let mut by_column = vec![None; schema.fields().len()];
+        let weight: Vec<String> = columns.weight.iter().cloned().collect();
+        let features = columns.features.clone().unwrap_or_default();
+        for (names, role, option) in [
+            (&columns.target, Role::Target, "--target"),
+            (&weight, Role::Weight, "--weight"),
+            (&features, Role::Continuous, "--features"),
+            (&columns.exclude, Role::Excluded, "--exclude"),
+            (&columns.carry, Role::Carried, "--carry"),
+            (&columns.categorical, Role::Categorical, "--categorical"),
+            (&columns.continuous, Role::Continuous, "--continuous"),
+        ] {
+            for name in names {
+                let place = find_column(schema, name, option)?;
+                match by_column[place] {
+                    Some((other, first)) if other != role => {
+                        let (column, second) = (name.clone(), option);
+                        return Err(Error::TwoRoles { column, first, second });
+                    }
+                    _ => by_column[place] = Some((role, option)),
+                }
+            }
+        }
+        for &(place, option) in fixed {
+            match by_column[place] {
+                Some((Role::Target | Role::Continuous | Role::Excluded, first)) => {
+                    let column = schema.field(place).name().clone();
+                    return Err(Error::TwoRoles { column, first, second: option });
+                }
+                Some(_) => {}
+                None => by_column[place] = Some((Role::Carried, option)),
+            }
+        }
+        for (field, requested) in schema.fields().iter().zip(&by_column) {
+            if let Some((Role::Target | Role::Continuous | Role::Weight, option)) = requested
+                && !is_numeric(field.data_type())
+            {
+                return Err(Error::NotNumeric {
+                    column: field.name().clone(),
+                    option,
+                    holds: type_name(field.data_type()),
+                    example: String::new(),
+                });
+            }
+        }
+        let only_features = columns.features.is_some();
+        Ok(Self { by_column, only_features, group_columns: vec![] })
+    }
+
+    fn with_role(&self, role: Role) -> impl Iterator<Item = usize> {
+        let by_column = self.by_column.iter().enumerate();
+        by_column
+            .filter(move |(_, requested)| requested.is_some_and(|(own, _)| own == role))
+            .map(|(place, _)| place)
+    }
+
+    pub(crate) fn targets(&self) -> Vec<usize> {
+        self.with_role(Role::Target).collect()
+    }
+
+    pub(crate) fn weight(&self) -> Option<usize> {
+        self.with_role(Role::Weight).next()
+    }
+
+    /// The columns that may be moved, depending on their values.
+    pub(crate) fn movable(&self, schema: &Schema) -> Vec<usize> {
+        let movable = |&place: &usize| match self.by_column[place] {
+            Some((role, _)) => matches!(role, Role::Target | Role::Continuous),
+            None => !self.only_features && is_numeric(schema.field(place).data_type()),
+        };
+        (0..self.by_column.len()).filter(movable).collect()
+    }
+
+    /// The role of every column, inferred from the [number of distinct
+    /// integers](crate::ColumnProfile) if it was not requested.
+    pub(crate) fn infer(
+        &self,
+        schema: &Schema,
+        distinct_integers: impl Fn(usize) -> Option<usize>,
+    ) -> Roles {
+        let mut roles = vec![];
+        let mut reasons = vec![];
+        for (place, field) in schema.fields().iter().enumerate() {
+            let (role, reason) = match self.by_column[place] {
+                Some((role, option)) => (role, option.to_owned()),
+                None if self.only_features => (Role::Carried, "not in --features".to_owned()),
+                None => infer_role(field, distinct_integers(place)),
+            };
+            roles.push(role);
+            reasons.push(reason);
+        }
+        Roles::new(roles, reasons)
+    }
+}
+
+fn infer_role(field: &Field, distinct_integers: Option<usize>) -> (Role, String) {
+    let data_type = field.data_type();
+    match distinct_integers {
+        // Integers that encode something else, such as the periods of pandas.
+        _ if field.extension_type_name().is_some() => {
+            (Role::Categorical, "values of an extension type".to_owned())
+        }
+        _ if !is_numeric(data_type) => (Role::Categorical, type_name(data_type)),
+        Some(1) => (Role::Categorical, "integers, 1 distinct value".to_owned()),
+        Some(count) => (Role::Categorical, format!("integers, {count} distinct values")),
+        None => (Role::Continuous, type_name(data_type)),
+    }
+}
+
+/// The columns that name groups, each with the option that names it.
+fn group_columns(schema: &Schema, method: &MethodConfig) -> Result<Vec<(usize, &'static str)>> {
+    let MethodConfig::Ada(ada) = method else { return Ok(vec![]) };
+    let mut columns = vec![];
+    let mut add = |column: &String, option| {
+        let place = find_column(schema, column, option)?;
+        let data_type = schema.field(place).data_type();
+        if !is_discrete(data_type) {
+            let (column, holds) = (column.clone(), type_name(data_type));
+            return Err(Error::NotCategories { column, option, holds });
+        }
+        columns.push((place, option));
+        Ok(())
+    };
+    if let Some(within) = &ada.within {
+        add(within, "--within")?;
+    }
+    match &ada.anchors {
+        AnchorSource::Column(column) => add(column, "--anchors")?,
+        AnchorSource::Bins(column) | AnchorSource::Quantiles(column) => {
+            let place = find_column(schema, column, "--anchors")?;
+            let data_type = schema.field(place).data_type();
+            if !is_numeric(data_type) {
+                return Err(Error::NotNumeric {
+                    column: column.clone(),
+                    option: "--anchors",
+                    holds: type_name(data_type),
+                    example: String::new(),
+                });
+            }
+        }
+        AnchorSource::Matrix(_) if ada.within.is_some() => {
+            return Err(Error::DoesNotApply { option: "--within", to: "an anchor matrix" });
+        }
+        AnchorSource::KMeans | AnchorSource::Matrix(_) => {}
+    }
+    Ok(columns)
+}
