@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use windlass_paper::data::{self, Interactions, Series};
-use windlass_paper::reproduce::{Experiment, Metric, PartProtocol, Reproduction, Scope, named};
+use windlass_paper::reproduce::{Experiment, Metric, PartConfig, Reproduction, Scope, named};
 use windlass_paper::{Error, PublishedSplits};
 
 /// Series of two waves, an hour a row.
@@ -213,18 +213,18 @@ fn parts_with_networks_are_checked() {
         refused("generated-dti = { rows = 96, seed = 0 }", "set = 'airfoil'").contains("arrays")
     );
     assert!(refused("units = 8", "units = 0").contains("`units` must be 1 or more"));
-    let protocol = small().part[0].protocol().unwrap();
-    assert_eq!(protocol.deep.len(), protocol.comparison.declared.len());
-    let layers = |place: usize| protocol.deep[place].augment.as_ref().unwrap().layers.clone();
+    let config = small().part[0].config().unwrap();
+    assert_eq!(config.deep.len(), config.comparison.specs.len());
+    let layers = |place: usize| config.deep[place].augment.as_ref().unwrap().layers.clone();
     assert_eq!((layers(1), layers(2)), (vec![1, 3], vec![1]));
     assert!(matches!(
-        &protocol.splits,
+        &config.splits,
         PublishedSplits::InOrder { column: Some(column), .. } if column == "domain"
     ));
-    assert_eq!(protocol.comparison.rule.domain(), Some("domain"));
+    assert_eq!(config.comparison.rule.domain(), Some("domain"));
     // What was declared is written and read again.
-    let text = serde_json::to_string(&protocol).unwrap();
-    assert_eq!(serde_json::from_str::<PartProtocol>(&text).unwrap(), protocol);
+    let text = serde_json::to_string(&config).unwrap();
+    assert_eq!(serde_json::from_str::<PartConfig>(&text).unwrap(), config);
 }
 
 /// The rows of the rule, the same for every seed.
@@ -411,7 +411,7 @@ mod built {
         };
         let given = start(images, weights).unwrap();
         assert_eq!(given.command(), format!("windlass-paper reproduce images --weights {weights}"));
-        let recipes = given.experiment().part[0].protocol().unwrap().deep;
+        let recipes = given.experiment().part[0].config().unwrap().deep;
         let text = serde_json::to_string(&recipes[0]).unwrap();
         assert!(text.contains(weights), "{text}");
 
@@ -430,9 +430,9 @@ mod built {
         for name in ["exchange_rate", "electricity", "rcf-mnist", "dti"] {
             for part in named(name).unwrap().quick().part {
                 assert_eq!(part.rows_at_most, Some(256), "{name}");
-                let protocol = part.protocol().unwrap();
-                assert_eq!(protocol.deep.len(), protocol.comparison.declared.len(), "{name}");
-                for recipe in protocol.deep {
+                let config = part.config().unwrap();
+                assert_eq!(config.deep.len(), config.comparison.specs.len(), "{name}");
+                for recipe in config.deep {
                     assert!(recipe.training.epochs <= 2, "{name}");
                 }
             }

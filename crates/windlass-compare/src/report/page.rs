@@ -8,7 +8,7 @@ use windlass_plot::{Size, stylesheet};
 use super::pictures::{Gallery, Picture, short};
 use crate::candidate::Candidate;
 use crate::describe;
-use crate::summary::{Finding, Line};
+use crate::summary::{CandidateSummary, Finding};
 
 /// Any text in a page.
 pub(super) fn escape(text: &str) -> String {
@@ -78,11 +78,11 @@ pub(super) fn of_comparison(gallery: &Gallery<'_>, pictures: &[Picture], table: 
     settings(&mut rest, gallery);
     let about = format!(
         "{}, {} rows; {}; windlass {}, seed {}",
-        results.protocol.columns.target.join(", "),
+        results.config.columns.target.join(", "),
         results.rows,
-        gallery.comparison.how(),
+        gallery.comparison.describe_splits(),
         results.version,
-        results.protocol.seed
+        results.config.seed
     );
     let head = Head {
         title: &format!("Does augmentation help on {table}?"),
@@ -111,7 +111,7 @@ fn figure(out: &mut String, picture: &Picture) {
 
 fn numbers(out: &mut String, gallery: &Gallery<'_>) {
     let lines = &gallery.summary.lines;
-    let sizes = &gallery.results.protocol.sizes;
+    let sizes = &gallery.results.config.sizes;
     let domains = lines.iter().any(|line| line.worst.is_some());
     out.push_str(
         "<section>\n<h2>Numbers</h2>\n<div class=\"scroll\">\n<table>\n<thead><tr><th>method</th>",
@@ -130,7 +130,12 @@ fn numbers(out: &mut String, gallery: &Gallery<'_>) {
     out.push_str("</tbody>\n</table>\n</div>\n<p class=\"about\">Means over splits, on held-out rows.</p>\n</section>\n");
 }
 
-fn row(out: &mut String, gallery: &Gallery<'_>, line: &Line, (sizes, domains): (bool, bool)) {
+fn row(
+    out: &mut String,
+    gallery: &Gallery<'_>,
+    line: &CandidateSummary,
+    (sizes, domains): (bool, bool),
+) {
     let (class, says) = match line.finding {
         Finding::Helps => ("helps", "helps"),
         Finding::Hurts => ("hurts", "hurts"),
@@ -140,7 +145,7 @@ fn row(out: &mut String, gallery: &Gallery<'_>, line: &Line, (sizes, domains): (
     };
     let optional = |value: Option<f64>| value.map_or_else(String::new, short);
     let percent = |ratio: f64| format!("{:+.1} %", 100.0 * ratio.exp_m1()).replace('-', "−");
-    let mut cells = vec![gallery.results.protocol.name(line.candidate)];
+    let mut cells = vec![gallery.results.config.name(line.candidate)];
     if sizes {
         cells.push(line.size.map_or("all".into(), |size| size.to_string()));
     }
@@ -166,8 +171,8 @@ fn row(out: &mut String, gallery: &Gallery<'_>, line: &Line, (sizes, domains): (
 }
 
 fn settings(out: &mut String, gallery: &Gallery<'_>) {
-    let protocol = &gallery.results.protocol;
-    if protocol.is_elsewhere() {
+    let protocol = &gallery.results.config;
+    if protocol.is_external() {
         return settings_elsewhere(out, gallery);
     }
     let training = &protocol.network.training;
@@ -222,7 +227,7 @@ fn settings_elsewhere(out: &mut String, gallery: &Gallery<'_>) {
          them alone; the model learnt from both, with the same settings and the same seed. Rows held out were never \
          augmented.</p>\n<div class=\"scroll\"><table>\n",
     );
-    for declared in &gallery.results.protocol.declared {
+    for declared in &gallery.results.config.specs {
         let says = match &declared.enlarge {
             None => "the training rows as they are".to_owned(),
             Some(made) => {
@@ -257,7 +262,7 @@ fn chosen(out: &mut String, gallery: &Gallery<'_>, candidate: Candidate) {
     }
     counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     for (words, count) in counts {
-        let name = gallery.results.protocol.name(candidate);
+        let name = gallery.results.config.name(candidate);
         let _ = writeln!(
             out,
             "<tr><td>{}</td><td>{count} ×</td><td>{}</td></tr>",

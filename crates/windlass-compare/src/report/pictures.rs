@@ -13,7 +13,7 @@ use windlass_table::{ClusterCount, LoadedTable, numbers};
 use crate::candidate::Candidate;
 use crate::compare::Comparison;
 use crate::results::Run;
-use crate::summary::{Finding, Line, Summary};
+use crate::summary::{CandidateSummary, Finding, Summary};
 use crate::{Result, Results};
 
 /// A picture: its name, what it shows, and how it is drawn in a size.
@@ -25,7 +25,7 @@ pub(super) struct Picture {
 }
 
 /// How far pictures reach, in percent: intervals that are much longer would leave no room for the rest.
-fn reach(lines: &[Line]) -> f64 {
+fn reach(lines: &[CandidateSummary]) -> f64 {
     let means = lines.iter().filter_map(|line| Some(percent(line.difference?.mean).abs()));
     3.0 * means.filter(|mean| mean.is_finite()).fold(10.0, f64::max)
 }
@@ -52,10 +52,10 @@ pub(super) struct Gallery<'a> {
 
 impl Gallery<'_> {
     fn largest(&self) -> Option<usize> {
-        self.results.protocol.sizes.last().copied().flatten()
+        self.results.config.sizes.last().copied().flatten()
     }
 
-    fn main(&self) -> impl Iterator<Item = &Line> {
+    fn main(&self) -> impl Iterator<Item = &CandidateSummary> {
         let size = self.largest();
         self.summary.lines.iter().filter(move |line| line.size == size)
     }
@@ -66,10 +66,10 @@ impl Gallery<'_> {
         // What goes farther is drawn open to the border.
         let low = |end: f64| if end < -reach { f64::NEG_INFINITY } else { end };
         let high = |end: f64| if end > reach { f64::INFINITY } else { end };
-        let row = |line: &Line| {
+        let row = |line: &CandidateSummary| {
             let found = line.difference?;
             Some(Interval {
-                name: self.results.protocol.name(line.candidate),
+                name: self.results.config.name(line.candidate),
                 mean: percent(found.mean),
                 low: low(percent(found.low)),
                 high: high(percent(found.high)),
@@ -94,7 +94,7 @@ impl Gallery<'_> {
             caption: format!(
                 "Mean difference to the {} without augmentation, with 95 % intervals that allow for splits \
                  that share rows. Green: better; red: worse; gray: no evidence.",
-                self.results.protocol.subject()
+                self.results.config.subject()
             ),
             draw: Box::new(move |size| {
                 Intervals { size, ..titled(&plot, size, |p| &mut p.title) }.to_svg()
@@ -104,11 +104,11 @@ impl Gallery<'_> {
 
     /// The difference in every split.
     pub(super) fn splits(&self) -> Picture {
-        let row = |line: &Line| {
+        let row = |line: &CandidateSummary| {
             line.difference?;
             let values = line.differences.iter().map(|&d| percent(d)).collect();
             Some(Strip {
-                name: self.results.protocol.name(line.candidate),
+                name: self.results.config.name(line.candidate),
                 values,
                 ..Strip::default()
             })
@@ -127,7 +127,7 @@ impl Gallery<'_> {
             caption: format!(
                 "Each dot is one split: the method and no augmentation learnt from the same rows, {}. \
                  The tick is the mean.",
-                if self.results.protocol.is_elsewhere() {
+                if self.results.config.is_external() {
                     "with the same seed"
                 } else {
                     "from the same initial weights"
@@ -141,7 +141,7 @@ impl Gallery<'_> {
 
     /// Errors over the number of training rows.
     pub(super) fn curves(&self) -> Option<Picture> {
-        let protocol = &self.results.protocol;
+        let protocol = &self.results.config;
         if protocol.sizes.len() < 2 {
             return None;
         }
@@ -150,22 +150,25 @@ impl Gallery<'_> {
         });
         let reach = reach(&self.summary.lines);
         let of = |candidate: Candidate| {
-            let lines: Vec<(f64, &Line)> = protocol
+            let lines: Vec<(f64, &CandidateSummary)> = protocol
                 .sizes
                 .iter()
                 .enumerate()
                 .filter_map(|(place, size)| {
-                    let same = |line: &&Line| line.size == *size && line.candidate == candidate;
+                    let same = |line: &&CandidateSummary| {
+                        line.size == *size && line.candidate == candidate
+                    };
                     Some((place as f64, self.summary.lines.iter().find(same)?))
                 })
                 .collect();
-            let ends = |line: &Line| match line.difference {
+            let ends = |line: &CandidateSummary| match line.difference {
                 Some(found) => (percent(found.low).max(-reach), percent(found.high).min(reach)),
                 None => (0.0, 0.0),
             };
-            let mean = |line: &Line| line.difference.map_or(0.0, |found| percent(found.mean));
+            let mean =
+                |line: &CandidateSummary| line.difference.map_or(0.0, |found| percent(found.mean));
             Series {
-                name: self.results.protocol.name(candidate),
+                name: self.results.config.name(candidate),
                 points: lines.iter().map(|(at, line)| (*at, mean(line))).collect(),
                 spread: lines.iter().map(|(_, line)| ends(line)).collect(),
             }
@@ -198,7 +201,7 @@ impl Gallery<'_> {
             .filter(|line| !matches!(line.finding, Finding::Reference | Finding::Placebo))
             .min_by(|a, b| a.rmse.total_cmp(&b.rmse))
             .map(|line| line.candidate);
-        let reference = best.map(|best| best.reference(&self.results.protocol.models));
+        let reference = best.map(|best| best.reference(&self.results.config.models));
         reference.into_iter().chain(best).collect()
     }
 
@@ -237,7 +240,7 @@ impl Gallery<'_> {
     /// Predicted against true.
     pub(super) fn predicted(&self) -> Picture {
         let of = |candidate: Candidate| Dots {
-            name: self.results.protocol.name(candidate),
+            name: self.results.config.name(candidate),
             points: self.predictions(candidate).iter().map(|&(_, y, p)| (y, p)).collect(),
         };
         let target = self.target();
@@ -266,8 +269,8 @@ impl Gallery<'_> {
         let found = candidate.map(|candidate| self.predictions(candidate)).unwrap_or_default();
         let off: BTreeMap<usize, f64> = found.iter().map(|&(row, y, p)| (row, p - y)).collect();
         let target = self.target();
-        let column = match &self.results.protocol.rule {
-            crate::Rule::Group(column) | crate::Rule::Domain(column) => Some(column),
+        let column = match &self.results.config.rule {
+            crate::SplitRule::Group(column) | crate::SplitRule::Domain(column) => Some(column),
             _ => None,
         };
         let groups: Vec<(String, Vec<usize>)> = if let Some(column) = column {
@@ -294,8 +297,7 @@ impl Gallery<'_> {
             let values = rows.iter().filter_map(|row| off.get(row).copied()).collect();
             Strip { name, values, ..Strip::default() }
         };
-        let who =
-            candidate.map_or(String::new(), |candidate| self.results.protocol.name(candidate));
+        let who = candidate.map_or(String::new(), |candidate| self.results.config.name(candidate));
         let by = column.map_or(format!("fifths of {target}"), Clone::clone);
         let plot = Strips {
             title: format!("Residuals of {who} by {by}"),
@@ -322,7 +324,7 @@ impl Gallery<'_> {
         const MOST: usize = 300;
         let frame = self.comparison.frame();
         let rows = frame.batch.num_rows();
-        let protocol = &self.results.protocol;
+        let protocol = &self.results.config;
         let mut few: Vec<usize> = (0..rows).collect();
         Seed(protocol.seed).shared(Stream::Sample, 0).shuffle(&mut few);
         few.truncate(MOST);

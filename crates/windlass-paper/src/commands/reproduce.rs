@@ -77,7 +77,7 @@ impl windlass_compare::Watch for Runs {
 
 impl Watch for Runs {
     fn epoch(&self, run: Key, epoch: &Epoch, epochs: usize) {
-        let name = self.names.get(run.candidate.declared.unwrap_or(0)).map_or("", String::as_str);
+        let name = self.names.get(run.candidate.spec.unwrap_or(0)).map_or("", String::as_str);
         let (seed, number, loss) = (run.repeat, epoch.number, epoch.loss);
         let text = format!("{name}, seed {seed}: epoch {number} of {epochs}, loss {loss:.3e}");
         self.bar.set_message(text);
@@ -150,13 +150,7 @@ fn one(args: &ReproduceArgs, reproduction: &Reproduction) -> Result<()> {
             continue;
         }
         let what = format!("runs of {}, {}", experiment.name, part.name);
-        let names = part
-            .protocol()?
-            .comparison
-            .declared
-            .into_iter()
-            .map(|declared| declared.name)
-            .collect();
+        let names = part.config()?.comparison.specs.into_iter().map(|spec| spec.name).collect();
         let watch = Runs { bar: terminal::counted(args.quiet, 0, &what), names };
         let ran = reproduction.run(part, &watch);
         watch.bar.finish_and_clear();

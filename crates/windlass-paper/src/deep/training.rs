@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use ndarray::Array2;
-use windlass_compare::{Comparison, Each, Key, Run, trial_seed};
+use windlass_compare::{Comparison, Key, Run, RunFn, trial_seed};
 use windlass_table::write_atomic;
 use windlass_train::{Architecture, Epoch, Examples, Learner as _, Outcome, RunSpec, Trainer};
 
@@ -29,7 +29,7 @@ const ROOM: usize = 8 << 30;
 /// Where a run is kept while it goes on.
 pub(crate) fn checkpoint(folder: &Path, key: Key) -> PathBuf {
     let Key { repeat, fold, candidate, .. } = key;
-    folder.join(format!("{repeat}-{fold}-{}.safetensors", candidate.declared.unwrap_or(0)))
+    folder.join(format!("{repeat}-{fold}-{}.safetensors", candidate.spec.unwrap_or(0)))
 }
 
 /// The runs of a comparison of deep networks.
@@ -77,7 +77,7 @@ impl<'a> Trainings<'a> {
         } else {
             1
         };
-        let spread = |todo: &[Key], one: &Each<'_>| apart(todo, most, one);
+        let spread = |todo: &[Key], one: &RunFn<'_>| apart(todo, most, one);
         // A comparison knows its own errors only; ours is kept here.
         let error = Mutex::new(None);
         let one = |key| {
@@ -87,7 +87,7 @@ impl<'a> Trainings<'a> {
                 windlass_compare::Error::Interrupted
             })
         };
-        let runs = self.comparison.run_by(done, self.watch, &spread, &one);
+        let runs = self.comparison.run_with(done, self.watch, &spread, &one);
         if let Some(error) = error.into_inner().unwrap_or_else(PoisonError::into_inner) {
             return Err(error);
         }
@@ -115,7 +115,7 @@ impl<'a> Trainings<'a> {
     }
 
     fn recipe(&self, key: Key) -> &'a DeepRecipe {
-        &self.recipes[key.candidate.declared.expect("deep networks are declared")]
+        &self.recipes[key.candidate.spec.expect("deep networks are declared")]
     }
 
     /// One run of a network of any kind.
@@ -127,8 +127,8 @@ impl<'a> Trainings<'a> {
         shape: S,
     ) -> Result<Option<Run>> {
         let started = Instant::now();
-        let split = self.comparison.split(key).1;
-        let seed = self.comparison.protocol().seed_of(split);
+        let split = self.comparison.fold(key);
+        let seed = self.comparison.config().fold_seed(split);
         let spec = RunSpec {
             train: Arc::clone(&self.train),
             valid: self.valid.clone(),
@@ -142,7 +142,7 @@ impl<'a> Trainings<'a> {
         let result = trainer.into_result();
         let predicted = result.network.predict(self.test.view())?.mapv(f64::from);
         let seconds = earlier + started.elapsed().as_secs_f64();
-        let run = self.comparison.judge(key, &predicted, seconds)?;
+        let run = self.comparison.score(key, &predicted, seconds)?;
         Ok(Some(Run { diverged: result.outcome == Outcome::Diverged, ..run }))
     }
 
@@ -186,7 +186,7 @@ impl<'a> Trainings<'a> {
 
 /// Does every run, at most so many at a time, in their order. Each has its own share of the threads: were they shared, a
 /// thread that waits for a part of a step could take up another run of minutes first.
-fn apart(todo: &[Key], most: usize, one: &Each<'_>) -> Vec<windlass_compare::Result<Option<Run>>> {
+fn apart(todo: &[Key], most: usize, one: &RunFn<'_>) -> Vec<windlass_compare::Result<Option<Run>>> {
     let threads = rayon::current_num_threads();
     let workers = threads.min(todo.len()).min(most).max(1);
     let next = AtomicUsize::new(0);

@@ -143,7 +143,7 @@ pub struct Part {
     #[serde(default)]
     pub exclude: Vec<String>,
     /// Which rows are held out.
-    pub split: SplitRule,
+    pub split: SplitSpec,
     /// One split, or one training set, for each.
     pub seeds: Vec<u64>,
     /// Trainings on each of them, from other initial weights.
@@ -196,7 +196,7 @@ impl Part {
 
     /// Refuses what does not go together.
     fn check(&self) -> Result<(), String> {
-        let in_order = self.split == SplitRule::InOrder;
+        let in_order = self.split == SplitSpec::InOrder;
         let Some(network) = &self.network else {
             if self.data.is_arrays() || in_order {
                 return Err("rows that are arrays need a `network`".into());
@@ -260,7 +260,7 @@ fn leaky() -> Activation {
 /// How rows are parted.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub enum SplitRule {
+pub enum SplitSpec {
     /// By a permutation: rows to learn from, to choose by, and held out.
     Permuted([usize; 3]),
     /// By domains in the order of their numbers.

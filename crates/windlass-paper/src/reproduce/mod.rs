@@ -12,7 +12,7 @@ mod run;
 mod source;
 
 pub use file::{Experiment, Metric, Part};
-pub use parts::PartProtocol;
+pub use parts::PartConfig;
 pub use run::{Finished, Kept, Reproduction, Scope};
 
 use std::path::{Path, PathBuf};

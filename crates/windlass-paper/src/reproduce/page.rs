@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use windlass_compare::statistics::moments;
+use windlass_compare::statistics::mean_and_variance;
 use windlass_compare::{Candidate, Finding, MethodName, describe};
 use windlass_model::{Kind, NetworkConfig};
 use windlass_train::{FittedOn, Optimizer, Training};
@@ -24,7 +24,7 @@ pub(super) struct Spread {
 
 impl Spread {
     pub(super) fn of(values: &[f64]) -> Self {
-        let (mean, variance) = moments(values);
+        let (mean, variance) = mean_and_variance(values);
         Self { mean, deviation: (values.len() > 1).then(|| variance.sqrt()) }
     }
 
@@ -39,12 +39,12 @@ impl Spread {
 impl Finished {
     /// Who took part.
     pub(super) fn candidates(&self) -> Vec<Candidate> {
-        self.kept.protocol.comparison.candidates()
+        self.kept.config.comparison.candidates()
     }
 
     /// What the paper printed of a candidate.
     pub(super) fn published(&self, candidate: Candidate, metric: Metric) -> Option<Spread> {
-        let name = self.kept.protocol.comparison.name(candidate);
+        let name = self.kept.config.comparison.name(candidate);
         let named = |file: &&CandidateFile| file.name == name;
         let printed = self.part.candidate.iter().find(named)?.published.get(&metric)?;
         Some(Spread { mean: *printed.first()?, deviation: printed.get(1).copied() })
@@ -122,7 +122,7 @@ pub(super) fn page(reproduction: &Reproduction, finished: &[Finished]) -> String
     }
     for (main, equal) in pairs(finished) {
         let _ = write!(out, "\n## {}\n\n", main.part.title);
-        if main.kept.protocol.comparison.sizes.len() > 1 {
+        if main.kept.config.comparison.sizes.len() > 1 {
             table_by_size(&mut out, main);
         } else {
             table_of_methods(&mut out, main, equal);
@@ -131,7 +131,7 @@ pub(super) fn page(reproduction: &Reproduction, finished: &[Finished]) -> String
             continue;
         }
         out.push('\n');
-        for sentence in findings(main, equal) {
+        for sentence in result(main, equal) {
             let _ = writeln!(out, "* {sentence}");
         }
     }
@@ -226,7 +226,7 @@ fn table_of_methods(out: &mut String, main: &Finished, equal: Option<&Finished>)
     for &candidate in &candidates {
         let other = equal.and_then(|equal| main.counterpart(candidate, equal));
         met.extend(other);
-        line(out, &main.kept.protocol.comparison.name(candidate), Some(candidate), other);
+        line(out, &main.kept.config.comparison.name(candidate), Some(candidate), other);
     }
     // Those that the published comparison has not.
     if let Some(equal) = equal {
@@ -240,7 +240,7 @@ fn table_of_methods(out: &mut String, main: &Finished, equal: Option<&Finished>)
 
 fn table_by_size(out: &mut String, main: &Finished) {
     let metric = main.part.metrics[0];
-    let sizes = &main.kept.protocol.comparison.sizes;
+    let sizes = &main.kept.config.comparison.sizes;
     let heads: Vec<String> = sizes.iter().flatten().map(usize::to_string).collect();
     let _ = writeln!(
         out,
@@ -266,21 +266,21 @@ fn table_by_size(out: &mut String, main: &Finished) {
         let _ = writeln!(
             out,
             "| {} | {} |",
-            main.kept.protocol.comparison.name(candidate),
+            main.kept.config.comparison.name(candidate),
             cells.join(" | ")
         );
     }
 }
 
 /// What the numbers say.
-fn findings(main: &Finished, equal: Option<&Finished>) -> Vec<String> {
+fn result(main: &Finished, equal: Option<&Finished>) -> Vec<String> {
     let mut told = vec![];
     for &metric in &main.part.metrics {
         told.extend(against_paper(main, metric));
     }
     told.extend(order(main));
     // Where the paper has its own deviations, its comparison stands for itself.
-    if main.kept.protocol.comparison.sizes.len() > 1 {
+    if main.kept.config.comparison.sizes.len() > 1 {
         told.extend(by_size(main));
     } else if !main.part.prints_deviations() {
         told.push(main.kept.summary.verdict.clone());
@@ -298,7 +298,7 @@ fn against_paper(main: &Finished, metric: Metric) -> Option<String> {
     let first = metric == main.part.metrics[0];
     let (mut same, mut better, mut worse, mut single) = (vec![], vec![], vec![], vec![]);
     for candidate in main.candidates() {
-        let name = main.kept.protocol.comparison.name(candidate);
+        let name = main.kept.config.comparison.name(candidate);
         let Some((published, ours)) =
             main.published(candidate, metric).zip(main.ours(None, candidate, metric))
         else {
@@ -399,7 +399,7 @@ fn order(main: &Finished) -> Option<String> {
         });
         let names: Vec<String> = found
             .iter()
-            .map(|(candidate, _)| main.kept.protocol.comparison.name(*candidate))
+            .map(|(candidate, _)| main.kept.config.comparison.name(*candidate))
             .collect();
         Some(names.join(if metric.is_better_high() { " > " } else { " < " }))
     };
@@ -415,14 +415,14 @@ fn order(main: &Finished) -> Option<String> {
 
 /// Where methods differ from no augmentation, with few rows and with many.
 fn by_size(main: &Finished) -> Vec<String> {
-    let protocol = &main.kept.protocol.comparison;
+    let config = &main.kept.config.comparison;
     let mut told = vec![];
     for candidate in main.candidates() {
-        let Some(reference) = protocol.reference(candidate).filter(|one| *one != candidate) else {
+        let Some(reference) = config.reference(candidate).filter(|one| *one != candidate) else {
             continue;
         };
         let at = |wanted: Finding| -> String {
-            let found: Vec<String> = protocol
+            let found: Vec<String> = config
                 .sizes
                 .iter()
                 .filter_map(|&size| {
@@ -435,8 +435,8 @@ fn by_size(main: &Finished) -> Vec<String> {
         };
         told.push(format!(
             "{}: a smaller RMSE than {} at {}; a larger one at {}.",
-            protocol.name(candidate),
-            protocol.name(reference),
+            config.name(candidate),
+            config.name(reference),
             at(Finding::Helps),
             at(Finding::Hurts)
         ));
@@ -464,19 +464,19 @@ fn how_it_was_run(out: &mut String, finished: &[Finished]) {
             kept.seconds(),
             part.name
         );
-        if kept.protocol.comparison.declared.is_empty() {
+        if kept.config.comparison.specs.is_empty() {
             let _ = writeln!(
                 out,
                 "Every method tries {} settings (rate, weight decay and its own strength; the same rates and decays for \
                  all) and keeps the one with the least error on the validation rows. The first setting: {}.",
-                kept.protocol.comparison.tune,
-                network(&kept.protocol.comparison.network)
+                kept.config.comparison.tune,
+                network(&kept.config.comparison.network)
             );
             continue;
         }
         out.push_str("\n| | settings |\n| :-- | :-- |\n");
-        for (place, declared) in kept.protocol.comparison.declared.iter().enumerate() {
-            let mut words = match (&declared.kind, kept.protocol.deep.get(place)) {
+        for (place, spec) in kept.config.comparison.specs.iter().enumerate() {
+            let mut words = match (&spec.kind, kept.config.deep.get(place)) {
                 (_, Some(recipe)) => deep(recipe),
                 (Some(Kind::Network(settings)), _) => network(settings),
                 (Some(Kind::Ridge { penalty }), _) => {
@@ -484,7 +484,7 @@ fn how_it_was_run(out: &mut String, finished: &[Finished]) {
                 }
                 _ => String::new(),
             };
-            if let Some(enlarge) = &declared.enlarge {
+            if let Some(enlarge) = &spec.enlarge {
                 let _ = write!(
                     words,
                     "; {} rows made of every row beforehand by {}",
@@ -492,7 +492,7 @@ fn how_it_was_run(out: &mut String, finished: &[Finished]) {
                     describe::method(&enlarge.method)
                 );
             }
-            let _ = writeln!(out, "| {} | {words} |", declared.name);
+            let _ = writeln!(out, "| {} | {words} |", spec.name);
         }
     }
 }
@@ -512,7 +512,7 @@ fn seeds(part: &Part) -> String {
 
 /// Which rows are learnt from and which are held out.
 fn rows_of(kept: &Kept, part: &Part) -> String {
-    let mut words = match &kept.protocol.splits {
+    let mut words = match &kept.config.splits {
         PublishedSplits::Permuted { parts: [train, 0, test], .. } => {
             format!("{train} training and {test} test rows of a permutation by the seed")
         }

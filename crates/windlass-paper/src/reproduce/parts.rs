@@ -2,13 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 use windlass::{Bandwidth, ClusterScaling, GammaDistribution, Per, published_grid};
-use windlass_compare::{CandidateSpec, CompareConfig, MethodName, ModelName, Rule};
+use windlass_compare::{CandidateSpec, CompareConfig, MethodName, ModelName, SplitRule};
 use windlass_model::{
     InLoopAugmentConfig, Kind, NetworkConfig, PreAugmentConfig, Scaling, Split, Validation,
 };
 use windlass_table::{AdaConfig, ClusterCount, Columns, Method};
 
-use super::file::{CandidateFile, OneOrMany, Part, SplitRule};
+use super::file::{CandidateFile, OneOrMany, Part, SplitSpec};
 use crate::deep::{DeepAugment, DeepRecipe};
 use crate::networks::Description;
 use crate::{Error, PublishedSplits, Result};
@@ -18,7 +18,7 @@ const GRID: usize = 20;
 
 /// All that decides the results of a part, besides its rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct PartProtocol {
+pub struct PartConfig {
     /// Which rows are held out.
     pub splits: PublishedSplits,
     /// How methods are compared.
@@ -42,30 +42,30 @@ impl Part {
 
     /// How its comparison goes. Of rows that are arrays it is known when they are there how many each part has: until
     /// then, none.
-    pub fn protocol(&self) -> Result<PartProtocol> {
-        self.protocol_of([0; 3])
+    pub fn config(&self) -> Result<PartConfig> {
+        self.config_with_counts([0; 3])
     }
 
     /// The same where so many rows in order are to learn from, to choose by and held out.
-    pub(crate) fn protocol_of(&self, parts: [usize; 3]) -> Result<PartProtocol> {
+    pub(crate) fn config_with_counts(&self, parts: [usize; 3]) -> Result<PartConfig> {
         let seeds = self.seeds.clone();
         let splits = match &self.split {
-            SplitRule::Permuted(parts) => PublishedSplits::Permuted { parts: *parts, seeds },
-            &SplitRule::Ordered { train_to, test_from } => {
+            SplitSpec::Permuted(parts) => PublishedSplits::Permuted { parts: *parts, seeds },
+            &SplitSpec::Ordered { train_to, test_from } => {
                 let column = self.data.roles()?.1.unwrap_or_default().to_owned();
                 PublishedSplits::Ordered { column, train_to, test_from, seeds }
             }
-            SplitRule::Sets(column) => PublishedSplits::Sets { column: column.clone(), seeds },
-            SplitRule::InOrder => {
+            SplitSpec::Sets(column) => PublishedSplits::Sets { column: column.clone(), seeds },
+            SplitSpec::InOrder => {
                 let column = self.data.roles()?.1.map(str::to_owned);
                 PublishedSplits::InOrder { parts, column, seeds }
             }
         };
         let is_deep = self.network.is_some();
-        let (mut declared, mut deep) = (vec![], vec![]);
+        let (mut specs, mut deep) = (vec![], vec![]);
         for candidate in &self.candidate {
-            for (one, recipe) in self.declared(candidate)? {
-                declared.push(one);
+            for (spec, recipe) in self.candidate_specs(candidate)? {
+                specs.push(spec);
                 deep.extend(recipe);
             }
         }
@@ -77,8 +77,8 @@ impl Part {
             target_scaling: if is_deep { Scaling::None } else { self.target_scale },
             methods: self.methods.clone(),
             models: vec![if is_deep { ModelName::Estimator } else { ModelName::Mlp }],
-            declared,
-            rule: Rule::Given(splits.given(self.trainings)),
+            specs,
+            rule: SplitRule::Provided(splits.describe(self.trainings)),
             folds: self.trainings,
             repeats: 1,
             sizes: if self.sizes.is_empty() { vec![None] } else { sizes },
@@ -94,21 +94,24 @@ impl Part {
             },
             seed: 0,
         };
-        Ok(PartProtocol { splits, comparison, deep })
+        Ok(PartConfig { splits, comparison, deep })
     }
 
     /// What epochs are chosen by.
     fn valid(&self) -> Validation {
         match self.split {
-            SplitRule::Permuted([_, 0, _]) | SplitRule::Sets(_) => Validation::None,
-            SplitRule::Permuted(_) | SplitRule::Ordered { .. } | SplitRule::InOrder => {
+            SplitSpec::Permuted([_, 0, _]) | SplitSpec::Sets(_) => Validation::None,
+            SplitSpec::Permuted(_) | SplitSpec::Ordered { .. } | SplitSpec::InOrder => {
                 Validation::Given
             }
         }
     }
 
     /// Every combination of the settings of a candidate.
-    fn declared(&self, file: &CandidateFile) -> Result<Vec<(CandidateSpec, Option<DeepRecipe>)>> {
+    fn candidate_specs(
+        &self,
+        file: &CandidateFile,
+    ) -> Result<Vec<(CandidateSpec, Option<DeepRecipe>)>> {
         let alphas = file.alpha.as_ref().map_or(vec![2.0], OneOrMany::all);
         let groups = file.groups.as_ref().map_or(vec![8], OneOrMany::all);
         let copies: Vec<Option<usize>> = match &file.copies {
@@ -162,14 +165,14 @@ impl Part {
                 valid_seed: None,
             })),
         };
-        let declared = CandidateSpec {
+        let spec = CandidateSpec {
             name: choice.named(&file.name),
             model: file.model,
             method: file.method,
             kind: Some(kind),
             enlarge,
         };
-        Ok((declared, None))
+        Ok((spec, None))
     }
 
     /// A deep network, with a method on the input or inside of it.
@@ -194,14 +197,14 @@ impl Part {
             augment,
             device: None,
         };
-        let declared = CandidateSpec {
+        let spec = CandidateSpec {
             name: choice.named(&file.name),
             model: ModelName::Estimator,
             method: file.method,
             kind: None,
             enlarge: None,
         };
-        (declared, Some(deep))
+        (spec, Some(deep))
     }
 }
 

@@ -137,15 +137,15 @@ fn wanted(name: &str, only: &[String]) -> bool {
 
 fn curves(title: String, part: &Finished, only: &[String]) -> Lines {
     let metric = part.part.metrics[0];
-    let protocol = &part.kept.protocol.comparison;
+    let config = &part.kept.config.comparison;
     let mut series = vec![];
     for candidate in part.candidates() {
-        let name = protocol.name(candidate);
+        let name = config.name(candidate);
         if !wanted(&name, only) {
             continue;
         }
         let (mut points, mut spread) = (vec![], vec![]);
-        for &size in &protocol.sizes {
+        for &size in &config.sizes {
             let Some((found, rows)) = part.ours(size, candidate, metric).zip(size) else {
                 continue;
             };
@@ -171,8 +171,8 @@ fn curves(title: String, part: &Finished, only: &[String]) -> Lines {
 }
 
 /// The range of γ and the number of groups of a candidate that has both.
-fn grid_place(declared: &CandidateSpec) -> Option<(f64, usize)> {
-    let ada = match (&declared.kind, &declared.enlarge) {
+fn grid_place(spec: &CandidateSpec) -> Option<(f64, usize)> {
+    let ada = match (&spec.kind, &spec.enlarge) {
         (_, Some(enlarge)) => &enlarge.method,
         (Some(Kind::Network(network)), None) => &network.augment.as_ref()?.method,
         _ => return None,
@@ -200,9 +200,8 @@ impl Grid {
         let metric = part.part.metrics[0];
         let mut found = vec![];
         for candidate in part.candidates() {
-            let declared =
-                candidate.declared.map(|place| &part.kept.protocol.comparison.declared[place]);
-            let place = declared.and_then(grid_place);
+            let spec = candidate.spec.map(|place| &part.kept.config.comparison.specs[place]);
+            let place = spec.and_then(grid_place);
             if let Some(((alpha, groups), spread)) = place.zip(part.ours(None, candidate, metric)) {
                 found.push((alpha, groups, spread));
             }
@@ -291,7 +290,7 @@ fn fits(title: String, part: &Finished, only: &[String]) -> Result<Fits> {
     };
     let mut lines = vec![];
     for run in part.kept.runs.iter().filter(|run| run.key.repeat as u64 == first) {
-        let name = part.kept.protocol.comparison.name(run.key.candidate);
+        let name = part.kept.config.comparison.name(run.key.candidate);
         if run.predicted.is_empty() || !wanted(&name, only) {
             continue;
         }
@@ -325,7 +324,7 @@ fn methods(title: String, name: &str, finished: &[Finished], metric: Metric) -> 
     };
     for (main, equal) in pairs(finished).into_iter().filter(|(main, _)| main.part.name == name) {
         for candidate in main.candidates() {
-            let mut heading = Some(main.kept.protocol.comparison.name(candidate));
+            let mut heading = Some(main.kept.config.comparison.name(candidate));
             if let Some(found) = main.published(candidate, metric) {
                 row(heading.take(), "published", found, vec![]);
             }

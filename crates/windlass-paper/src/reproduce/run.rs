@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use windlass_compare::{
-    Candidate, Comparison, Error as CompareError, Key, Line, Plan, Rows, Run, RunDir, Summary,
-    other, read,
+    Candidate, CandidateSummary, Comparison, Error as CompareError, Key, PlanDifference, Rows, Run,
+    RunDir, RunPlan, Summary, plan_difference, read_json,
 };
 use windlass_table::{LoadedTable, write_atomic};
 use windlass_train::Epoch;
 
 use super::file::{Experiment, Metric, Part, Picture};
-use super::parts::PartProtocol;
+use super::parts::PartConfig;
 use super::source::Source;
 use super::{page, pictures};
 use crate::deep::{self, Arrays, Trainings, Watch};
@@ -61,7 +61,8 @@ pub struct Kept {
     /// The version that ran it.
     pub version: String,
     /// How it went.
-    pub protocol: PartProtocol,
+    #[serde(rename = "protocol")]
+    pub config: PartConfig,
     /// The fingerprints of the rows.
     pub tables: Vec<String>,
     /// The number of rows.
@@ -74,7 +75,7 @@ pub struct Kept {
 
 /// The rows of a part, and how its comparison goes.
 struct Loaded {
-    protocol: PartProtocol,
+    config: PartConfig,
     frame: LoadedTable,
     test: Option<LoadedTable>,
     /// What describes the rows, where that is no table.
@@ -89,7 +90,7 @@ struct Keeping<'a> {
 
 impl windlass_compare::Watch for Keeping<'_> {
     fn done(&self, run: &Run, done: usize, all: usize) -> windlass_compare::Result<()> {
-        self.folder.keep(run)?;
+        self.folder.append(run)?;
         // What was kept of it on the way is no longer needed; most runs have no such file.
         let _ = std::fs::remove_file(deep::checkpoint(self.folder.path(), run.key));
         self.watch.done(run, done, all)
@@ -200,33 +201,33 @@ impl Reproduction {
 
     /// What was finished of a part before, by another run of the same command.
     pub fn finished(&self, part: &Part) -> Result<Option<Finished>> {
-        self.attempt(part, None)
+        self.trial(part, None)
     }
 
     /// Runs a part, or what is left of it. One that was finished before is read.
     pub fn run(&self, part: &Part, watch: &dyn Watch) -> Result<Finished> {
-        Ok(self.attempt(part, Some(watch))?.expect("it was run"))
+        Ok(self.trial(part, Some(watch))?.expect("it was run"))
     }
 
-    fn attempt(&self, part: &Part, watch: Option<&dyn Watch>) -> Result<Option<Finished>> {
+    fn trial(&self, part: &Part, watch: Option<&dyn Watch>) -> Result<Option<Finished>> {
         let place = self.place(part);
         if watch.is_none() && !place.exists() {
             return Ok(None);
         }
-        let Loaded { protocol, frame, test, arrays } = self.load(part)?;
+        let Loaded { config, frame, test, arrays } = self.load(part)?;
         let mut tables = vec![frame.profile.fingerprint.clone()];
         tables.extend(test.iter().map(|test| test.profile.fingerprint.clone()));
         tables.extend(arrays.as_ref().map(Arrays::fingerprint));
         tables.extend(self.weights.clone());
         let version = env!("CARGO_PKG_VERSION").to_owned();
-        let plan = Plan { command: self.command(), version, protocol: protocol.clone(), tables };
+        let plan = RunPlan { command: self.command(), version, config: config.clone(), tables };
 
         let (path, test_path) = (part.data.path(), part.test.as_ref().map(Source::path));
         let table = Rows { frame: &frame, path: &path };
         let test = test.as_ref().zip(test_path.as_deref());
         let test = test.map(|(frame, path)| Rows { frame, path });
-        let splits = protocol.splits.splits(&frame, test.map(|test| test.frame), part.trainings)?;
-        let comparison = Comparison::with_splits(&protocol.comparison, table, test, splits)?;
+        let splits = config.splits.splits(&frame, test.map(|test| test.frame), part.trainings)?;
+        let comparison = Comparison::with_splits(&config.comparison, table, test, splits)?;
         if let Some(was) = finished(&place, &plan)? {
             // What runs amount to is a matter of today's statistics.
             let kept = Kept { summary: comparison.summary(&was.runs), ..was.clone() };
@@ -236,11 +237,11 @@ impl Reproduction {
             return Ok(Some(Finished { part: part.clone(), kept }));
         }
         let Some(watch) = watch else { return Ok(None) };
-        let (folder, done) = RunDir::start_or_resume(&self.under_way(part), &plan)?;
+        let (folder, done) = RunDir::create_or_resume(&self.under_way(part), &plan)?;
         let watch = &Keeping { folder: &folder, watch };
         let mut runs = match arrays {
             Some(arrays) => {
-                Trainings::new(&comparison, &protocol.deep, arrays, folder.path(), watch)?
+                Trainings::new(&comparison, &config.deep, arrays, folder.path(), watch)?
                     .run(done)?
             }
             None => comparison.run(done, watch)?,
@@ -254,9 +255,9 @@ impl Reproduction {
                 run.predicted.clear();
             }
         }
-        let Plan { command, version, tables, .. } = plan;
+        let RunPlan { command, version, tables, .. } = plan;
         let rows = frame.batch.num_rows();
-        let kept = Kept { command, version, protocol, tables, rows, summary, runs };
+        let kept = Kept { command, version, config, tables, rows, summary, runs };
         write_atomic(&place, kept.to_json().as_bytes())?;
         folder.discard();
         Ok(Some(Finished { part: part.clone(), kept }))
@@ -265,20 +266,20 @@ impl Reproduction {
     /// The rows of a part, and how its comparison goes.
     fn load(&self, part: &Part) -> Result<Loaded> {
         let Some(network) = &part.network else {
-            let protocol = part.protocol()?;
-            let columns = &protocol.comparison.columns;
+            let config = part.config()?;
+            let columns = &config.comparison.columns;
             let frame = part.data.frame(columns, part.prepared)?;
             let test = part.test.as_ref();
             let test = test.map(|test| test.frame(&apart(columns), part.prepared)).transpose()?;
-            return Ok(Loaded { protocol, frame, test, arrays: None });
+            return Ok(Loaded { config, frame, test, arrays: None });
         };
         let arrays = part.data.arrays(network, part.rows_at_most)?;
-        let mut protocol = part.protocol_of(arrays.counts())?;
-        for recipe in &mut protocol.deep {
+        let mut config = part.config_with_counts(arrays.counts())?;
+        for recipe in &mut config.deep {
             recipe.device.clone_from(&self.scope.device);
         }
-        let frame = part.data.framed(&arrays.table(), &protocol.comparison.columns)?;
-        Ok(Loaded { protocol, frame, test: None, arrays: Some(arrays) })
+        let frame = part.data.framed(&arrays.table(), &config.comparison.columns)?;
+        Ok(Loaded { config, frame, test: None, arrays: Some(arrays) })
     }
 
     fn under_way(&self, part: &Part) -> PathBuf {
@@ -353,12 +354,12 @@ fn apart(columns: &windlass_table::Columns) -> windlass_table::Columns {
 }
 
 /// What was finished before by this very plan.
-fn finished(place: &Path, plan: &Plan<PartProtocol>) -> Result<Option<Kept>> {
-    let Some(was) = read::<Value>(place)? else { return Ok(None) };
-    if let Some((what, was, is)) = other(&was, plan) {
+fn finished(place: &Path, plan: &RunPlan<PartConfig>) -> Result<Option<Kept>> {
+    let Some(was) = read_json::<Value>(place)? else { return Ok(None) };
+    if let Some(PlanDifference { what, was, is }) = plan_difference(&was, plan) {
         return Err(CompareError::OtherResults { folder: place.to_owned(), what, was, is }.into());
     }
-    Ok(read(place)?)
+    Ok(read_json(place)?)
 }
 
 impl Kept {
@@ -382,8 +383,8 @@ impl Kept {
 
     /// What the runs of a candidate amount to.
     #[must_use]
-    pub fn line(&self, size: Option<usize>, candidate: Candidate) -> Option<&Line> {
-        let own = |line: &&Line| line.size == size && line.candidate == candidate;
+    pub fn line(&self, size: Option<usize>, candidate: Candidate) -> Option<&CandidateSummary> {
+        let own = |line: &&CandidateSummary| line.size == size && line.candidate == candidate;
         self.summary.lines.iter().find(own)
     }
 
