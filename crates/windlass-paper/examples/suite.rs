@@ -140,7 +140,7 @@ fn main() -> Result<()> {
     let mut auto: Found = vec![];
     for name in SETS {
         let set = data::named(name)?;
-        if set.paths(&data::folders()).is_err() {
+        if set.paths(&data::search_dirs()).is_err() {
             eprintln!("skipped: data set `{name}` is absent");
             continue;
         }

@@ -300,7 +300,7 @@ fn an_experiment_from_beginning_to_end() {
     assert!(matches!(stopped, Err(Error::Compare(CompareError::Interrupted))));
     assert!(reproduction.finished(part).unwrap().is_none());
     let finished = reproduction.run(part, &()).unwrap();
-    assert_eq!(finished.kept.runs.len(), 2 * 4);
+    assert_eq!(finished.stored.runs.len(), 2 * 4);
     let page = reproduction.write(std::slice::from_ref(&finished)).unwrap();
     let there: BTreeSet<String> = std::fs::read_dir(reproduction.folder())
         .unwrap()
@@ -368,7 +368,7 @@ fn what_was_run_is_known_again_and_counts_once() {
     let kept = std::fs::read_to_string(&runs).unwrap();
     std::fs::write(&runs, kept.repeat(3)).unwrap();
     let finished = reproduction.run(one, &()).unwrap();
-    assert_eq!(finished.kept.runs.len(), 4);
+    assert_eq!(finished.stored.runs.len(), 4);
     let bytes = std::fs::read(reproduction.folder().join("one.json")).unwrap();
     assert_eq!(leaky(folder.path()).run(one, &Stop(AtomicUsize::new(0))).unwrap(), finished);
     assert_eq!(std::fs::read(reproduction.folder().join("one.json")).unwrap(), bytes);
@@ -379,8 +379,8 @@ fn what_was_run_is_known_again_and_counts_once() {
     let alone = page(std::slice::from_ref(&finished));
     assert!(alone.contains("seeds 3, 1") && !alone.contains("methods.svg"), "{alone}");
     let other = reproduction.run(two, &()).unwrap();
-    assert_eq!(other.kept.runs.len(), 3 * 2 * 2);
-    let line = &other.kept.summary.lines[1];
+    assert_eq!(other.stored.runs.len(), 3 * 2 * 2);
+    let line = &other.stored.summary.lines[1];
     assert_eq!(line.difference.unwrap().runs, 3, "trainings on the same rows count as one");
     let both = page(&[finished, other]);
     assert!(both.contains("seeds 0, 5, 2, 2 trainings on each"), "{both}");

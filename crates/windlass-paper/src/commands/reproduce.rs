@@ -8,7 +8,8 @@ use clap::Args;
 use indicatif::ProgressBar;
 use windlass_compare::{Error as CompareError, Key, Run};
 use windlass_paper::reproduce::{
-    Experiment, Part, Reproduction, Scope, check_index, has_index, named, names, write_index,
+    Experiment, ExperimentPart, Reproduction, Scope, check_index, has_index, named, names,
+    write_index,
 };
 use windlass_paper::{Error, Result, Watch};
 use windlass_train::Epoch;
@@ -171,7 +172,7 @@ fn list() -> Result<u8> {
     let mut out = String::new();
     for name in names() {
         let experiment = named(name)?;
-        let part = |part: &Part| {
+        let part = |part: &ExperimentPart| {
             if part.only_when_asked {
                 format!("{} (only when asked)", part.name)
             } else {
