@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use windlass_compare::{
     Candidate, CandidateSpec, CompareConfig, Comparison, Fold, Key, MethodName, ModelName, Results,
-    Rule, Run,
+    Run, SplitRule,
 };
 use windlass_model::{NamedTable, NetworkOptions, PreAugmentConfig, Scaling};
 use windlass_table::LoadedTable;
@@ -24,7 +24,7 @@ use crate::table::{Ear, NAME, Table, column_roles};
 /// A comparison: who takes part, and which rows are held out.
 #[pyclass(frozen, module = "windlass._windlass")]
 pub(crate) struct EstimatorComparison {
-    protocol: CompareConfig,
+    config: CompareConfig,
     frame: LoadedTable,
     splits: Arc<[Fold]>,
 }
@@ -45,8 +45,8 @@ struct CandidateInput<'py> {
 }
 
 impl CandidateInput<'_> {
-    fn declared(&self) -> PyResult<CandidateSpec> {
-        let method = MethodName::named(&self.method);
+    fn spec(&self) -> PyResult<CandidateSpec> {
+        let method = MethodName::all().into_iter().find(|method| method.name() == self.method);
         let method = method.ok_or_else(|| {
             let known: Vec<&str> = MethodName::all().into_iter().map(MethodName::name).collect();
             let text =
@@ -68,7 +68,7 @@ impl CandidateInput<'_> {
 impl EstimatorComparison {
     fn comparison(&self) -> Comparison<'_> {
         let rows = NamedTable { table: &self.frame, path: Path::new(NAME) };
-        Comparison::of_splits(&self.protocol, rows, Arc::clone(&self.splits))
+        Comparison::external(&self.config, rows, Arc::clone(&self.splits))
     }
 }
 
@@ -89,27 +89,26 @@ impl EstimatorComparison {
         sizes: Vec<Option<usize>>,
         seed: u64,
     ) -> PyResult<Self> {
-        let rule = Rule::from_str(split).map_err(|says| format!("split: {says}")).refused()?;
+        let rule = SplitRule::from_str(split).map_err(|says| format!("split: {says}")).refused()?;
         for (name, least, got) in [("cv", 2, folds), ("repeats", 1, repeats)] {
             if got < least {
                 let text = format!("{name} must be in [{least}, inf), got {got}");
                 return Err(InputError::new_err(text));
             }
         }
-        let declared =
-            candidates.iter().map(CandidateInput::declared).collect::<PyResult<Vec<_>>>()?;
+        let specs = candidates.iter().map(CandidateInput::spec).collect::<PyResult<Vec<_>>>()?;
         let mut columns = column_roles(target, roles)?;
         if let Some(column) = rule.split().column() {
             columns.carry.push(column.to_owned());
         }
-        let protocol = CompareConfig {
+        let config = CompareConfig {
             columns,
             drop_missing_target: false,
             scaling: Scaling::default(),
             target_scaling: Scaling::default(),
-            methods: declared.iter().map(|one| one.method).collect(),
+            methods: specs.iter().map(|spec| spec.method).collect(),
             models: vec![ModelName::Estimator],
-            declared,
+            specs,
             rule,
             folds,
             repeats,
@@ -120,22 +119,22 @@ impl EstimatorComparison {
         };
         let rows = table.rows()?;
         let part = |stop: &_| {
-            let frame = LoadedTable::load(&rows, &protocol.columns, false, u64::MAX, &Ear(stop))?;
+            let frame = LoadedTable::load(&rows, &config.columns, false, u64::MAX, &Ear(stop))?;
             let table = NamedTable { table: &frame, path: Path::new(NAME) };
-            let splits = Arc::clone(Comparison::new(&protocol, table, None)?.splits());
+            let splits = Arc::clone(Comparison::new(&config, table, None)?.splits());
             Ok::<_, windlass_compare::Error>((frame, splits))
         };
         let (frame, splits) = interruptible(py, part)?.refused()?;
-        Ok(Self { protocol, frame, splits })
+        Ok(Self { config, frame, splits })
     }
 
     /// Every split: its place, its seed, the seed of the placebo, and the rows to learn from and to predict.
     fn splits<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let mut splits = vec![];
-        for &size in &self.protocol.sizes {
+        for &size in &self.config.sizes {
             for split in self.splits.iter() {
                 let out = PyDict::new(py);
-                let seed = self.protocol.seed_of(split);
+                let seed = self.config.fold_seed(split);
                 out.set_item("size", size)?;
                 out.set_item("repeat", split.repeat)?;
                 out.set_item("fold", split.fold)?;
@@ -159,17 +158,14 @@ impl EstimatorComparison {
         seconds: f64,
     ) -> PyResult<String> {
         let (size, repeat, fold) = split;
-        let Some(declared) = self.protocol.declared.get(candidate) else {
+        let Some(spec) = self.config.specs.get(candidate) else {
             return Err(InputError::new_err(format!("there is no candidate {candidate}")));
         };
-        let candidate = Candidate {
-            model: declared.model,
-            method: Some(declared.method),
-            declared: Some(candidate),
-        };
+        let candidate =
+            Candidate { model: spec.model, method: Some(spec.method), spec: Some(candidate) };
         let key = Key { size, repeat, fold, candidate };
         let predicted = predicted.as_array().to_owned();
-        let run = away(py, || self.comparison().judge(key, &predicted, seconds))?.refused()?;
+        let run = away(py, || self.comparison().score(key, &predicted, seconds))?.refused()?;
         serde_json::to_string(&run).map_err(|error| InputError::new_err(error.to_string()))
     }
 
@@ -185,15 +181,15 @@ impl EstimatorComparison {
         let results = Results {
             version: env!("CARGO_PKG_VERSION").into(),
             command,
-            protocol: self.protocol.clone(),
+            config: self.config.clone(),
             tables: vec![self.frame.profile.fingerprint.clone()],
             rows: self.frame.batch.num_rows(),
             runs,
         };
-        let how = comparison.how();
+        let how = comparison.describe_splits();
         Ok(Outcome {
             comparison: Self {
-                protocol: self.protocol.clone(),
+                config: self.config.clone(),
                 frame: self.frame.clone(),
                 splits: Arc::clone(&self.splits),
             },
@@ -245,7 +241,7 @@ impl Outcome {
         let mut lines = vec![];
         for line in &self.summary.lines {
             let out = PyDict::new(py);
-            out.set_item("method", self.results.protocol.name(line.candidate))?;
+            out.set_item("method", self.results.config.name(line.candidate))?;
             out.set_item("rows", line.size)?;
             out.set_item("splits", line.splits)?;
             out.set_item("rmse", line.rmse)?;

@@ -187,9 +187,9 @@ pub struct Candidate {
     pub model: ModelName,
     /// The method; models that are not networks have none.
     pub method: Option<MethodName>,
-    /// Its place among those that were declared with settings of their own.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub declared: Option<usize>,
+    /// Its index among the candidates with fixed settings.
+    #[serde(rename = "declared", default, skip_serializing_if = "Option::is_none")]
+    pub spec: Option<usize>,
 }
 
 /// A candidate with settings of its own.
@@ -215,10 +215,10 @@ impl Candidate {
     pub fn all(models: &[ModelName], methods: &[MethodName]) -> Vec<Self> {
         let of_model = |&model: &ModelName| -> Vec<Self> {
             if model.is_network() {
-                let candidate = |&method| Self { model, method: Some(method), declared: None };
+                let candidate = |&method| Self { model, method: Some(method), spec: None };
                 methods.iter().map(candidate).collect()
             } else {
-                vec![Self { model, method: None, declared: None }]
+                vec![Self { model, method: None, spec: None }]
             }
         };
         models.iter().flat_map(of_model).collect()
@@ -230,7 +230,7 @@ impl Candidate {
         let network = models.iter().copied().find(|model| model.is_network());
         let model = if self.model.is_network() { Some(self.model) } else { network };
         let model = model.unwrap_or(self.model);
-        Self { model, method: Some(MethodName::Erm), declared: None }
+        Self { model, method: Some(MethodName::Erm), spec: None }
     }
 
     /// In words, among other models or alone.

@@ -34,9 +34,9 @@ pub enum Error {
     /// Predictions are not those of the held-out rows.
     #[error("{split}: {} rows of {} predictions, where {} rows of {} are held out", got.0, got.1, expected.0, expected.1)]
     OtherShape { split: String, got: (usize, usize), expected: (usize, usize) },
-    /// A model that is trained elsewhere was to be trained here.
+    /// The caller trains the model.
     #[error("its models are trained elsewhere")]
-    Elsewhere,
+    ExternalModel,
     /// A comparison without what to compare with.
     #[error("nothing to compare: there is {what}")]
     NothingToCompare { what: &'static str },
@@ -109,7 +109,7 @@ impl Error {
             Self::Busy { .. } => "wait for it to end".into(),
             Self::NotAFolder { .. } => "name another folder with --output".into(),
             Self::OtherShape { .. } => "a prediction for every held-out row, in their order".into(),
-            Self::Picture { .. } | Self::Io { .. } | Self::Elsewhere | Self::Interrupted => {
+            Self::Picture { .. } | Self::Io { .. } | Self::ExternalModel | Self::Interrupted => {
                 return None;
             }
         })

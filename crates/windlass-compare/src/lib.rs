@@ -1,8 +1,8 @@
 //! Does augmentation help on this table? Comparisons, searches and reports.
 //!
-//! A [`CompareConfig`] says who takes part and which rows are held out; a [`Comparison`] runs every candidate on
-//! the same rows with the same initial weights, steps and budget of settings; [`Summary`] says what the
-//! differences amount to.
+//! A [`CompareConfig`] names the candidates and the held-out rows. A [`Comparison`] runs every candidate on the
+//! same rows with the same initial weights, training steps and number of tried settings. A [`Summary`] tests
+//! the differences. [`TuneConfig`] searches hyperparameters with nested cross-validation.
 
 mod candidate;
 mod compare;
@@ -12,15 +12,17 @@ mod error;
 mod report;
 mod results;
 mod run_dir;
+mod splits;
 pub mod statistics;
 mod summary;
 mod tune;
 
 pub use candidate::{Candidate, CandidateSpec, Distances, MethodName, ModelName};
-pub use compare::{Comparison, Each, Spread, Watch, trial_seed};
-pub use config::{Common, CompareConfig, Fold, Given, Rule};
+pub use compare::{Comparison, RunFn, Scheduler, Watch, trial_seed};
+pub use config::CompareConfig;
 pub use error::{Error, Result};
 pub use results::{GroupError, Key, Record, Results, Run, SettingsTrial};
-pub use run_dir::{Plan, RunDir, other, read};
-pub use summary::{Finding, Line, Summary, in_percent};
+pub use run_dir::{PlanDifference, RunDir, RunPlan, plan_difference, read_json};
+pub use splits::{Fold, ProvidedSplits, SplitOverlap, SplitRule};
+pub use summary::{CandidateSummary, Finding, Summary, in_percent};
 pub use tune::{SearchKey, SearchWatch, Trial, TuneConfig, TuneResult};

@@ -1,4 +1,4 @@
-//! What came of every run, as it is kept.
+//! The results of every run, as stored.
 
 use serde::{Deserialize, Serialize};
 use windlass_model::{Kind, Metrics};
@@ -6,16 +6,16 @@ use windlass_model::{Kind, Metrics};
 use crate::CompareConfig;
 use crate::candidate::Candidate;
 
-/// Settings that were tried inside a training part.
+/// Settings that were tried inside the training rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SettingsTrial {
     /// The settings.
     pub kind: Kind,
-    /// The error (RMSE) on the validation rows of the training part; none where nothing was to be chosen.
+    /// Validation RMSE; `None` if there was nothing to choose.
     pub valid: Option<f64>,
 }
 
-/// An error on some of the held-out rows.
+/// The error on one group of the test rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct GroupError {
     /// The group.
@@ -25,21 +25,21 @@ pub struct GroupError {
     pub metrics: Metrics,
 }
 
-/// Which run it is.
+/// Identifies a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Key {
-    /// Training rows; `None` is all of the part.
+    /// Training set size; `None` is all training rows of the fold.
     pub size: Option<usize>,
     /// The repeat, from 0.
     pub repeat: usize,
     /// The fold, from 0.
     pub fold: usize,
-    /// Who ran.
+    /// The candidate.
     #[serde(flatten)]
     pub candidate: Candidate,
 }
 
-/// One run: a candidate on the rows of a split.
+/// One run: a candidate trained and tested on one fold.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Run {
     /// Which run it is.
@@ -47,48 +47,50 @@ pub struct Run {
     pub key: Key,
     /// The seed of its random numbers.
     pub seed: u64,
-    /// Rows that it learnt from, validation rows among them.
+    /// Training rows, including validation rows.
     pub train_rows: usize,
-    /// What was tried; nothing where settings are declared.
+    /// Settings that were tried; empty if settings are fixed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub trials: Vec<SettingsTrial>,
-    /// The trial that was chosen.
+    /// Index of the chosen trial.
     pub chosen: usize,
-    /// Errors on the held-out rows.
+    /// Errors on the test rows.
     pub metrics: Metrics,
-    /// Errors on each domain among them.
+    /// Errors on each domain of the test rows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub domains: Vec<GroupError>,
-    /// Whether a training diverged; its last good weights count.
+    /// Whether training diverged; the model then has the last finite weights.
     pub diverged: bool,
-    /// What was predicted for the held-out rows, target by target: of the first repeat with most rows, or of
-    /// every run where all have the same test rows.
+    /// Predictions for the test rows, row by row: of the first repeat with the largest training size, or of every
+    /// run if all have the same test rows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub predicted: Vec<f64>,
-    /// The squared errors of the held-out rows, summed over [blocks](crate::statistics::blocks_in_order) of them,
-    /// where all runs have the same ones in the same order.
+    /// Squared errors summed over [blocks](crate::statistics::blocks_in_order) of test rows, if all runs have the
+    /// same test rows in time order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blocks: Vec<f64>,
-    /// How long it took.
+    /// Duration.
     pub seconds: f64,
 }
 
-/// Everything that was done, and how.
+/// The results of a comparison (`C` is [`CompareConfig`], `R` is [`Run`]) or of a search
+/// ([`TuneConfig`](crate::TuneConfig), [`Trial`](crate::Trial)), with everything that decided them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Record<P, R> {
-    /// The version that made it.
+pub struct Record<C, R> {
+    /// The version of Windlass.
     pub version: String,
-    /// The command.
+    /// The command line.
     pub command: String,
-    /// How it was made.
-    pub protocol: P,
-    /// The fingerprint of the table, and of the table of test rows.
+    /// The configuration.
+    #[serde(rename = "protocol")]
+    pub config: C,
+    /// Fingerprints of the table and of the test table.
     pub tables: Vec<String>,
-    /// Rows of the table.
+    /// Number of rows of the table.
     pub rows: usize,
-    /// What came of it, in an order that does not depend on which ended first.
+    /// The runs, in an order that does not depend on which finished first.
     pub runs: Vec<R>,
 }
 
-/// All runs of a comparison, in the order of sizes, repeats, folds and candidates.
+/// All runs of a comparison, ordered by size, repeat, fold and candidate.
 pub type Results = Record<CompareConfig, Run>;

@@ -1,4 +1,4 @@
-//! A folder with the results of a comparison or a search, while it goes on and after.
+//! The directory of a comparison or a search: its plan, the runs as they finish, the results.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::Write as _;
@@ -13,32 +13,43 @@ use windlass_table::write_atomic;
 
 use crate::{Error, Record, Result};
 
-/// What results belong to.
+/// What is run, written before the first run. Runs are resumed only under an equal plan.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Plan<P> {
-    /// The command that started it.
+pub struct RunPlan<C> {
+    /// The command line.
     pub command: String,
-    /// The version that makes them.
+    /// The version of Windlass.
     pub version: String,
-    /// How they are made.
-    pub protocol: P,
-    /// The fingerprint of the table, and of the table of test rows.
+    /// The configuration.
+    #[serde(rename = "protocol")]
+    pub config: C,
+    /// Fingerprints of the table and of the test table.
     pub tables: Vec<String>,
+}
+
+/// The first field in which two plans differ, with both values as text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlanDifference {
+    /// Versions, data or settings.
+    pub what: &'static str,
+    /// In the stored plan.
+    pub was: String,
+    /// In the new plan.
+    pub is: String,
 }
 
 const PLAN: &str = "plan.json";
 const RUNS: &str = "runs.jsonl";
 const RESULTS: &str = "results.json";
 
-/// A folder of results. Every run is in it as soon as it has ended.
+/// A directory of results. Every run is appended to a file when it finishes.
 #[derive(Debug)]
 pub struct RunDir {
     path: PathBuf,
-    /// The command that started it.
+    /// The command line that created it.
     command: String,
     runs: Mutex<File>,
-    /// Whether there is anything that would be lost.
-    kept: AtomicBool,
+    has_runs: AtomicBool,
 }
 
 fn io(doing: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Error {
@@ -46,13 +57,18 @@ fn io(doing: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Error 
     move |source| Error::Io { doing, path, source }
 }
 
-/// Reads a file of JSON, if it exists.
-pub fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
-    let text = match fs::read_to_string(path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(io("read", path)(error)),
-    };
+/// Reads a text file; `None` if it does not exist.
+fn read_text(path: &Path) -> Result<Option<String>> {
+    match fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(io("read", path)(error)),
+    }
+}
+
+/// Reads a JSON file; `None` if it does not exist.
+pub fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
+    let Some(text) = read_text(path)? else { return Ok(None) };
     let bad = |error: serde_json::Error| Error::BadResults {
         path: path.to_owned(),
         why: error.to_string(),
@@ -61,8 +77,8 @@ pub fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
 }
 
 impl RunDir {
-    /// Starts a folder; one that has results is refused.
-    pub fn create(path: &Path, plan: &Plan<impl Serialize>) -> Result<Self> {
+    /// Creates the directory; refuses one that has results.
+    pub fn create(path: &Path, plan: &RunPlan<impl Serialize>) -> Result<Self> {
         for name in [PLAN, RESULTS, RUNS, "report.html", "pictures"] {
             if path.join(name).exists() {
                 return Err(Error::HasResults { folder: path.to_owned() });
@@ -73,35 +89,35 @@ impl RunDir {
         Self::open(path, &plan.command)
     }
 
-    /// Goes on in a folder: the one that these rows and settings belong to, or it is refused.
-    pub fn resume<P, R>(path: &Path, plan: &Plan<P>) -> Result<(Self, Vec<R>)>
+    /// Opens a directory that was created under an equal plan, and returns its runs.
+    pub fn resume<C, R>(path: &Path, plan: &RunPlan<C>) -> Result<(Self, Vec<R>)>
     where
-        P: Serialize + DeserializeOwned,
+        C: Serialize + DeserializeOwned,
         R: DeserializeOwned,
     {
         let folder = || path.to_owned();
-        let Some(was) = read::<Value>(&path.join(PLAN))? else {
+        let Some(was) = read_json::<Value>(&path.join(PLAN))? else {
             return Err(Error::NoResults { folder: folder() });
         };
-        if let Some((what, was, is)) = other(&was, plan) {
+        if let Some(PlanDifference { what, was, is }) = plan_difference(&was, plan) {
             return Err(Error::OtherResults { folder: folder(), what, was, is });
         }
-        let mut runs = match read::<Record<P, R>>(&path.join(RESULTS))? {
+        let mut runs = match read_json::<Record<C, R>>(&path.join(RESULTS))? {
             Some(results) => results.runs,
             None => vec![],
         };
-        // What was added to finished results, and not finished itself.
-        runs.extend(kept_runs(&path.join(RUNS))?);
+        // Runs appended since the results were written.
+        runs.extend(read_runs(&path.join(RUNS))?);
         let command = was.get("command").and_then(Value::as_str).unwrap_or(&plan.command);
         let folder = Self::open(path, command)?;
-        folder.kept.store(true, Ordering::Relaxed);
+        folder.has_runs.store(true, Ordering::Relaxed);
         Ok((folder, runs))
     }
 
-    /// Goes on where there is something to go on with, otherwise starts.
-    pub fn start_or_resume<P, R>(path: &Path, plan: &Plan<P>) -> Result<(Self, Vec<R>)>
+    /// Resumes if there is a plan, otherwise creates the directory.
+    pub fn create_or_resume<C, R>(path: &Path, plan: &RunPlan<C>) -> Result<(Self, Vec<R>)>
     where
-        P: Serialize + DeserializeOwned,
+        C: Serialize + DeserializeOwned,
         R: DeserializeOwned,
     {
         if path.join(PLAN).exists() {
@@ -114,36 +130,36 @@ impl RunDir {
         let place = path.join(RUNS);
         let runs = OpenOptions::new().create(true).append(true).open(&place);
         let runs = runs.map_err(io("write", &place))?;
-        // Where files cannot be locked, nobody is kept away.
+        // File systems without locks are accepted.
         if matches!(runs.try_lock(), Err(TryLockError::WouldBlock)) {
             return Err(Error::Busy { folder: path.to_owned() });
         }
         let (path, command) = (path.to_owned(), command.to_owned());
-        Ok(Self { path, command, runs: Mutex::new(runs), kept: AtomicBool::new(false) })
+        Ok(Self { path, command, runs: Mutex::new(runs), has_runs: AtomicBool::new(false) })
     }
 
-    /// Where it is.
+    /// The path of the directory.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The command that started it.
+    /// The command line that created it.
     #[must_use]
     pub fn command(&self) -> &str {
         &self.command
     }
 
-    /// Keeps a run.
-    pub fn keep(&self, run: &impl Serialize) -> Result<()> {
+    /// Appends a run.
+    pub fn append(&self, run: &impl Serialize) -> Result<()> {
         let line = serde_json::to_string(run).expect("plain values") + "\n";
         let mut runs = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
         runs.write_all(line.as_bytes()).map_err(io("write", &self.path.join(RUNS)))?;
-        self.kept.store(true, Ordering::Relaxed);
+        self.has_runs.store(true, Ordering::Relaxed);
         Ok(())
     }
 
-    /// Writes a file of the folder, whole.
+    /// Writes a file of the directory atomically.
     pub fn write(&self, name: &str, bytes: &[u8]) -> Result<()> {
         let place = self.path.join(name);
         if let Some(folder) = place.parent() {
@@ -152,13 +168,13 @@ impl RunDir {
         Ok(write_atomic(&place, bytes)?)
     }
 
-    /// Whether there is nothing in it that would be lost.
+    /// Whether it has no runs.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        !self.kept.load(Ordering::Relaxed)
+        !self.has_runs.load(Ordering::Relaxed)
     }
 
-    /// Removes what a comparison that was refused has left, and the folder if nothing else is in it.
+    /// Removes the plan and the runs, and the directory if it is empty then.
     pub fn discard(self) {
         for name in [PLAN, RUNS] {
             let _ = fs::remove_file(self.path.join(name));
@@ -166,8 +182,8 @@ impl RunDir {
         let _ = fs::remove_dir(&self.path);
     }
 
-    /// Writes all results in one file, which takes the place of the list that grew.
-    pub fn finish<P: Serialize, R: Serialize>(&self, results: &Record<P, R>) -> Result<()> {
+    /// Writes all results to one file, which replaces the file of appended runs.
+    pub fn finish<C: Serialize, R: Serialize>(&self, results: &Record<C, R>) -> Result<()> {
         self.write(RESULTS, &to_json(results))?;
         let place = self.path.join(RUNS);
         fs::remove_file(&place).map_err(io("remove", &place))
@@ -180,13 +196,9 @@ fn to_json(value: &impl Serialize) -> Vec<u8> {
     bytes
 }
 
-/// The runs that were kept; a last line that was cut off is not one.
-fn kept_runs<R: DeserializeOwned>(path: &Path) -> Result<Vec<R>> {
-    let text = match fs::read_to_string(path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(vec![]),
-        Err(error) => return Err(io("read", path)(error)),
-    };
+/// The runs appended so far. An incomplete last line is cut off.
+fn read_runs<R: DeserializeOwned>(path: &Path) -> Result<Vec<R>> {
+    let Some(text) = read_text(path)? else { return Ok(vec![]) };
     let whole = text.rfind('\n').map_or(0, |end| end + 1);
     if whole < text.len() {
         let file = OpenOptions::new().write(true).open(path).map_err(io("write", path))?;
@@ -204,23 +216,23 @@ fn kept_runs<R: DeserializeOwned>(path: &Path) -> Result<Vec<R>> {
         .collect()
 }
 
-/// What a plan differs in from one that was kept, if it does: in words, what it was and what it is.
+/// Compares a stored plan with a new one.
 #[must_use]
-pub fn other(was: &Value, is: &Plan<impl Serialize>) -> Option<(&'static str, String, String)> {
-    // As text has it: some numbers are longer in memory.
+pub fn plan_difference(was: &Value, is: &RunPlan<impl Serialize>) -> Option<PlanDifference> {
+    // Through text, in which some numbers are shorter than in memory.
     let is: Value = serde_json::from_slice(&to_json(is)).expect("our own text");
     for (key, what) in [("version", "versions"), ("tables", "data"), ("protocol", "settings")] {
-        let value = |of: &Value| of.get(key).cloned().unwrap_or_default();
-        if let Some((place, was, is)) = differing(&value(was), &value(&is)) {
-            let of = |value: Value| format!("{place}{}", in_short(&value));
-            return Some((what, of(was), of(is)));
+        let value = |plan: &Value| plan.get(key).cloned().unwrap_or_default();
+        if let Some((place, was, is)) = first_difference(&value(was), &value(&is)) {
+            let describe = |value: Value| format!("{place}{}", abbreviated(&value));
+            return Some(PlanDifference { what, was: describe(was), is: describe(is) });
         }
     }
     None
 }
 
-/// A value, or how many values it has.
-fn in_short(value: &Value) -> String {
+/// A value as text; of a long one, the number of its values.
+fn abbreviated(value: &Value) -> String {
     const LONGEST: usize = 80;
     match (value, value.to_string()) {
         (Value::Array(values), text) if text.len() > LONGEST => format!("{} values", values.len()),
@@ -229,24 +241,25 @@ fn in_short(value: &Value) -> String {
     }
 }
 
-/// The first place in which two values differ, with both.
-fn differing(was: &Value, is: &Value) -> Option<(String, Value, Value)> {
+/// The path at which two values differ first, with both values there.
+fn first_difference(was: &Value, is: &Value) -> Option<(String, Value, Value)> {
     let deeper = |key: &str, was: &Value, is: &Value| {
-        let (place, was, is) = differing(was, is)?;
+        let (place, was, is) = first_difference(was, is)?;
         Some((format!("{key} {place}"), was, is))
     };
     match (was, is) {
         (Value::Object(before), Value::Object(now)) => {
             now.keys().chain(before.keys()).find_map(|key| {
-                let value =
-                    |of: &serde_json::Map<String, Value>| of.get(key).cloned().unwrap_or_default();
+                let value = |map: &serde_json::Map<String, Value>| {
+                    map.get(key).cloned().unwrap_or_default()
+                };
                 deeper(key, &value(before), &value(now))
             })
         }
         (Value::Array(before), Value::Array(now)) if before.len() == now.len() => {
             let mut pairs = before.iter().zip(now).enumerate();
             pairs.find_map(|(place, (was, is))| match before.len() {
-                1 => differing(was, is),
+                1 => first_difference(was, is),
                 _ => deeper(&(place + 1).to_string(), was, is),
             })
         }

@@ -1,4 +1,4 @@
-//! How sure a comparison is: intervals and p-values of differences between methods.
+//! Confidence intervals and p-values of differences between methods.
 //!
 //! Two methods that are trained and tested on the same split of a table differ by
 //!
@@ -6,8 +6,8 @@
 //! d = ln(RMSE of the method / RMSE of ERM)                                                      (1)
 //! ```
 //!
-//! below 0 where the method is better. The splits of one table share rows, so their differences are
-//! correlated, and the plain t test of J of them is far too sure. With correlation ρ, the mean d̄ and the
+//! below 0 if the method is better. The splits of one table share rows, so their differences are
+//! correlated, and the plain t test over J of them is far too confident. With correlation ρ, the mean d̄ and the
 //! variance s² of the differences, [`over_splits`] takes (Nadeau and Bengio's corrected resampled t test)
 //!
 //! ```text
@@ -15,12 +15,12 @@
 //! ρ = test/all · min(1, 2 train/(train + test))                                                 (3)
 //! ```
 //!
-//! `train`, `test` and `all` count the rows of a split's two parts and of the table. Where a split uses the
-//! whole table and trains on at least half of it, as k-fold does, ρ/(1 − ρ) is Nadeau and Bengio's
-//! test/train. Where only some rows are trained on, as for a learning curve, test/train would explode
+//! `train`, `test` and `all` are the numbers of training rows, test rows and rows of the table. If a split uses
+//! the whole table and trains on at least half of it, as k-fold does, ρ/(1 − ρ) is Nadeau and Bengio's
+//! test/train. If only a few rows are trained on, as for a learning curve, test/train would explode
 //! although such splits have less in common. If only the draw of test rows mattered, ρ would be test/all;
-//! if only that of training rows, train/all; if every row mattered as much in either part, the harmonic
-//! mean of the two, which (3) takes where it is the smaller.
+//! if only that of training rows, train/all; if both mattered equally, the harmonic mean of the two, which (3)
+//! uses if it is smaller.
 //!
 //! # How well it is calibrated
 //!
@@ -52,35 +52,35 @@ use serde::{Deserialize, Deserializer, Serialize};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 use windlass::{Seed, Stream};
 
-/// Into how many blocks [`random_blocks`] puts test rows.
+/// Number of blocks of [`random_blocks`].
 pub const BLOCKS: usize = 20;
 
-/// Differences whose spread is below this share of their size are equal but for rounding.
+/// Relative tolerance within which differences are equal.
 const ROUNDING: f64 = 1e-12;
 
 /// A mean difference, its 95 % interval and the p-value of "there is no difference".
 ///
-/// Where the spread is unknown (one run, equal differences that are not 0, values that are not finite),
-/// `low` is −∞, `high` is ∞ and `p` is 1: nothing is claimed.
+/// If the variance is unknown (one run, equal differences other than 0, values that are not finite), `low` is −∞,
+/// `high` is ∞ and `p` is 1.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
-    /// The mean of the differences (1), below 0 where the method is better than ERM. Not finite if a
-    /// difference is not; NaN of no differences.
+    /// The mean of the differences (1), below 0 if the method is better than ERM. Not finite if a difference is
+    /// not; NaN without differences.
     #[serde(deserialize_with = "or_nan")]
     pub mean: f64,
-    /// The lower end.
+    /// The lower bound.
     #[serde(deserialize_with = "or_below")]
     pub low: f64,
-    /// The upper end.
+    /// The upper bound.
     #[serde(deserialize_with = "or_above")]
     pub high: f64,
-    /// The two-sided p-value; below 0.05 exactly where the interval leaves 0 out.
+    /// The two-sided p-value; below 0.05 exactly if the interval excludes 0.
     pub p: f64,
-    /// How many differences the mean is of.
+    /// Number of differences.
     pub runs: usize,
 }
 
-// JSON has no number that is not finite.
+// JSON has no infinities and no NaN.
 fn or_nan<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
     Ok(Option::deserialize(from)?.unwrap_or(f64::NAN))
 }
@@ -95,12 +95,12 @@ fn or_above<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
 
 impl Interval {
     /// From the standard error of the mean.
-    fn new(mean: f64, error: f64, freedom: f64, runs: usize) -> Self {
+    fn new(mean: f64, error: f64, degrees_of_freedom: f64, runs: usize) -> Self {
         let unknown = Self { mean, low: f64::NEG_INFINITY, high: f64::INFINITY, p: 1.0, runs };
         if !(mean.is_finite() && error > 0.0 && error.is_finite()) {
             return unknown;
         }
-        let Ok(student) = StudentsT::new(0.0, 1.0, freedom) else {
+        let Ok(student) = StudentsT::new(0.0, 1.0, degrees_of_freedom) else {
             return unknown;
         };
         let half = student.inverse_cdf(0.975) * error;
@@ -108,29 +108,29 @@ impl Interval {
         Self { mean, low: mean - half, high: mean + half, p, runs }
     }
 
-    /// Nothing is known but the mean.
+    /// Only the mean is known.
     fn unknown(mean: f64, runs: usize) -> Self {
         Self::new(mean, f64::NAN, 1.0, runs)
     }
 
-    /// The same result in every run.
-    fn nothing(runs: usize) -> Self {
+    /// No difference in any run.
+    fn zero(runs: usize) -> Self {
         Self { mean: 0.0, low: 0.0, high: 0.0, p: 1.0, runs }
     }
 }
 
-/// How many rows a split has; means, where splits differ.
+/// Row counts of a split; means if splits differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Sizes {
-    /// Rows trained on.
+pub struct SplitSizes {
+    /// Training rows.
     pub train: usize,
-    /// Rows tested on.
+    /// Test rows.
     pub test: usize,
-    /// Rows of the table that the parts are drawn from.
+    /// Rows of the table.
     pub all: usize,
 }
 
-impl Sizes {
+impl SplitSizes {
     /// The correlation (3) between the differences of two splits.
     fn correlation(self) -> f64 {
         let (train, test, all) = (self.train as f64, self.test as f64, self.all as f64);
@@ -138,7 +138,7 @@ impl Sizes {
     }
 }
 
-/// `ln(method / erm)` of two errors, and 0 where they are equal, even if both are 0.
+/// `ln(method / erm)` of two errors; 0 if they are equal, even if both are 0.
 #[must_use]
 pub fn log_ratio(method: f64, erm: f64) -> f64 {
     if method == erm { 0.0 } else { (method / erm).ln() }
@@ -146,26 +146,25 @@ pub fn log_ratio(method: f64, erm: f64) -> f64 {
 
 /// The interval (2) of differences on different splits of one table.
 ///
-/// Runs on the same split with several seeds are one difference, their mean: seeds add no rows. If every
-/// difference is 0, the interval is [0, 0] and p is 1. If all are equal otherwise, the splits were not
-/// different ones, so that their spread says nothing and none is claimed.
+/// Average runs on the same split with several seeds first: seeds add no rows. If every difference is 0, the
+/// interval is [0, 0] and p is 1. If all are equal but not 0, the splits were the same, and the variance is unknown.
 ///
 /// ```
-/// use windlass_compare::statistics::{Sizes, over_splits};
+/// use windlass_compare::statistics::{SplitSizes, over_splits};
 ///
-/// let five_folds = Sizes { train: 80, test: 20, all: 100 };
-/// let found = over_splits(&[-0.05, -0.04, -0.06, -0.05, -0.05], five_folds);
-/// assert!(found.high < 0.0 && found.p < 0.05);
+/// let five_folds = SplitSizes { train: 80, test: 20, all: 100 };
+/// let interval = over_splits(&[-0.05, -0.04, -0.06, -0.05, -0.05], five_folds);
+/// assert!(interval.high < 0.0 && interval.p < 0.05);
 /// ```
 #[must_use]
-pub fn over_splits(differences: &[f64], sizes: Sizes) -> Interval {
+pub fn over_splits(differences: &[f64], sizes: SplitSizes) -> Interval {
     let runs = differences.len();
     if runs > 0 && differences.iter().all(|&d| d == 0.0) {
-        return Interval::nothing(runs);
+        return Interval::zero(runs);
     }
-    let (mean, variance) = moments(differences);
+    let (mean, variance) = mean_and_variance(differences);
     let rho = sizes.correlation();
-    // Asked as "is it inside?": the NaN of a table without rows is not.
+    // NaN (a table without rows) is not in the range.
     if !(0.0..1.0).contains(&rho) {
         return Interval::unknown(mean, runs);
     }
@@ -173,22 +172,20 @@ pub fn over_splits(differences: &[f64], sizes: Sizes) -> Interval {
     Interval::new(mean, error, runs as f64 - 1.0, runs)
 }
 
-/// The interval of methods that are trained several times, with other seeds, on one table and are tested on
-/// the same rows each time.
+/// The interval of methods that are trained several times, with other seeds, on one table and tested on the same
+/// rows each time.
 ///
-/// `method` and `erm` hold the squared errors of every test row, a list for every repeat; `block` is the
-/// block of every test row, either [`random_blocks`] or, where rows of a domain resemble each other, the
-/// domain. With the mean d̄ over repeats, its value d̄₋ᵦ without the rows of block b, and s² the variance
+/// `method` and `erm` hold the squared errors of every test row, a list per repeat; `block` is the block of every
+/// test row, either [`random_blocks`] or, if rows of a domain resemble each other, the domain. With the mean d̄ over repeats, its value d̄₋ᵦ without the rows of block b, and s² the variance
 /// between repeats, the squared standard error is
 ///
 /// ```text
 /// s²/J + (B − 1)/B · Σᵦ (d̄₋ᵦ − d̄)²                                                             (4)
 /// ```
 ///
-/// (training noise, and the delete-block jackknife for the sample of test rows), with the degrees of
-/// freedom of Welch and Satterthwaite. The interval is about these methods trained on *this* training
-/// table; what another training table would have given is not in it. Fewer than two repeats or blocks, and
-/// lists of different lengths, give no interval.
+/// (training noise, and the delete-block jackknife for the sample of test rows), with Welch–Satterthwaite
+/// degrees of freedom. The interval is conditional on *this* training table. With fewer than two repeats or blocks,
+/// or lists of different lengths, the variance is unknown.
 #[must_use]
 pub fn over_repeats(method: &[Vec<f64>], erm: &[Vec<f64>], block: &[usize]) -> Interval {
     let runs = method.len();
@@ -197,10 +194,10 @@ pub fn over_repeats(method: &[Vec<f64>], erm: &[Vec<f64>], block: &[usize]) -> I
         return Interval::unknown(f64::NAN, runs);
     }
     if runs > 0 && !block.is_empty() && method == erm {
-        return Interval::nothing(runs);
+        return Interval::zero(runs);
     }
     let differences = log_ratios_without(method, erm, block, None);
-    let (mean, variance) = moments(&differences);
+    let (mean, variance) = mean_and_variance(&differences);
 
     let mut blocks = block.to_vec();
     blocks.sort_unstable();
@@ -208,8 +205,8 @@ pub fn over_repeats(method: &[Vec<f64>], erm: &[Vec<f64>], block: &[usize]) -> I
     if runs < 2 || blocks.len() < 2 {
         return Interval::unknown(mean, runs);
     }
-    let without = |&left_out: &usize| {
-        let differences = log_ratios_without(method, erm, block, Some(left_out));
+    let without = |&excluded: &usize| {
+        let differences = log_ratios_without(method, erm, block, Some(excluded));
         (differences.iter().sum::<f64>() / runs as f64 - mean).powi(2)
     };
     let training = variance / runs as f64;
@@ -221,8 +218,7 @@ pub fn over_repeats(method: &[Vec<f64>], erm: &[Vec<f64>], block: &[usize]) -> I
     Interval::new(mean, total.sqrt(), total.powi(2) / spent, runs)
 }
 
-/// The block of every test row: [`BLOCKS`] blocks of one size but for one row, or one for every row
-/// where there are fewer.
+/// Assigns test rows to [`BLOCKS`] blocks of equal size (up to one row) at random; fewer rows have a block each.
 #[must_use]
 pub fn random_blocks(rows: usize, seed: Seed) -> Vec<usize> {
     let mut block: Vec<usize> = (0..rows).map(|row| row % BLOCKS).collect();
@@ -230,15 +226,14 @@ pub fn random_blocks(rows: usize, seed: Seed) -> Vec<usize> {
     block
 }
 
-/// The same for rows of which neighbors are alike, such as those of a series: every block is of rows one after the
-/// other.
+/// Assigns test rows to contiguous blocks: for rows that resemble their neighbors, such as a time series.
 #[must_use]
 pub fn blocks_in_order(rows: usize) -> Vec<usize> {
     (0..rows).map(|row| row * BLOCKS.min(rows) / rows).collect()
 }
 
-/// p-values adjusted for how many there are, in the order given, by Holm's method: the chance of one
-/// false find among all is at most 5 % if those below 0.05 are taken. A p-value of NaN counts as 1.
+/// Holm's adjustment of p-values for multiple comparisons, in the order of the input: the family-wise error rate is
+/// at most 5 % if those below 0.05 are taken as significant. NaN counts as 1.
 ///
 /// Holm, *A simple sequentially rejective multiple test procedure*, 1979,
 /// [jstor:4615733](https://www.jstor.org/stable/4615733).
@@ -256,9 +251,9 @@ pub fn holm(p: &[f64]) -> Vec<f64> {
     adjusted
 }
 
-/// Mean and variance (divided by one less); a variance of 0 of equal values whatever the rounding.
+/// Mean and sample variance (divided by n − 1); the variance of equal values is exactly 0.
 #[must_use]
-pub fn moments(values: &[f64]) -> (f64, f64) {
+pub fn mean_and_variance(values: &[f64]) -> (f64, f64) {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
     if equal(values) {
@@ -267,20 +262,20 @@ pub fn moments(values: &[f64]) -> (f64, f64) {
     (mean, values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (n - 1.0))
 }
 
-/// Whether all values are the same but for rounding.
+/// Whether all values are equal up to rounding.
 fn equal(values: &[f64]) -> bool {
     values.iter().all(|value| (value - values[0]).abs() <= ROUNDING * values[0].abs())
 }
 
-/// The difference (1) of every repeat, without the rows of a block.
+/// The difference (1) of every repeat, without the rows of one block.
 fn log_ratios_without(
     method: &[Vec<f64>],
     erm: &[Vec<f64>],
     block: &[usize],
-    left_out: Option<usize>,
+    excluded: Option<usize>,
 ) -> Vec<f64> {
     let total = |errors: &[f64]| -> f64 {
-        let kept = errors.iter().zip(block).filter(|&(_, &block)| Some(block) != left_out);
+        let kept = errors.iter().zip(block).filter(|&(_, &block)| Some(block) != excluded);
         kept.map(|(error, _)| error).sum()
     };
     // Half, as the errors are squared.
@@ -290,11 +285,12 @@ fn log_ratios_without(
 #[cfg(test)]
 mod tests {
     use super::{
-        BLOCKS, Interval, Sizes, equal, holm, log_ratio, over_repeats, over_splits, random_blocks,
+        BLOCKS, Interval, SplitSizes, equal, holm, log_ratio, over_repeats, over_splits,
+        random_blocks,
     };
     use windlass::{Seed, Stream};
 
-    const FOLDS: Sizes = Sizes { train: 80, test: 20, all: 100 };
+    const FOLDS: SplitSizes = SplitSizes { train: 80, test: 20, all: 100 };
 
     fn close(got: f64, want: f64) {
         assert!((got - want).abs() <= 1e-9 * want.abs(), "{got} against {want}");
@@ -342,7 +338,7 @@ mod tests {
     /// By hand: 2·5·20/25 = 8 of 100 rows below a fifth; a fifth from there on, also for 40 of 100.
     #[test]
     fn small_training_parts_have_little_in_common() {
-        let rho = |train| Sizes { train, ..FOLDS }.correlation();
+        let rho = |train| SplitSizes { train, ..FOLDS }.correlation();
         close(rho(5), 0.08);
         close(rho(20), 0.2);
         close(rho(40), 0.2);
@@ -386,9 +382,9 @@ mod tests {
         let huge = over_splits(&[f64::MAX, f64::MIN, 1.0], FOLDS);
         assert!(says_nothing(huge), "{huge:?}");
         for sizes in [
-            Sizes { train: 0, test: 0, all: 0 },
-            Sizes { train: 10, test: 10, all: 0 },
-            Sizes { train: 100, test: 100, all: 100 },
+            SplitSizes { train: 0, test: 0, all: 0 },
+            SplitSizes { train: 10, test: 10, all: 0 },
+            SplitSizes { train: 100, test: 100, all: 100 },
         ] {
             assert!(says_nothing(over_splits(&[-0.3, -0.2], sizes)), "{sizes:?}");
         }

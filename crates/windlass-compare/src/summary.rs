@@ -1,4 +1,4 @@
-//! What the differences amount to, in numbers and in a plain sentence.
+//! The statistics of a comparison, in numbers and in a sentence.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,75 +10,75 @@ use windlass_table::to_f64;
 
 use crate::candidate::{Candidate, MethodName, ModelName};
 use crate::compare::Comparison;
-use crate::config::{Common, Rule};
 use crate::results::{GroupError, Run};
+use crate::splits::{SplitOverlap, SplitRule};
 use crate::statistics::{
-    Interval, Sizes, holm, log_ratio, over_repeats, over_splits, random_blocks,
+    Interval, SplitSizes, holm, log_ratio, over_repeats, over_splits, random_blocks,
 };
 
-/// What can be said of a candidate.
+/// The conclusion about a candidate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Finding {
-    /// It is what others are compared with.
+    /// No augmentation: the baseline.
     Reference,
-    /// It shows what chance alone does.
+    /// No augmentation with another seed: what chance alone does.
     Placebo,
-    /// It is better, and by more than chance.
+    /// Significantly better, and by more than the placebo.
     Helps,
-    /// It is worse.
+    /// Significantly worse.
     Hurts,
-    /// Neither can be said.
+    /// No significant difference.
     NoEvidence,
 }
 
-/// A candidate with so many training rows, over all splits.
+/// The results of a candidate at one training size, over all folds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Line {
-    /// Training rows; `None` is all of a part.
+pub struct CandidateSummary {
+    /// Training set size; `None` is all training rows of a fold.
     pub size: Option<usize>,
-    /// Who.
+    /// The candidate.
     pub candidate: Candidate,
-    /// Splits that it ran on.
+    /// Number of folds.
     pub splits: usize,
-    /// The mean over splits of the root mean squared error.
+    /// Mean RMSE over folds.
     pub rmse: f64,
-    /// Of the mean absolute error.
+    /// Mean of the mean absolute error.
     pub mae: f64,
-    /// Of the mean absolute error in percent.
+    /// Mean of the mean absolute percentage error.
     pub mape: Option<f64>,
-    /// Of the share of the variance that is explained.
+    /// Mean R².
     pub r2: Option<f64>,
-    /// The domain with the largest error (RMSE), where domains are left out.
+    /// The domain with the largest RMSE, if errors are reported by domain.
     pub worst: Option<(String, f64)>,
-    /// For every split, the logarithm of its error over the reference's.
+    /// For every fold, the log ratio of its RMSE to that of the reference.
     pub differences: Vec<f64>,
-    /// Their mean, with an interval.
+    /// Their mean, with a confidence interval.
     pub difference: Option<Interval>,
-    /// The p-value, adjusted for the number of candidates.
+    /// The p-value, adjusted for the number of candidates (Holm).
     pub p: Option<f64>,
-    /// What can be said.
+    /// The conclusion.
     pub finding: Finding,
     /// Runs that diverged.
     pub diverged: usize,
-    /// Seconds of all its runs.
+    /// Total duration of its runs.
     pub seconds: f64,
 }
 
-/// What a comparison found.
+/// The outcome of a comparison.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
-    /// Every candidate with every number of training rows.
-    pub lines: Vec<Line>,
-    /// Whether an augmentation helps on all rows.
+    /// Every candidate at every training size.
+    pub lines: Vec<CandidateSummary>,
+    /// Whether an augmentation helps at the largest training size.
     pub helps: bool,
     /// The answer, in a sentence.
     pub verdict: String,
-    /// What else there is to say.
+    /// Further conclusions and warnings.
     pub remarks: Vec<String>,
 }
 
-/// A ratio's logarithm in percent, with its direction: `4.2 % lower`.
+/// A log ratio as a change in percent: `4.2 % lower`.
 #[must_use]
 pub fn in_percent(log_ratio: f64) -> String {
     if !log_ratio.is_finite() {
@@ -110,13 +110,13 @@ fn mean(values: impl Iterator<Item = f64>) -> f64 {
     sum / count
 }
 
-/// The mean of those there are, if all are there.
-fn mean_of_all<'a>(runs: &[&'a Run], of: impl Fn(&'a Run) -> Option<f64>) -> Option<f64> {
-    let values: Option<Vec<f64>> = runs.iter().map(|run| of(run)).collect();
+/// The mean of a metric; `None` if a run lacks it.
+fn mean_if_all<'a>(runs: &[&'a Run], metric: impl Fn(&'a Run) -> Option<f64>) -> Option<f64> {
+    let values: Option<Vec<f64>> = runs.iter().map(|run| metric(run)).collect();
     values.filter(|values| !values.is_empty()).map(|values| mean(values.into_iter()))
 }
 
-/// The domain with the largest error, each pooled over the splits that hold it out.
+/// The domain with the largest RMSE, pooled over the folds that hold it out.
 fn worst_domain(runs: &[&Run]) -> Option<(String, f64)> {
     let mut domains: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
     for domain in runs.iter().flat_map(|run| &run.domains) {
@@ -130,56 +130,70 @@ fn worst_domain(runs: &[&Run]) -> Option<(String, f64)> {
     domains.into_iter().map(error).max_by(|a, b| a.1.total_cmp(&b.1))
 }
 
+/// A list of values of every run: of the candidate's runs and of the reference's.
+fn of_pairs(pairs: &[(&Run, &Run)], values: impl Fn(&Run) -> Vec<f64>) -> [Vec<Vec<f64>>; 2] {
+    [
+        pairs.iter().map(|(run, _)| values(run)).collect(),
+        pairs.iter().map(|(_, reference)| values(reference)).collect(),
+    ]
+}
+
 impl Comparison<'_> {
-    /// What runs amount to; splits that a candidate or its reference lacks are left out.
+    /// Summarizes runs. Folds without a run of the candidate or of its reference are ignored.
     #[must_use]
     pub fn summary(&self, runs: &[Run]) -> Summary {
-        let candidates = self.protocol().candidates();
+        let candidates = self.config().candidates();
         let mut lines = vec![];
-        for &size in &self.protocol().sizes {
-            let mut of_size: Vec<Line> = candidates
+        for &size in &self.config().sizes {
+            let mut of_size: Vec<CandidateSummary> = candidates
                 .iter()
                 .filter_map(|&candidate| self.line(runs, size, candidate))
                 .collect();
-            judge(&mut of_size);
+            assign_findings(&mut of_size);
             lines.extend(of_size);
         }
-        let largest = self.protocol().sizes.last().copied().flatten();
-        let main: Vec<&Line> = lines.iter().filter(|line| line.size == largest).collect();
-        let augments = |line: &&&Line| line.candidate.method.is_some_and(MethodName::augments);
+        let largest = self.config().sizes.last().copied().flatten();
+        let main: Vec<&CandidateSummary> =
+            lines.iter().filter(|line| line.size == largest).collect();
+        let augments =
+            |line: &&&CandidateSummary| line.candidate.method.is_some_and(MethodName::augments);
         let helps = main.iter().filter(augments).any(|line| line.finding == Finding::Helps);
-        let (verdict, remarks) = self.in_words(&main, &lines);
+        let (verdict, remarks) = self.verdict(&main, &lines);
         Summary { lines, helps, verdict, remarks }
     }
 
-    fn line(&self, runs: &[Run], size: Option<usize>, candidate: Candidate) -> Option<Line> {
-        let of = |candidate: Candidate| -> Vec<&Run> {
-            runs.iter()
-                .filter(|run| run.key.size == size && run.key.candidate == candidate)
-                .collect()
+    fn line(
+        &self,
+        runs: &[Run],
+        size: Option<usize>,
+        candidate: Candidate,
+    ) -> Option<CandidateSummary> {
+        let runs_of = |candidate: Candidate| -> Vec<&Run> {
+            let own = |run: &&Run| run.key.size == size && run.key.candidate == candidate;
+            runs.iter().filter(own).collect()
         };
-        let own = of(candidate);
+        let own = runs_of(candidate);
         if own.is_empty() {
             return None;
         }
-        let reference = self.protocol().reference(candidate)?;
-        let same = |a: &Run, b: &Run| (a.key.repeat, a.key.fold) == (b.key.repeat, b.key.fold);
-        let pairs: Vec<(&Run, &Run)> = of(reference)
+        let reference = self.config().reference(candidate)?;
+        let same_fold = |a: &Run, b: &Run| (a.key.repeat, a.key.fold) == (b.key.repeat, b.key.fold);
+        let pairs: Vec<(&Run, &Run)> = runs_of(reference)
             .into_iter()
-            .filter_map(|erm| Some((*own.iter().find(|run| same(run, erm))?, erm)))
+            .filter_map(|erm| Some((*own.iter().find(|run| same_fold(run, erm))?, erm)))
             .collect();
         let differences: Vec<f64> =
             pairs.iter().map(|(run, erm)| log_ratio(run.metrics.rmse, erm.metrics.rmse)).collect();
         let difference = (candidate != reference && !pairs.is_empty())
             .then(|| self.interval(&pairs, &differences));
-        Some(Line {
+        Some(CandidateSummary {
             size,
             candidate,
             splits: own.len(),
             rmse: mean(own.iter().map(|run| run.metrics.rmse)),
             mae: mean(own.iter().map(|run| run.metrics.mae)),
-            mape: mean_of_all(&own, |run| run.metrics.mape),
-            r2: mean_of_all(&own, |run| run.metrics.r2),
+            mape: mean_if_all(&own, |run| run.metrics.mape),
+            r2: mean_if_all(&own, |run| run.metrics.r2),
             worst: worst_domain(&own),
             differences,
             difference,
@@ -195,68 +209,71 @@ impl Comparison<'_> {
     }
 
     fn interval(&self, pairs: &[(&Run, &Run)], differences: &[f64]) -> Interval {
-        match &self.protocol().rule {
-            Rule::Rows | Rule::Group(_) | Rule::Domain(_) | Rule::Time(_) => {
-                over_splits(differences, self.sizes(pairs))
+        match &self.config().rule {
+            SplitRule::Rows | SplitRule::Group(_) | SplitRule::Domain(_) | SplitRule::Time(_) => {
+                over_splits(differences, self.split_sizes(pairs))
             }
-            Rule::TestFile => self.on_test_rows(pairs),
-            Rule::Given(given) => self.interval_of(given.common, pairs, differences),
+            SplitRule::TestFile => self.interval_on_test_table(pairs),
+            SplitRule::Provided(splits) => {
+                self.interval_by_overlap(splits.overlap, pairs, differences)
+            }
         }
     }
 
-    fn interval_of(&self, common: Common, pairs: &[(&Run, &Run)], differences: &[f64]) -> Interval {
-        match common {
-            Common::Nothing => over_splits(differences, Sizes { train: 1, test: 0, all: 1 }),
-            // How far the same domains differ says what others would do.
-            Common::HeldOutDomains => {
-                let squares = |run: &Run| -> Vec<f64> {
-                    let of = |domain: &GroupError| {
-                        domain.metrics.rmse.powi(2) * domain.metrics.rows as f64
-                    };
-                    run.domains.iter().map(of).collect()
-                };
-                let own: Vec<Vec<f64>> = pairs.iter().map(|(run, _)| squares(run)).collect();
-                let erm: Vec<Vec<f64>> = pairs.iter().map(|(_, erm)| squares(erm)).collect();
+    fn interval_by_overlap(
+        &self,
+        overlap: SplitOverlap,
+        pairs: &[(&Run, &Run)],
+        differences: &[f64],
+    ) -> Interval {
+        match overlap {
+            SplitOverlap::Disjoint => {
+                over_splits(differences, SplitSizes { train: 1, test: 0, all: 1 })
+            }
+            // Domains are the blocks: new domains would vary as much as these.
+            SplitOverlap::SameTestDomains => {
+                let squares =
+                    |domain: &GroupError| domain.metrics.rmse.powi(2) * domain.metrics.rows as f64;
+                let [own, erm] = of_pairs(pairs, |run| run.domains.iter().map(squares).collect());
                 let domains = own.first().map_or(0, Vec::len);
                 over_repeats(&own, &erm, &(0..domains).collect::<Vec<_>>())
             }
-            Common::HeldOutRows => {
-                let own: Vec<Vec<f64>> = pairs.iter().map(|(run, _)| run.blocks.clone()).collect();
-                let erm: Vec<Vec<f64>> = pairs.iter().map(|(_, erm)| erm.blocks.clone()).collect();
+            SplitOverlap::SameTestRows => {
+                let [own, erm] = of_pairs(pairs, |run| run.blocks.clone());
                 let blocks = own.first().map_or(0, Vec::len);
                 over_repeats(&own, &erm, &(0..blocks).collect::<Vec<_>>())
             }
-            Common::Table => {
-                // Trainings on the same rows count as one.
+            SplitOverlap::Resampled => {
+                // Trainings on the same rows are averaged.
                 let mut splits: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
                 for ((run, _), difference) in pairs.iter().zip(differences) {
                     splits.entry(run.key.repeat).or_default().push(*difference);
                 }
                 let means: Vec<f64> =
                     splits.into_values().map(|values| mean(values.into_iter())).collect();
-                over_splits(&means, self.sizes(pairs))
+                over_splits(&means, self.split_sizes(pairs))
             }
         }
     }
 
-    /// How many rows splits have.
-    fn sizes(&self, pairs: &[(&Run, &Run)]) -> Sizes {
-        let rows = |of: &dyn Fn(&Run) -> usize| {
-            pairs.iter().map(|(run, _)| of(run)).sum::<usize>() / pairs.len()
+    /// Mean sizes of the splits.
+    fn split_sizes(&self, pairs: &[(&Run, &Run)]) -> SplitSizes {
+        let mean = |count: &dyn Fn(&Run) -> usize| {
+            pairs.iter().map(|(run, _)| count(run)).sum::<usize>() / pairs.len()
         };
-        Sizes {
-            train: rows(&|run| run.train_rows),
-            test: rows(&|run| run.metrics.rows),
+        SplitSizes {
+            train: mean(&|run| run.train_rows),
+            test: mean(&|run| run.metrics.rows),
             all: self.rows(),
         }
     }
 
-    /// Where all runs are judged by the rows of a table of their own.
-    fn on_test_rows(&self, pairs: &[(&Run, &Run)]) -> Interval {
+    /// The interval if all runs are tested on a separate table.
+    fn interval_on_test_table(&self, pairs: &[(&Run, &Run)]) -> Interval {
         let test = self.test_frame().unwrap_or(self.frame());
         let targets: Vec<_> =
             test.roles.targets().iter().map(|&place| to_f64(test.batch.column(place))).collect();
-        // Weights were looked at when the rows were first evaluated.
+        // Weights were checked when the rows were first evaluated.
         let weights = row_weights(test, &test.batch, Path::new("-")).unwrap_or_default();
         let squares = |run: &Run| -> Vec<f64> {
             let of_row = |(row, predicted): (usize, &[f64])| {
@@ -267,18 +284,21 @@ impl Comparison<'_> {
             };
             run.predicted.chunks(targets.len()).enumerate().map(of_row).collect()
         };
-        let own: Vec<Vec<f64>> = pairs.iter().map(|(run, _)| squares(run)).collect();
-        let erm: Vec<Vec<f64>> = pairs.iter().map(|(_, erm)| squares(erm)).collect();
-        let blocks = random_blocks(test.batch.num_rows(), Seed(self.protocol().seed));
+        let [own, erm] = of_pairs(pairs, squares);
+        let blocks = random_blocks(test.batch.num_rows(), Seed(self.config().seed));
         over_repeats(&own, &erm, &blocks)
     }
 
-    /// The answer and what else there is to say of the largest training parts and of smaller ones.
-    fn in_words(&self, main: &[&Line], lines: &[Line]) -> (String, Vec<String>) {
-        let name = |line: &Line| self.protocol().name(line.candidate);
-        let subject = self.protocol().subject();
-        let of = |finding: Finding, rival: bool| -> Vec<(&Line, Interval)> {
-            let mut found: Vec<(&Line, Interval)> = main
+    /// The verdict at the largest training size, and remarks on all sizes.
+    fn verdict(
+        &self,
+        main: &[&CandidateSummary],
+        lines: &[CandidateSummary],
+    ) -> (String, Vec<String>) {
+        let name = |line: &CandidateSummary| self.config().name(line.candidate);
+        let subject = self.config().subject();
+        let of = |finding: Finding, rival: bool| -> Vec<(&CandidateSummary, Interval)> {
+            let mut found: Vec<(&CandidateSummary, Interval)> = main
                 .iter()
                 .filter(|line| line.finding == finding && line.candidate.method.is_none() == rival)
                 .filter_map(|line| Some((*line, line.difference?)))
@@ -286,14 +306,17 @@ impl Comparison<'_> {
             found.sort_by(|a, b| a.1.mean.total_cmp(&b.1.mean));
             found
         };
-        let each = |found: &[(&Line, Interval)]| -> String {
-            let words = |(line, interval): &(&Line, Interval)| {
+        let each = |found: &[(&CandidateSummary, Interval)]| -> String {
+            let words = |(line, interval): &(&CandidateSummary, Interval)| {
                 format!("{} (RMSE {})", name(line), in_percent(interval.mean))
             };
             found.iter().map(words).collect::<Vec<_>>().join(", ")
         };
-        let over =
-            format!("over {} splits ({})", main.first().map_or(0, |line| line.splits), self.how());
+        let over = format!(
+            "over {} splits ({})",
+            main.first().map_or(0, |line| line.splits),
+            self.describe_splits()
+        );
         let (helping, rivals) = (of(Finding::Helps, false), of(Finding::Helps, true));
         let undecided = of(Finding::NoEvidence, false);
         let mut verdict = match (helping.first(), undecided.first()) {
@@ -353,13 +376,18 @@ impl Comparison<'_> {
         (verdict, remarks)
     }
 
-    fn remark_on_others(&self, main: &[&Line], lines: &[Line], remarks: &mut Vec<String>) {
+    fn remark_on_others(
+        &self,
+        main: &[&CandidateSummary],
+        lines: &[CandidateSummary],
+        remarks: &mut Vec<String>,
+    ) {
         let diverged: Vec<String> = main
             .iter()
             .filter(|line| line.diverged > 0)
             .map(|line| {
                 let (lost, all) = (line.diverged, line.splits);
-                format!("{} ({lost} of {all} runs)", self.protocol().name(line.candidate))
+                format!("{} ({lost} of {all} runs)", self.config().name(line.candidate))
             })
             .collect();
         if !diverged.is_empty() {
@@ -375,14 +403,14 @@ impl Comparison<'_> {
             let words = interval.in_words();
             remarks.push(format!("Another seed alone (the placebo) gives an RMSE {words}."));
         }
-        let largest = self.protocol().sizes.last().copied().flatten();
-        for rows in self.protocol().sizes.iter().filter(|&&size| size != largest).flatten() {
+        let largest = self.config().sizes.last().copied().flatten();
+        for rows in self.config().sizes.iter().filter(|&&size| size != largest).flatten() {
             let helping: Vec<String> = lines
                 .iter()
                 .filter(|line| line.size == Some(*rows) && line.finding == Finding::Helps)
                 .filter_map(|line| {
                     let by = in_percent(line.difference?.mean);
-                    Some(format!("{} (RMSE {by})", self.protocol().name(line.candidate)))
+                    Some(format!("{} (RMSE {by})", self.config().name(line.candidate)))
                 })
                 .collect();
             remarks.push(match helping.join(", ") {
@@ -397,7 +425,7 @@ impl Comparison<'_> {
                 "Errors are over all targets, in their units: the target with the largest counts most.".into(),
             );
         }
-        if self.protocol().tune <= 1 && self.protocol().declared.is_empty() {
+        if self.config().tune <= 1 && self.config().specs.is_empty() {
             remarks.push(
                 "Every method had its usual settings; --tune 8 lets each try eight, inside the \
                  training rows."
@@ -406,43 +434,50 @@ impl Comparison<'_> {
         }
     }
 
-    /// How rows were held out, in words.
+    /// Describes the splits.
     #[must_use]
-    pub fn how(&self) -> String {
+    pub fn describe_splits(&self) -> String {
         let splits = self.splits();
         let repeats = splits.iter().map(|split| split.repeat + 1).max().unwrap_or(0);
         let folds = splits.iter().map(|split| split.fold + 1).max().unwrap_or(0);
-        match &self.protocol().rule {
-            Rule::Rows => format!("{repeats}×{folds} folds of rows"),
-            Rule::Group(column) => format!("{repeats}×{folds} folds of the groups of {column}"),
-            Rule::Domain(column)
-                if self.protocol().leaves_one_out(self.frame()).unwrap_or(false) =>
+        match &self.config().rule {
+            SplitRule::Rows => format!("{repeats}×{folds} folds of rows"),
+            SplitRule::Group(column) => {
+                format!("{repeats}×{folds} folds of the groups of {column}")
+            }
+            SplitRule::Domain(column)
+                if self
+                    .config()
+                    .rule
+                    .is_leave_one_out(self.frame(), self.config().folds)
+                    .unwrap_or(false) =>
             {
                 format!("without each {column} in turn")
             }
-            Rule::Domain(column) => {
+            SplitRule::Domain(column) => {
                 format!("{repeats}×{folds} parts of the values of {column} left out")
             }
-            Rule::Time(column) => {
+            SplitRule::Time(column) => {
                 format!("the past predicts the future by {column}, {folds} times")
             }
-            Rule::TestFile => format!("{} trainings, the same test rows", splits.len()),
-            Rule::Given(given) => given.description.clone(),
+            SplitRule::TestFile => format!("{} trainings, the same test rows", splits.len()),
+            SplitRule::Provided(splits) => splits.description.clone(),
         }
     }
 }
 
-/// What can be said of candidates with the same number of training rows.
-fn judge(lines: &mut [Line]) {
+/// Draws the conclusions about candidates with the same training size.
+fn assign_findings(lines: &mut [CandidateSummary]) {
     let tested: Vec<usize> = (0..lines.len())
         .filter(|&place| lines[place].finding == Finding::NoEvidence)
         .filter(|&place| lines[place].difference.is_some())
         .collect();
     let raw: Vec<f64> =
         tested.iter().filter_map(|&place| lines[place].difference).map(|d| d.p).collect();
-    let lost = lines.iter().any(|line| line.finding == Finding::Reference && line.diverged > 0);
-    // What chance does: a gain has to be larger.
-    let chance: BTreeMap<ModelName, f64> = lines
+    let reference_diverged =
+        lines.iter().any(|line| line.finding == Finding::Reference && line.diverged > 0);
+    // A gain must exceed what another seed alone achieves.
+    let placebo: BTreeMap<ModelName, f64> = lines
         .iter()
         .filter(|line| line.finding == Finding::Placebo)
         .filter_map(|line| Some((line.candidate.model, line.difference?.low)))
@@ -452,16 +487,16 @@ fn judge(lines: &mut [Line]) {
         let line = &mut lines[place];
         let Some(difference) = line.difference else { continue };
         line.p = Some(p);
-        let by_chance = match line.candidate.method {
-            Some(_) => chance.get(&line.candidate.model).copied(),
+        let placebo_low = match line.candidate.method {
+            Some(_) => placebo.get(&line.candidate.model).copied(),
             None => None,
         };
         line.finding = match difference.mean {
             _ if p >= 0.05 => Finding::NoEvidence,
             mean if mean > 0.0 => Finding::Hurts,
-            mean if by_chance.is_some_and(|low| mean >= low) => Finding::NoEvidence,
-            // Better than a network that diverged is not good.
-            _ if lost => Finding::NoEvidence,
+            mean if placebo_low.is_some_and(|low| mean >= low) => Finding::NoEvidence,
+            // Being better than a diverged network proves nothing.
+            _ if reference_diverged => Finding::NoEvidence,
             _ => Finding::Helps,
         };
     }

@@ -1,11 +1,10 @@
-//! Settings found by a search, and what they are truly worth.
+//! Hyperparameter search, and an unbiased estimate of what augmentation gains.
 //!
-//! A search tries settings one after the other and learns from each which to try next (tree-structured Parzen
-//! estimators: Bergstra et al., *Algorithms for hyper-parameter optimization*, 2011). It judges them by rows
-//! of its own training part, each held out once. Two searches of the same length, one of which
-//! may augment and one of which may not, run inside the training part of every outer fold, whose held-out
-//! rows neither sees: the difference there is what augmentation is worth. Two last searches on all
-//! rows find the settings to use.
+//! A search tries settings one after the other and chooses the next by those before (tree-structured Parzen
+//! estimators: Bergstra et al., *Algorithms for hyper-parameter optimization*, 2011). Settings are scored by
+//! cross-validation inside the training rows. This is nested in an outer cross-validation: in every outer fold, one
+//! search may augment and one of the same length may not; their difference on the test rows, which neither uses, is
+//! the gain of augmentation. Two final searches on all rows find the settings to use.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -27,39 +26,40 @@ use windlass_table::{Columns, LoadedTable, MethodConfig};
 use windlass_train::FittedOn;
 
 use crate::candidate::{decays, point};
-use crate::compare::Ear;
-use crate::config::salt;
-use crate::statistics::{Interval, Sizes, log_ratio, over_splits};
+use crate::compare::CancelIf;
+use crate::splits::salt;
+use crate::statistics::{Interval, SplitSizes, log_ratio, over_splits};
 use crate::{Error, Result};
 
-/// All that decides what a search finds, besides the rows.
+/// Everything that decides the outcome of a search, apart from the rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TuneConfig {
-    /// Which columns are what.
+    /// Column roles.
     pub columns: Columns,
-    /// Leave out rows without a finite target.
+    /// Drop rows without a finite target.
     pub drop_missing_target: bool,
-    /// What continuous columns are brought to.
+    /// Scaling of continuous columns.
     pub scaling: Scaling,
-    /// What targets are brought to.
+    /// Scaling of targets.
     pub target_scaling: Scaling,
-    /// Which rows may not be on both sides.
+    /// Rows that must stay together in a split.
     pub split: Split,
     /// Outer folds.
     pub folds: usize,
-    /// Folds inside a training part.
-    pub inner: usize,
-    /// Settings that a search tries.
+    /// Folds inside the training rows.
+    #[serde(rename = "inner")]
+    pub inner_folds: usize,
+    /// Trials of one search.
     pub trials: usize,
-    /// Only what can be done to a table before training: nothing on hidden layers.
+    /// Augment inputs only, not hidden layers.
     pub on_tables: bool,
-    /// The network; its rate, decay, epochs and augmentation are searched.
+    /// The network; its learning rate, weight decay, epochs and augmentation are searched.
     pub network: NetworkConfig,
-    /// What random numbers depend on.
+    /// The random seed.
     pub seed: u64,
 }
 
-/// Which search a trial belongs to.
+/// Identifies a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct SearchKey {
     /// The outer fold, from 0; `None` is all rows.
@@ -68,7 +68,7 @@ pub struct SearchKey {
     pub augments: bool,
 }
 
-/// Settings that were tried.
+/// One evaluated setting.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Trial {
     /// The search.
@@ -78,43 +78,42 @@ pub struct Trial {
     pub number: usize,
     /// The settings.
     pub network: NetworkConfig,
-    /// The error (RMSE) that the search sees.
+    /// Validation RMSE, by which the search chooses.
     pub valid: f64,
-    /// Errors on the held-out rows of the outer fold, which no search sees.
+    /// Errors on the test rows of the outer fold, which no search uses.
     pub test: Option<Metrics>,
-    /// How long it took.
+    /// Duration.
     pub seconds: f64,
 }
 
-/// What the searches found.
+/// The outcome of all searches.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TuneResult {
-    /// The gain of augmentation on held-out rows: the logarithm of the ratio of errors.
+    /// The log ratio of test RMSE with and without augmentation.
     pub difference: Interval,
     /// The same in every outer fold.
     pub differences: Vec<f64>,
-    /// The error (RMSE) on held-out rows, with and without augmentation.
+    /// Mean test RMSE with and without augmentation.
     pub errors: (f64, f64),
-    /// Whether augmentation is worth it.
+    /// Whether augmentation helps.
     pub helps: bool,
     /// The settings to use.
     pub network: NetworkConfig,
-    /// The best settings that augment, whether worth it or not.
-    pub augmented: NetworkConfig,
     /// The answer, in a sentence.
     pub verdict: String,
-    /// Trials in all.
-    pub attempts: usize,
+    /// Total number of trials.
+    #[serde(rename = "attempts")]
+    pub trials: usize,
 }
 
-/// Hears of attempts, and may end the search.
+/// Reports progress, and may cancel the search.
 pub trait SearchWatch: Sync {
-    /// Settings were tried.
-    fn tried(&self, _attempt: &Trial) -> Result<()> {
+    /// Called after every trial.
+    fn trial_done(&self, _trial: &Trial) -> Result<()> {
         Ok(())
     }
 
-    /// Whether to stop.
+    /// Whether to cancel.
     fn cancelled(&self) -> bool {
         false
     }
@@ -123,14 +122,14 @@ pub trait SearchWatch: Sync {
 impl SearchWatch for () {}
 
 impl TuneConfig {
-    /// Attempts in all, where no time is set.
+    /// Number of trials of all searches, without a time limit.
     #[must_use]
-    pub fn attempts(&self) -> usize {
+    pub fn total_trials(&self) -> usize {
         2 * (self.folds + 1) * self.trials
     }
 
-    /// Runs all searches side by side; those in `done` are not tried again. With a `time`, a search ends when its
-    /// share of it is over. `None` if the watcher ended it.
+    /// Runs all searches in parallel; trials in `done` are not repeated. With a time limit, every search ends when
+    /// its share of it is over. `None` if cancelled.
     pub fn run(
         &self,
         table: NamedTable<'_>,
@@ -140,67 +139,65 @@ impl TuneConfig {
     ) -> Result<Option<Vec<Trial>>> {
         let frame = table.table;
         let seed = Seed(Seed(self.seed).shared(Stream::Split, salt::OUTER).bits());
-        let sides = self
+        let outer_folds = self
             .split
             .folds(&frame.batch, self.folds, seed)
             .map_err(|error| Error::from(error).in_file(table.path))?;
-        let searches = searches(sides.len());
-        let each = time.map(|time| {
+        let searches = searches(outer_folds.len());
+        let time_per_search = time.map(|time| {
             let rounds = searches.len().div_ceil(rayon::current_num_threads());
             time / u32::try_from(rounds).unwrap_or(u32::MAX)
         });
         let known: BTreeMap<(SearchKey, usize), Trial> =
-            done.into_iter().map(|attempt| ((attempt.search, attempt.number), attempt)).collect();
-        let found: Vec<Result<Vec<Trial>>> = searches
+            done.into_iter().map(|trial| ((trial.search, trial.number), trial)).collect();
+        let results: Vec<Result<Vec<Trial>>> = searches
             .par_iter()
             .with_max_len(1)
             .map(|&key| {
-                let (train, held) = match key.fold {
-                    Some(fold) => (
-                        frame.select(&sides[fold].train),
-                        Some(frame.select(&sides[fold].held_out)),
-                    ),
+                let (train, test) = match key.fold.map(|fold| &outer_folds[fold]) {
+                    Some(fold) => (frame.select(&fold.train), Some(frame.select(&fold.held_out))),
                     None => (frame.clone(), None),
                 };
                 let search = Search {
-                    quest: self,
+                    config: self,
                     key,
                     train: NamedTable { table: &train, path: table.path },
-                    held,
+                    test,
                     known: &known,
-                    until: each.map(|each| Instant::now() + each),
+                    deadline: time_per_search.map(|time| Instant::now() + time),
                     watch,
                 };
                 search.run()
             })
             .collect();
         let mut all = vec![];
-        for attempts in found {
-            all.extend(attempts?);
+        for trials in results {
+            all.extend(trials?);
         }
         Ok((!watch.cancelled()).then_some(all))
     }
 
-    /// What attempts amount to.
-    pub fn findings(&self, table: NamedTable<'_>, attempts: &[Trial]) -> Result<TuneResult> {
+    /// Chooses the best settings and estimates the gain of augmentation.
+    pub fn summarize(&self, table: NamedTable<'_>, trials: &[Trial]) -> Result<TuneResult> {
         let of = |fold: Option<usize>, augments: bool| {
-            attempts.iter().filter(move |a| a.search == SearchKey { fold, augments })
+            trials.iter().filter(move |trial| trial.search == SearchKey { fold, augments })
         };
-        // As many trials of either search: where time ran out, one may have had more.
+        // The same number of trials of both searches: a time limit may have ended one earlier.
         let best = |fold: Option<usize>, augments: bool| {
             let both = of(fold, true).count().min(of(fold, false).count());
-            let own = of(fold, augments).filter(|attempt| attempt.number < both);
+            let own = of(fold, augments).filter(|trial| trial.number < both);
             own.min_by(|a, b| a.valid.total_cmp(&b.valid))
         };
-        let folds = attempts.iter().filter_map(|a| Some(a.search.fold? + 1)).max().unwrap_or(0);
-        let (mut differences, mut with, mut without, mut held) = (vec![], 0.0, 0.0, 0);
+        let folds =
+            trials.iter().filter_map(|trial| Some(trial.search.fold? + 1)).max().unwrap_or(0);
+        let (mut differences, mut with, mut without, mut test_rows) = (vec![], 0.0, 0.0, 0);
         for fold in 0..folds {
-            let test = |augments| best(Some(fold), augments).and_then(|attempt| attempt.test);
+            let test = |augments| best(Some(fold), augments).and_then(|trial| trial.test);
             if let (Some(own), Some(erm)) = (test(true), test(false)) {
                 differences.push(log_ratio(own.rmse, erm.rmse));
                 with += own.rmse;
                 without += erm.rmse;
-                held += own.rows;
+                test_rows += own.rows;
             }
         }
         let (Some(plain), Some(augmented)) = (best(None, false), best(None, true)) else {
@@ -208,7 +205,7 @@ impl TuneConfig {
         };
         let count = differences.len().max(1);
         let all = table.table.batch.num_rows();
-        let sizes = Sizes { train: all - held / count, test: held / count, all };
+        let sizes = SplitSizes { train: all - test_rows / count, test: test_rows / count, all };
         let difference = over_splits(&differences, sizes);
         let helps = difference.high < 0.0 && augmented.network.augment.is_some();
         let over = format!("over {} outer folds", differences.len());
@@ -227,14 +224,13 @@ impl TuneConfig {
             errors: (with / count as f64, without / count as f64),
             helps,
             network: network.clone(),
-            augmented: augmented.network.clone(),
             verdict,
-            attempts: attempts.len(),
+            trials: trials.len(),
         })
     }
 }
 
-/// Every search: with and without augmentation, in every outer fold and on all rows.
+/// All searches: with and without augmentation, in every outer fold and on all rows.
 fn searches(folds: usize) -> Vec<SearchKey> {
     let folds = (0..folds).map(Some).chain([None]);
     let both = |fold| [false, true].map(|augments| SearchKey { fold, augments });
@@ -444,91 +440,82 @@ impl SearchSpace {
     }
 }
 
-/// One search inside a training part.
+/// One search inside the training rows.
 struct Search<'a> {
-    quest: &'a TuneConfig,
+    config: &'a TuneConfig,
     key: SearchKey,
     train: NamedTable<'a>,
-    held: Option<LoadedTable>,
+    test: Option<LoadedTable>,
     known: &'a BTreeMap<(SearchKey, usize), Trial>,
-    until: Option<Instant>,
+    deadline: Option<Instant>,
     watch: &'a dyn SearchWatch,
-}
-
-/// Ends the trainings of a trial when the search is to stop.
-struct Stop<'a>(&'a dyn SearchWatch);
-
-impl crate::Watch for Stop<'_> {
-    fn cancelled(&self) -> bool {
-        self.0.cancelled()
-    }
 }
 
 impl Search<'_> {
     fn run(&self) -> Result<Vec<Trial>> {
-        let quest = self.quest;
+        let config = self.config;
         let mut space =
-            SearchSpace::new(quest, self.key.augments, self.train.table.batch.num_rows());
+            SearchSpace::new(config, self.key.augments, self.train.table.batch.num_rows());
         let fold = self.key.fold.map_or(0, |fold| fold as u64 + 1);
-        let mut attempts: Vec<Trial> = vec![];
-        for number in 0..quest.trials {
+        let mut trials: Vec<Trial> = vec![];
+        for number in 0..config.trials {
             let known = self.known.get(&(self.key, number));
-            let late = self.until.is_some_and(|until| Instant::now() >= until);
+            let late = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
             if known.is_none() && (self.watch.cancelled() || (late && number > 0)) {
                 break;
             }
-            let draws = Seed(quest.seed).at(Stream::Split, salt::SEARCH | fold, number as u64);
+            let draws = Seed(config.seed).at(Stream::Split, salt::SEARCH | fold, number as u64);
             let mut bits = TpeRng(draws);
-            // The usual settings first, without augmentation: neither search does worse than they do.
+            // The default settings without augmentation come first, so that no search ends below them.
             let (network, asked) = match number {
-                0 => (NetworkConfig { augment: None, ..quest.network.clone() }, vec![]),
-                _ => space.ask(&quest.network, number, &mut bits),
+                0 => (NetworkConfig { augment: None, ..config.network.clone() }, vec![]),
+                _ => space.ask(&config.network, number, &mut bits),
             };
-            let attempt = if let Some(attempt) = known {
-                attempt.clone()
+            let trial = if let Some(trial) = known {
+                trial.clone()
             } else {
-                let Some(attempt) = self.attempt(number, network)? else { break };
-                self.watch.tried(&attempt)?;
-                attempt
+                let Some(trial) = self.evaluate(number, network)? else { break };
+                self.watch.trial_done(&trial)?;
+                trial
             };
-            space.tell(asked, attempt.valid);
-            attempts.push(attempt);
+            space.tell(asked, trial.valid);
+            trials.push(trial);
         }
-        Ok(attempts)
+        Ok(trials)
     }
 
-    /// Tries settings; `None` if it was stopped.
-    fn attempt(&self, number: usize, mut network: NetworkConfig) -> Result<Option<Trial>> {
-        let (started, quest) = (Instant::now(), self.quest);
+    /// Evaluates settings; `None` if cancelled.
+    fn evaluate(&self, number: usize, mut network: NetworkConfig) -> Result<Option<Trial>> {
+        let (started, config) = (Instant::now(), self.config);
         let NamedTable { table: frame, path } = self.train;
-        network.valid = Validation::Folds(quest.inner);
-        network.split = match &quest.split {
+        network.valid = Validation::Folds(config.inner_folds);
+        network.split = match &config.split {
             Split::Groups(column) if groups_of(&frame.batch, column)?.len() < 2 => Split::Rows,
             split => split.clone(),
         };
-        let recipe = ModelConfig {
-            columns: quest.columns.clone(),
-            drop_missing_target: quest.drop_missing_target,
-            scaling: quest.scaling,
-            target_scaling: quest.target_scaling,
+        let model_config = ModelConfig {
+            columns: config.columns.clone(),
+            drop_missing_target: config.drop_missing_target,
+            scaling: config.scaling,
+            target_scaling: config.target_scaling,
             kind: Kind::Network(Box::new(network.clone())),
             pre_augment: None,
-            // The same rows are held out, from the same initial weights, in every trial of a fold.
-            seed: Seed(quest.seed)
+            // All trials of a fold share validation rows and initial weights.
+            seed: Seed(config.seed)
                 .shared(
                     Stream::Split,
                     salt::TRIAL | self.key.fold.map_or(0, |fold| fold as u64 + 1),
                 )
                 .bits(),
         };
-        let stop = Stop(self.watch);
-        let trained = Model::train(self.train, None, &recipe, &Ear(&stop), None)?;
+        let cancel = CancelIf(|| self.watch.cancelled());
+        let trained = Model::train(self.train, None, &model_config, &cancel, None)?;
         if trained.cancelled {
             return Ok(None);
         }
         let valid = trained.model.metadata().valid.map_or(f64::MAX, |valid| valid.rmse);
-        let test = match &self.held {
-            Some(held) => Some(trained.model.evaluate(NamedTable { table: held, path })?.1),
+        let test = match &self.test {
+            Some(test) => Some(trained.model.evaluate(NamedTable { table: test, path })?.1),
             None => None,
         };
         Ok(Some(Trial {

@@ -10,7 +10,7 @@ use ndarray::{Array1, Array2, Axis, s};
 use windlass::regress::Ridge;
 use windlass::{Samples, Seed, Stream};
 use windlass_compare::statistics::{
-    Interval, Sizes, log_ratio, over_repeats, over_splits, random_blocks,
+    Interval, SplitSizes, log_ratio, over_repeats, over_splits, random_blocks,
 };
 
 const COLUMNS: usize = 10;
@@ -78,7 +78,7 @@ impl Table {
                 differences.push(log_ratio(size(&method), size(&erm)));
             }
         }
-        over_splits(&differences, Sizes { train, test: all / FOLDS, all })
+        over_splits(&differences, SplitSizes { train, test: all / FOLDS, all })
     }
 }
 

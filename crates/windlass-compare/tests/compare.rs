@@ -1,4 +1,4 @@
-//! What a comparison promises: equal conditions, nothing leaked, the same results in any order.
+//! The guarantees of a comparison: equal conditions, no leakage, results independent of the order of runs.
 
 use std::path::Path;
 use std::sync::Mutex;
@@ -7,8 +7,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use tempfile::TempDir;
 use windlass::{Seed, Stream};
 use windlass_compare::{
-    Candidate, Common, CompareConfig, Comparison, Error, Finding, Fold, Given, GroupError, Key,
-    Line, MethodName, ModelName, Plan, Results, Rule, Run, RunDir, Watch,
+    Candidate, CandidateSummary, CompareConfig, Comparison, Error, Finding, Fold, GroupError, Key,
+    MethodName, ModelName, ProvidedSplits, Results, Run, RunDir, RunPlan, SplitOverlap, SplitRule,
+    Watch,
 };
 use windlass_model::{NamedTable, NetworkConfig, Scaling, Split, Validation};
 use windlass_table::{Columns, DEFAULT_MEMORY, LoadedTable, ReadOptions, Table};
@@ -18,7 +19,7 @@ fn draw(step: u64, row: usize) -> f64 {
     Seed(11).at(Stream::Sample, step, row as u64).normal()
 }
 
-/// Two features, a kind, a site and a target. `poison` is put in place of everything in the rows it names.
+/// Two features, a kind, a site, a day and a target. Rows selected by `poison` have absurd values.
 fn text(rows: usize, poison: impl Fn(usize) -> bool) -> String {
     let mut text = String::from("a,b,kind,site,day,y\n");
     for row in 0..rows {
@@ -42,7 +43,7 @@ fn frame(folder: &TempDir, name: &str, text: &str, columns: &Columns) -> LoadedT
     LoadedTable::load(&table, columns, false, DEFAULT_MEMORY, &()).unwrap()
 }
 
-fn protocol(rule: Rule) -> CompareConfig {
+fn config(rule: SplitRule) -> CompareConfig {
     CompareConfig {
         columns: Columns {
             target: vec!["y".into()],
@@ -54,7 +55,7 @@ fn protocol(rule: Rule) -> CompareConfig {
         target_scaling: Scaling::Standard,
         methods: MethodName::all(),
         models: vec![ModelName::Mlp, ModelName::Ridge, ModelName::Forest],
-        declared: vec![],
+        specs: vec![],
         rule,
         folds: 3,
         repeats: 1,
@@ -77,7 +78,7 @@ fn rows(table: &LoadedTable) -> NamedTable<'_> {
     NamedTable { table, path: Path::new("t.csv") }
 }
 
-/// Runs without what differs from one run of the program to the next.
+/// Runs without their durations.
 fn timeless(mut runs: Vec<Run>) -> Vec<Run> {
     for run in &mut runs {
         run.seconds = 0.0;
@@ -85,13 +86,11 @@ fn timeless(mut runs: Vec<Run>) -> Vec<Run> {
     runs
 }
 
-/// Everything but the errors on held-out rows.
-fn learnt(run: &Run) -> String {
+/// Everything but the test errors.
+fn training_outcome(run: &Run) -> String {
     format!("{:?} {:?} {} {}", run.key, run.trials, run.chosen, run.diverged)
 }
 
-/// Whatever stands in held-out rows, training does not change by a bit: not its validation errors, nor the
-/// settings that are in proportion to distances.
 fn named(name: &str) -> MethodName {
     MethodName::named(name).unwrap()
 }
@@ -101,25 +100,26 @@ fn place_of(method: MethodName) -> usize {
     MethodName::all().into_iter().position(|other| other == method).unwrap()
 }
 
+/// Test rows do not influence training: neither validation errors nor settings that are relative to distances.
 #[test]
-fn nothing_leaks_from_held_out_rows() {
+fn nothing_leaks_from_test_rows() {
     let folder = tempfile::tempdir().unwrap();
     for rule in [
-        Rule::Rows,
-        Rule::Group("site".into()),
-        Rule::Domain("site".into()),
-        Rule::Time("day".into()),
+        SplitRule::Rows,
+        SplitRule::Group("site".into()),
+        SplitRule::Domain("site".into()),
+        SplitRule::Time("day".into()),
     ] {
-        let protocol = protocol(rule);
-        let clean = frame(&folder, "clean.csv", &text(60, |_| false), &protocol.columns);
-        let whole = Comparison::new(&protocol, rows(&clean), None).unwrap();
+        let config = config(rule);
+        let clean = frame(&folder, "clean.csv", &text(60, |_| false), &config.columns);
+        let whole = Comparison::new(&config, rows(&clean), None).unwrap();
         let expected = whole.run(vec![], &()).unwrap();
         let split = &whole.splits()[1];
         let in_test = |row: usize| split.test.contains(&row);
         let later = |row: usize| !split.train.contains(&row);
         for poisoned in [&in_test as &dyn Fn(usize) -> bool, &later] {
-            let dirty = frame(&folder, "dirty.csv", &text(60, poisoned), &protocol.columns);
-            let other = Comparison::new(&protocol, rows(&dirty), None).unwrap();
+            let dirty = frame(&folder, "dirty.csv", &text(60, poisoned), &config.columns);
+            let other = Comparison::new(&config, rows(&dirty), None).unwrap();
             assert_eq!(&other.splits()[1], split);
             let other = other.run(vec![], &()).unwrap();
             let of_fold = |runs: &[Run]| -> Vec<Run> {
@@ -128,21 +128,21 @@ fn nothing_leaks_from_held_out_rows() {
             let (clean, dirty) = (of_fold(&expected), of_fold(&other));
             assert_eq!(clean.len(), 11);
             for (clean, dirty) in clean.iter().zip(&dirty) {
-                assert_eq!(learnt(clean), learnt(dirty));
-                // The poison was there.
+                assert_eq!(training_outcome(clean), training_outcome(dirty));
+                // The poisoned rows were tested on.
                 assert!(dirty.metrics.rmse > 1e3 * clean.metrics.rmse);
             }
         }
     }
 }
 
-/// Every candidate has the same rows, seed, steps and number of settings; the placebo another seed.
+/// Every candidate has the same rows, seed, training steps and number of settings; the placebo has another seed.
 #[test]
 fn conditions_are_equal() {
     let folder = tempfile::tempdir().unwrap();
-    let protocol = protocol(Rule::Rows);
-    let table = frame(&folder, "t.csv", &text(60, |_| false), &protocol.columns);
-    let comparison = Comparison::new(&protocol, rows(&table), None).unwrap();
+    let config = config(SplitRule::Rows);
+    let table = frame(&folder, "t.csv", &text(60, |_| false), &config.columns);
+    let comparison = Comparison::new(&config, rows(&table), None).unwrap();
     let runs = comparison.run(vec![], &()).unwrap();
     assert_eq!(runs.len(), 3 * (9 + 2));
     for fold in 0..3 {
@@ -162,7 +162,7 @@ fn conditions_are_equal() {
         }
         let placebo =
             of_fold.iter().find(|run| run.key.candidate.method == Some(MethodName::Placebo));
-        // It is judged by the same validation rows.
+        // It has the same validation rows.
         let mut kind = placebo.unwrap().trials[0].kind.clone();
         if let windlass_model::Kind::Network(network) = &mut kind {
             assert_eq!(network.valid_seed.take(), Some(erm.seed));
@@ -172,19 +172,19 @@ fn conditions_are_equal() {
     }
 }
 
-/// Stops after some runs.
-struct Few<'a> {
+/// Cancels after some runs.
+struct CancelAfter<'a> {
     left: AtomicUsize,
     seen: Mutex<Vec<Key>>,
     folder: Option<&'a RunDir>,
 }
 
-impl Watch for Few<'_> {
+impl Watch for CancelAfter<'_> {
     fn done(&self, run: &Run, _done: usize, _all: usize) -> Result<(), Error> {
         let _ =
             self.left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
         self.seen.lock().unwrap().push(run.key);
-        self.folder.map_or(Ok(()), |folder| folder.keep(run))
+        self.folder.map_or(Ok(()), |folder| folder.append(run))
     }
 
     fn cancelled(&self) -> bool {
@@ -192,40 +192,44 @@ impl Watch for Few<'_> {
     }
 }
 
-/// A comparison that was stopped goes on where it was, and ends with the same results, whatever the number of
-/// threads; of other data or settings it is refused.
+/// A resumed comparison has the same results, with any number of threads; resuming with other data or settings is
+/// refused.
 #[test]
-fn results_do_not_depend_on_order_or_on_stops() {
+fn results_do_not_depend_on_order_or_interruption() {
     let folder = tempfile::tempdir().unwrap();
-    let protocol = protocol(Rule::Rows);
-    let table = frame(&folder, "t.csv", &text(60, |_| false), &protocol.columns);
-    let comparison = Comparison::new(&protocol, rows(&table), None).unwrap();
+    let config = config(SplitRule::Rows);
+    let table = frame(&folder, "t.csv", &text(60, |_| false), &config.columns);
+    let comparison = Comparison::new(&config, rows(&table), None).unwrap();
     let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     let expected = timeless(alone.install(|| comparison.run(vec![], &()).unwrap()));
 
-    let plan = Plan {
+    let plan = RunPlan {
         command: "windlass compare".into(),
         version: "1".into(),
-        protocol: protocol.clone(),
+        config: config.clone(),
         tables: vec![table.profile.fingerprint.clone()],
     };
     let place = folder.path().join("results");
     let kept = RunDir::create(&place, &plan).unwrap();
-    let few = Few { left: AtomicUsize::new(7), seen: Mutex::default(), folder: Some(&kept) };
+    let few =
+        CancelAfter { left: AtomicUsize::new(7), seen: Mutex::default(), folder: Some(&kept) };
     let some = comparison.run(vec![], &few).unwrap();
     assert!((7..expected.len()).contains(&some.len()));
     let seen = few.seen.lock().unwrap().len();
     assert!(matches!(RunDir::resume::<_, Run>(&place, &plan), Err(Error::Busy { .. })));
     drop(kept);
-    // As if the machine had gone off while a line was written.
+    // As if the machine had crashed while a line was written.
     let lines = std::fs::read_to_string(place.join("runs.jsonl")).unwrap();
     std::fs::write(place.join("runs.jsonl"), lines.clone() + &lines[..40]).unwrap();
 
     assert!(matches!(RunDir::create(&place, &plan), Err(Error::HasResults { .. })));
     let (kept, done) = RunDir::resume::<_, Run>(&place, &plan).unwrap();
     assert_eq!(done.len(), seen);
-    let rest =
-        Few { left: AtomicUsize::new(usize::MAX), seen: Mutex::default(), folder: Some(&kept) };
+    let rest = CancelAfter {
+        left: AtomicUsize::new(usize::MAX),
+        seen: Mutex::default(),
+        folder: Some(&kept),
+    };
     let all = comparison.run(done.clone(), &rest).unwrap();
     assert_eq!(rest.seen.lock().unwrap().len() + done.len(), expected.len());
     assert_eq!(timeless(all.clone()), expected);
@@ -233,7 +237,7 @@ fn results_do_not_depend_on_order_or_on_stops() {
     let results = Results {
         version: "1".into(),
         command: "windlass compare".into(),
-        protocol: protocol.clone(),
+        config: config.clone(),
         tables: plan.tables.clone(),
         rows: 60,
         runs: all,
@@ -241,17 +245,17 @@ fn results_do_not_depend_on_order_or_on_stops() {
     kept.finish(&results).unwrap();
     assert_eq!(timeless(RunDir::resume(&place, &plan).unwrap().1), expected);
 
-    let says = |plan: &Plan<CompareConfig>| {
+    let says = |plan: &RunPlan<CompareConfig>| {
         RunDir::resume::<_, Run>(&place, plan).unwrap_err().to_string()
     };
-    let other = Plan { tables: vec!["xxh3-128:0".into()], ..plan.clone() };
+    let other = RunPlan { tables: vec!["xxh3-128:0".into()], ..plan.clone() };
     assert!(says(&other).contains("results of other data"));
-    let other = Plan { protocol: CompareConfig { folds: 4, ..protocol.clone() }, ..plan.clone() };
+    let other = RunPlan { config: CompareConfig { folds: 4, ..config.clone() }, ..plan.clone() };
     assert!(says(&other).contains("results of other settings: folds 3, now folds 4"));
 }
 
-/// Runs with made-up errors: `gain` is the method's error over the reference's, less 1.
-fn made_up(comparison: &Comparison<'_>, gain: impl Fn(Key) -> f64) -> Vec<Run> {
+/// Runs with synthetic errors: `gain` is the relative change of the error.
+fn synthetic_runs(comparison: &Comparison<'_>, gain: impl Fn(Key) -> f64) -> Vec<Run> {
     let run = |key: Key| {
         let noise = 0.05 * draw(90 + key.repeat as u64, key.fold);
         let rmse = (1.0 + noise) * (1.0 + gain(key));
@@ -274,18 +278,18 @@ fn made_up(comparison: &Comparison<'_>, gain: impl Fn(Key) -> f64) -> Vec<Run> {
     comparison.keys().into_iter().map(run).collect()
 }
 
-/// Where the same domains are held out each time, a gain has to hold in most of them.
+/// If all splits have the same test domains, a gain has to hold in most of them.
 #[test]
-fn domains_say_what_other_domains_would_do() {
+fn gains_must_hold_in_most_test_domains() {
     let folder = tempfile::tempdir().unwrap();
-    let rule = Rule::Given(Given {
+    let rule = SplitRule::Provided(ProvidedSplits {
         description: "8 trainings, the same days held out".into(),
         domain: Some("day".into()),
-        common: Common::HeldOutDomains,
+        overlap: SplitOverlap::SameTestDomains,
     });
-    let protocol = protocol(rule);
-    let protocol = CompareConfig { folds: 1, models: vec![ModelName::Mlp], ..protocol };
-    let table = frame(&folder, "t.csv", &text(60, |_| false), &protocol.columns);
+    let config = config(rule);
+    let config = CompareConfig { folds: 1, models: vec![ModelName::Mlp], ..config };
+    let table = frame(&folder, "t.csv", &text(60, |_| false), &config.columns);
     // Every row is a day of its own.
     let split = |repeat| Fold {
         repeat,
@@ -295,10 +299,10 @@ fn domains_say_what_other_domains_would_do() {
         test: (55..60).collect(),
     };
     let splits = (0..8).map(split).collect();
-    let comparison = Comparison::with_splits(&protocol, rows(&table), None, splits).unwrap();
+    let comparison = Comparison::with_splits(&config, rows(&table), None, splits).unwrap();
     // Of five days, all trainings agree on each.
     let finding = |gains: [f64; 5]| {
-        let mut runs = made_up(&comparison, |_| 0.0);
+        let mut runs = synthetic_runs(&comparison, |_| 0.0);
         for run in &mut runs {
             let ada = run.key.candidate.method == Some(named("ada"));
             let wobble = 0.002
@@ -314,21 +318,21 @@ fn domains_say_what_other_domains_would_do() {
             run.domains = gains.into_iter().enumerate().map(error).collect();
         }
         let summary = comparison.summary(&runs);
-        let ada = |line: &&Line| line.candidate.method == Some(named("ada"));
+        let ada = |line: &&CandidateSummary| line.candidate.method == Some(named("ada"));
         summary.lines.iter().find(ada).unwrap().finding
     };
     assert_eq!(finding([-0.1; 5]), Finding::Helps);
     assert_eq!(finding([-0.5, 0.0, 0.0, 0.0, 0.0]), Finding::NoEvidence);
 }
 
-/// A gain is found, small differences are not, and a gain that chance gives too does not count.
+/// A gain is significant, small differences are not, and a gain that the placebo has too does not count.
 #[test]
-fn the_verdict_is_plain() {
+fn verdict_compares_with_the_placebo() {
     let folder = tempfile::tempdir().unwrap();
-    let protocol = CompareConfig { repeats: 3, folds: 5, ..protocol(Rule::Rows) };
-    let table = frame(&folder, "t.csv", &text(60, |_| false), &protocol.columns);
-    let comparison = Comparison::new(&protocol, rows(&table), None).unwrap();
-    let method = |method| Candidate { model: ModelName::Mlp, method: Some(method), declared: None };
+    let config = CompareConfig { repeats: 3, folds: 5, ..config(SplitRule::Rows) };
+    let table = frame(&folder, "t.csv", &text(60, |_| false), &config.columns);
+    let comparison = Comparison::new(&config, rows(&table), None).unwrap();
+    let method = |method| Candidate { model: ModelName::Mlp, method: Some(method), spec: None };
     let wobble = |key: Key, size: f64| {
         let step = 7
             + 31 * key.repeat as u64
@@ -345,7 +349,7 @@ fn the_verdict_is_plain() {
         Candidate { method, .. } if method == Some(named("mixup")) => 0.05 + wobble(key, 0.01),
         _ => wobble(key, 0.01),
     };
-    let summary = comparison.summary(&made_up(&comparison, gain));
+    let summary = comparison.summary(&synthetic_runs(&comparison, gain));
     let found =
         |candidate| summary.lines.iter().find(|line| line.candidate == candidate).unwrap().finding;
     assert!(summary.helps);
@@ -353,7 +357,7 @@ fn the_verdict_is_plain() {
     assert_eq!(found(method(named("mixup"))), Finding::Hurts);
     assert_eq!(found(method(named("ada"))), Finding::NoEvidence);
     assert_eq!(
-        found(Candidate { model: ModelName::Ridge, method: None, declared: None }),
+        found(Candidate { model: ModelName::Ridge, method: None, spec: None }),
         Finding::Hurts
     );
     assert!(summary.verdict.starts_with("ada-manifold helps: RMSE "), "{}", summary.verdict);
@@ -371,7 +375,7 @@ fn the_verdict_is_plain() {
         Some(MethodName::Placebo) => -0.04 + wobble(key, 0.02),
         _ => gain(key),
     };
-    let summary = comparison.summary(&made_up(&comparison, lucky));
+    let summary = comparison.summary(&synthetic_runs(&comparison, lucky));
     assert!(!summary.helps);
     assert!(summary.verdict.starts_with("No evidence that augmentation helps."));
 
@@ -380,7 +384,7 @@ fn the_verdict_is_plain() {
         ModelName::Forest => -0.2 + wobble(key, 0.01),
         _ => gain(key),
     };
-    let summary = comparison.summary(&made_up(&comparison, forest));
+    let summary = comparison.summary(&synthetic_runs(&comparison, forest));
     assert!(summary.verdict.starts_with("Use a forest here: "), "{}", summary.verdict);
 
     // Also where a method had less error, but not for certain; and every rival is named.
@@ -391,13 +395,13 @@ fn the_verdict_is_plain() {
         }
         _ => forest(key),
     };
-    let summary = comparison.summary(&made_up(&comparison, unsure));
+    let summary = comparison.summary(&synthetic_runs(&comparison, unsure));
     assert!(summary.verdict.starts_with("Use a forest here: "), "{}", summary.verdict);
     let also = "Also better than the network without augmentation: ridge";
     assert!(summary.remarks.iter().any(|remark| remark.starts_with(also)), "{:?}", summary.remarks);
 
     // Nothing is said to help against networks that diverged.
-    let mut runs = made_up(&comparison, gain);
+    let mut runs = synthetic_runs(&comparison, gain);
     runs[0].diverged = true;
     let summary = comparison.summary(&runs);
     assert!(!summary.helps);
@@ -409,16 +413,16 @@ fn the_verdict_is_plain() {
 #[test]
 fn the_latest_rows_are_the_sample_in_time() {
     let folder = tempfile::tempdir().unwrap();
-    let protocol = CompareConfig { sizes: vec![Some(10)], ..protocol(Rule::Time("day".into())) };
+    let config = CompareConfig { sizes: vec![Some(10)], ..config(SplitRule::Time("day".into())) };
     let straight = text(60, |_| false);
     let (head, rest) = straight.split_once('\n').unwrap();
     let mut lines: Vec<&str> = rest.lines().collect();
     lines.reverse();
     let backwards = format!("{head}\n{}\n", lines.join("\n"));
     let latest = |name: &str, text: &str| -> Vec<Vec<f64>> {
-        let table = frame(&folder, name, text, &protocol.columns);
+        let table = frame(&folder, name, text, &config.columns);
         let days = windlass_table::to_f64(table.batch.column_by_name("day").unwrap());
-        let splits = protocol.splits(&table, None).unwrap();
+        let splits = config.splits(&table, None).unwrap();
         splits.iter().map(|s| s.train[..10].iter().map(|&row| days.value(row)).collect()).collect()
     };
     let (one, other) = (latest("one.csv", &straight), latest("other.csv", &backwards));
@@ -430,17 +434,17 @@ fn the_latest_rows_are_the_sample_in_time() {
 #[test]
 fn sizes_are_samples_of_training_rows() {
     let folder = tempfile::tempdir().unwrap();
-    let protocol = CompareConfig { sizes: vec![Some(10), None], ..protocol(Rule::Rows) };
-    let table = frame(&folder, "t.csv", &text(60, |_| false), &protocol.columns);
-    let comparison = Comparison::new(&protocol, rows(&table), None).unwrap();
+    let config = CompareConfig { sizes: vec![Some(10), None], ..config(SplitRule::Rows) };
+    let table = frame(&folder, "t.csv", &text(60, |_| false), &config.columns);
+    let comparison = Comparison::new(&config, rows(&table), None).unwrap();
     let runs = comparison.run(vec![], &()).unwrap();
     let trained: Vec<usize> = runs.iter().map(|run| run.train_rows).collect();
     assert_eq!(trained.iter().filter(|&&rows| rows == 10).count(), 33);
     assert_eq!(trained.iter().filter(|&&rows| rows == 40).count(), 33);
-    let large = CompareConfig { sizes: vec![Some(41)], ..protocol.clone() };
+    let large = CompareConfig { sizes: vec![Some(41)], ..config.clone() };
     let refused = Comparison::new(&large, rows(&table), None).unwrap_err();
     assert_eq!(refused.to_string(), "`t.csv`: --sizes 41: the smallest training part has 40 rows");
-    let alone = CompareConfig { methods: vec![named("ada")], ..protocol.clone() };
+    let alone = CompareConfig { methods: vec![named("ada")], ..config.clone() };
     let refused = Comparison::new(&alone, rows(&table), None).unwrap_err();
     assert_eq!(
         refused.to_string(),
@@ -452,12 +456,12 @@ fn sizes_are_samples_of_training_rows() {
 #[test]
 fn a_test_file_is_the_same_for_all_runs() {
     let folder = tempfile::tempdir().unwrap();
-    let mut protocol = protocol(Rule::TestFile);
-    protocol.methods = vec![MethodName::Erm, named("ada")];
-    protocol.tune = 1;
-    let table = frame(&folder, "t.csv", &text(60, |_| false), &protocol.columns);
-    let test = frame(&folder, "test.csv", &text(90, |_| false), &protocol.columns);
-    let comparison = Comparison::new(&protocol, rows(&table), Some(rows(&test))).unwrap();
+    let mut config = config(SplitRule::TestFile);
+    config.methods = vec![MethodName::Erm, named("ada")];
+    config.tune = 1;
+    let table = frame(&folder, "t.csv", &text(60, |_| false), &config.columns);
+    let test = frame(&folder, "test.csv", &text(90, |_| false), &config.columns);
+    let comparison = Comparison::new(&config, rows(&table), Some(rows(&test))).unwrap();
     let runs = comparison.run(vec![], &()).unwrap();
     assert!(runs.iter().all(|run| run.train_rows == 60 && run.metrics.rows == 90));
     let erm: Vec<f64> = runs

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use ndarray::Array2;
 use windlass::{Ada, Dataset, Seed, Stream};
-use windlass_paper::networks::{Deep, DeepDta, Description, Device, Lstnet, ResNet18};
+use windlass_paper::networks::{DeepArchitecture, DeepDta, Device, Lstnet, NetworkSpec, ResNet18};
 use windlass_train::{Augment, Optimizer, RunSpec, TrainConfig, Trainer};
 
 /// As the command has it.
@@ -41,9 +41,9 @@ const STEPS: usize = 4;
 fn run(work: &str, threads: usize, at_least: Duration) {
     let test = at_least.is_zero();
     let (description, batch, letters) = match work {
-        "lstnet_step" | "lstnet_step_ada" => (Description::Lstnet(Lstnet::default()), 64, false),
-        "resnet18_step" => (Description::Resnet18(ResNet18::default()), 32, false),
-        "deepdta_step" => (Description::Deepdta(DeepDta::default()), 32, true),
+        "lstnet_step" | "lstnet_step_ada" => (NetworkSpec::Lstnet(Lstnet::default()), 64, false),
+        "resnet18_step" => (NetworkSpec::Resnet18(ResNet18::default()), 32, false),
+        "deepdta_step" => (NetworkSpec::Deepdta(DeepDta::default()), 32, true),
         _ => panic!("no work `{work}`"),
     };
     let batch = if test { 4 } else { batch };
@@ -54,7 +54,7 @@ fn run(work: &str, threads: usize, at_least: Duration) {
     let spec = RunSpec {
         train: Arc::new(examples),
         valid: None,
-        shape: Deep::new(description, Device::Cpu).expect("a network that can be"),
+        shape: DeepArchitecture::new(description, Device::Cpu).expect("a network that can be"),
         training: TrainConfig {
             epochs: 1_000_000,
             batch_size: batch,
@@ -87,7 +87,7 @@ fn run(work: &str, threads: usize, at_least: Duration) {
     );
 }
 
-fn examples(rows: usize, description: &Description, letters: bool) -> Dataset<f32> {
+fn examples(rows: usize, description: &NetworkSpec, letters: bool) -> Dataset<f32> {
     #[expect(clippy::cast_possible_truncation, reason = "rounded")]
     let value = |(i, j): (usize, usize)| {
         let value = Seed(1).at(Stream::Sample, j as u64, i as u64).uniform();

@@ -8,10 +8,10 @@ use std::error::Error;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use windlass_compare::statistics::{Interval, Sizes, over_splits};
+use windlass_compare::statistics::{Interval, SplitSizes, over_splits};
 use windlass_compare::{
-    Candidate, CompareConfig, Comparison, Finding, Line, MethodName, ModelName, Plan, Record, Rule,
-    Run, RunDir, Summary, Watch,
+    Candidate, CandidateSummary, CompareConfig, Comparison, Finding, MethodName, ModelName, Record,
+    Run, RunDir, RunPlan, SplitRule, Summary, Watch,
 };
 use windlass_model::{NamedTable, NetworkConfig, Scaling, Split, Validation};
 use windlass_paper::data::{self, DataSet};
@@ -49,7 +49,7 @@ impl Watch for Kept<'_> {
         if done.is_multiple_of(50) || done == all {
             eprintln!("{}: {done} of {all} runs", self.name);
         }
-        self.folder.keep(run)
+        self.folder.append(run)
     }
 }
 
@@ -58,7 +58,7 @@ fn frame(set: &DataSet, columns: &Columns) -> Result<LoadedTable> {
     Ok(LoadedTable::load(&table, columns, false, DEFAULT_MEMORY, &())?)
 }
 
-fn protocol(
+fn config(
     set: &DataSet,
     repeats: usize,
     methods: &[MethodName],
@@ -75,8 +75,8 @@ fn protocol(
         target_scaling: Scaling::Standard,
         methods: methods.to_vec(),
         models: models.to_vec(),
-        declared: vec![],
-        rule: set.domain.map_or(Rule::Rows, |column| Rule::Domain(column.to_owned())),
+        specs: vec![],
+        rule: set.domain.map_or(SplitRule::Rows, |column| SplitRule::Domain(column.to_owned())),
         folds: 5,
         repeats,
         sizes: vec![None],
@@ -95,32 +95,32 @@ fn protocol(
 }
 
 /// Runs a comparison, or what is left of it.
-fn run(set: &DataSet, mut protocol: CompareConfig, place: &Path) -> Result<Summary> {
-    let frame = frame(set, &protocol.columns)?;
+fn run(set: &DataSet, mut config: CompareConfig, place: &Path) -> Result<Summary> {
+    let frame = frame(set, &config.columns)?;
     let path = PathBuf::from(set.name);
     let table = NamedTable { table: &frame, path: &path };
-    let least = Comparison::new(&protocol, table, None)?
+    let least = Comparison::new(&config, table, None)?
         .splits()
         .iter()
         .map(|split| split.train.len())
         .min()
         .unwrap_or(0);
-    protocol.sizes = SIZES.iter().filter(|&&size| size <= least).map(|&size| Some(size)).collect();
-    let comparison = Comparison::new(&protocol, table, None)?;
-    let plan = Plan {
+    config.sizes = SIZES.iter().filter(|&&size| size <= least).map(|&size| Some(size)).collect();
+    let comparison = Comparison::new(&config, table, None)?;
+    let plan = RunPlan {
         command: "cargo xtask suite".into(),
         version: env!("CARGO_PKG_VERSION").into(),
-        protocol: protocol.clone(),
+        config: config.clone(),
         tables: vec![frame.profile.fingerprint.clone()],
     };
-    let (folder, done) = RunDir::start_or_resume(place, &plan)?;
+    let (folder, done) = RunDir::create_or_resume(place, &plan)?;
     let runs = comparison.run(done, &Kept { folder: &folder, name: set.name })?;
     let summary = comparison.summary(&runs);
     folder.finish(&Record {
         version: plan.version,
         command: folder.command().to_owned(),
         rows: frame.batch.num_rows(),
-        protocol: protocol.clone(),
+        config: config.clone(),
         tables: plan.tables,
         runs,
     })?;
@@ -140,15 +140,15 @@ fn main() -> Result<()> {
     let mut auto: Found = vec![];
     for name in SETS {
         let set = data::named(name)?;
-        if set.paths(&data::folders()).is_err() {
+        if set.paths(&data::search_dirs()).is_err() {
             eprintln!("skipped: data set `{name}` is absent");
             continue;
         }
         let all = [ModelName::Mlp, ModelName::Ridge, ModelName::Forest];
-        let everyone = protocol(set, repeats, &MethodName::all(), &all);
+        let everyone = config(set, repeats, &MethodName::all(), &all);
         methods.push((set.name, run(set, everyone, &Path::new(&work).join(name))?));
         let mut rival =
-            protocol(set, repeats, &[MethodName::Erm], &[ModelName::Mlp, ModelName::Auto]);
+            config(set, repeats, &[MethodName::Erm], &[ModelName::Mlp, ModelName::Auto]);
         rival.tune = FITS;
         auto.push((set.name, run(set, rival, &Path::new(&work).join(format!("{name}-auto")))?));
     }
@@ -156,7 +156,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-fn line(summary: &Summary, size: usize, candidate: Candidate) -> Option<&Line> {
+fn line(summary: &Summary, size: usize, candidate: Candidate) -> Option<&CandidateSummary> {
     summary.lines.iter().find(|line| line.size == Some(size) && line.candidate == candidate)
 }
 
@@ -167,7 +167,7 @@ fn points(ratio: f64) -> String {
 
 /// A mean over data sets, each of which counts as one.
 fn over_sets(means: &[f64]) -> Interval {
-    over_splits(means, Sizes { train: 1, test: 0, all: 1 })
+    over_splits(means, SplitSizes { train: 1, test: 0, all: 1 })
 }
 
 fn with_interval(found: &Interval) -> String {
@@ -217,7 +217,7 @@ fn candidates() -> Vec<Candidate> {
 }
 
 fn table_of_methods(out: &mut String, methods: &Found, size: usize, telling: &mut Vec<String>) {
-    let erm = Candidate { model: ModelName::Mlp, method: Some(MethodName::Erm), declared: None };
+    let erm = Candidate { model: ModelName::Mlp, method: Some(MethodName::Erm), spec: None };
     let sets: Vec<&(&str, Summary)> =
         methods.iter().filter(|(_, summary)| line(summary, size, erm).is_some()).collect();
     let names: Vec<&str> = sets.iter().map(|(name, _)| *name).collect();
@@ -282,7 +282,7 @@ fn table_of_methods(out: &mut String, methods: &Found, size: usize, telling: &mu
 }
 
 fn table_of_auto(out: &mut String, auto: &Found) {
-    let candidate = Candidate { model: ModelName::Auto, method: None, declared: None };
+    let candidate = Candidate { model: ModelName::Auto, method: None, spec: None };
     let _ = write!(
         out,
         "\n## `train --auto`\n\nAgainst the best of {FITS} tuned single networks without augmentation: as many \

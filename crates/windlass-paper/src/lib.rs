@@ -14,6 +14,6 @@ pub mod networks;
 pub mod reproduce;
 mod splits;
 
-pub use deep::{DeepAugment, DeepRecipe, Watch};
+pub use deep::{DeepAugment, DeepConfig, Watch};
 pub use error::{Error, Result};
 pub use splits::PublishedSplits;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rand_mt::Mt;
 use serde::{Deserialize, Serialize};
-use windlass_compare::{Common, Fold, Given};
+use windlass_compare::{Fold, ProvidedSplits, SplitOverlap};
 use windlass_table::{LoadedTable, to_f64};
 
 use crate::{Error, Result};
@@ -53,29 +53,29 @@ pub enum PublishedSplits {
 impl PublishedSplits {
     /// What a comparison must know of them; `trainings` is how many each seed has.
     #[must_use]
-    pub fn given(&self, trainings: usize) -> Given {
+    pub fn describe(&self, trainings: usize) -> ProvidedSplits {
         let count = |seeds: &[u64]| seeds.len() * trainings;
-        let (description, domain, common) = match self {
+        let (description, domain, overlap) = match self {
             Self::Permuted { seeds, .. } => {
                 let (runs, seeds) = (count(seeds), seeds.len());
                 let words = format!("{runs} trainings on {seeds} permutations of the rows");
-                (words, None, Common::Table)
+                (words, None, SplitOverlap::Resampled)
             }
             Self::Ordered { column, seeds, .. } => {
                 let words =
                     format!("{} trainings, the same values of {column} held out", count(seeds));
-                (words, Some(column.clone()), Common::HeldOutDomains)
+                (words, Some(column.clone()), SplitOverlap::SameTestDomains)
             }
             Self::Sets { seeds, .. } => {
                 let words = format!("{} training sets, the same test rows", count(seeds));
-                (words, None, Common::Nothing)
+                (words, None, SplitOverlap::Disjoint)
             }
             Self::InOrder { column, seeds, .. } => {
                 let words = format!("{} trainings, the same rows held out", count(seeds));
-                (words, column.clone(), Common::HeldOutRows)
+                (words, column.clone(), SplitOverlap::SameTestRows)
             }
         };
-        Given { description, domain, common }
+        ProvidedSplits { description, domain, overlap }
     }
 
     /// The rows of every run.

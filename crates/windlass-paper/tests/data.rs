@@ -8,12 +8,12 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type};
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::DataType;
-use windlass_paper::data::{self, DataSet, Error, Part, RcfMnist, RcfPart};
+use windlass_paper::data::{self, DataSet, Error, MnistSplit, RcfMnist, RcfSplit};
 
 /// The path of a data set's first file, unless it is absent.
 #[expect(clippy::print_stdout, reason = "says what was skipped")]
 fn path(name: &str) -> Option<PathBuf> {
-    match data::named(name).unwrap().paths(&data::folders()) {
+    match data::named(name).unwrap().paths(&data::search_dirs()) {
         Ok(paths) => Some(paths[0].clone()),
         Err(Error::Absent { .. }) => {
             println!("skipped: data set `{name}` is absent");
@@ -223,8 +223,10 @@ fn electricity() {
 #[test]
 #[expect(clippy::print_stdout, reason = "says what was skipped")]
 fn fashion_mnist() {
-    for (part, count, mean) in [(Part::Train, 60_000, 0.28604), (Part::T10k, 10_000, 0.28685)] {
-        let images = match data::fashion_mnist_from(part, &data::folders()) {
+    for (part, count, mean) in
+        [(MnistSplit::Train, 60_000, 0.28604), (MnistSplit::T10k, 10_000, 0.28685)]
+    {
+        let images = match data::fashion_mnist_from(part, &data::search_dirs()) {
             Err(Error::Absent { .. }) => {
                 println!("skipped: data set `fashion_mnist` is absent");
                 return;
@@ -257,7 +259,8 @@ fn damaged_images_are_refused() {
     let whole = std::fs::read(path.with_file_name(labels)).unwrap();
     let said = |bytes: &[u8]| {
         std::fs::write(own.join(labels), bytes).unwrap();
-        let error = data::fashion_mnist_from(Part::T10k, &[folder.path().into()]).unwrap_err();
+        let error =
+            data::fashion_mnist_from(MnistSplit::T10k, &[folder.path().into()]).unwrap_err();
         assert!(error.hint().is_some() && !error.is_fault());
         let message = error.to_string();
         assert!(message.contains(labels), "{message}");
@@ -271,7 +274,7 @@ fn damaged_images_are_refused() {
     }
     assert!(said(b"no gzip").contains("is not a whole gzip file"));
     std::fs::copy(path.with_file_name(images), own.join(labels)).unwrap();
-    let error = data::fashion_mnist_from(Part::T10k, &[folder.path().into()]).unwrap_err();
+    let error = data::fashion_mnist_from(MnistSplit::T10k, &[folder.path().into()]).unwrap_err();
     assert!(error.to_string().ends_with("of labels: it begins with [0, 0, 8, 3]"), "{error}");
 }
 
@@ -281,7 +284,7 @@ fn later_sets_are_refused_with_their_source() {
         let set = data::named(name).unwrap();
         let error = set.load().unwrap_err();
         assert_eq!(error.to_string(), format!("data set `{name}` cannot be had yet"));
-        assert!(error.hint().unwrap().contains("https://") && set.is_later());
+        assert!(error.hint().unwrap().contains("https://") && set.is_unavailable());
     }
 }
 
@@ -289,11 +292,11 @@ fn later_sets_are_refused_with_their_source() {
 #[test]
 fn rcf_mnist_has_its_colors() {
     let Some(_) = path("fashion_mnist") else { return };
-    let source = data::fashion_mnist_from(Part::Train, &data::folders()).unwrap();
-    let made = RcfMnist::make(&source, 600, 3).unwrap();
-    assert_eq!(made, RcfMnist::make(&source, 600, 3).unwrap());
-    assert_ne!(made, RcfMnist::make(&source, 600, 4).unwrap());
-    let follow = |part: &RcfPart| {
+    let source = data::fashion_mnist_from(MnistSplit::Train, &data::search_dirs()).unwrap();
+    let made = RcfMnist::generate(&source, 600, 3).unwrap();
+    assert_eq!(made, RcfMnist::generate(&source, 600, 3).unwrap());
+    assert_ne!(made, RcfMnist::generate(&source, 600, 4).unwrap());
+    let follow = |part: &RcfSplit| {
         let pairs = part.red.iter().zip(&part.targets);
         pairs.filter(|(red, g)| red == g).count()
     };
@@ -319,7 +322,7 @@ fn rcf_mnist_has_its_colors() {
         }
     }
     for bad in [0, 5, 60_001] {
-        let error = RcfMnist::make(&source, bad, 0).unwrap_err();
+        let error = RcfMnist::generate(&source, bad, 0).unwrap_err();
         assert!(matches!(error, Error::Images { .. }) && error.hint().is_some());
     }
 }
@@ -350,9 +353,9 @@ fn types_say_what_a_column_is() {
 
 #[test]
 fn files_have_the_sizes_of_the_registry() {
-    for set in data::all().iter().filter(|set| !set.is_later()) {
+    for set in data::all().iter().filter(|set| !set.is_unavailable()) {
         let Some(_) = path(set.name) else { continue };
-        for (file, path) in set.files.iter().zip(set.paths(&data::folders()).unwrap()) {
+        for (file, path) in set.files.iter().zip(set.paths(&data::search_dirs()).unwrap()) {
             assert_eq!(path.metadata().unwrap().len(), file.bytes, "{}", file.path);
         }
     }

@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use windlass_paper::data::{self, Interactions, Series};
-use windlass_paper::reproduce::{Experiment, Metric, PartProtocol, Reproduction, Scope, named};
+use windlass_paper::reproduce::{Experiment, Metric, PartConfig, Reproduction, Scope, named};
 use windlass_paper::{Error, PublishedSplits};
 
 /// Series of two waves, an hour a row.
 fn waves(rows: usize) -> Series {
     let table = data::cosine(rows, 0.0, true, 0);
-    Series::of(&table)
+    Series::from_table(&table)
 }
 
 /// As networks take it.
@@ -21,7 +21,7 @@ fn single(value: f64) -> f32 {
 #[test]
 fn windows_come_before_their_targets() {
     let series = waves(100);
-    let [train, valid, test] = series.parts(10, 3).unwrap();
+    let [train, valid, test] = series.split_rows(10, 3).unwrap();
     assert_eq!((train.clone(), valid, test.clone()), (12..60, 60..80, 80..100));
     let (x, y) = series.windows(train, 10, 3);
     assert_eq!((x.dim(), y.dim()), ((48, 20), (48, 2)));
@@ -34,7 +34,7 @@ fn windows_come_before_their_targets() {
     assert_eq!(x[(19, 0)], single(value(87, 0)));
     assert_eq!(y[(19, 1)], value(99, 1));
     for (window, horizon) in [(0, 0), (0, 1), (1, 0), (58, 3)] {
-        assert!(matches!(series.parts(window, horizon), Err(data::Error::ShortSeries { .. })));
+        assert!(matches!(series.split_rows(window, horizon), Err(data::Error::ShortSeries { .. })));
     }
 }
 
@@ -61,9 +61,9 @@ fn windows_of_exchange_rates_are_those_of_the_paper() {
         }
         Err(error) => panic!("{error}"),
     };
-    let raw = Series::of(&table);
+    let raw = Series::from_table(&table);
     let series = raw.clone().scaled();
-    let parts = series.parts(168, 12).unwrap();
+    let parts = series.split_rows(168, 12).unwrap();
     assert_eq!(parts.clone().map(|part| part.len()), [4373, 1518, 1518]);
     assert_eq!((parts[0].start, parts[2].end), (179, 7588));
     // The first line of the file begins with 0.785500, the largest value of that column is 1.102536.
@@ -102,12 +102,12 @@ fn interactions_are_read_as_they_are_written() {
             ..
         }))
     ));
-    let made = Interactions::make(160, 1);
+    let made = Interactions::generate(160, 1);
     made.write(&folder.path().join("dti")).unwrap();
     let again = made.write(&folder.path().join("dti"));
     assert!(matches!(again, Err(Error::Data(data::Error::Exists { .. }))));
     assert_eq!(Interactions::load_from(&folders).unwrap(), made);
-    assert_ne!(Interactions::make(160, 2), made);
+    assert_ne!(Interactions::generate(160, 2), made);
     // Each file is for its years: what else is in it does not get into the other part.
     let test = folder.path().join("dti/test.csv");
     let text = std::fs::read_to_string(&test).unwrap();
@@ -213,18 +213,18 @@ fn parts_with_networks_are_checked() {
         refused("generated-dti = { rows = 96, seed = 0 }", "set = 'airfoil'").contains("arrays")
     );
     assert!(refused("units = 8", "units = 0").contains("`units` must be 1 or more"));
-    let protocol = small().part[0].protocol().unwrap();
-    assert_eq!(protocol.deep.len(), protocol.comparison.declared.len());
-    let layers = |place: usize| protocol.deep[place].augment.as_ref().unwrap().layers.clone();
+    let config = small().part[0].config().unwrap();
+    assert_eq!(config.deep.len(), config.comparison.specs.len());
+    let layers = |place: usize| config.deep[place].augment.as_ref().unwrap().layers.clone();
     assert_eq!((layers(1), layers(2)), (vec![1, 3], vec![1]));
     assert!(matches!(
-        &protocol.splits,
+        &config.splits,
         PublishedSplits::InOrder { column: Some(column), .. } if column == "domain"
     ));
-    assert_eq!(protocol.comparison.rule.domain(), Some("domain"));
+    assert_eq!(config.comparison.rule.domain(), Some("domain"));
     // What was declared is written and read again.
-    let text = serde_json::to_string(&protocol).unwrap();
-    assert_eq!(serde_json::from_str::<PartProtocol>(&text).unwrap(), protocol);
+    let text = serde_json::to_string(&config).unwrap();
+    assert_eq!(serde_json::from_str::<PartConfig>(&text).unwrap(), config);
 }
 
 /// The rows of the rule, the same for every seed.
@@ -331,7 +331,7 @@ mod built {
         let part = &whole.experiment().part[0];
         assert!(part.is_wanted(None) && !whole.experiment().part[1].is_wanted(None));
         let finished = whole.run(part, &()).unwrap();
-        assert_eq!(finished.kept.runs.len(), 6);
+        assert_eq!(finished.stored.runs.len(), 6);
         assert!(!whole.folder().join("one.part").exists());
 
         let stopped = reproduction(folders[1].path());
@@ -349,10 +349,10 @@ mod built {
 
         let watch = Stop::after(usize::MAX);
         let again = stopped.run(part, &watch).unwrap();
-        assert!(again.kept.runs.iter().all(|run| run.seconds > 0.0));
+        assert!(again.stored.runs.iter().all(|run| run.seconds > 0.0));
         let epochs = watch.epochs.lock().unwrap().len();
         assert!(epochs < 6 * 3, "{epochs} epochs: it did not go on, but began again");
-        assert_eq!(timeless(&again.kept.runs), timeless(&finished.kept.runs));
+        assert_eq!(timeless(&again.stored.runs), timeless(&finished.stored.runs));
         assert!(!stopped.folder().join("one.part").exists());
 
         // The same folder with other settings is refused.
@@ -368,9 +368,9 @@ mod built {
         page_of(&whole, finished);
     }
 
-    fn page_of(whole: &Reproduction, finished: windlass_paper::reproduce::Finished) {
+    fn page_of(whole: &Reproduction, finished: windlass_paper::reproduce::FinishedPart) {
         assert!(
-            finished.kept.runs.iter().all(|run| run.blocks.len() == 20 && run.domains.len() == 2)
+            finished.stored.runs.iter().all(|run| run.blocks.len() == 20 && run.domains.len() == 2)
         );
         let page = std::fs::read_to_string(whole.write(&[finished]).unwrap()).unwrap();
         for words in [
@@ -411,7 +411,7 @@ mod built {
         };
         let given = start(images, weights).unwrap();
         assert_eq!(given.command(), format!("windlass-paper reproduce images --weights {weights}"));
-        let recipes = given.experiment().part[0].protocol().unwrap().deep;
+        let recipes = given.experiment().part[0].config().unwrap().deep;
         let text = serde_json::to_string(&recipes[0]).unwrap();
         assert!(text.contains(weights), "{text}");
 
@@ -430,9 +430,9 @@ mod built {
         for name in ["exchange_rate", "electricity", "rcf-mnist", "dti"] {
             for part in named(name).unwrap().quick().part {
                 assert_eq!(part.rows_at_most, Some(256), "{name}");
-                let protocol = part.protocol().unwrap();
-                assert_eq!(protocol.deep.len(), protocol.comparison.declared.len(), "{name}");
-                for recipe in protocol.deep {
+                let config = part.config().unwrap();
+                assert_eq!(config.deep.len(), config.comparison.specs.len(), "{name}");
+                for recipe in config.deep {
                     assert!(recipe.training.epochs <= 2, "{name}");
                 }
             }

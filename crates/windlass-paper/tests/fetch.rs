@@ -12,7 +12,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use server::{Server, cut, send, whole, whole_or_rest};
 use sha2::{Digest, Sha256};
-use windlass_paper::data::{self, Address, Error, Fetch, File, Outcome, Result, Within};
+use windlass_paper::data::{self, Address, Error, Fetch, File, Outcome, Packaging, Result};
 
 const PATH: &str = "set/values.data";
 
@@ -22,9 +22,10 @@ fn bytes(count: u32) -> Vec<u8> {
 }
 
 /// A file of these bytes; what it says lives as long as the tests.
-fn file(bytes: &[u8], addresses: Vec<(String, Within)>) -> File {
+fn file(bytes: &[u8], addresses: Vec<(String, Packaging)>) -> File {
     let leak = |text: String| -> &'static str { Box::leak(text.into_boxed_str()) };
-    let addresses = addresses.into_iter().map(|(url, within)| Address { url: leak(url), within });
+    let addresses =
+        addresses.into_iter().map(|(url, packaging)| Address { url: leak(url), packaging });
     File {
         path: PATH,
         bytes: bytes.len() as u64,
@@ -34,8 +35,8 @@ fn file(bytes: &[u8], addresses: Vec<(String, Within)>) -> File {
     }
 }
 
-fn at(server: &Server) -> Vec<(String, Within)> {
-    vec![(server.url("/values.data"), Within::Itself)]
+fn at(server: &Server) -> Vec<(String, Packaging)> {
+    vec![(server.url("/values.data"), Packaging::Plain)]
 }
 
 /// A folder to fetch to.
@@ -217,7 +218,7 @@ fn a_changed_file_begins_anew() {
 fn a_whole_part_needs_no_server() {
     let (good, place) = (bytes(1000), Place::new());
     place.part(&good);
-    let nowhere = vec![("http://127.0.0.1:9/".to_owned(), Within::Itself)];
+    let nowhere = vec![("http://127.0.0.1:9/".to_owned(), Packaging::Plain)];
     place.fetch(&file(&good, nowhere)).unwrap();
     place.has_only(&good);
 }
@@ -256,7 +257,7 @@ fn redirects_are_followed_within_reason() {
     place.fetch(&file(&good, at(&server))).unwrap();
     place.has_only(&good);
     let paths = ["/circle", "/away", "/nowhere"];
-    let addresses = paths.map(|path| (server.url(path), Within::Itself)).to_vec();
+    let addresses = paths.map(|path| (server.url(path), Packaging::Plain)).to_vec();
     let said = reasons(Place::new().fetch(&file(&good, addresses)));
     assert_eq!(said[0], "it leads on more than 8 times");
     let plain = "what comes over plain http can be changed on its way";
@@ -273,8 +274,9 @@ fn answers_that_are_no_files_are_named() {
         let status = if request.path == "/gone" { "404 Not Found" } else { "503 Busy" };
         send(stream, status, &["Content-Length: 0".into()], b"");
     });
-    let mut addresses = ["/gone", "/busy"].map(|path| (server.url(path), Within::Itself)).to_vec();
-    addresses.push(("http://127.0.0.1:9/".to_owned(), Within::Itself));
+    let mut addresses =
+        ["/gone", "/busy"].map(|path| (server.url(path), Packaging::Plain)).to_vec();
+    addresses.push(("http://127.0.0.1:9/".to_owned(), Packaging::Plain));
     let said = reasons(place.fetch(&file(&good, addresses)));
     assert_eq!(said[0], "the server answers 404 Not Found");
     assert_eq!(said[1], "the server answers 503 Service Unavailable");
@@ -308,7 +310,7 @@ fn larger_answers_are_stopped() {
             while stream.write_all(&[7; 1000]).is_ok() {}
         }
     });
-    let addresses = ["/long", "/endless"].map(|path| (server.url(path), Within::Itself)).to_vec();
+    let addresses = ["/long", "/endless"].map(|path| (server.url(path), Packaging::Plain)).to_vec();
     let said = reasons(place.fetch(&file(&good, addresses)));
     assert_eq!(said, ["it gives more than 4000 bytes"; 2]);
     assert!(place.files().is_empty());
@@ -333,9 +335,9 @@ fn members_of_archives_are_taken_out() {
     tar.append_data(&mut header, "a/values.data", &good[..]).unwrap();
     let tgz = tar.into_inner().unwrap().finish().unwrap();
     let member = "a/values.data";
-    for (archive, within) in [(&zip, Within::Zip(member)), (&tgz, Within::TarGz(member))] {
+    for (archive, packaging) in [(&zip, Packaging::Zip(member)), (&tgz, Packaging::TarGz(member))] {
         let (server, place) = (Server::of(archive), Place::new());
-        place.fetch(&file(&good, vec![(server.url("/archive"), within)])).unwrap();
+        place.fetch(&file(&good, vec![(server.url("/archive"), packaging)])).unwrap();
         place.has_only(&good);
         // An archive that is cut is gone on with too.
         let (sent, count) = (archive.clone(), AtomicUsize::new(0));
@@ -345,7 +347,7 @@ fn members_of_archives_are_taken_out() {
                 _ => whole_or_rest(&sent, request, stream),
             });
         let place = Place::new();
-        let file = file(&good, vec![(server.url("/archive"), within)]);
+        let file = file(&good, vec![(server.url("/archive"), packaging)]);
         reasons(place.fetch(&file));
         place.fetch(&file).unwrap();
         place.has_only(&good);
@@ -362,17 +364,17 @@ fn bad_archives_are_refused() {
     let mut cut_gz = cut_gz.finish().unwrap();
     cut_gz.truncate(cut_gz.len() / 2);
     let cases = [
-        (zip_of(&[("../evil", &good)]), Within::Zip("values.data"), "there is no `values.data`"),
-        (zip_of(&[]), Within::Zip("values.data"), "there is no `values.data`"),
-        (zip_of(&[("values.data", &[0; 9999])]), Within::Zip("values.data"), "more than 4000"),
-        (zip_of(&[("values.data", b"short")]), Within::Zip("values.data"), "other bytes"),
-        (b"no zip".to_vec(), Within::Zip("values.data"), "no whole zip archive"),
-        (cut_gz, Within::TarGz("values.data"), "no whole tar.gz archive"),
-        (b"no gzip".to_vec(), Within::TarGz("values.data"), "no whole tar.gz archive"),
+        (zip_of(&[("../evil", &good)]), Packaging::Zip("values.data"), "there is no `values.data`"),
+        (zip_of(&[]), Packaging::Zip("values.data"), "there is no `values.data`"),
+        (zip_of(&[("values.data", &[0; 9999])]), Packaging::Zip("values.data"), "more than 4000"),
+        (zip_of(&[("values.data", b"short")]), Packaging::Zip("values.data"), "other bytes"),
+        (b"no zip".to_vec(), Packaging::Zip("values.data"), "no whole zip archive"),
+        (cut_gz, Packaging::TarGz("values.data"), "no whole tar.gz archive"),
+        (b"no gzip".to_vec(), Packaging::TarGz("values.data"), "no whole tar.gz archive"),
     ];
-    for (archive, within, why) in cases {
+    for (archive, packaging, why) in cases {
         let (server, place) = (Server::of(&archive), Place::new());
-        let said = reasons(place.fetch(&file(&good, vec![(server.url("/archive"), within)])));
+        let said = reasons(place.fetch(&file(&good, vec![(server.url("/archive"), packaging)])));
         assert!(said[0].contains(why), "{said:?}");
         assert!(place.files().is_empty(), "{:?}", place.files());
         assert!(!place.0.path().parent().unwrap().join("evil").exists());

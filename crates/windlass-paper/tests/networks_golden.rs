@@ -8,7 +8,7 @@ use ndarray::{Array2, ArrayView2};
 use safetensors::SafeTensors;
 use windlass::{Mixing, Partition, Seed, Strength};
 use windlass_paper::networks::{
-    Deep, DeepDta, DeepNetwork, Description, Device, Lstnet, ResNet18, Tower,
+    DeepArchitecture, DeepDta, DeepNetwork, Device, Lstnet, NetworkSpec, ResNet18, Tower,
 };
 use windlass_train::{Architecture, BatchInput, HiddenMix, Learner, Loss, Step};
 
@@ -61,7 +61,7 @@ impl Golden {
     }
 
     /// A network with the weights of the file.
-    fn network(&self, deep: &Deep) -> DeepNetwork {
+    fn network(&self, deep: &DeepArchitecture) -> DeepNetwork {
         let mut network = deep.network(Seed(0)).unwrap();
         let names: Vec<String> = network.tensors().map(|(name, ..)| name.to_owned()).collect();
         let all = self.file();
@@ -122,9 +122,9 @@ fn pass(
     (loss, DeepNetwork::gradient(&mut workspace).to_vec())
 }
 
-fn compare(golden: &Golden, description: Description) {
+fn compare(golden: &Golden, description: NetworkSpec) {
     let layers = description.layers();
-    let deep = Deep::new(description, Device::Cpu).unwrap();
+    let deep = DeepArchitecture::new(description, Device::Cpu).unwrap();
     let (x, y) = (golden.matrix("x"), golden.matrix("y"));
     let start = golden.network(&deep);
     let predicted = start.predict(x.view()).unwrap();
@@ -207,13 +207,13 @@ fn lstnet_is_pytorchs() {
         highway: 6,
         dropout: 0.0,
     };
-    compare(&Golden::open("lstnet.safetensors", near), Description::Lstnet(net));
+    compare(&Golden::open("lstnet.safetensors", near), NetworkSpec::Lstnet(net));
 }
 
 #[test]
 fn resnet18_is_pytorchs() {
     let near = Near { outputs: 1e-4, gradients: 1e-3, weights: 1e-4 };
-    compare(&Golden::open("resnet18.safetensors", near), Description::Resnet18(small_resnet()));
+    compare(&Golden::open("resnet18.safetensors", near), NetworkSpec::Resnet18(small_resnet()));
 }
 
 #[test]
@@ -227,7 +227,7 @@ fn deepdta_is_pytorchs() {
         units: 6,
         predictor: [6, 4, 3],
     };
-    compare(&Golden::open("deepdta.safetensors", near), Description::Deepdta(net));
+    compare(&Golden::open("deepdta.safetensors", near), NetworkSpec::Deepdta(net));
 }
 
 fn small_resnet() -> ResNet18 {
@@ -236,7 +236,7 @@ fn small_resnet() -> ResNet18 {
 
 fn with_weights(path: PathBuf) -> Result<DeepNetwork, windlass_train::Error> {
     let net = ResNet18 { weights: Some(path), ..small_resnet() };
-    Deep::new(Description::Resnet18(net), Device::Cpu)?.network(Seed(3))
+    DeepArchitecture::new(NetworkSpec::Resnet18(net), Device::Cpu)?.network(Seed(3))
 }
 
 /// Everything comes from the file but the last layer, which is of other targets.
@@ -244,7 +244,7 @@ fn with_weights(path: PathBuf) -> Result<DeepNetwork, windlass_train::Error> {
 fn weights_come_from_files() {
     let near = Near { outputs: 0.0, gradients: 0.0, weights: 0.0 };
     let golden = Golden::open("resnet18.safetensors", near);
-    let drawn = Deep::new(Description::Resnet18(small_resnet()), Device::Cpu).unwrap();
+    let drawn = DeepArchitecture::new(NetworkSpec::Resnet18(small_resnet()), Device::Cpu).unwrap();
     let drawn = drawn.network(Seed(3)).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let other = folder.path().join("weights.safetensors");
@@ -277,7 +277,7 @@ fn weights_come_from_files() {
     assert!(with_weights(text).is_err());
 
     let net = ResNet18 { weights: Some(place("resnet18.pth")), widths: [4, 6, 8, 12], side: 16 };
-    let deep = Deep::new(Description::Resnet18(net), Device::Cpu).unwrap();
+    let deep = DeepArchitecture::new(NetworkSpec::Resnet18(net), Device::Cpu).unwrap();
     let message = deep.network(Seed(0)).unwrap_err().to_string();
     assert!(
         message.ends_with("`layer4.0.conv1.weight` is of shape [10, 8, 3, 3], not [12, 8, 3, 3]"),

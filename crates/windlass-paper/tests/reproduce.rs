@@ -10,7 +10,7 @@ use windlass::{GammaDistribution, published_grid};
 use windlass_compare::{CandidateSpec, Comparison, Error as CompareError, Fold, Run};
 use windlass_model::{Kind, NamedTable};
 use windlass_paper::reproduce::{
-    Experiment, PartProtocol, Reproduction, Scope, named, names, write_index,
+    Experiment, PartConfig, Reproduction, Scope, named, names, write_index,
 };
 use windlass_paper::{Error, Watch, data};
 use windlass_table::{ClusterCount, DEFAULT_MEMORY, LoadedTable, MethodConfig, Table};
@@ -26,23 +26,23 @@ fn rows(value: &Value) -> Vec<usize> {
 }
 
 /// The protocol of a part of an experiment.
-fn protocol(experiment: &str, part: &str) -> PartProtocol {
+fn config(experiment: &str, part: &str) -> PartConfig {
     let experiment = named(experiment).unwrap();
-    experiment.part.iter().find(|one| one.name == part).unwrap().protocol().unwrap()
+    experiment.part.iter().find(|one| one.name == part).unwrap().config().unwrap()
 }
 
-fn frame(rows: &RecordBatch, protocol: &PartProtocol) -> LoadedTable {
+fn frame(rows: &RecordBatch, config: &PartConfig) -> LoadedTable {
     let table = Table::from_batch(rows, Path::new("rows")).unwrap();
-    LoadedTable::load(&table, &protocol.comparison.columns, false, DEFAULT_MEMORY, &()).unwrap()
+    LoadedTable::load(&table, &config.comparison.columns, false, DEFAULT_MEMORY, &()).unwrap()
 }
 
 /// The splits of a protocol, which a comparison accepts.
-fn splits(protocol: &PartProtocol, frame: &LoadedTable, test: Option<&LoadedTable>) -> Vec<Fold> {
-    let trainings = protocol.comparison.folds;
-    let splits = protocol.splits.splits(frame, test, trainings).unwrap();
-    let rows = |table| NamedTable { table, path: Path::new("rows") };
+fn splits(config: &PartConfig, frame: &LoadedTable, test: Option<&LoadedTable>) -> Vec<Fold> {
+    let trainings = config.comparison.folds;
+    let splits = config.splits.splits(frame, test, trainings).unwrap();
+    let rows = |frame| NamedTable { table: frame, path: Path::new("rows") };
     let (table, test) = (rows(frame), test.map(rows));
-    Comparison::with_splits(&protocol.comparison, table, test, splits.clone()).unwrap();
+    Comparison::with_splits(&config.comparison, table, test, splits.clone()).unwrap();
     splits
 }
 
@@ -60,8 +60,8 @@ fn loaded(name: &str) -> Option<RecordBatch> {
 }
 
 /// The golden splits of a data set, with those of ours for the same seed.
-fn golden_splits(name: &str, protocol: &PartProtocol, rows: &RecordBatch) -> Vec<(Value, Fold)> {
-    let splits = splits(protocol, &frame(rows, protocol), None);
+fn golden_splits(name: &str, config: &PartConfig, rows: &RecordBatch) -> Vec<(Value, Fold)> {
+    let splits = splits(config, &frame(rows, config), None);
     let golden = golden("splits.json");
     let seeds = golden[name]["seeds"].as_array().unwrap();
     assert_eq!(seeds.len(), 3);
@@ -77,7 +77,7 @@ fn golden_splits(name: &str, protocol: &PartProtocol, rows: &RecordBatch) -> Vec
 fn the_splits_of_airfoil_are_the_published_ones_row_by_row() {
     let Some(table) = loaded("airfoil") else { return };
     for part in ["published", "equal", "splits"] {
-        for (golden, ours) in golden_splits("airfoil", &protocol("airfoil", part), &table) {
+        for (golden, ours) in golden_splits("airfoil", &config("airfoil", part), &table) {
             assert_eq!(ours.train, rows(&golden["train"]));
             assert_eq!(ours.valid.unwrap(), rows(&golden["valid"]));
             assert_eq!(ours.test, rows(&golden["test"]));
@@ -90,7 +90,7 @@ fn the_splits_of_crime_and_skillcraft_have_the_published_rows() {
     for name in ["crime", "skillcraft"] {
         let Some(table) = loaded(name) else { continue };
         for part in ["published", "equal"] {
-            for (golden, ours) in golden_splits(name, &protocol(name, part), &table) {
+            for (golden, ours) in golden_splits(name, &config(name, part), &table) {
                 let set = |rows: Vec<usize>| -> BTreeSet<usize> { rows.into_iter().collect() };
                 assert_eq!(set(ours.train), set(rows(&golden["train"])), "{name}");
                 assert_eq!(set(ours.valid.unwrap()), set(rows(&golden["valid"])), "{name}");
@@ -103,13 +103,13 @@ fn the_splits_of_crime_and_skillcraft_have_the_published_rows() {
 #[test]
 fn parts_have_the_sizes_of_the_paper() {
     let sizes = |experiment: &str, part: &str, rows: usize| -> Vec<[usize; 3]> {
-        let mut protocol = protocol(experiment, part);
+        let mut config = config(experiment, part);
         // What is in the rows does not matter.
-        protocol.comparison.columns.target = vec!["y".into()];
-        protocol.comparison.columns.carry.clear();
-        protocol.comparison.columns.exclude.clear();
+        config.comparison.columns.target = vec!["y".into()];
+        config.comparison.columns.carry.clear();
+        config.comparison.columns.exclude.clear();
         let made = data::cosine(rows, 0.1, false, 0);
-        let splits = splits(&protocol, &frame(&made, &protocol), None);
+        let splits = splits(&config, &frame(&made, &config), None);
         let count = |split: &Fold| {
             let valid = split.valid.as_ref().map_or(0, Vec::len);
             [split.train.len(), valid, split.test.len()]
@@ -124,14 +124,14 @@ fn parts_have_the_sizes_of_the_paper() {
     assert_eq!(sizes("uci", "concrete", 1030), vec![[515, 257, 258]; 9]);
     assert_eq!(sizes("uci", "yacht", 308), vec![[154, 77, 77]; 9]);
     // Smaller training sets are beginnings of larger ones; ten steps.
-    let housing = protocol("housing", "boston");
+    let housing = config("housing", "boston");
     let steps: Vec<usize> = housing.comparison.sizes.iter().flatten().copied().collect();
     assert_eq!((steps.len(), steps[0], steps[9]), (10, 41, 406));
 }
 
 #[test]
 fn training_sets_have_no_row_in_common() {
-    let linear = protocol("linear", "ridge-10");
+    let linear = config("linear", "ridge-10");
     let made = data::linear(100, 20, 19, 0.1, 0);
     let test = data::linear_valid(50, 19, 0.1, 0);
     let mut valid = linear.clone();
@@ -143,8 +143,8 @@ fn training_sets_have_no_row_in_common() {
     assert!(splits.iter().all(|one| one.train.len() == 100 && one.test.len() == 50));
 }
 
-fn ada(declared: &CandidateSpec) -> Option<(&GammaDistribution, ClusterCount)> {
-    let method = match (&declared.kind, &declared.enlarge) {
+fn ada(spec: &CandidateSpec) -> Option<(&GammaDistribution, ClusterCount)> {
+    let method = match (&spec.kind, &spec.enlarge) {
         (_, Some(enlarge)) => &enlarge.method,
         (Some(Kind::Network(network)), None) => &network.augment.as_ref()?.method,
         _ => return None,
@@ -158,8 +158,8 @@ fn ada(declared: &CandidateSpec) -> Option<(&GammaDistribution, ClusterCount)> {
 #[test]
 fn gammas_are_those_of_the_published_grids() {
     let grid = |experiment: &str| {
-        let protocol = protocol(experiment, "published");
-        let found = protocol.comparison.declared.iter().find(|one| one.name == "ADA").unwrap();
+        let config = config(experiment, "published");
+        let found = config.comparison.specs.iter().find(|one| one.name == "ADA").unwrap();
         let (gamma, groups) = ada(found).unwrap();
         (gamma.clone(), groups)
     };
@@ -171,12 +171,12 @@ fn gammas_are_those_of_the_published_grids() {
     assert_eq!(grid("crime"), published(2.5, 2));
     assert_eq!(grid("skillcraft"), published(4.0, 16));
     // Rows made beforehand: every copy has a strength of its own, from 1/α to α.
-    let ridge = protocol("linear", "ridge-100");
+    let ridge = config("linear", "ridge-100");
     let alphas: Vec<f64> = ridge
         .comparison
-        .declared
+        .specs
         .iter()
-        .filter_map(|declared| match ada(declared)? {
+        .filter_map(|spec| match ada(spec)? {
             (GammaDistribution::List(values), ClusterCount::Count(8)) => {
                 assert_eq!(values.len(), 100);
                 assert_eq!(values, &published_grid(values[0], 100));
@@ -186,9 +186,9 @@ fn gammas_are_those_of_the_published_grids() {
         })
         .collect();
     assert_eq!(alphas, [2.0, 4.0, 6.0, 8.0, 10.0]);
-    let grid: BTreeSet<(String, usize)> = protocol("sensitivity", "crime")
+    let grid: BTreeSet<(String, usize)> = config("sensitivity", "crime")
         .comparison
-        .declared
+        .specs
         .iter()
         .filter_map(ada)
         .map(|(gamma, groups)| match (gamma, groups) {
@@ -210,7 +210,7 @@ fn every_experiment_makes_sense() {
         match Reproduction::new(experiment, Scope::default(), Path::new("nowhere")) {
             Ok(reproduction) => {
                 for part in &reproduction.experiment().part {
-                    assert!(part.protocol().is_ok(), "{name}");
+                    assert!(part.config().is_ok(), "{name}");
                 }
             }
             Err(Error::NotBuilt { name: said }) => {
@@ -223,7 +223,7 @@ fn every_experiment_makes_sense() {
     let deep = ["exchange_rate", "electricity", "rcf-mnist", "dti"];
     assert_eq!(refused, if cfg!(feature = "deep") { &[][..] } else { &deep });
     for part in deep.map(|name| named(name).unwrap()).iter().flat_map(|one| &one.part) {
-        assert!(part.protocol().is_ok(), "{}", part.name);
+        assert!(part.config().is_ok(), "{}", part.name);
     }
     assert!(matches!(named("figure2"), Err(Error::NoSuchExperiment { .. })));
 }
@@ -243,7 +243,7 @@ fn a_file_that_makes_no_sense_is_refused() {
     assert!(refused(format!("{head}{}", part.replace("['rmse']", "[]"))).contains("metrics"));
     let mixup = format!("{head}{part}[[part.candidate]]\nname = 'm'\nmethod = 'mixup'\n");
     let experiment = Experiment::parse("x", &mixup).unwrap();
-    let why = experiment.part[0].protocol().unwrap_err().to_string();
+    let why = experiment.part[0].config().unwrap_err().to_string();
     assert!(why.contains("needs `beta`"), "{why}");
 }
 
@@ -300,7 +300,7 @@ fn an_experiment_from_beginning_to_end() {
     assert!(matches!(stopped, Err(Error::Compare(CompareError::Interrupted))));
     assert!(reproduction.finished(part).unwrap().is_none());
     let finished = reproduction.run(part, &()).unwrap();
-    assert_eq!(finished.kept.runs.len(), 2 * 4);
+    assert_eq!(finished.stored.runs.len(), 2 * 4);
     let page = reproduction.write(std::slice::from_ref(&finished)).unwrap();
     let there: BTreeSet<String> = std::fs::read_dir(reproduction.folder())
         .unwrap()
@@ -368,7 +368,7 @@ fn what_was_run_is_known_again_and_counts_once() {
     let kept = std::fs::read_to_string(&runs).unwrap();
     std::fs::write(&runs, kept.repeat(3)).unwrap();
     let finished = reproduction.run(one, &()).unwrap();
-    assert_eq!(finished.kept.runs.len(), 4);
+    assert_eq!(finished.stored.runs.len(), 4);
     let bytes = std::fs::read(reproduction.folder().join("one.json")).unwrap();
     assert_eq!(leaky(folder.path()).run(one, &Stop(AtomicUsize::new(0))).unwrap(), finished);
     assert_eq!(std::fs::read(reproduction.folder().join("one.json")).unwrap(), bytes);
@@ -379,8 +379,8 @@ fn what_was_run_is_known_again_and_counts_once() {
     let alone = page(std::slice::from_ref(&finished));
     assert!(alone.contains("seeds 3, 1") && !alone.contains("methods.svg"), "{alone}");
     let other = reproduction.run(two, &()).unwrap();
-    assert_eq!(other.kept.runs.len(), 3 * 2 * 2);
-    let line = &other.kept.summary.lines[1];
+    assert_eq!(other.stored.runs.len(), 3 * 2 * 2);
+    let line = &other.stored.summary.lines[1];
     assert_eq!(line.difference.unwrap().runs, 3, "trainings on the same rows count as one");
     let both = page(&[finished, other]);
     assert!(both.contains("seeds 0, 5, 2, 2 trainings on each"), "{both}");

@@ -210,14 +210,14 @@ fn search(
     let drop = args.method.drops_missing_target();
     let frame = LoadedTable::load(table, columns, drop, args.read.memory, &progress)?;
     progress.clear();
-    let quest = TuneConfig {
+    let config = TuneConfig {
         columns: columns.clone(),
         drop_missing_target: drop,
         scaling: Scaling::Standard,
         target_scaling: Scaling::Standard,
         split: Split::Rows,
         folds: 5,
-        inner: tune::INNER,
+        inner_folds: tune::INNER,
         trials: 12,
         on_tables: true,
         network: NetworkConfig {
@@ -231,18 +231,18 @@ fn search(
         },
         seed: args.method.seed(),
     };
-    let watch = tune::Trials::new(args.quiet, quest.attempts(), 0, None);
+    let watch = tune::Trials::new(args.quiet, config.total_trials(), 0, None);
     let rows = NamedTable { table: &frame, path: table.path() };
-    let found = quest.run(rows, vec![], None, &watch)?;
+    let found = config.run(rows, vec![], None, &watch)?;
     watch.bar.finish_and_clear();
-    let findings = quest.findings(rows, &found.ok_or(windlass_compare::Error::Interrupted)?)?;
+    let result = config.summarize(rows, &found.ok_or(windlass_compare::Error::Interrupted)?)?;
     if !args.quiet {
-        terminal::say(&findings.verdict);
-        if !findings.helps {
+        terminal::say(&result.verdict);
+        if !result.helps {
             terminal::say("no augmentation: the rows are written as they are");
         }
     }
-    Ok(findings.network.augment.map(|augment| augment.method))
+    Ok(result.network.augment.map(|augment| augment.method))
 }
 
 fn draw(

@@ -11,8 +11,8 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
 use windlass_compare::{
-    Candidate, CompareConfig, Comparison, Finding, Key, MethodName, ModelName, Plan, Results, Rule,
-    Run, RunDir, Summary, Watch, in_percent,
+    Candidate, CompareConfig, Comparison, Finding, Key, MethodName, ModelName, Results, Run,
+    RunDir, RunPlan, SplitRule, Summary, Watch, in_percent,
 };
 use windlass_model::{Error, Kind, NamedTable};
 use windlass_plot::format::signed_percent;
@@ -57,8 +57,8 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "MODELS", value_delimiter = ',', default_value = "mlp,ridge,forest")]
     models: Vec<ModelChoice>,
     /// What is held out: rows, group:COLUMN, domain:COLUMN, time:COLUMN
-    #[arg(long, value_name = "RULE", default_value = "rows", value_parser = Rule::from_str)]
-    split: Rule,
+    #[arg(long, value_name = "RULE", default_value = "rows", value_parser = SplitRule::from_str)]
+    split: SplitRule,
     /// Test on this table instead of rows held out
     #[arg(long, value_name = "FILE", conflicts_with = "split")]
     test: Option<PathBuf>,
@@ -172,7 +172,7 @@ impl CompareArgs {
         sizes
     }
 
-    fn protocol(&self, columns: Columns) -> Result<CompareConfig, Error> {
+    fn config(&self, columns: Columns) -> Result<CompareConfig, Error> {
         if self.columns.wants_floats() {
             return Err(Error::DoesNotApply { option: "--integers float", to: "models" });
         }
@@ -184,8 +184,8 @@ impl CompareArgs {
             target_scaling: self.target_scale.into(),
             methods: self.methods(),
             models: self.models(),
-            declared: vec![],
-            rule: if self.test.is_some() { Rule::TestFile } else { self.split.clone() },
+            specs: vec![],
+            rule: if self.test.is_some() { SplitRule::TestFile } else { self.split.clone() },
             folds: self.folds.into(),
             repeats: self.repeats.into(),
             sizes: self.sizes(),
@@ -199,17 +199,17 @@ impl CompareArgs {
 pub(crate) fn run(args: &CompareArgs) -> windlass_compare::Result<u8> {
     let started = Instant::now();
     terminal::heed_ctrl_c();
-    args.protocol(Columns::default())?;
+    args.config(Columns::default())?;
     let table = args.read.open(&args.inputs)?;
     let mut columns = args.columns.columns(&args.target, &table);
     if let Some(column) = args.split.split().column() {
         columns = carried(columns, column, &table);
     }
-    let protocol = args.protocol(columns)?;
+    let config = args.config(columns)?;
     let progress = Progress::new(args.quiet);
     let load = |table: &Table| {
-        let (drop, memory) = (protocol.drop_missing_target, args.read.memory);
-        LoadedTable::load(table, &protocol.columns, drop, memory, &progress)
+        let (drop, memory) = (config.drop_missing_target, args.read.memory);
+        LoadedTable::load(table, &config.columns, drop, memory, &progress)
     };
     let frame = load(&table)?;
     let test_table = match &args.test {
@@ -224,15 +224,17 @@ pub(crate) fn run(args: &CompareArgs) -> windlass_compare::Result<u8> {
     };
     progress.clear();
     let rows = NamedTable { table: &frame, path: table.path() };
-    let test =
-        test.as_ref().zip(args.test.as_deref()).map(|(table, path)| NamedTable { table, path });
-    let network = Kind::Network(Box::new(protocol.network.clone()));
+    let test = test
+        .as_ref()
+        .zip(args.test.as_deref())
+        .map(|(frame, path)| NamedTable { table: frame, path });
+    let network = Kind::Network(Box::new(config.network.clone()));
     check_memory(&network, rayon::current_num_threads(), args.read.memory)?;
-    let comparison = Comparison::new(&protocol, rows, test)?;
-    let plan = Plan {
+    let comparison = Comparison::new(&config, rows, test)?;
+    let plan = RunPlan {
         command: command(None),
         version: env!("CARGO_PKG_VERSION").into(),
-        protocol: protocol.clone(),
+        config: config.clone(),
         tables: std::iter::once(&rows)
             .chain(&test)
             .map(|rows| rows.table.profile.fingerprint.clone())
@@ -244,7 +246,7 @@ pub(crate) fn run(args: &CompareArgs) -> windlass_compare::Result<u8> {
         (None, None) => unreachable!("one of them is required"),
     };
     terminal::begin_writing();
-    let watch = Runs::new(args.quiet, &folder, comparison.keys().len(), &protocol);
+    let watch = Runs::new(args.quiet, &folder, comparison.keys().len(), &config);
     watch.know(&done);
     let ran = comparison.run(done, &watch);
     watch.bar.finish_and_clear();
@@ -272,7 +274,7 @@ pub(crate) fn run(args: &CompareArgs) -> windlass_compare::Result<u8> {
     let results = Results {
         version: plan.version,
         command: folder.command().to_owned(),
-        protocol: protocol.clone(),
+        config: config.clone(),
         tables: plan.tables,
         rows: frame.batch.num_rows(),
         runs,
@@ -359,14 +361,14 @@ fn without(typed: Vec<String>, valued: &[&str], flags: &[&str]) -> Vec<String> {
 struct Runs<'a> {
     bar: ProgressBar,
     folder: &'a RunDir,
-    protocol: &'a CompareConfig,
+    config: &'a CompareConfig,
     errors: Mutex<BTreeMap<Key, f64>>,
 }
 
 impl<'a> Runs<'a> {
-    fn new(quiet: bool, folder: &'a RunDir, all: usize, protocol: &'a CompareConfig) -> Self {
+    fn new(quiet: bool, folder: &'a RunDir, all: usize, config: &'a CompareConfig) -> Self {
         let bar = terminal::counted(quiet, all, "runs");
-        Self { bar, folder, protocol, errors: Mutex::new(BTreeMap::new()) }
+        Self { bar, folder, config, errors: Mutex::new(BTreeMap::new()) }
     }
 
     /// Runs that were done before.
@@ -379,7 +381,7 @@ impl<'a> Runs<'a> {
     fn leader(&self, errors: &BTreeMap<Key, f64>) -> Option<String> {
         let mut sums: BTreeMap<Candidate, (f64, f64)> = BTreeMap::new();
         for (key, error) in errors {
-            let candidate = key.candidate.reference(&self.protocol.models);
+            let candidate = key.candidate.reference(&self.config.models);
             if let Some(reference) = errors.get(&Key { candidate, ..*key }) {
                 let (sum, count) = sums.entry(key.candidate).or_default();
                 *sum += (error / reference).ln();
@@ -388,14 +390,14 @@ impl<'a> Runs<'a> {
         }
         let mean = |(candidate, (sum, count)): (Candidate, (f64, f64))| (candidate, sum / count);
         let (candidate, by) = sums.into_iter().map(mean).min_by(|a, b| a.1.total_cmp(&b.1))?;
-        let several = self.protocol.several_networks();
+        let several = self.config.several_networks();
         Some(format!("best so far: {}, RMSE {}", candidate.name(several), in_percent(by)))
     }
 }
 
 impl Watch for Runs<'_> {
     fn done(&self, run: &Run, done: usize, _all: usize) -> windlass_compare::Result<()> {
-        self.folder.keep(run)?;
+        self.folder.append(run)?;
         if !self.bar.is_hidden() {
             let mut errors = self.errors.lock().unwrap_or_else(PoisonError::into_inner);
             errors.insert(run.key, run.metrics.rmse);
@@ -412,8 +414,8 @@ impl Watch for Runs<'_> {
 
 fn in_words(summary: &Summary, comparison: &Comparison<'_>) -> String {
     let mut text = String::new();
-    let several = comparison.protocol().several_networks();
-    let sizes = &comparison.protocol().sizes;
+    let several = comparison.config().several_networks();
+    let sizes = &comparison.config().sizes;
     let domains = summary.lines.iter().any(|line| line.worst.is_some());
     for size in sizes {
         if sizes.len() > 1 {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use indicatif::ProgressBar;
 use windlass::Param;
-use windlass_compare::{Plan, Record, RunDir, SearchWatch, Trial, TuneConfig, TuneResult};
+use windlass_compare::{Record, RunDir, RunPlan, SearchWatch, Trial, TuneConfig, TuneResult};
 use windlass_model::{Error, Kind, NamedTable, NetworkConfig, Split};
 use windlass_table::{Columns, LoadedTable, MethodConfig};
 
@@ -100,7 +100,7 @@ fn time(text: &str) -> Result<Duration, String> {
 pub(super) const INNER: usize = 3;
 
 impl TuneArgs {
-    fn quest(&self, columns: Columns) -> Result<TuneConfig, Error> {
+    fn config(&self, columns: Columns) -> Result<TuneConfig, Error> {
         if self.columns.wants_floats() {
             return Err(Error::DoesNotApply { option: "--integers float", to: "models" });
         }
@@ -113,7 +113,7 @@ impl TuneArgs {
             target_scaling: self.target_scale.into(),
             split,
             folds: self.folds.into(),
-            inner: INNER,
+            inner_folds: INNER,
             trials: self.trials.into(),
             on_tables: false,
             network: self.network.searched()?,
@@ -125,23 +125,23 @@ impl TuneArgs {
 pub(crate) fn run(args: &TuneArgs) -> windlass_compare::Result<u8> {
     let started = Instant::now();
     terminal::heed_ctrl_c();
-    args.quest(Columns::default())?;
+    args.config(Columns::default())?;
     let table = args.read.open(&args.inputs)?;
     let mut columns = args.columns.columns(&args.target, &table);
     if let Some(domain) = &args.domain {
         columns = carried(columns, domain, &table);
     }
-    let quest = args.quest(columns)?;
+    let config = args.config(columns)?;
     let progress = Progress::new(args.quiet);
-    let (drop, memory) = (quest.drop_missing_target, args.read.memory);
-    let frame = LoadedTable::load(&table, &quest.columns, drop, memory, &progress)?;
+    let (drop, memory) = (config.drop_missing_target, args.read.memory);
+    let frame = LoadedTable::load(&table, &config.columns, drop, memory, &progress)?;
     progress.clear();
-    let network = Kind::Network(Box::new(quest.network.clone()));
+    let network = Kind::Network(Box::new(config.network.clone()));
     check_memory(&network, rayon::current_num_threads(), memory)?;
-    let plan = Plan {
+    let plan = RunPlan {
         command: command(None),
         version: env!("CARGO_PKG_VERSION").into(),
-        protocol: quest.clone(),
+        config: config.clone(),
         tables: vec![frame.profile.fingerprint.clone()],
     };
     let (folder, done) = match (&args.output, &args.resume) {
@@ -155,9 +155,9 @@ pub(crate) fn run(args: &TuneArgs) -> windlass_compare::Result<u8> {
     if folder.is_some() {
         terminal::begin_writing();
     }
-    let watch = Trials::new(args.quiet, quest.attempts(), done.len(), folder.as_ref());
+    let watch = Trials::new(args.quiet, config.total_trials(), done.len(), folder.as_ref());
     let rows = NamedTable { table: &frame, path: table.path() };
-    let found = quest.run(rows, done, args.time, &watch);
+    let found = config.run(rows, done, args.time, &watch);
     watch.bar.finish_and_clear();
     let found = match found {
         Ok(found) => found,
@@ -170,37 +170,37 @@ pub(crate) fn run(args: &TuneArgs) -> windlass_compare::Result<u8> {
             return Err(error);
         }
     };
-    let Some(attempts) = found else {
+    let Some(trials) = found else {
         if let Some(folder) = &folder {
             let again = command(Some(folder.path()));
             terminal::say(&format!("stopped; what was tried is kept. To go on:\n  {again}"));
         }
         return Err(windlass_compare::Error::Interrupted);
     };
-    let findings = quest.findings(rows, &attempts)?;
-    let advice = advice(&quest, &findings);
+    let result = config.summarize(rows, &trials)?;
+    let advice = advice(&config, &result);
     if let Some(folder) = &folder {
         let record = Record {
             version: plan.version,
             command: folder.command().to_owned(),
-            protocol: quest.clone(),
+            config: config.clone(),
             tables: plan.tables,
             rows: frame.batch.num_rows(),
-            runs: attempts,
+            runs: trials,
         };
         folder.finish(&record)?;
-        for (name, bytes) in quest.report(&record, &findings, &table_name(&args.inputs), &advice) {
+        for (name, bytes) in config.report(&record, &result, &table_name(&args.inputs), &advice) {
             folder.write(&name, &bytes)?;
         }
     }
     if args.json {
-        terminal::print(&(to_json(&findings) + "\n"))?;
+        terminal::print(&(to_json(&result) + "\n"))?;
     } else if !args.quiet {
-        terminal::print(&format!("{}\n\n{}\n", findings.verdict, advice.join("\n")))?;
+        terminal::print(&format!("{}\n\n{}\n", result.verdict, advice.join("\n")))?;
         let report = folder.map(|folder| folder.path().join("report.html").display().to_string());
         let seconds = started.elapsed().as_secs_f64();
         let place = report.map_or(String::new(), |report| format!("{report}, "));
-        terminal::say(&format!("{place}{} trials, {seconds:.1} s", findings.attempts));
+        terminal::say(&format!("{place}{} trials, {seconds:.1} s", result.trials));
     }
     Ok(0)
 }
@@ -220,9 +220,9 @@ impl<'a> Trials<'a> {
 }
 
 impl SearchWatch for Trials<'_> {
-    fn tried(&self, attempt: &Trial) -> windlass_compare::Result<()> {
+    fn trial_done(&self, trial: &Trial) -> windlass_compare::Result<()> {
         self.bar.inc(1);
-        self.folder.map_or(Ok(()), |folder| folder.keep(attempt))
+        self.folder.map_or(Ok(()), |folder| folder.append(trial))
     }
 
     fn cancelled(&self) -> bool {
@@ -231,7 +231,7 @@ impl SearchWatch for Trials<'_> {
 }
 
 /// The commands that use what was found: what was typed, with what was found in place of what was searched.
-fn advice(quest: &TuneConfig, findings: &TuneResult) -> Vec<String> {
+fn advice(config: &TuneConfig, result: &TuneResult) -> Vec<String> {
     const SEARCH: [&str; 9] = [
         "--output",
         "-o",
@@ -261,10 +261,10 @@ fn advice(quest: &TuneConfig, findings: &TuneResult) -> Vec<String> {
         "--valid",
     ];
     let quiet = ["--json", "--quiet", "-q"];
-    let network = &findings.network;
+    let network = &result.network;
     let mut train = vec!["windlass train".to_owned()];
     train.extend(typed_without(&SEARCH, &quiet).into_iter().skip(1));
-    train.extend(network_flags(network, quest.inner));
+    train.extend(network_flags(network, config.inner_folds));
     train.push("--output model.windlass".into());
     let mut commands = vec![train.join(" ")];
     if let Some(augment) = network.augment.as_ref().filter(|augment| augment.layer == 0) {
@@ -272,7 +272,7 @@ fn advice(quest: &TuneConfig, findings: &TuneResult) -> Vec<String> {
         let flags = [&quiet[..], &["--drop-last"]].concat();
         let mut words = vec!["windlass augment".to_owned()];
         words.extend(typed_without(&without, &flags).into_iter().skip(1));
-        if let Split::Groups(domain) = &quest.split {
+        if let Split::Groups(domain) = &config.split {
             words.push(format!("--carry {}", quoted(domain)));
         }
         words.push(format!("--method {}", augment.method.name()));

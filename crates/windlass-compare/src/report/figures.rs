@@ -15,7 +15,7 @@ use crate::candidate::Candidate;
 use crate::compare::Comparison;
 use crate::config::CompareConfig;
 use crate::results::Run;
-use crate::summary::{Finding, Line, Summary};
+use crate::summary::{CandidateSummary, Finding, Summary};
 use crate::{Result, Results};
 
 /// A plot with its texts on the page; it is drawn in two layouts.
@@ -27,7 +27,7 @@ pub(super) struct Figure {
 }
 
 /// Range of the axes in percent: longer intervals would leave no room for the rest.
-fn max_difference(lines: &[Line]) -> f64 {
+fn max_difference(lines: &[CandidateSummary]) -> f64 {
     let means = lines.iter().filter_map(|line| Some(percent(line.difference?.mean).abs()));
     3.0 * means.filter(|mean| mean.is_finite()).fold(10.0, f64::max)
 }
@@ -59,10 +59,10 @@ pub(super) struct Figures<'a> {
 
 impl Figures<'_> {
     fn largest(&self) -> Option<usize> {
-        self.results.protocol.sizes.last().copied().flatten()
+        self.results.config.sizes.last().copied().flatten()
     }
 
-    fn main(&self) -> impl Iterator<Item = &Line> {
+    fn main(&self) -> impl Iterator<Item = &CandidateSummary> {
         let size = self.largest();
         self.summary.lines.iter().filter(move |line| line.size == size)
     }
@@ -73,10 +73,10 @@ impl Figures<'_> {
         // Longer intervals are open to the border.
         let low = |end: f64| if end < -max { f64::NEG_INFINITY } else { end };
         let high = |end: f64| if end > max { f64::INFINITY } else { end };
-        let row = |line: &Line| {
+        let row = |line: &CandidateSummary| {
             let found = line.difference?;
             Some(ForestRow {
-                name: self.results.protocol.name(line.candidate),
+                name: self.results.config.name(line.candidate),
                 mean: percent(found.mean),
                 low: low(percent(found.low)),
                 high: high(percent(found.high)),
@@ -99,7 +99,7 @@ impl Figures<'_> {
             caption: format!(
                 "Mean difference to the {} without augmentation, with 95 % intervals that allow for splits \
                  that share rows. Green: better; red: worse; gray: no evidence.",
-                self.results.protocol.subject()
+                self.results.config.subject()
             ),
             svg: Box::new(move |layout| plot.to_svg(layout)),
         }
@@ -107,10 +107,10 @@ impl Figures<'_> {
 
     /// The difference in every split.
     pub(super) fn splits(&self) -> Figure {
-        let row = |line: &Line| {
+        let row = |line: &CandidateSummary| {
             line.difference?;
             let values = line.differences.iter().map(|&d| percent(d)).collect();
-            Some(StripRow { name: self.results.protocol.name(line.candidate), values })
+            Some(StripRow { name: self.results.config.name(line.candidate), values })
         };
         let plot = strip_plot("Split by split", self.main().filter_map(row).collect());
         Figure {
@@ -119,7 +119,7 @@ impl Figures<'_> {
             caption: format!(
                 "Each dot is one split: the method and no augmentation learnt from the same rows, {}. \
                  The tick is the mean.",
-                if self.results.protocol.is_elsewhere() {
+                if self.results.config.is_external() {
                     "with the same seed"
                 } else {
                     "from the same initial weights"
@@ -131,7 +131,7 @@ impl Figures<'_> {
 
     /// Errors over the number of training rows.
     pub(super) fn curves(&self) -> Option<Figure> {
-        let protocol = &self.results.protocol;
+        let protocol = &self.results.config;
         if protocol.sizes.len() < 2 {
             return None;
         }
@@ -140,22 +140,25 @@ impl Figures<'_> {
         });
         let max = max_difference(&self.summary.lines);
         let of = |candidate: Candidate| {
-            let lines: Vec<(f64, &Line)> = protocol
+            let lines: Vec<(f64, &CandidateSummary)> = protocol
                 .sizes
                 .iter()
                 .enumerate()
                 .filter_map(|(place, size)| {
-                    let same = |line: &&Line| line.size == *size && line.candidate == candidate;
+                    let same = |line: &&CandidateSummary| {
+                        line.size == *size && line.candidate == candidate
+                    };
                     Some((place as f64, self.summary.lines.iter().find(same)?))
                 })
                 .collect();
-            let ends = |line: &Line| match line.difference {
+            let ends = |line: &CandidateSummary| match line.difference {
                 Some(found) => (percent(found.low).max(-max), percent(found.high).min(max)),
                 None => (0.0, 0.0),
             };
-            let mean = |line: &Line| line.difference.map_or(0.0, |found| percent(found.mean));
+            let mean =
+                |line: &CandidateSummary| line.difference.map_or(0.0, |found| percent(found.mean));
             LineSeries {
-                name: self.results.protocol.name(candidate),
+                name: self.results.config.name(candidate),
                 points: lines.iter().map(|(at, line)| (*at, mean(line))).collect(),
                 spread: lines.iter().map(|(_, line)| ends(line)).collect(),
             }
@@ -185,7 +188,7 @@ impl Figures<'_> {
             .filter(|line| !matches!(line.finding, Finding::Reference | Finding::Placebo))
             .min_by(|a, b| a.rmse.total_cmp(&b.rmse))
             .map(|line| line.candidate);
-        let reference = best.map(|best| best.reference(&self.results.protocol.models));
+        let reference = best.map(|best| best.reference(&self.results.config.models));
         reference.into_iter().chain(best).collect()
     }
 
@@ -225,7 +228,7 @@ impl Figures<'_> {
     pub(super) fn predicted(&self) -> Figure {
         let series = |candidate: Candidate| {
             let points = self.predictions(candidate).into_iter().map(|(_, y, p)| (y, p));
-            PointSeries::new(self.results.protocol.name(candidate), points)
+            PointSeries::new(self.results.config.name(candidate), points)
         };
         let target = self.target();
         let title = format!("Predicted and true {target}");
@@ -250,8 +253,8 @@ impl Figures<'_> {
         let found = candidate.map(|candidate| self.predictions(candidate)).unwrap_or_default();
         let off: BTreeMap<usize, f64> = found.iter().map(|&(row, y, p)| (row, p - y)).collect();
         let target = self.target();
-        let column = match &self.results.protocol.rule {
-            crate::Rule::Group(column) | crate::Rule::Domain(column) => Some(column),
+        let column = match &self.results.config.rule {
+            crate::SplitRule::Group(column) | crate::SplitRule::Domain(column) => Some(column),
             _ => None,
         };
         let groups: Vec<(String, Vec<usize>)> = if let Some(column) = column {
@@ -278,8 +281,7 @@ impl Figures<'_> {
             let values = rows.iter().filter_map(|row| off.get(row).copied()).collect();
             StripRow { name, values }
         };
-        let who =
-            candidate.map_or(String::new(), |candidate| self.results.protocol.name(candidate));
+        let who = candidate.map_or(String::new(), |candidate| self.results.config.name(candidate));
         let by = column.map_or(format!("fifths of {target}"), Clone::clone);
         let title = format!("Residuals of {who} by {by}");
         let plot = StripPlot {
@@ -303,7 +305,7 @@ impl Figures<'_> {
         const MOST: usize = 300;
         let frame = self.comparison.frame();
         let rows = frame.batch.num_rows();
-        let protocol = &self.results.protocol;
+        let protocol = &self.results.config;
         let mut few: Vec<usize> = (0..rows).collect();
         Seed(protocol.seed).shared(Stream::Sample, 0).shuffle(&mut few);
         few.truncate(MOST);

@@ -66,11 +66,11 @@ pub(super) fn of_comparison(all: &Figures<'_>, figures: &[Figure], table: &str) 
     let rest = numbers(results, summary) + &settings(results);
     let about = format!(
         "{}, {} rows; {}; windlass {}, seed {}",
-        results.protocol.columns.target.join(", "),
+        results.config.columns.target.join(", "),
         results.rows,
-        all.comparison.how(),
+        all.comparison.describe_splits(),
         results.version,
-        results.protocol.seed
+        results.config.seed
     );
     let head = Head {
         title: &format!("Does augmentation help on {table}?"),
@@ -100,7 +100,7 @@ fn figure(figure: &Figure) -> String {
 }
 
 fn numbers(results: &Results, summary: &Summary) -> String {
-    let several_sizes = results.protocol.sizes.len() > 1;
+    let several_sizes = results.config.sizes.len() > 1;
     let domains = summary.lines.iter().any(|line| line.worst.is_some());
     let mut out = format!(
         "<section>\n<h2>Numbers</h2>\n<div class=\"scroll\">\n<table>\n<thead><tr><th>method</th>{}\
@@ -121,7 +121,7 @@ fn numbers(results: &Results, summary: &Summary) -> String {
         let mut cell = |text: &str| {
             let _ = write!(out, "<td>{}</td>", escape(text));
         };
-        cell(&results.protocol.name(line.candidate));
+        cell(&results.config.name(line.candidate));
         if several_sizes {
             cell(&line.size.map_or("all".into(), |size| size.to_string()));
         }
@@ -147,8 +147,8 @@ fn numbers(results: &Results, summary: &Summary) -> String {
 }
 
 fn settings(results: &Results) -> String {
-    let protocol = &results.protocol;
-    if protocol.is_elsewhere() {
+    let protocol = &results.config;
+    if protocol.is_external() {
         return settings_elsewhere(results);
     }
     let training = &protocol.network.training;
@@ -205,7 +205,7 @@ fn settings_elsewhere(results: &Results) -> String {
         };
         format!("<tr><td>{}</td><td>{}</td></tr>\n", escape(&declared.name), escape(&method))
     };
-    let rows: String = results.protocol.declared.iter().map(row).collect();
+    let rows: String = results.config.specs.iter().map(row).collect();
     format!(
         "<section>\n<h2>Settings</h2>\n<p>Every method made its rows from the training rows of a split, fitted on \
          them alone; the model learnt from both, with the same settings and the same seed. Rows held out were never \
@@ -229,7 +229,7 @@ fn chosen(out: &mut String, results: &Results, candidate: Candidate) {
     }
     counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     for (words, count) in counts {
-        let name = results.protocol.name(candidate);
+        let name = results.config.name(candidate);
         let _ = writeln!(
             out,
             "<tr><td>{}</td><td>{count} ×</td><td>{}</td></tr>",

@@ -59,7 +59,7 @@ impl TuneConfig {
             "{}, {} rows; {} settings tried; windlass {}, seed {}",
             self.columns.target.join(", "),
             record.rows,
-            findings.attempts,
+            findings.trials,
             record.version,
             self.seed
         );

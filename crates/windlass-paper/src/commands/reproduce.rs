@@ -8,7 +8,8 @@ use clap::Args;
 use indicatif::ProgressBar;
 use windlass_compare::{Error as CompareError, Key, Run};
 use windlass_paper::reproduce::{
-    Experiment, Part, Reproduction, Scope, check_index, has_index, named, names, write_index,
+    Experiment, ExperimentPart, Reproduction, Scope, check_index, has_index, named, names,
+    write_index,
 };
 use windlass_paper::{Error, Result, Watch};
 use windlass_train::Epoch;
@@ -77,7 +78,7 @@ impl windlass_compare::Watch for Runs {
 
 impl Watch for Runs {
     fn epoch(&self, run: Key, epoch: &Epoch, epochs: usize) {
-        let name = self.names.get(run.candidate.declared.unwrap_or(0)).map_or("", String::as_str);
+        let name = self.names.get(run.candidate.spec.unwrap_or(0)).map_or("", String::as_str);
         let (seed, number, loss) = (run.repeat, epoch.number, epoch.loss);
         let text = format!("{name}, seed {seed}: epoch {number} of {epochs}, loss {loss:.3e}");
         self.bar.set_message(text);
@@ -150,13 +151,7 @@ fn one(args: &ReproduceArgs, reproduction: &Reproduction) -> Result<()> {
             continue;
         }
         let what = format!("runs of {}, {}", experiment.name, part.name);
-        let names = part
-            .protocol()?
-            .comparison
-            .declared
-            .into_iter()
-            .map(|declared| declared.name)
-            .collect();
+        let names = part.config()?.comparison.specs.into_iter().map(|spec| spec.name).collect();
         let watch = Runs { bar: terminal::counted(args.quiet, 0, &what), names };
         let ran = reproduction.run(part, &watch);
         watch.bar.finish_and_clear();
@@ -177,7 +172,7 @@ fn list() -> Result<u8> {
     let mut out = String::new();
     for name in names() {
         let experiment = named(name)?;
-        let part = |part: &Part| {
+        let part = |part: &ExperimentPart| {
             if part.only_when_asked {
                 format!("{} (only when asked)", part.name)
             } else {

@@ -6,7 +6,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
 use arrow_array::{ArrayRef, Float64Array, RecordBatch};
 
-use super::{Contents, DataSet, Result, layouts, text};
+use super::{DataSet, FileBytes, Result, schemas, text};
 
 /// scikit-learn's columns, in its order.
 pub(super) const COLUMNS: [&str; 9] = [
@@ -25,8 +25,8 @@ pub(super) const COLUMNS: [&str; 9] = [
 const UNIT: f64 = 100_000.0;
 
 /// Reads the published columns and derives scikit-learn's.
-pub(super) fn read(set: &DataSet, contents: &Contents) -> Result<RecordBatch> {
-    let published = text::read(set, &contents.path, &contents.bytes, &layouts::CALIFORNIA)?;
+pub(super) fn read(set: &DataSet, contents: &FileBytes) -> Result<RecordBatch> {
+    let published = text::read(set, &contents.path, &contents.bytes, &schemas::CALIFORNIA)?;
     let column = |name: &str| {
         published.column_by_name(name).expect("the layout has it").as_primitive::<Float64Type>()
     };

@@ -60,9 +60,9 @@ pub enum Error {
     /// Images where a table is asked for.
     #[error("data set `{name}` holds images, not a table")]
     NotATable { name: &'static str },
-    /// A data set that is only named.
+    /// A data set that is listed without files.
     #[error("data set `{name}` cannot be had yet")]
-    Later { name: &'static str, source_of: &'static str },
+    Unavailable { name: &'static str, source_of: &'static str },
     /// An address that is not safe, or none.
     #[error("`{address}` is no address to fetch from: {why}")]
     BadAddress { address: String, why: &'static str },
@@ -117,7 +117,7 @@ impl Error {
             Self::NotATable { .. } => {
                 "windlass-paper data make rcf-mnist makes a regression of it".into()
             }
-            Self::Later { source_of, .. } => format!("it is published at {source_of}"),
+            Self::Unavailable { source_of, .. } => format!("it is published at {source_of}"),
             Self::BadAddress { .. } => {
                 "addresses begin with https://; http:// is taken for this computer alone, as in \
                  http://127.0.0.1:8000"

@@ -4,13 +4,13 @@ use std::io::Read;
 
 use flate2::read::MultiGzDecoder;
 
-use super::{Contents, Error, Result};
+use super::{Error, FileBytes, Result};
 
 /// No file of the registry is larger when it is unpacked; damage must not fill the memory.
 const LARGEST: u64 = 64 << 20;
 
 /// What a compressed file holds.
-pub(super) fn unpacked(contents: &Contents) -> Result<Vec<u8>> {
+pub(super) fn unpacked(contents: &FileBytes) -> Result<Vec<u8>> {
     let refused = |why: String| Error::NotGzip { path: contents.path.clone(), why };
     let mut bytes = Vec::new();
     MultiGzDecoder::new(&contents.bytes[..])

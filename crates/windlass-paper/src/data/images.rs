@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use ndarray::Array3;
 
-use super::{Contents, Error, Result, folders, gzip, named};
+use super::{Error, FileBytes, Result, gzip, named, search_dirs};
 
 /// Images of 28 × 28 pixels, and of which of ten classes each is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub struct Images {
 
 /// The two parts in which Fashion-MNIST is published.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub enum MnistSplit {
     /// 60,000 images.
     Train,
     /// 10,000 images.
@@ -33,26 +33,26 @@ pub enum Part {
 const SIDE: usize = 28;
 const CLASSES: u8 = 10;
 
-/// Reads a part of Fashion-MNIST from the first of the [`folders`] that has it.
+/// Reads a part of Fashion-MNIST from the first of the [`search_dirs`] that has it.
 ///
 /// ```
-/// use windlass_paper::data::{self, Part};
+/// use windlass_paper::data::{self, MnistSplit};
 ///
-/// match data::fashion_mnist(Part::T10k) {
+/// match data::fashion_mnist(MnistSplit::T10k) {
 ///     Ok(images) => assert_eq!(images.pixels.dim(), (10_000, 28, 28)),
 ///     Err(error) => assert!(matches!(error, data::Error::Absent { .. })),
 /// }
 /// ```
-pub fn fashion_mnist(part: Part) -> Result<Images> {
-    fashion_mnist_from(part, &folders())
+pub fn fashion_mnist(split: MnistSplit) -> Result<Images> {
+    fashion_mnist_from(split, &search_dirs())
 }
 
 /// Reads a part of Fashion-MNIST from the first of these folders that has it.
-pub fn fashion_mnist_from(part: Part, folders: &[PathBuf]) -> Result<Images> {
+pub fn fashion_mnist_from(split: MnistSplit, folders: &[PathBuf]) -> Result<Images> {
     let set = named("fashion_mnist")?;
-    let (first, count) = match part {
-        Part::Train => (0, 60_000),
-        Part::T10k => (2, 10_000),
+    let (first, count) = match split {
+        MnistSplit::Train => (0, 60_000),
+        MnistSplit::T10k => (2, 10_000),
     };
     let read = |place: usize| {
         let file = &set.files[place];
@@ -71,7 +71,7 @@ pub fn fashion_mnist_from(part: Part, folders: &[PathBuf]) -> Result<Images> {
 }
 
 /// The values of a compressed idx file of unsigned bytes, which must have these dimensions.
-fn values(contents: &Contents, expected: &'static str, dims: &[usize]) -> Result<Vec<u8>> {
+fn values(contents: &FileBytes, expected: &'static str, dims: &[usize]) -> Result<Vec<u8>> {
     const UNSIGNED_BYTES: u8 = 8;
     let refused = |why: String| not_idx(&contents.path, expected, why);
     let mut bytes = gzip::unpacked(contents)?;
@@ -108,13 +108,13 @@ mod tests {
     use flate2::Compression;
     use flate2::write::GzEncoder;
 
-    use super::{Contents, values};
+    use super::{FileBytes, values};
 
     fn said_of(bytes: &[u8], dims: &[usize]) -> Result<Vec<u8>, String> {
         let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
         packed.write_all(bytes).unwrap();
         let bytes = packed.finish().unwrap();
-        let contents = Contents { path: "f.gz".into(), bytes, sha256: "" };
+        let contents = FileBytes { path: "f.gz".into(), bytes, sha256: "" };
         values(&contents, "labels", dims).map_err(|error| error.to_string())
     }
 

@@ -19,15 +19,15 @@ use std::path::{Path, PathBuf};
 use windlass::{Draws, Seed, Stream};
 use windlass_table::{ReadOptions, to_strings, write_atomic};
 
-use super::given::{numbers, put, whole};
+use super::local_files::{find_file, parse_numbers, read_table};
 use super::{Error, Result};
 
 /// The years to learn from.
-const LEARNT: RangeInclusive<i64> = 2013..=2018;
+const TRAIN_YEARS: RangeInclusive<i64> = 2013..=2018;
 /// The years that are held out. Of 2021 there are too few rows, as published.
-const HELD: RangeInclusive<i64> = 2019..=2020;
+const TEST_YEARS: RangeInclusive<i64> = 2019..=2020;
 /// Of the rows of a year, these are to choose by: one of so many.
-const FIFTH: usize = 5;
+const VALID_FRACTION: usize = 5;
 /// Where the files are published.
 const SOURCE: &str = "https://tdcommons.ai/benchmark/dti_dg_group/bindingdb_patent/";
 /// Their names in the folder of data sets, the usual ones first.
@@ -60,8 +60,8 @@ impl Interactions {
         let [train, test] = Self::paths(folders)?;
         let mut all = Self::default();
         for (path, years, what) in [
-            (train, LEARNT, "of the years 2013 to 2018"),
-            (test, HELD, "of the years 2019 and 2020"),
+            (train, TRAIN_YEARS, "of the years 2013 to 2018"),
+            (test, TEST_YEARS, "of the years 2019 and 2020"),
         ] {
             let read = Self::read(&path)?;
             let before = all.years.len();
@@ -89,7 +89,7 @@ impl Interactions {
             }
         }
         // One of them, or both, are nowhere: it says which.
-        Ok([put(&TRAIN, SOURCE, folders)?, put(&TEST, SOURCE, folders)?])
+        Ok([find_file(&TRAIN, SOURCE, folders)?, find_file(&TEST, SOURCE, folders)?])
     }
 
     /// Reads a file: text with commas or tabs, of which the first line names the columns.
@@ -104,7 +104,7 @@ impl Interactions {
             memory: u64::MAX,
             ..ReadOptions::default()
         };
-        let table = whole(path, &options)?;
+        let table = read_table(path, &options)?;
         let column = |name: &'static str| {
             table.column_by_name(name).ok_or_else(|| {
                 let columns = table.schema().fields().iter().map(|f| f.name().clone()).collect();
@@ -125,8 +125,8 @@ impl Interactions {
             to_strings(column(name)?).iter().enumerate().map(word).collect()
         };
         let (drugs, proteins) = (text("Drug")?, text("Target")?);
-        let scores = numbers(column("Y")?, path, "Y", 2)?;
-        let years = numbers(column("Year")?, path, "Year", 2)?;
+        let scores = parse_numbers(column("Y")?, path, "Y", 2)?;
+        let years = parse_numbers(column("Year")?, path, "Year", 2)?;
         #[expect(clippy::cast_possible_truncation, reason = "years are whole and small")]
         let years = years.into_iter().map(|year| year as i64).collect();
         Ok(Self { drugs, proteins, scores, years })
@@ -137,29 +137,29 @@ impl Interactions {
     /// ```
     /// use windlass_paper::data::Interactions;
     ///
-    /// let made = Interactions::make(80, 0);
-    /// assert_eq!(made.years.iter().filter(|&&year| year == 2017).count(), 10);
+    /// let made = Interactions::generate(80, 0);
+    /// assert_eq!(all.years.iter().filter(|&&year| year == 2017).count(), 10);
     /// ```
     #[must_use]
-    pub fn make(rows: usize, seed: u64) -> Self {
-        let years: Vec<i64> = LEARNT.chain(HELD).collect();
-        let mut made = Self::default();
+    pub fn generate(rows: usize, seed: u64) -> Self {
+        let years: Vec<i64> = TRAIN_YEARS.chain(TEST_YEARS).collect();
+        let mut all = Self::default();
         for row in 0..rows {
             let mut draws = Seed(seed).at(Stream::Made, MADE, row as u64);
             // As many rows of every year, one year after the other.
             let place = row * years.len() / rows;
             let (drug, protein, score) = pair(&mut draws, place as f64 / (years.len() - 1) as f64);
-            made.drugs.push(drug);
-            made.proteins.push(protein);
-            made.scores.push(score);
-            made.years.push(years[place]);
+            all.drugs.push(drug);
+            all.proteins.push(protein);
+            all.scores.push(score);
+            all.years.push(years[place]);
         }
-        made
+        all
     }
 
     /// Writes the two files, in the form in which they are published. Files that are there stay.
     pub fn write(&self, folder: &Path) -> Result<(), crate::Error> {
-        let files = [("train_val.csv", LEARNT), ("test.csv", HELD)];
+        let files = [("train_val.csv", TRAIN_YEARS), ("test.csv", TEST_YEARS)];
         for path in files.iter().map(|(name, _)| folder.join(name)) {
             if path.exists() {
                 return Err(Error::Exists { path }.into());
@@ -181,20 +181,20 @@ impl Interactions {
 
     /// The rows to learn from, to choose by and to hold out, year by year: of the years up to 2018 a fifth, drawn by
     /// the seed, is to choose by.
-    pub(crate) fn parts(&self, most: Option<MostPerYear>, seed: u64) -> [Vec<usize>; 3] {
+    pub(crate) fn split_rows(&self, most: Option<MostPerYear>, seed: u64) -> [Vec<usize>; 3] {
         let [train_most, valid_most, test_most] = most.unwrap_or([usize::MAX; 3]);
         let [mut train, mut valid, mut test] = [const { Vec::new() }; 3];
-        for year in LEARNT.chain(HELD) {
+        for year in TRAIN_YEARS.chain(TEST_YEARS) {
             let mut rows: Vec<usize> =
                 (0..self.years.len()).filter(|&row| self.years[row] == year).collect();
             Seed(seed).shared(Stream::Made, ORDER + year.unsigned_abs()).shuffle(&mut rows);
-            if HELD.contains(&year) {
+            if TEST_YEARS.contains(&year) {
                 test.extend(rows.into_iter().take(test_most));
                 continue;
             }
-            let learnt = rows.split_off(rows.len() / FIFTH);
+            let rest = rows.split_off(rows.len() / VALID_FRACTION);
             valid.extend(rows.into_iter().take(valid_most));
-            train.extend(learnt.into_iter().take(train_most));
+            train.extend(rest.into_iter().take(train_most));
         }
         [train, valid, test]
     }

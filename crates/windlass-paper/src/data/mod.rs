@@ -18,20 +18,20 @@
 //! [`linear`] and [`RcfMnist`] make data up.
 
 mod california;
+mod data_dirs;
 mod error;
 mod fetch;
-mod given;
 mod gzip;
 mod images;
 mod interactions;
-mod layouts;
-mod made;
-mod places;
-mod rcf;
-mod sets;
-mod sheet;
+mod local_files;
+mod rcf_mnist;
+mod registry;
+mod schemas;
+mod synthetic;
 mod text;
-mod windows;
+mod time_series;
+mod xls;
 
 use std::path::{Path, PathBuf};
 
@@ -40,15 +40,15 @@ use arrow_schema::DataType;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
+pub use data_dirs::{download_dir, search_dirs};
 pub use error::{Error, Result};
 pub use fetch::{Fetch, Outcome};
-pub use images::{Images, Part, fashion_mnist, fashion_mnist_from};
+pub use images::{Images, MnistSplit, fashion_mnist, fashion_mnist_from};
 pub use interactions::Interactions;
-pub use made::{cosine, linear, linear_valid};
-pub use places::{cache, folders};
-pub use rcf::{RcfMnist, RcfPart};
-use text::Layout;
-pub use windows::{Series, electricity};
+pub use rcf_mnist::{RcfMnist, RcfSplit};
+pub use synthetic::{cosine, linear, linear_valid};
+use text::TextSchema;
+pub use time_series::{Series, electricity};
 
 /// A public data set.
 #[derive(Debug)]
@@ -76,7 +76,7 @@ pub struct DataSet {
     /// What to know before it is used.
     pub note: Option<&'static str>,
     /// What is in its files.
-    form: Form,
+    format: FileFormat,
 }
 
 /// A file of a data set.
@@ -100,15 +100,17 @@ pub struct Address {
     /// An address of HTTPS.
     pub url: &'static str,
     /// Where the file is in what comes from there.
-    pub within: Within,
+    #[serde(rename = "within")]
+    pub packaging: Packaging,
 }
 
 /// Where a file is in what is fetched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Within {
-    /// It is all of it.
-    Itself,
+pub enum Packaging {
+    /// The file itself.
+    #[serde(rename = "itself")]
+    Plain,
     /// The member of a zip archive.
     Zip(&'static str),
     /// The member of a compressed tar archive.
@@ -127,23 +129,23 @@ pub struct Column {
 
 /// What is in the files of a data set.
 #[derive(Debug)]
-enum Form {
+enum FileFormat {
     /// Text, a row a line.
-    Text(&'static Layout),
+    Text(&'static TextSchema),
     /// The same, compressed.
-    Gzip(&'static Layout),
+    GzipText(&'static TextSchema),
     /// A sheet of numbers.
-    Sheet(&'static [&'static str]),
+    Xls(&'static [&'static str]),
     /// Text from which other columns are derived.
     California,
     /// Images and their labels, in two files each.
     Images,
-    /// Files that cannot be had yet.
-    Later,
+    /// No files yet.
+    Unavailable,
 }
 
 /// What a file holds, which may be anything.
-struct Contents {
+struct FileBytes {
     path: PathBuf,
     bytes: Vec<u8>,
     sha256: &'static str,
@@ -152,7 +154,7 @@ struct Contents {
 /// Every data set.
 #[must_use]
 pub fn all() -> &'static [DataSet] {
-    &sets::SETS
+    &registry::DATA_SETS
 }
 
 /// The data set of that name.
@@ -162,9 +164,9 @@ pub fn named(name: &str) -> Result<&'static DataSet> {
 }
 
 impl DataSet {
-    /// Reads it from the first of the [`folders`] that has it.
+    /// Reads it from the first of the [`search_dirs`] that has it.
     pub fn load(&self) -> Result<RecordBatch> {
-        self.load_from(&folders())
+        self.load_from(&search_dirs())
     }
 
     /// Reads it from the first of these folders that has it: numbers as `Float64`, names as `Utf8`, the domain as
@@ -176,22 +178,24 @@ impl DataSet {
         let contents = self.files.iter().zip(paths).map(|(file, path)| file.read(path));
         let contents = contents.collect::<Result<Vec<_>>>()?;
         // Readers go first: of a damaged file they can say where.
-        let table = match (&self.form, &contents[..]) {
-            (Form::Text(layout), [file]) => text::read(self, &file.path, &file.bytes, layout)?,
-            (Form::Gzip(layout), [file]) => {
-                text::read(self, &file.path, &gzip::unpacked(file)?, layout)?
+        let table = match (&self.format, &contents[..]) {
+            (FileFormat::Text(schema), [file]) => {
+                text::read(self, &file.path, &file.bytes, schema)?
             }
-            (Form::Sheet(columns), [file]) => sheet::read(self, file, columns)?,
-            (Form::California, [file]) => california::read(self, file)?,
+            (FileFormat::GzipText(schema), [file]) => {
+                text::read(self, &file.path, &gzip::unpacked(file)?, schema)?
+            }
+            (FileFormat::Xls(columns), [file]) => xls::read(self, file, columns)?,
+            (FileFormat::California, [file]) => california::read(self, file)?,
             _ => return Err(Error::NotATable { name: self.name }),
         };
-        contents.iter().try_for_each(Contents::verify)?;
+        contents.iter().try_for_each(FileBytes::verify)?;
         Ok(table)
     }
 
     /// Where its files are, each in the first of these folders that has it.
     pub fn paths(&self, folders: &[PathBuf]) -> Result<Vec<PathBuf>> {
-        self.refuse_later()?;
+        self.check_available()?;
         self.files.iter().map(|file| self.path(file, folders)).collect()
     }
 
@@ -207,8 +211,8 @@ impl DataSet {
 
     /// Whether it is only named here, and cannot be had yet.
     #[must_use]
-    pub fn is_later(&self) -> bool {
-        matches!(self.form, Form::Later)
+    pub fn is_unavailable(&self) -> bool {
+        matches!(self.format, FileFormat::Unavailable)
     }
 
     /// The columns of its table; none if it has no table.
@@ -219,22 +223,22 @@ impl DataSet {
             names.iter().map(named).collect::<Vec<_>>()
         };
         let number = |_: &str| DataType::Float64;
-        match self.form {
-            Form::Text(layout) | Form::Gzip(layout) => {
-                let kept = layout.columns.iter().copied();
-                let kept: Vec<_> = kept.filter(|name| !layout.left_out.contains(name)).collect();
-                of(&kept, &|name| layout.type_of(name, self.domain))
+        match self.format {
+            FileFormat::Text(schema) | FileFormat::GzipText(schema) => {
+                let kept = schema.columns.iter().copied();
+                let kept: Vec<_> = kept.filter(|name| !schema.dropped.contains(name)).collect();
+                of(&kept, &|name| schema.type_of(name, self.domain))
             }
-            Form::Sheet(columns) => of(columns, &number),
-            Form::California => of(&california::COLUMNS, &number),
-            Form::Images | Form::Later => vec![],
+            FileFormat::Xls(columns) => of(columns, &number),
+            FileFormat::California => of(&california::COLUMNS, &number),
+            FileFormat::Images | FileFormat::Unavailable => vec![],
         }
     }
 
     /// Refuses a data set that cannot be had yet.
-    pub fn refuse_later(&self) -> Result<()> {
-        if self.is_later() {
-            return Err(Error::Later { name: self.name, source_of: self.source });
+    pub fn check_available(&self) -> Result<()> {
+        if self.is_unavailable() {
+            return Err(Error::Unavailable { name: self.name, source_of: self.source });
         }
         Ok(())
     }
@@ -249,15 +253,15 @@ fn in_words(kind: &DataType) -> &'static str {
 }
 
 impl File {
-    fn read(&self, path: PathBuf) -> Result<Contents> {
+    fn read(&self, path: PathBuf) -> Result<FileBytes> {
         match std::fs::read(&path) {
-            Ok(bytes) => Ok(Contents { path, bytes, sha256: self.sha256 }),
+            Ok(bytes) => Ok(FileBytes { path, bytes, sha256: self.sha256 }),
             Err(source) => Err(Error::Io { doing: "read", path, source }),
         }
     }
 }
 
-impl Contents {
+impl FileBytes {
     /// Refuses bytes that are not those of the registry.
     fn verify(&self) -> Result<()> {
         let found = sha256_of(&self.bytes);

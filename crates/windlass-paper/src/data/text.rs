@@ -11,22 +11,22 @@ use super::{DataSet, Error, Result, check_rows};
 
 /// How a file is laid out.
 #[derive(Debug)]
-pub(super) struct Layout {
+pub(super) struct TextSchema {
     pub(super) separator: Separator,
     /// Whether the first line names the columns.
     pub(super) header: bool,
     /// Every column of the file.
     pub(super) columns: &'static [&'static str],
     /// Those that hold names and not numbers.
-    pub(super) names: &'static [&'static str],
+    pub(super) text: &'static [&'static str],
     /// Those that are left out of the table.
-    pub(super) left_out: &'static [&'static str],
+    pub(super) dropped: &'static [&'static str],
 }
 
-impl Layout {
+impl TextSchema {
     /// What a column is loaded as.
     pub(super) fn type_of(&self, name: &str, domain: Option<&str>) -> DataType {
-        if self.names.contains(&name) {
+        if self.text.contains(&name) {
             DataType::Utf8
         } else if domain == Some(name) {
             DataType::Int64
@@ -49,7 +49,7 @@ enum Column {
     Numbers(Float64Builder),
     Whole(Int64Builder),
     Names(StringBuilder),
-    LeftOut,
+    Dropped,
 }
 
 /// Reads a table, with the columns in the order of the file.
@@ -57,18 +57,18 @@ pub(super) fn read(
     set: &DataSet,
     path: &Path,
     bytes: &[u8],
-    layout: &Layout,
+    schema: &TextSchema,
 ) -> Result<RecordBatch> {
     let mut columns: Vec<Column> =
-        layout.columns.iter().map(|name| Column::new(set, layout, name)).collect();
+        schema.columns.iter().map(|name| Column::new(set, schema, name)).collect();
     let (mut rows, mut last) = (0, 0);
     for (line, text) in (1..).zip(lines(bytes)) {
         last = line;
-        if line == 1 && layout.header {
+        if line == 1 && schema.header {
             continue;
         }
-        let mut fields = layout.separator.split(text).into_iter();
-        for (column, &name) in columns.iter_mut().zip(layout.columns) {
+        let mut fields = schema.separator.split(text).into_iter();
+        for (column, &name) in columns.iter_mut().zip(schema.columns) {
             let field = fields.next();
             let field = field.ok_or(Error::ShortLine { path: path.into(), line, column: name })?;
             column.push(field, set.missing).map_err(|expected| Error::BadValue {
@@ -79,13 +79,13 @@ pub(super) fn read(
                 expected,
             })?;
         }
-        if let (Some(_), Some(&column)) = (fields.next(), layout.columns.last()) {
+        if let (Some(_), Some(&column)) = (fields.next(), schema.columns.last()) {
             return Err(Error::LongLine { path: path.into(), line, column });
         }
         rows += 1;
     }
     check_rows(set, path, rows, last)?;
-    let columns = layout.columns.iter().zip(columns);
+    let columns = schema.columns.iter().zip(columns);
     let columns = columns.filter_map(|(&name, column)| Some((name, column.finish()?)));
     Ok(RecordBatch::try_from_iter(columns).expect("every row gave every column a value"))
 }
@@ -115,11 +115,11 @@ impl Separator {
 }
 
 impl Column {
-    fn new(set: &DataSet, layout: &Layout, name: &str) -> Self {
-        if layout.left_out.contains(&name) {
-            return Self::LeftOut;
+    fn new(set: &DataSet, schema: &TextSchema, name: &str) -> Self {
+        if schema.dropped.contains(&name) {
+            return Self::Dropped;
         }
-        match layout.type_of(name, set.domain) {
+        match schema.type_of(name, set.domain) {
             DataType::Utf8 => Self::Names(StringBuilder::new()),
             DataType::Int64 => Self::Whole(Int64Builder::with_capacity(set.rows)),
             _ => Self::Numbers(Float64Builder::with_capacity(set.rows)),
@@ -145,7 +145,7 @@ impl Column {
             Self::Names(values) => {
                 values.append_value(text.filter(|text| !text.is_empty()).ok_or("a name")?);
             }
-            Self::LeftOut => {}
+            Self::Dropped => {}
         }
         Ok(())
     }
@@ -155,7 +155,7 @@ impl Column {
             Self::Numbers(mut values) => Some(Arc::new(values.finish())),
             Self::Whole(mut values) => Some(Arc::new(values.finish())),
             Self::Names(mut values) => Some(Arc::new(values.finish())),
-            Self::LeftOut => None,
+            Self::Dropped => None,
         }
     }
 }

@@ -8,7 +8,7 @@ mod training;
 
 use std::sync::Arc;
 
-use crate::networks::Description;
+use crate::networks::NetworkSpec;
 use serde::{Deserialize, Serialize};
 use windlass_table::MethodConfig;
 use windlass_train::{Augment, FittedOn, TrainConfig};
@@ -17,14 +17,14 @@ use crate::Result;
 
 pub(crate) use arrays::{Arrays, DOMAIN};
 pub use training::Watch;
-pub(crate) use training::{Trainings, checkpoint};
+pub(crate) use training::{DeepRuns, checkpoint_path};
 
 /// A network for series, images or sequences, and its training.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct DeepRecipe {
+pub struct DeepConfig {
     /// The network.
-    pub network: Description,
+    pub network: NetworkSpec,
     /// How it is trained.
     pub training: TrainConfig,
     /// Augmentation inside the loop.
@@ -76,17 +76,18 @@ pub(crate) fn check_device(name: &str) -> Result<()> {
 
 /// Refuses a network whose weights are not in the file that it names.
 #[cfg(feature = "deep")]
-pub(crate) fn check_weights(network: &Description) -> Result<()> {
+pub(crate) fn check_weights(network: &NetworkSpec) -> Result<()> {
     use windlass_train::Architecture as _;
 
     let bad = |error: windlass_train::Error| crate::Error::BadWeights { why: error.to_string() };
-    let deep = crate::networks::Deep::new(network.clone(), crate::networks::Device::Cpu);
+    let deep =
+        crate::networks::DeepArchitecture::new(network.clone(), crate::networks::Device::Cpu);
     deep.and_then(|deep| deep.network(windlass::Seed(0))).map(|_| ()).map_err(bad)
 }
 
 /// Without deep networks there are no weights to check.
 #[cfg(not(feature = "deep"))]
-pub(crate) fn check_weights(network: &Description) -> Result<()> {
+pub(crate) fn check_weights(network: &NetworkSpec) -> Result<()> {
     Err(crate::Error::NotBuilt { name: network.name().to_owned() })
 }
 

@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 
 use ndarray::Array2;
 use windlass::Dataset;
-use windlass_compare::{Comparison, Each, Key, Run, trial_seed};
+use windlass_compare::{Comparison, Key, Run, RunFn, trial_seed};
 use windlass_table::write_atomic;
 use windlass_train::{Architecture, Epoch, Learner as _, Outcome, RunSpec, Trainer};
 
-use super::{Arrays, DeepRecipe};
+use super::{Arrays, DeepConfig};
 use crate::{Error, Result};
 
 /// Reports runs and epochs as they end, and may cancel.
@@ -23,21 +23,21 @@ pub trait Watch: windlass_compare::Watch {
 impl Watch for () {}
 
 /// How often what is under way is kept.
-const PAUSE: Duration = Duration::from_secs(30);
+const CHECKPOINT_INTERVAL: Duration = Duration::from_secs(30);
 /// What all runs at a time may need for their training rows, in bytes.
-const ROOM: usize = 8 << 30;
+const MEMORY_BYTES: usize = 8 << 30;
 
 /// Where a run is kept while it goes on.
-pub(crate) fn checkpoint(folder: &Path, key: Key) -> PathBuf {
+pub(crate) fn checkpoint_path(folder: &Path, key: Key) -> PathBuf {
     let Key { repeat, fold, candidate, .. } = key;
-    folder.join(format!("{repeat}-{fold}-{}.safetensors", candidate.declared.unwrap_or(0)))
+    folder.join(format!("{repeat}-{fold}-{}.safetensors", candidate.spec.unwrap_or(0)))
 }
 
 /// The runs of a comparison of deep networks.
-pub(crate) struct Trainings<'a> {
+pub(crate) struct DeepRuns<'a> {
     comparison: &'a Comparison<'a>,
     /// The network of every candidate.
-    recipes: &'a [DeepRecipe],
+    configs: &'a [DeepConfig],
     train: Arc<Dataset<f32>>,
     valid: Option<Arc<Dataset<f32>>>,
     test: Array2<f32>,
@@ -48,11 +48,11 @@ pub(crate) struct Trainings<'a> {
     failed: AtomicBool,
 }
 
-impl<'a> Trainings<'a> {
+impl<'a> DeepRuns<'a> {
     /// Runs on these rows.
     pub(crate) fn new(
         comparison: &'a Comparison<'a>,
-        recipes: &'a [DeepRecipe],
+        configs: &'a [DeepConfig],
         arrays: Arrays,
         folder: &'a Path,
         watch: &'a dyn Watch,
@@ -61,34 +61,34 @@ impl<'a> Trainings<'a> {
         let [own, chosen_by, _] = arrays.y;
         #[expect(clippy::cast_possible_truncation, reason = "networks have 32 bits")]
         let dataset = |x: Array2<f32>, y: Array2<f64>| -> Result<Arc<Dataset<f32>>> {
-            let dataset = Dataset::new(x, y.mapv(|value| value as f32), None);
-            Ok(Arc::new(dataset.map_err(windlass_train::Error::from)?))
+            let examples = Dataset::new(x, y.mapv(|value| value as f32), None);
+            Ok(Arc::new(examples.map_err(windlass_train::Error::from)?))
         };
         let train = dataset(train, own)?;
         let valid = (valid.nrows() > 0).then(|| dataset(valid, chosen_by)).transpose()?;
         let failed = AtomicBool::new(false);
-        Ok(Self { comparison, recipes, train, valid, test, folder, watch, failed })
+        Ok(Self { comparison, configs, train, valid, test, folder, watch, failed })
     }
 
     /// Runs what is not done yet.
     pub(crate) fn run(&self, done: Vec<Run>) -> Result<Vec<Run>> {
-        let most = if self.recipes.iter().all(|recipe| recipe.device.is_none()) {
+        let most = if self.configs.iter().all(|config| config.device.is_none()) {
             // Some methods keep a copy of the rows in 64 bits, and need another to be fitted.
-            (ROOM / (self.train.x().len() * 2 * size_of::<f64>()).max(1)).max(1)
+            (MEMORY_BYTES / (self.train.x().len() * 2 * size_of::<f64>()).max(1)).max(1)
         } else {
             1
         };
-        let spread = |todo: &[Key], one: &Each<'_>| apart(todo, most, one);
+        let scheduler = |todo: &[Key], execute: &RunFn<'_>| run_in_own_pools(todo, most, execute);
         // A comparison knows its own errors only; ours is kept here.
         let error = Mutex::new(None);
-        let one = |key| {
-            self.one(key).map_err(|refused| {
+        let execute = |key| {
+            self.execute(key).map_err(|refused| {
                 self.failed.store(true, Ordering::Relaxed);
                 error.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(refused);
                 windlass_compare::Error::Interrupted
             })
         };
-        let runs = self.comparison.run_by(done, self.watch, &spread, &one);
+        let runs = self.comparison.run_with(done, self.watch, &scheduler, &execute);
         if let Some(error) = error.into_inner().unwrap_or_else(PoisonError::into_inner) {
             return Err(error);
         }
@@ -101,22 +101,22 @@ impl<'a> Trainings<'a> {
 
     /// One run; `None` if it was stopped.
     #[cfg(feature = "deep")]
-    fn one(&self, key: Key) -> Result<Option<Run>> {
-        let recipe = self.recipe(key);
-        let device = device(recipe.device.as_deref())?;
-        let network = crate::networks::Deep::new(recipe.network.clone(), device)?;
-        self.train(key, recipe, network)
+    fn execute(&self, key: Key) -> Result<Option<Run>> {
+        let config = self.config(key);
+        let device = device(config.device.as_deref())?;
+        let network = crate::networks::DeepArchitecture::new(config.network.clone(), device)?;
+        self.train(key, config, network)
     }
 
     /// One run, which this build cannot do.
     #[cfg(not(feature = "deep"))]
-    fn one(&self, key: Key) -> Result<Option<Run>> {
-        let name = self.recipe(key).network.name().to_owned();
+    fn execute(&self, key: Key) -> Result<Option<Run>> {
+        let name = self.config(key).network.name().to_owned();
         Err(Error::NotBuilt { name })
     }
 
-    fn recipe(&self, key: Key) -> &'a DeepRecipe {
-        &self.recipes[key.candidate.declared.expect("deep networks are declared")]
+    fn config(&self, key: Key) -> &'a DeepConfig {
+        &self.configs[key.candidate.spec.expect("deep networks are declared")]
     }
 
     /// One run of a network of any kind.
@@ -124,36 +124,36 @@ impl<'a> Trainings<'a> {
     fn train<S: Architecture>(
         &self,
         key: Key,
-        recipe: &DeepRecipe,
+        config: &DeepConfig,
         shape: S,
     ) -> Result<Option<Run>> {
         let started = Instant::now();
-        let split = self.comparison.split(key).1;
-        let seed = self.comparison.protocol().seed_of(split);
+        let split = self.comparison.fold(key);
+        let seed = self.comparison.config().fold_seed(split);
         let spec = RunSpec {
             train: Arc::clone(&self.train),
             valid: self.valid.clone(),
             shape,
-            training: recipe.training.clone(),
-            augment: recipe.augment.as_ref().map(|augment| augment.augment(self.train.rows())),
+            training: config.training.clone(),
+            augment: config.augment.as_ref().map(|augment| augment.augment(self.train.rows())),
             seed: trial_seed(key.candidate, seed, 0),
         };
-        let Some(trainer) = self.trained(key, &spec)? else { return Ok(None) };
+        let Some(trainer) = self.train_or_resume(key, &spec)? else { return Ok(None) };
         let earlier = trainer.seconds_before();
         let result = trainer.into_result();
         let predicted = result.network.predict(self.test.view())?.mapv(f64::from);
         let seconds = earlier + started.elapsed().as_secs_f64();
-        let run = self.comparison.judge(key, &predicted, seconds)?;
+        let run = self.comparison.score(key, &predicted, seconds)?;
         Ok(Some(Run { diverged: result.outcome == Outcome::Diverged, ..run }))
     }
 
     /// Trains to the end, or keeps what there is when it is to stop.
-    fn trained<'s, S: Architecture>(
+    fn train_or_resume<'s, S: Architecture>(
         &self,
         key: Key,
         spec: &'s RunSpec<S>,
     ) -> Result<Option<Trainer<'s, S>>> {
-        let place = checkpoint(self.folder, key);
+        let place = checkpoint_path(self.folder, key);
         let mut trainer = match std::fs::read(&place) {
             Ok(bytes) => Trainer::resume(spec, &bytes).map_err(|error| match error {
                 windlass_train::Error::BadState { why } => {
@@ -167,15 +167,15 @@ impl<'a> Trainings<'a> {
                 return Err(error.into());
             }
         };
-        let mut kept = Instant::now();
+        let mut saved = Instant::now();
         while !trainer.is_finished() {
             if let Some(epoch) = trainer.epoch()? {
                 self.watch.epoch(key, &epoch, spec.training.epochs);
             }
             let stop = self.watch.cancelled() || self.failed.load(Ordering::Relaxed);
-            if stop || (kept.elapsed() >= PAUSE && !trainer.is_finished()) {
+            if stop || (saved.elapsed() >= CHECKPOINT_INTERVAL && !trainer.is_finished()) {
                 write_atomic(&place, &trainer.save())?;
-                kept = Instant::now();
+                saved = Instant::now();
             }
             if stop {
                 return Ok(None);
@@ -187,14 +187,18 @@ impl<'a> Trainings<'a> {
 
 /// Does every run, at most so many at a time, in their order. Each has its own share of the threads: were they shared, a
 /// thread that waits for a part of a step could take up another run of minutes first.
-fn apart(todo: &[Key], most: usize, one: &Each<'_>) -> Vec<windlass_compare::Result<Option<Run>>> {
+fn run_in_own_pools(
+    todo: &[Key],
+    most: usize,
+    execute: &RunFn<'_>,
+) -> Vec<windlass_compare::Result<Option<Run>>> {
     let threads = rayon::current_num_threads();
     let workers = threads.min(todo.len()).min(most).max(1);
     let next = AtomicUsize::new(0);
     let work = || {
         let places = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
         let keys = places.map_while(|place| Some((place, *todo.get(place)?)));
-        keys.map(|(place, key)| (place, one(key))).collect::<Vec<_>>()
+        keys.map(|(place, key)| (place, execute(key))).collect::<Vec<_>>()
     };
     let mut done = std::thread::scope(|scope| {
         let start = |_| {
@@ -216,7 +220,7 @@ fn apart(todo: &[Key], most: usize, one: &Each<'_>) -> Vec<windlass_compare::Res
     done.into_iter().map(|(_, run)| run).collect()
 }
 
-/// The device of that name; without one, the CPU.
+/// The device of that name; without execute, the CPU.
 #[cfg(feature = "deep")]
 pub(super) fn device(name: Option<&str>) -> Result<crate::networks::Device> {
     let Some(name) = name else { return Ok(crate::networks::Device::Cpu) };

@@ -2,14 +2,16 @@
 //!
 //! As published, the layers that join the towers have no activations between them.
 
+use std::ops::Range;
+
 use burn_tensor::Tensor;
 use burn_tensor::activation::relu;
 use burn_tensor::module::conv1d;
 use burn_tensor::ops::ConvOptions;
 
-use crate::networks::description::{DeepDta, Tower};
 use crate::networks::network::{Network, Pass};
-use crate::networks::values::{Named, layer};
+use crate::networks::params::{ParamLayout, TensorSpec, layer};
+use crate::networks::spec::{DeepDta, Tower};
 
 impl Tower {
     /// Channels and length of what a hidden layer gives.
@@ -31,13 +33,13 @@ impl Tower {
         &self,
         pass: &Pass<'_>,
         name: &str,
-        (from, to): (usize, usize),
-        given: Tensor<2>,
+        layers: Range<usize>,
+        activations: Tensor<2>,
     ) -> Tensor<3> {
-        let (channels, length) = self.size_after(from);
-        let rows = given.dims()[0];
-        let mut x = given.reshape([rows, channels, length]);
-        for place in from..to {
+        let (channels, length) = self.size_after(layers.start);
+        let rows = activations.dims()[0];
+        let mut x = activations.reshape([rows, channels, length]);
+        for place in layers {
             let [weight, bias] =
                 ["weight", "bias"].map(|what| format!("{name}.conv.{place}.{what}"));
             let options = ConvOptions::new([1], [0], [1], 1);
@@ -46,7 +48,7 @@ impl Tower {
         x
     }
 
-    fn tensors(&self, name: &str, units: usize) -> Vec<Named> {
+    fn tensors(&self, name: &str, units: usize) -> Vec<TensorSpec> {
         let mut inputs = self.alphabet;
         let mut tensors = vec![];
         for (place, (&channels, &kernel)) in self.channels.iter().zip(&self.kernels).enumerate() {
@@ -64,24 +66,24 @@ impl DeepDta {
     }
 
     /// The parts of rows that belong to each tower after a hidden layer.
-    fn parted(&self, layer: usize, given: Tensor<2>) -> [Tensor<2>; 2] {
-        let [rows, width] = given.dims();
+    fn split_towers(&self, layer: usize, activations: Tensor<2>) -> [Tensor<2>; 2] {
+        let [rows, width] = activations.dims();
         let middle = self.drug.width_after(layer);
-        [0..middle, middle..width].map(|part| given.clone().slice([0..rows, part]))
+        [0..middle, middle..width].map(|part| activations.clone().slice([0..rows, part]))
     }
 }
 
 impl Network for DeepDta {
-    fn tensors(&self) -> (Vec<Named>, Vec<Named>) {
+    fn layout(&self) -> ParamLayout {
         let towers = self.towers().map(|(name, tower)| tower.tensors(name, self.units));
-        let mut learnt = towers.concat();
+        let mut trainable = towers.concat();
         let mut inputs = 2 * self.units;
         for (place, &units) in self.predictor.iter().enumerate() {
-            learnt.extend(layer(&format!("predictor.{place}"), &[units, inputs]));
+            trainable.extend(layer(&format!("predictor.{place}"), &[units, inputs]));
             inputs = units;
         }
-        learnt.extend(layer("output", &[1, inputs]));
-        (learnt, vec![])
+        trainable.extend(layer("output", &[1, inputs]));
+        ParamLayout::new(trainable, vec![])
     }
 
     /// One for the letter at every place, 0 for all others; a code that is no letter has none.
@@ -111,18 +113,18 @@ impl Network for DeepDta {
     }
 
     fn forward_to(&self, pass: &Pass<'_>, layer: usize, input: Tensor<2>) -> Tensor<2> {
-        let parts = self.parted(0, input);
-        let given =
+        let parts = self.split_towers(0, input);
+        let activations =
             self.towers().into_iter().zip(parts).map(|((name, tower), part)| {
-                tower.between(pass, name, (0, layer), part).flatten(1, 2)
+                tower.between(pass, name, 0..layer, part).flatten(1, 2)
             });
-        Tensor::cat(given.collect(), 1)
+        Tensor::cat(activations.collect(), 1)
     }
 
-    fn forward_from(&self, pass: &Pass<'_>, layer: usize, given: Tensor<2>) -> Tensor<2> {
-        let parts = self.parted(layer, given);
+    fn forward_from(&self, pass: &Pass<'_>, layer: usize, activations: Tensor<2>) -> Tensor<2> {
+        let parts = self.split_towers(layer, activations);
         let found = self.towers().into_iter().zip(parts).map(|((name, tower), part)| {
-            let last = tower.between(pass, name, (layer, tower.channels.len()), part);
+            let last = tower.between(pass, name, layer..tower.channels.len(), part);
             pass.linear(&format!("{name}.fc"), last.max_dim(2).flatten(1, 2))
         });
         let mut x = Tensor::cat(found.collect(), 1);

@@ -132,7 +132,8 @@ pub(crate) fn backward(
             let first = index * height;
             let block = Block { first, rows: height.min(rows - first) };
             let by_output = &by_output[first * hidden..][..block.rows * hidden];
-            let given = Given { x, tape: &tape.blocks[index], input: &input, state: &state };
+            let given =
+                BackwardInputs { x, tape: &tape.blocks[index], input: &input, state: &state };
             backward_block(sizes, block, &given, by_x, by_output)
         };
         let sums: Vec<Sums> = parts.into_par_iter().enumerate().map(work).collect();
@@ -197,7 +198,7 @@ fn forward_block(
         tape.resize(tape.len() + part, 0.0);
         let (past, new) = tape.split_at_mut(start);
         if inputs > 0 {
-            let x = Matrix::new(&x[block.inputs(sizes, step)], rows, inputs).turned();
+            let x = Matrix::new(&x[block.inputs(sizes, step)], rows, inputs).transposed();
             product(&mut new[..3 * part], true, Matrix::new(input, 3 * hidden, inputs), x);
         }
         let before = if step == 0 {
@@ -238,7 +239,7 @@ fn activate(before: &[f32], new: &mut [f32]) {
 }
 
 /// What a block's way back reads.
-struct Given<'a> {
+struct BackwardInputs<'a> {
     x: &'a [f32],
     tape: &'a [f32],
     /// Rotated weights of the input.
@@ -251,7 +252,7 @@ struct Given<'a> {
 fn backward_block(
     sizes: &Sizes,
     block: Block,
-    given: &Given<'_>,
+    given: &BackwardInputs<'_>,
     mut by_x: Vec<&mut [f32]>,
     by_output: &[f32],
 ) -> Sums {
@@ -282,14 +283,14 @@ fn backward_block(
         let of_state = Matrix::new(&by_gates[part..], 3 * hidden, rows);
         if step > 0 {
             product(&mut by_state, true, Matrix::new(given.state, hidden, 3 * hidden), of_state);
-            let before = Matrix::new(before, hidden, rows).turned();
+            let before = Matrix::new(before, hidden, rows).transposed();
             product(&mut sums.hidden, true, of_state, before);
         }
         if inputs > 0 {
             let x = Matrix::new(&given.x[block.inputs(sizes, step)], rows, inputs);
             product(&mut sums.input, true, of_input, x);
             let input = Matrix::new(given.input, 3 * hidden, inputs);
-            product(by_x[step], false, of_input.turned(), input);
+            product(by_x[step], false, of_input.transposed(), input);
         }
     }
     for (sum, rows) in sums.bias.iter_mut().zip(by_bias.chunks_exact(rows)) {
@@ -442,25 +443,25 @@ struct Matrix<'a> {
     values: &'a [f32],
     rows: usize,
     columns: usize,
-    turned: bool,
+    transposed: bool,
 }
 
 impl<'a> Matrix<'a> {
     /// Row by row.
     fn new(values: &'a [f32], rows: usize, columns: usize) -> Self {
-        Self { values, rows, columns, turned: false }
+        Self { values, rows, columns, transposed: false }
     }
 
     /// Its transpose.
-    fn turned(self) -> Self {
-        Self { rows: self.columns, columns: self.rows, turned: !self.turned, ..self }
+    fn transposed(self) -> Self {
+        Self { rows: self.columns, columns: self.rows, transposed: !self.transposed, ..self }
     }
 
     /// From a row to the next, and from a column to the next.
     fn strides(&self) -> (isize, isize) {
-        let width = if self.turned { self.rows } else { self.columns };
+        let width = if self.transposed { self.rows } else { self.columns };
         let width = isize::try_from(width).expect("slices are shorter than isize::MAX");
-        if self.turned { (1, width) } else { (width, 1) }
+        if self.transposed { (1, width) } else { (width, 1) }
     }
 }
 

@@ -5,10 +5,10 @@ use burn_tensor::Tensor;
 use burn_tensor::activation::relu;
 use burn_tensor::module::linear;
 
-use crate::networks::description::Lstnet;
 use crate::networks::network::{Network, Pass};
+use crate::networks::params::{ParamLayout, layer};
 use crate::networks::recurrent;
-use crate::networks::values::{Named, layer};
+use crate::networks::spec::Lstnet;
 
 impl Lstnet {
     /// The convolution: from windows, rows of steps of series, to rows of steps of channels.
@@ -18,13 +18,13 @@ impl Lstnet {
         // Steps are one after the other, so what a kernel sees is one stretch of numbers.
         let seen_at: Tensor<3> = windows.unfold(1, seen, self.series);
         let weight = pass.tensor::<4>("conv.weight").reshape([self.channels, seen]);
-        let given = linear(
+        let activations = linear(
             seen_at.reshape([rows * steps, seen]),
             weight.swap_dims(0, 1),
             Some(pass.tensor("conv.bias")),
         );
-        let given = relu(given).reshape([rows, steps * self.channels]);
-        pass.dropout(self.dropout, 0, given)
+        let activations = relu(activations).reshape([rows, steps * self.channels]);
+        pass.dropout(self.dropout, 0, activations)
     }
 
     /// The steps of a window that the autoregression takes.
@@ -34,9 +34,9 @@ impl Lstnet {
     }
 
     /// The output, for what the convolution gave and the last steps of the window.
-    fn forecast(&self, pass: &Pass<'_>, given: Tensor<2>, recent: Tensor<2>) -> Tensor<2> {
-        let rows = given.dims()[0];
-        let steps = given.reshape([rows, self.steps(), self.channels]);
+    fn forecast(&self, pass: &Pass<'_>, activations: Tensor<2>, recent: Tensor<2>) -> Tensor<2> {
+        let rows = activations.dims()[0];
+        let steps = activations.reshape([rows, self.steps(), self.channels]);
         let hidden = recurrent::gru(pass, "gru", steps.clone().swap_dims(0, 1));
         let hidden = pass.dropout(self.dropout, 1, hidden);
 
@@ -57,15 +57,15 @@ impl Lstnet {
 }
 
 impl Network for Lstnet {
-    fn tensors(&self) -> (Vec<Named>, Vec<Named>) {
-        let mut learnt = vec![];
-        learnt.extend(layer("conv", &[self.channels, 1, self.kernel, self.series]));
-        learnt.extend(recurrent::tensors("gru", self.channels, self.hidden));
-        learnt.extend(recurrent::tensors("skip", self.channels, self.skip_hidden));
+    fn layout(&self) -> ParamLayout {
+        let mut trainable = vec![];
+        trainable.extend(layer("conv", &[self.channels, 1, self.kernel, self.series]));
+        trainable.extend(recurrent::tensors("gru", self.channels, self.hidden));
+        trainable.extend(recurrent::tensors("skip", self.channels, self.skip_hidden));
         let joined = self.hidden + self.skip * self.skip_hidden;
-        learnt.extend(layer("linear", &[self.series, joined]));
-        learnt.extend(layer("highway", &[1, self.highway]));
-        (learnt, vec![])
+        trainable.extend(layer("linear", &[self.series, joined]));
+        trainable.extend(layer("highway", &[1, self.highway]));
+        ParamLayout::new(trainable, vec![])
     }
 
     /// After the convolution a row has what that gave, and the steps that the autoregression takes.
@@ -77,14 +77,14 @@ impl Network for Lstnet {
         Tensor::cat(vec![self.convolved(pass, input), recent], 1)
     }
 
-    fn forward_from(&self, pass: &Pass<'_>, layer: usize, given: Tensor<2>) -> Tensor<2> {
+    fn forward_from(&self, pass: &Pass<'_>, layer: usize, activations: Tensor<2>) -> Tensor<2> {
         if layer == 0 {
-            let recent = self.recent(given.clone());
-            return self.forecast(pass, self.convolved(pass, given), recent);
+            let recent = self.recent(activations.clone());
+            return self.forecast(pass, self.convolved(pass, activations), recent);
         }
-        let [rows, width] = given.dims();
+        let [rows, width] = activations.dims();
         let middle = self.steps() * self.channels;
-        let recent = given.clone().slice([0..rows, middle..width]);
-        self.forecast(pass, given.slice([0..rows, 0..middle]), recent)
+        let recent = activations.clone().slice([0..rows, middle..width]);
+        self.forecast(pass, activations.slice([0..rows, 0..middle]), recent)
     }
 }

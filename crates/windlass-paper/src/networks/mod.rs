@@ -1,7 +1,7 @@
 //! Networks for series, images and sequences, trained with augmentation inside the loop.
 //!
 //! The networks of the paper's second half: [`Lstnet`] for time series, [`ResNet18`] for images and [`DeepDta`]
-//! for pairs of a molecule and a protein. A `Deep` is one of them on a `Device`; it is trained by
+//! for pairs of a molecule and a protein. A `DeepArchitecture` is one of them on a `Device`; it is trained by
 //! [`windlass_train`]'s own loop, so that every method, optimizer, checkpoint and measure of dense networks
 //! serves here too.
 //!
@@ -10,7 +10,7 @@
 //! use std::sync::Arc;
 //! use ndarray::Array2;
 //! use windlass::{Ada, Dataset, Seed};
-//! use windlass_paper::networks::{Deep, Description, Device, Lstnet};
+//! use windlass_paper::networks::{DeepArchitecture, NetworkSpec, Device, Lstnet};
 //! use windlass_train::{Augment, Learner, RunSpec, TrainConfig};
 //!
 //! // Windows of 12 steps of 2 series, one after the other.
@@ -20,7 +20,7 @@
 //! let spec = RunSpec {
 //!     train: Arc::new(Dataset::new(x.clone(), y, None)?),
 //!     valid: None,
-//!     shape: Deep::new(Description::Lstnet(net), Device::Cpu)?,
+//!     shape: DeepArchitecture::new(NetworkSpec::Lstnet(net), Device::Cpu)?,
 //!     training: TrainConfig { epochs: 3, learning_rate: 1e-3, ..TrainConfig::default() },
 //!     augment: Some(Augment::new(Ada::default().clusters(4)).after(1)),
 //!     seed: Seed(0),
@@ -45,34 +45,34 @@
 //! | `deep` | networks on the CPU, by [burn](https://burn.dev); without it there are only descriptions |
 //! | `wgpu`, `cuda` | on a GPU as well; not tested |
 
-mod description;
 pub mod sequences;
+mod spec;
 
-#[cfg(feature = "deep")]
-mod deep;
 #[cfg(feature = "deep")]
 mod deepdta;
 #[cfg(feature = "deep")]
 mod device;
 #[cfg(feature = "deep")]
-mod given;
-#[cfg(feature = "deep")]
 mod gru;
+#[cfg(feature = "deep")]
+mod learner;
 #[cfg(feature = "deep")]
 mod lstnet;
 #[cfg(feature = "deep")]
-mod mixed;
+mod mixing;
 #[cfg(feature = "deep")]
 mod network;
+#[cfg(feature = "deep")]
+mod params;
+#[cfg(feature = "deep")]
+mod pretrained;
 #[cfg(feature = "deep")]
 mod recurrent;
 #[cfg(feature = "deep")]
 mod resnet;
-#[cfg(feature = "deep")]
-mod values;
 
 #[cfg(feature = "deep")]
-pub use deep::{Deep, DeepNetwork};
-pub use description::{DeepDta, Description, Lstnet, ResNet18, Tower};
-#[cfg(feature = "deep")]
 pub use device::Device;
+#[cfg(feature = "deep")]
+pub use learner::{DeepArchitecture, DeepNetwork};
+pub use spec::{DeepDta, Lstnet, NetworkSpec, ResNet18, Tower};

@@ -17,20 +17,20 @@ use burn_tensor::{Tensor, TensorData};
 
 use crate::networks::gru::{self, Sizes, Tape, Weights};
 use crate::networks::network::Pass;
-use crate::networks::values::{First, Named};
+use crate::networks::params::{Init, TensorSpec};
 
 /// What the tensors of a layer are called, behind its name: by the input, by the state, and their biases.
 const TENSORS: [&str; 4] = ["weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0"];
 
-/// The tensors of a layer, with PyTorch's names and first values: gates in the order reset, update, new.
-pub(crate) fn tensors(name: &str, inputs: usize, hidden: usize) -> [Named; 4] {
+/// The tensors of a layer, with PyTorch's names and initialization: gates in the order reset, update, new.
+pub(crate) fn tensors(name: &str, inputs: usize, hidden: usize) -> [TensorSpec; 4] {
     let shapes =
         [vec![3 * hidden, inputs], vec![3 * hidden, hidden], vec![3 * hidden], vec![3 * hidden]];
-    let first = First::Uniform(1.0 / (hidden as f64).sqrt());
+    let init = Init::Uniform(1.0 / (hidden as f64).sqrt());
     let mut shapes = shapes.iter();
     TENSORS.map(|what| {
         let shape = shapes.next().expect("a shape for each");
-        Named::new(format!("{name}.{what}"), shape, first)
+        TensorSpec::new(format!("{name}.{what}"), shape, init)
     })
 }
 
@@ -184,16 +184,16 @@ mod tests {
 
     use super::*;
     use crate::networks::network::numbers;
-    use crate::networks::values::Layout;
+    use crate::networks::params::ParamLayout;
 
     /// What runs on other devices is what runs on the CPU, and so are its gradients.
     #[test]
     fn the_graph_is_the_fused_layer() {
         let (steps, rows, inputs, hidden) = (4, 5, 3, 2);
         let mut named = tensors("gru", inputs, hidden).to_vec();
-        named.push(Named::new("x", &[steps, rows, inputs], First::Uniform(1.0)));
-        let layout = Layout::new(named, vec![]);
-        let values = layout.first(Seed(4));
+        named.push(TensorSpec::new("x", &[steps, rows, inputs], Init::Uniform(1.0)));
+        let layout = ParamLayout::new(named, vec![]);
+        let values = layout.initial_values(Seed(4));
         let run = |fused: bool| {
             let pass =
                 Pass::new(&layout, &values, crate::networks::Device::Cpu, Some((Seed(0), 0)));
@@ -206,7 +206,7 @@ mod tests {
             let out = if fused { layer.fused(x) } else { layer.step_by_step(x) };
             let mut all = numbers(out.clone().detach());
             let mut gradients = (out.clone() * out).sum().backward();
-            for tensor in pass.learnt() {
+            for tensor in pass.trainable() {
                 all.extend(numbers(tensor.grad_remove(&mut gradients).expect("a gradient")));
             }
             all

@@ -1,19 +1,21 @@
 //! ResNet-18 for images of three channels and one output, with torchvision's layers and names.
 
+use std::ops::Range;
+
 use burn_tensor::Tensor;
 use burn_tensor::activation::relu;
 use burn_tensor::module::{conv2d, max_pool2d};
 use burn_tensor::ops::{ConvOptions, MaxPoolOptions};
 
-use crate::networks::description::ResNet18;
 use crate::networks::network::{Network, Pass};
-use crate::networks::values::{First, Named, layer};
+use crate::networks::params::{Init, ParamLayout, TensorSpec, layer};
+use crate::networks::spec::ResNet18;
 
 /// Rows and columns of a window of the first convolution, and of all others.
 const FIRST: usize = 7;
 const KERNEL: usize = 3;
 
-/// A block of two convolutions, and a way past them.
+/// A residual block of two convolutions.
 struct Block {
     name: String,
     inputs: usize,
@@ -52,13 +54,12 @@ impl ResNet18 {
     }
 
     /// From one hidden layer to another.
-    fn between(&self, pass: &Pass<'_>, layers: (usize, usize), given: Tensor<2>) -> Tensor<4> {
-        let (from, to) = layers;
-        let (rows, side) = (given.dims()[0], self.side_after(from));
-        let mut x = given.reshape([rows, self.channels_after(from), side, side]);
-        for layer in from + 1..=to {
+    fn between(&self, pass: &Pass<'_>, layers: Range<usize>, activations: Tensor<2>) -> Tensor<4> {
+        let (rows, side) = (activations.dims()[0], self.side_after(layers.start));
+        let mut x = activations.reshape([rows, self.channels_after(layers.start), side, side]);
+        for layer in layers.start + 1..=layers.end {
             x = if layer == 1 {
-                let x = convolved(pass, "conv1", x, (2, FIRST / 2));
+                let x = convolved(pass, "conv1", x, 2, FIRST / 2);
                 let x = relu(pass.normalized("bn1", x));
                 let options = MaxPoolOptions::new([KERNEL; 2]).with_stride([2; 2]);
                 max_pool2d(x, options.with_padding([KERNEL / 2; 2]))
@@ -74,7 +75,8 @@ fn convolved(
     pass: &Pass<'_>,
     name: &str,
     x: Tensor<4>,
-    (stride, padding): (usize, usize),
+    stride: usize,
+    padding: usize,
 ) -> Tensor<4> {
     let options = ConvOptions::new([stride; 2], [padding; 2], [1; 2], 1);
     conv2d(x, pass.tensor(&format!("{name}.weight")), None, options)
@@ -87,64 +89,64 @@ impl Block {
 
     fn forward(&self, pass: &Pass<'_>, x: Tensor<4>) -> Tensor<4> {
         let name = |what: &str| format!("{}.{what}", self.name);
-        let y = convolved(pass, &name("conv1"), x.clone(), (self.stride, 1));
+        let y = convolved(pass, &name("conv1"), x.clone(), self.stride, 1);
         let y = relu(pass.normalized(&name("bn1"), y));
-        let y = pass.normalized(&name("bn2"), convolved(pass, &name("conv2"), y, (1, 1)));
-        let past = if self.is_reduced() {
-            let past = convolved(pass, &name("downsample.0"), x, (self.stride, 0));
-            pass.normalized(&name("downsample.1"), past)
+        let y = pass.normalized(&name("bn2"), convolved(pass, &name("conv2"), y, 1, 1));
+        let shortcut = if self.is_reduced() {
+            let shortcut = convolved(pass, &name("downsample.0"), x, self.stride, 0);
+            pass.normalized(&name("downsample.1"), shortcut)
         } else {
             x
         };
-        relu(y + past)
+        relu(y + shortcut)
     }
 }
 
 impl Network for ResNet18 {
-    fn tensors(&self) -> (Vec<Named>, Vec<Named>) {
-        let (mut learnt, mut remembered) = (vec![], vec![]);
+    fn layout(&self) -> ParamLayout {
+        let (mut trainable, mut buffers) = (vec![], vec![]);
         let convolution = |name: String, outputs: usize, inputs: usize, kernel: usize| {
-            // He et al., 2015: by what goes out.
-            let first = First::Normal((2.0 / (outputs * kernel * kernel) as f64).sqrt());
-            Named::new(format!("{name}.weight"), &[outputs, inputs, kernel, kernel], first)
+            // He et al., 2015, fan-out.
+            let init = Init::Normal((2.0 / (outputs * kernel * kernel) as f64).sqrt());
+            TensorSpec::new(format!("{name}.weight"), &[outputs, inputs, kernel, kernel], init)
         };
-        let mut normal = |learnt: &mut Vec<Named>, name: String, channels: usize| {
+        let mut normal = |trainable: &mut Vec<TensorSpec>, name: String, channels: usize| {
             for (what, value) in [("weight", 1.0), ("bias", 0.0)] {
                 let name = format!("{name}.{what}");
-                learnt.push(Named::new(name, &[channels], First::Constant(value)));
+                trainable.push(TensorSpec::new(name, &[channels], Init::Constant(value)));
             }
             for (what, value) in [("running_mean", 0.0), ("running_var", 1.0)] {
                 let name = format!("{name}.{what}");
-                remembered.push(Named::new(name, &[channels], First::Constant(value)));
+                buffers.push(TensorSpec::new(name, &[channels], Init::Constant(value)));
             }
         };
-        learnt.push(convolution("conv1".into(), self.widths[0], Self::CHANNELS, FIRST));
-        normal(&mut learnt, "bn1".into(), self.widths[0]);
+        trainable.push(convolution("conv1".into(), self.widths[0], Self::CHANNELS, FIRST));
+        normal(&mut trainable, "bn1".into(), self.widths[0]);
         for stage in 1..=self.widths.len() {
             for block in self.blocks(stage) {
                 let Block { inputs, outputs, .. } = block;
                 let name = |what: &str| format!("{}.{what}", block.name);
-                learnt.push(convolution(name("conv1"), outputs, inputs, KERNEL));
-                normal(&mut learnt, name("bn1"), outputs);
-                learnt.push(convolution(name("conv2"), outputs, outputs, KERNEL));
-                normal(&mut learnt, name("bn2"), outputs);
+                trainable.push(convolution(name("conv1"), outputs, inputs, KERNEL));
+                normal(&mut trainable, name("bn1"), outputs);
+                trainable.push(convolution(name("conv2"), outputs, outputs, KERNEL));
+                normal(&mut trainable, name("bn2"), outputs);
                 if block.is_reduced() {
-                    learnt.push(convolution(name("downsample.0"), outputs, inputs, 1));
-                    normal(&mut learnt, name("downsample.1"), outputs);
+                    trainable.push(convolution(name("downsample.0"), outputs, inputs, 1));
+                    normal(&mut trainable, name("downsample.1"), outputs);
                 }
             }
         }
-        learnt.extend(layer("fc", &[1, self.widths[3]]));
-        (learnt, remembered)
+        trainable.extend(layer("fc", &[1, self.widths[3]]));
+        ParamLayout::new(trainable, buffers)
     }
 
     fn forward_to(&self, pass: &Pass<'_>, layer: usize, input: Tensor<2>) -> Tensor<2> {
-        let given = self.between(pass, (0, layer), input);
-        given.flatten(1, 3)
+        let activations = self.between(pass, 0..layer, input);
+        activations.flatten(1, 3)
     }
 
-    fn forward_from(&self, pass: &Pass<'_>, layer: usize, given: Tensor<2>) -> Tensor<2> {
-        let last = self.between(pass, (layer, self.widths.len() + 1), given);
+    fn forward_from(&self, pass: &Pass<'_>, layer: usize, activations: Tensor<2>) -> Tensor<2> {
+        let last = self.between(pass, layer..self.widths.len() + 1, activations);
         let pooled = last.mean_dims(&[2, 3]).flatten(1, 3);
         pass.linear("fc", pooled)
     }

@@ -1,44 +1,45 @@
-//! The rows of an experiment that are arrays and no table.
+//! The rows of an experiment that are arrays: time series, images, sequences.
 
 use ndarray::Array2;
 
-use super::source::Source;
-use crate::data::{self, Interactions, Part as ImagePart, RcfMnist, RcfPart, Series};
+use super::dataset::DatasetSpec;
+use crate::data::{self, Interactions, MnistSplit, RcfMnist, RcfSplit, Series};
 use crate::deep::Arrays;
-use crate::networks::{Description, sequences};
+use crate::networks::{NetworkSpec, sequences};
 use crate::{Error, Result};
 
-impl Source {
-    /// Its rows as a network takes them, at most so many of every part.
-    pub(crate) fn arrays(&self, network: &Description, most: Option<usize>) -> Result<Arrays> {
+impl DatasetSpec {
+    /// Its rows as inputs of a network, at most `most` per split.
+    pub(crate) fn arrays(&self, network: &NetworkSpec, most: Option<usize>) -> Result<Arrays> {
         let most = most.unwrap_or(usize::MAX);
         match self {
             Self::Windows { set, window, horizon } => {
-                let series = Series::of(&data::named(set)?.load()?);
-                windows(series, (*window, *horizon), most)
+                let series = Series::from_table(&data::named(set)?.load()?);
+                windows(series, *window, *horizon, most)
             }
             &Self::WindowsOfElectricity { series: expected, window, horizon } => {
-                let path = data::electricity(&data::folders())?;
+                let path = data::electricity(&data::search_dirs())?;
                 let series = Series::read(&path)?;
                 if series.names.len() != expected {
                     let why = format!("it has {} series, expected {expected}", series.names.len());
                     let name = path.display().to_string();
                     return Err(Error::BadExperiment { name, why });
                 }
-                windows(series, (window, horizon), most)
+                windows(series, window, horizon, most)
             }
             &Self::RcfMnist { images, seed } => {
-                let source = data::fashion_mnist(ImagePart::Train)?;
-                let RcfMnist { train, valid, test, .. } = RcfMnist::make(&source, images, seed)?;
-                Ok(turned([&train, &valid, &test], most))
+                let source = data::fashion_mnist(MnistSplit::Train)?;
+                let RcfMnist { train, valid, test, .. } =
+                    RcfMnist::generate(&source, images, seed)?;
+                Ok(rotated_images([&train, &valid, &test], most))
             }
             &Self::Dti { most_per_year, seed } => {
-                let all = Interactions::load_from(&data::folders())?;
-                self.pairs(&all, all.parts(most_per_year, seed), network, most)
+                let all = Interactions::load_from(&data::search_dirs())?;
+                self.pairs(&all, all.split_rows(most_per_year, seed), network, most)
             }
             &Self::GeneratedDti { rows, seed } => {
-                let all = Interactions::make(rows, seed);
-                self.pairs(&all, all.parts(None, seed), network, most)
+                let all = Interactions::generate(rows, seed);
+                self.pairs(&all, all.split_rows(None, seed), network, most)
             }
             _ => Err(self.bad("it has a table, no arrays")),
         }
@@ -48,22 +49,22 @@ impl Source {
         Error::BadExperiment { name: self.path().display().to_string(), why: why.to_owned() }
     }
 
-    /// Letters as numbers, as many as the network takes of each.
+    /// Integer-encoded sequences, cut to the length that the network takes.
     fn pairs(
         &self,
         all: &Interactions,
         parts: [Vec<usize>; 3],
-        network: &Description,
+        network: &NetworkSpec,
         most: usize,
     ) -> Result<Arrays> {
-        let Description::Deepdta(towers) = network else {
+        let NetworkSpec::Deepdta(towers) = network else {
             return Err(self.bad("drugs and proteins need the network `deepdta`"));
         };
         let [drug, protein] = [towers.drug.length, towers.protein.length];
         if drug > sequences::DRUG_LENGTH || protein > sequences::PROTEIN_LENGTH {
             return Err(self.bad("its sequences have fewer letters than the network takes"));
         }
-        // What is left of a part is spread over its years.
+        // A sample of a split is spread over its years.
         let parts = parts.map(|rows| {
             let step = rows.len().div_ceil(most.max(1)).max(1);
             rows.into_iter().step_by(step).collect::<Vec<usize>>()
@@ -81,14 +82,14 @@ impl Source {
             Array2::from_shape_fn((rows.len(), 1), |(place, _)| all.scores[rows[place]])
         });
         let domains = parts.iter().flatten().map(|&row| all.years[row].to_string()).collect();
-        Ok(Arrays { x, y, targets: self.roles()?.0, domains: Some(domains) })
+        Ok(Arrays { x, y, targets: self.roles()?.targets, domains: Some(domains) })
     }
 }
 
-/// Windows of series, every one divided by its largest absolute value.
-fn windows(series: Series, (window, horizon): (usize, usize), most: usize) -> Result<Arrays> {
+/// Windows of series, each divided by its largest absolute value.
+fn windows(series: Series, window: usize, horizon: usize, most: usize) -> Result<Arrays> {
     let series = series.scaled();
-    let parts = series.parts(window, horizon)?.map(|targets| {
+    let parts = series.split_rows(window, horizon)?.map(|targets| {
         let few = targets.start..targets.end.min(targets.start.saturating_add(most));
         series.windows(few, window, horizon)
     });
@@ -96,9 +97,9 @@ fn windows(series: Series, (window, horizon): (usize, usize), most: usize) -> Re
     Ok(Arrays { x: [x1, x2, x3], y: [y1, y2, y3], targets: series.names, domains: None })
 }
 
-/// Images with pixels from −1 to 1, and by which angle each is turned; domains are the ways of coloring.
-fn turned(parts: [&RcfPart; 3], most: usize) -> Arrays {
-    let few = |part: &RcfPart| part.targets.len().min(most);
+/// Images with pixels from −1 to 1 and their angles; domains are the kinds of coloring.
+fn rotated_images(parts: [&RcfSplit; 3], most: usize) -> Arrays {
+    let few = |part: &RcfSplit| part.targets.len().min(most);
     let x = parts.map(|part| {
         let (_, channels, height, width) = part.pixels.dim();
         let pixels = part.pixels.iter().take(few(part) * channels * height * width);
@@ -107,7 +108,7 @@ fn turned(parts: [&RcfPart; 3], most: usize) -> Arrays {
             .expect("as many as pixels")
     });
     let y = parts.map(|part| Array2::from_shape_fn((few(part), 1), |(row, _)| part.targets[row]));
-    let coloring = |part: &RcfPart, row: usize| match (part.red[row], part.targets[row]) {
+    let coloring = |part: &RcfSplit, row: usize| match (part.red[row], part.targets[row]) {
         (red, angle) if red == angle => "red is the angle",
         (red, angle) if red == 1.0 - angle => "red is its opposite",
         _ => "red is by chance",
@@ -125,7 +126,7 @@ mod tests {
 
     #[test]
     fn images_are_rows_of_pixels_with_an_angle_and_a_domain() {
-        let part = |targets: [f64; 3], red: [f64; 3]| RcfPart {
+        let part = |targets: [f64; 3], red: [f64; 3]| RcfSplit {
             pixels: Array4::from_shape_fn((3, 3, 1, 2), |(i, c, _, x)| {
                 if x == 0 { 255 } else { u8::try_from(i * 10 + c).unwrap() }
             }),
@@ -135,7 +136,7 @@ mod tests {
         };
         let train = part([0.25, 0.25, 0.5], [0.25, 0.75, 0.125]);
         let other = part([0.75; 3], [0.75; 3]);
-        let arrays = turned([&train, &other, &other], 2);
+        let arrays = rotated_images([&train, &other, &other], 2);
         assert_eq!(arrays.counts(), [2, 2, 2]);
         let dark = |value: f32| (value / 255.0 - 0.5) / 0.5;
         // Red, green, blue, each with its bright and its dark pixel.
@@ -145,7 +146,7 @@ mod tests {
         let domains = arrays.domains.unwrap();
         assert_eq!(domains[..2], ["red is the angle", "red is its opposite"]);
         assert_eq!(domains.len(), 6);
-        let all = turned([&train, &other, &other], usize::MAX);
+        let all = rotated_images([&train, &other, &other], usize::MAX);
         assert_eq!(all.domains.unwrap()[2], "red is by chance");
     }
 
@@ -153,7 +154,7 @@ mod tests {
     fn windows_are_of_scaled_series() {
         let values = Array2::from_shape_fn((20, 1), |(row, _)| row as f64 * 2.0);
         let series = Series { names: vec!["a".into()], values };
-        let arrays = windows(series, (3, 2), 4).unwrap();
+        let arrays = windows(series, 3, 2, 4).unwrap();
         assert_eq!(arrays.counts(), [4, 4, 4]);
         // Rows 0, 1, 2 and what comes two later; the largest value is 38.
         assert_eq!(arrays.x[0].row(0), array![0.0, 2.0 / 38.0, 4.0 / 38.0]);

@@ -1,19 +1,21 @@
-//! The experiments of the paper, one small file each, run by the same code as any comparison.
+//! The experiments of the paper, one TOML file each, run by [`windlass_compare`].
 //!
-//! A file says which rows, which splits, which networks and methods with which settings, what the paper
-//! printed, and which pictures to draw; [`Reproduction`] runs its parts and writes a page.
+//! A file specifies data sets, splits, networks, methods with their settings, the published numbers and the
+//! pictures to draw; [`Reproduction`] runs its parts and writes a Markdown page.
 
 mod arrays;
-mod file;
-mod page;
-mod parts;
+mod dataset;
+mod lower;
+mod markdown;
 mod pictures;
 mod run;
-mod source;
+mod spec;
+mod stored;
 
-pub use file::{Experiment, Metric, Part};
-pub use parts::PartProtocol;
-pub use run::{Finished, Kept, Reproduction, Scope};
+pub use lower::PartConfig;
+pub use run::{Reproduction, Scope};
+pub use spec::{Experiment, ExperimentPart, Metric};
+pub use stored::{FinishedPart, StoredPart};
 
 use std::path::{Path, PathBuf};
 
@@ -53,23 +55,23 @@ pub fn names() -> Vec<&'static str> {
     FILES.iter().map(|(name, _)| *name).collect()
 }
 
-/// Refuses a folder in which the list of experiments would take the place of a page of someone else.
+/// Refuses to overwrite a README.md that we did not write.
 pub fn check_index(output: &Path) -> Result<()> {
-    page::check(&output.join("README.md"))
+    markdown::check_overwrite(&output.join("README.md"))
 }
 
-/// Whether a folder has a list of experiments that we wrote.
+/// Whether the directory has an index that we wrote.
 #[must_use]
 pub fn has_index(output: &Path) -> bool {
     output.join("README.md").exists() && check_index(output).is_ok()
 }
 
-/// Writes the list of all experiments, with links to their pages.
+/// Writes the index of all experiments, with links to their pages.
 pub fn write_index(output: &Path) -> Result<PathBuf> {
     let experiments: Vec<Experiment> = names().into_iter().map(named).collect::<Result<_>>()?;
     check_index(output)?;
     let place = output.join("README.md");
-    write_atomic(&place, page::index(&experiments, output).as_bytes())?;
+    write_atomic(&place, markdown::index(&experiments, output).as_bytes())?;
     Ok(place)
 }
 

@@ -14,20 +14,19 @@ use windlass_plot::{
 };
 use windlass_table::{ClusterCount, MethodConfig, to_f64};
 
-use super::file::{Axis, Drawing, Metric, Picture};
-use super::page::{Spread, pairs};
-use super::run::Finished;
-use super::source::Source;
+use super::dataset::DatasetSpec;
+use super::spec::{Axis, Drawing, Metric, Picture};
+use super::stored::{FinishedPart, MeanStd, with_equal_budget};
 use crate::{Result, data};
 
 /// A picture in both forms.
-pub(super) struct Drawn {
+pub(super) struct Rendered {
     pub(super) svg: String,
     pub(super) png: Vec<u8>,
 }
 
 /// Draws a picture.
-pub(super) fn draw(picture: &Picture, finished: &[Finished]) -> Result<Drawn> {
+pub(super) fn draw(picture: &Picture, finished: &[FinishedPart]) -> Result<Rendered> {
     let title = picture.title.clone();
     let bad = |why: String| Error::Picture { name: picture.name.clone(), why };
     let part = |name: &str| {
@@ -44,19 +43,19 @@ pub(super) fn draw(picture: &Picture, finished: &[Finished]) -> Result<Drawn> {
         Drawing::Along { part: name, by } => along(title, part(name)?, *by).to_svg(layout),
         Drawing::Fits { part: name, only } => fits(title, part(name)?, only)?.to_svg(layout),
         &Drawing::Images { images, seed } => {
-            let source = data::fashion_mnist(data::Part::Train)?;
-            data::RcfMnist::make(&source, images, seed)?.image_grid().to_svg()
+            let source = data::fashion_mnist(data::MnistSplit::Train)?;
+            data::RcfMnist::generate(&source, images, seed)?.image_grid().to_svg()
         }
         Drawing::Methods { part: name, metric } => {
             methods(title, name, finished, *metric).to_svg(layout)
         }
     };
     let png = render_png(&svg).map_err(|error| bad(error.to_string()))?;
-    Ok(Drawn { svg, png })
+    Ok(Rendered { svg, png })
 }
 
 /// Two columns of numbers.
-fn points(source: &Source) -> Result<Vec<(f64, f64)>> {
+fn points(source: &DatasetSpec) -> Result<Vec<(f64, f64)>> {
     let rows = source.load()?;
     let of = |name: &str| to_f64(rows.column_by_name(name).expect("rows on a line"));
     let (x, y) = (of("x"), of("y"));
@@ -82,7 +81,7 @@ fn cosine(title: String, points: Vec<PointSeries>, curves: Vec<LineSeries>) -> C
     }
 }
 
-fn augmented(title: String, data: &Source, groups: usize, gammas: &[f64]) -> Result<CurveFit> {
+fn augmented(title: String, data: &DatasetSpec, groups: usize, gammas: &[f64]) -> Result<CurveFit> {
     let given = points(data)?;
     let column = |of: &dyn Fn(&(f64, f64)) -> f64| {
         Array2::from_shape_vec((given.len(), 1), given.iter().map(of).collect()).expect("a column")
@@ -116,23 +115,23 @@ fn wanted(name: &str, only: &[String]) -> bool {
     only.is_empty() || only.iter().any(matches)
 }
 
-fn curves(title: String, part: &Finished, only: &[String]) -> LinePlot {
+fn curves(title: String, part: &FinishedPart, only: &[String]) -> LinePlot {
     let metric = part.part.metrics[0];
-    let protocol = &part.kept.protocol.comparison;
+    let config = &part.stored.config.comparison;
     let mut series = vec![];
     for candidate in part.candidates() {
-        let name = protocol.name(candidate);
+        let name = config.name(candidate);
         if !wanted(&name, only) {
             continue;
         }
         let (mut points, mut spread) = (vec![], vec![]);
-        for &size in &protocol.sizes {
+        for &size in &config.sizes {
             let Some((found, rows)) = part.ours(size, candidate, metric).zip(size) else {
                 continue;
             };
-            let values = part.kept.values(size, candidate, metric);
+            let values = part.stored.values(size, candidate, metric);
             // The error of the mean: bands of single runs would hide each other.
-            let half = found.deviation.unwrap_or(0.0) / (values.len() as f64).sqrt();
+            let half = found.std.unwrap_or(0.0) / (values.len() as f64).sqrt();
             points.push((rows as f64, found.mean));
             spread.push((found.mean - half, found.mean + half));
         }
@@ -151,8 +150,8 @@ fn curves(title: String, part: &Finished, only: &[String]) -> LinePlot {
 }
 
 /// The range of γ and the number of groups of a candidate that has both.
-fn grid_place(declared: &CandidateSpec) -> Option<(f64, usize)> {
-    let ada = match (&declared.kind, &declared.enlarge) {
+fn grid_place(spec: &CandidateSpec) -> Option<(f64, usize)> {
+    let ada = match (&spec.kind, &spec.enlarge) {
         (_, Some(enlarge)) => &enlarge.method,
         (Some(Kind::Network(network)), None) => &network.augment.as_ref()?.method,
         _ => return None,
@@ -172,17 +171,16 @@ fn grid_place(declared: &CandidateSpec) -> Option<(f64, usize)> {
 struct Grid {
     alphas: Vec<f64>,
     groups: Vec<usize>,
-    found: Vec<(f64, usize, Spread)>,
+    found: Vec<(f64, usize, MeanStd)>,
 }
 
 impl Grid {
-    fn of(part: &Finished) -> Self {
+    fn of(part: &FinishedPart) -> Self {
         let metric = part.part.metrics[0];
         let mut found = vec![];
         for candidate in part.candidates() {
-            let declared =
-                candidate.declared.map(|place| &part.kept.protocol.comparison.declared[place]);
-            let place = declared.and_then(grid_place);
+            let spec = candidate.spec.map(|place| &part.stored.config.comparison.specs[place]);
+            let place = spec.and_then(grid_place);
             if let Some(((alpha, groups), spread)) = place.zip(part.ours(None, candidate, metric)) {
                 found.push((alpha, groups, spread));
             }
@@ -196,13 +194,13 @@ impl Grid {
         Self { alphas, groups, found }
     }
 
-    fn at(&self, alpha: f64, groups: usize) -> Option<Spread> {
-        let here = |cell: &&(f64, usize, Spread)| cell.0 == alpha && cell.1 == groups;
+    fn at(&self, alpha: f64, groups: usize) -> Option<MeanStd> {
+        let here = |cell: &&(f64, usize, MeanStd)| cell.0 == alpha && cell.1 == groups;
         self.found.iter().find(here).map(|cell| cell.2)
     }
 }
 
-fn heat(title: String, part: &Finished) -> HeatMap {
+fn heat(title: String, part: &FinishedPart) -> HeatMap {
     let grid = Grid::of(part);
     let row = |&groups: &usize| -> Vec<Option<f64>> {
         grid.alphas.iter().map(|&alpha| grid.at(alpha, groups).map(|cell| cell.mean)).collect()
@@ -218,13 +216,13 @@ fn heat(title: String, part: &Finished) -> HeatMap {
     }
 }
 
-fn along(title: String, part: &Finished, by: Axis) -> LinePlot {
+fn along(title: String, part: &FinishedPart, by: Axis) -> LinePlot {
     let grid = Grid::of(part);
-    let line = |name: String, cells: Vec<(f64, Option<Spread>)>| {
-        let cells: Vec<(f64, Spread)> =
+    let line = |name: String, cells: Vec<(f64, Option<MeanStd>)>| {
+        let cells: Vec<(f64, MeanStd)> =
             cells.into_iter().filter_map(|(x, cell)| Some((x, cell?))).collect();
         let spread = cells.iter().map(|(_, cell)| {
-            let off = cell.deviation.unwrap_or(0.0);
+            let off = cell.std.unwrap_or(0.0);
             (cell.mean - off, cell.mean + off)
         });
         let spread = spread.collect();
@@ -256,18 +254,18 @@ fn along(title: String, part: &Finished, by: Axis) -> LinePlot {
     }
 }
 
-fn fits(title: String, part: &Finished, only: &[String]) -> Result<CurveFit> {
+fn fits(title: String, part: &FinishedPart, only: &[String]) -> Result<CurveFit> {
     let test = part.part.test.as_ref().map(points).transpose()?.unwrap_or_default();
     let first = part.part.seeds.first().copied().unwrap_or(0);
     let set = match part.part.data.clone() {
-        Source::Cosine { rows, noise, equidistant, seed, .. } => {
-            Source::Cosine { rows, sets: 1, noise, equidistant, seed: seed + first }
+        DatasetSpec::Cosine { rows, noise, equidistant, seed, .. } => {
+            DatasetSpec::Cosine { rows, sets: 1, noise, equidistant, seed: seed + first }
         }
         other => other,
     };
     let mut lines = vec![];
-    for run in part.kept.runs.iter().filter(|run| run.key.repeat as u64 == first) {
-        let name = part.kept.protocol.comparison.name(run.key.candidate);
+    for run in part.stored.runs.iter().filter(|run| run.key.repeat as u64 == first) {
+        let name = part.stored.config.comparison.name(run.key.candidate);
         if run.predicted.is_empty() || !wanted(&name, only) {
             continue;
         }
@@ -285,10 +283,10 @@ fn fits(title: String, part: &Finished, only: &[String]) -> Result<CurveFit> {
     Ok(cosine(title, vec![rows], lines))
 }
 
-fn methods(title: String, name: &str, finished: &[Finished], metric: Metric) -> ForestPlot {
+fn methods(title: String, name: &str, finished: &[FinishedPart], metric: Metric) -> ForestPlot {
     let mut rows = vec![];
-    let mut row = |heading: Option<String>, name: &str, found: Spread, points: Vec<f64>| {
-        let half = found.deviation.unwrap_or(0.0);
+    let mut row = |heading: Option<String>, name: &str, found: MeanStd, points: Vec<f64>| {
+        let half = found.std.unwrap_or(0.0);
         rows.push(ForestRow {
             name: name.to_owned(),
             mean: found.mean,
@@ -299,15 +297,17 @@ fn methods(title: String, name: &str, finished: &[Finished], metric: Metric) -> 
             heading,
         });
     };
-    for (main, equal) in pairs(finished).into_iter().filter(|(main, _)| main.part.name == name) {
+    for (main, equal) in
+        with_equal_budget(finished).into_iter().filter(|(main, _)| main.part.name == name)
+    {
         for candidate in main.candidates() {
-            let mut heading = Some(main.kept.protocol.comparison.name(candidate));
+            let mut heading = Some(main.stored.config.comparison.name(candidate));
             if let Some(found) = main.published(candidate, metric) {
                 row(heading.take(), "published", found, vec![]);
             }
-            let of = |part: &Finished, candidate: Candidate| {
-                let values = part.kept.values(None, candidate, metric);
-                (!values.is_empty()).then(|| (Spread::of(&values), values))
+            let of = |part: &FinishedPart, candidate: Candidate| {
+                let values = part.stored.values(None, candidate, metric);
+                (!values.is_empty()).then(|| (MeanStd::from_values(&values), values))
             };
             if let Some((found, values)) = of(main, candidate) {
                 row(heading.take(), "ours", found, values);

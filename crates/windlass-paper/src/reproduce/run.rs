@@ -1,25 +1,26 @@
-//! Runs the parts of an experiment, and keeps what comes of them.
+//! Runs the parts of an experiment and stores their results.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use windlass_compare::{
-    Candidate, Comparison, Error as CompareError, Key, Line, Plan, Run, RunDir, Summary, other,
-    read,
+    Comparison, Error as CompareError, Key, PlanDifference, Run, RunDir, RunPlan, plan_difference,
+    read_json,
 };
 use windlass_model::NamedTable;
 use windlass_table::{LoadedTable, write_atomic};
 use windlass_train::Epoch;
 
-use super::file::{Experiment, Metric, Part, Picture};
-use super::parts::PartProtocol;
-use super::source::Source;
-use super::{page, pictures};
-use crate::deep::{self, Arrays, Trainings, Watch};
-use crate::networks::Description;
+use super::dataset::DatasetSpec;
+use super::lower::PartConfig;
+use super::markdown::{self, Page};
+use super::pictures;
+use super::spec::{Experiment, ExperimentPart, Picture};
+use super::stored::{FinishedPart, StoredPart};
+use crate::deep::{self, Arrays, DeepRuns, Watch};
+use crate::networks::NetworkSpec;
 use crate::{Error, Result};
 
 /// How much of an experiment is run.
@@ -27,72 +28,44 @@ use crate::{Error, Result};
 pub struct Scope {
     /// Seeds in place of those of the file.
     pub seeds: Option<Vec<u64>>,
-    /// Little of everything.
+    /// Few epochs, seeds and settings.
     pub quick: bool,
-    /// What deep networks are trained on, if not the CPU: `wgpu`, `cuda`, or `cuda:1` for the second.
+    /// The device for deep networks, if not the CPU: `wgpu`, `cuda`, or `cuda:1` for the second GPU.
     pub device: Option<String>,
-    /// A file with the weights that networks for images start from.
+    /// A file of pretrained weights for image networks.
     pub weights: Option<PathBuf>,
 }
 
-/// An experiment and the folder that its results go to.
+/// An experiment and the directory of its results.
 #[derive(Debug)]
 pub struct Reproduction {
     experiment: Experiment,
     scope: Scope,
-    /// Tells the weights that networks start from, if they are given, from any other.
+    /// The fingerprint of the pretrained weights.
     weights: Option<String>,
     folder: PathBuf,
 }
 
-/// A part that was run.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Finished {
-    /// What was asked for.
-    pub part: Part,
-    /// What came of it.
-    pub kept: Kept,
-}
-
-/// The file of a part: how it was run, what it says, and every run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Kept {
-    /// The command.
-    pub command: String,
-    /// The version that ran it.
-    pub version: String,
-    /// How it went.
-    pub protocol: PartProtocol,
-    /// The fingerprints of the rows.
-    pub tables: Vec<String>,
-    /// The number of rows.
-    pub rows: usize,
-    /// What the runs amount to.
-    pub summary: Summary,
-    /// Every run.
-    pub runs: Vec<Run>,
-}
-
-/// The rows of a part, and how its comparison goes.
-struct Loaded {
-    protocol: PartProtocol,
+/// The rows and the configuration of a part.
+struct PartInputs {
+    config: PartConfig,
     frame: LoadedTable,
     test: Option<LoadedTable>,
-    /// What describes the rows, where that is no table.
+    /// The features, if they are arrays instead of a table.
     arrays: Option<Arrays>,
 }
 
-/// Keeps runs as they end, and passes them on.
-struct Keeping<'a> {
+/// Stores runs as they finish, and forwards progress.
+struct RunRecorder<'a> {
     folder: &'a RunDir,
     watch: &'a dyn Watch,
 }
 
-impl windlass_compare::Watch for Keeping<'_> {
+impl windlass_compare::Watch for RunRecorder<'_> {
     fn done(&self, run: &Run, done: usize, all: usize) -> windlass_compare::Result<()> {
-        self.folder.keep(run)?;
-        // What was kept of it on the way is no longer needed; most runs have no such file.
-        let _ = std::fs::remove_file(deep::checkpoint(self.folder.path(), run.key));
+        self.folder.append(run)?;
+        // The checkpoint is no longer needed; most runs have none.
+        let _ = std::fs::remove_file(deep::checkpoint_path(self.folder.path(), run.key));
         self.watch.done(run, done, all)
     }
 
@@ -101,14 +74,14 @@ impl windlass_compare::Watch for Keeping<'_> {
     }
 }
 
-impl Watch for Keeping<'_> {
+impl Watch for RunRecorder<'_> {
     fn epoch(&self, run: Key, epoch: &Epoch, epochs: usize) {
         self.watch.epoch(run, epoch, epochs);
     }
 }
 
 impl Reproduction {
-    /// An experiment of which results go to a folder of its own in this one. What cannot be run is refused.
+    /// Prepares an experiment, whose results go to a subdirectory of `output`. Refuses what this build cannot run.
     pub fn new(experiment: Experiment, scope: Scope, output: &Path) -> Result<Self> {
         if !experiment.can_run() {
             return Err(Error::NotBuilt { name: experiment.name });
@@ -126,7 +99,7 @@ impl Reproduction {
             }
         }
         let weights = match &scope.weights {
-            Some(path) => Some(start_from(&mut experiment, path)?),
+            Some(path) => Some(use_pretrained(&mut experiment, path)?),
             None => None,
         };
         if output.is_file() {
@@ -142,29 +115,23 @@ impl Reproduction {
         &self.experiment
     }
 
-    /// Refuses what could not be finished, before anything is run: data sets that are not there, and a page of
-    /// someone else in the place of ours. Where only one part is asked for, others are looked at only if they were
-    /// finished before, and so are on the page.
+    /// Checks before anything is run that data sets are present and that the page may be overwritten. With `only`,
+    /// other parts are checked only if they are finished, and so appear on the page.
     pub fn check(&self, only: Option<&str>) -> Result<()> {
-        page::check(&self.page())?;
-        let shown = |part: &&Part| part.is_wanted(only) || self.place(part).exists();
+        markdown::check_overwrite(&self.page_path())?;
+        let shown =
+            |part: &&ExperimentPart| part.is_wanted(only) || self.results_path(part).exists();
         let parts = self.experiment.part.iter().filter(shown);
         let sources = parts.flat_map(|part| [Some(&part.data), part.test.as_ref()]);
-        sources.flatten().try_for_each(Source::check)
+        sources.flatten().try_for_each(DatasetSpec::check)
     }
 
-    /// Where the results of a part are.
-    fn place(&self, part: &Part) -> PathBuf {
+    fn results_path(&self, part: &ExperimentPart) -> PathBuf {
         self.folder.join(format!("{}.json", part.name))
     }
 
-    fn page(&self) -> PathBuf {
+    fn page_path(&self) -> PathBuf {
         self.folder.join("README.md")
-    }
-
-    /// Whether it was made short.
-    pub(super) fn is_quick(&self) -> bool {
-        self.scope.quick
     }
 
     /// The folder of its results.
@@ -173,13 +140,12 @@ impl Reproduction {
         &self.folder
     }
 
-    /// The parts that are not among these.
-    pub(super) fn left_out(&self, finished: &[Finished]) -> impl Iterator<Item = &Part> {
-        let there = |part: &&Part| !finished.iter().any(|one| one.part.name == part.name);
+    fn not_run(&self, finished: &[FinishedPart]) -> impl Iterator<Item = &ExperimentPart> {
+        let there = |part: &&ExperimentPart| !finished.iter().any(|one| one.part.name == part.name);
         self.experiment.part.iter().filter(there)
     }
 
-    /// The command that does the same.
+    /// The command line that reproduces it.
     #[must_use]
     pub fn command(&self) -> String {
         let mut command = format!("windlass-paper reproduce {}", self.experiment.name);
@@ -199,50 +165,53 @@ impl Reproduction {
         command
     }
 
-    /// What was finished of a part before, by another run of the same command.
-    pub fn finished(&self, part: &Part) -> Result<Option<Finished>> {
-        self.attempt(part, None)
+    /// The stored results of a part, if it was finished by the same command before.
+    pub fn finished(&self, part: &ExperimentPart) -> Result<Option<FinishedPart>> {
+        self.load_or_run(part, None)
     }
 
-    /// Runs a part, or what is left of it. One that was finished before is read.
-    pub fn run(&self, part: &Part, watch: &dyn Watch) -> Result<Finished> {
-        Ok(self.attempt(part, Some(watch))?.expect("it was run"))
+    /// Runs a part or resumes it; reads the results if it is finished.
+    pub fn run(&self, part: &ExperimentPart, watch: &dyn Watch) -> Result<FinishedPart> {
+        Ok(self.load_or_run(part, Some(watch))?.expect("it was run"))
     }
 
-    fn attempt(&self, part: &Part, watch: Option<&dyn Watch>) -> Result<Option<Finished>> {
-        let place = self.place(part);
+    fn load_or_run(
+        &self,
+        part: &ExperimentPart,
+        watch: Option<&dyn Watch>,
+    ) -> Result<Option<FinishedPart>> {
+        let place = self.results_path(part);
         if watch.is_none() && !place.exists() {
             return Ok(None);
         }
-        let Loaded { protocol, frame, test, arrays } = self.load(part)?;
+        let PartInputs { config, frame, test, arrays } = self.load(part)?;
         let mut tables = vec![frame.profile.fingerprint.clone()];
         tables.extend(test.iter().map(|test| test.profile.fingerprint.clone()));
         tables.extend(arrays.as_ref().map(Arrays::fingerprint));
         tables.extend(self.weights.clone());
         let version = env!("CARGO_PKG_VERSION").to_owned();
-        let plan = Plan { command: self.command(), version, protocol: protocol.clone(), tables };
+        let plan = RunPlan { command: self.command(), version, config: config.clone(), tables };
 
-        let (path, test_path) = (part.data.path(), part.test.as_ref().map(Source::path));
+        let (path, test_path) = (part.data.path(), part.test.as_ref().map(DatasetSpec::path));
         let table = NamedTable { table: &frame, path: &path };
         let test = test.as_ref().zip(test_path.as_deref());
-        let test = test.map(|(table, path)| NamedTable { table, path });
-        let splits = protocol.splits.splits(&frame, test.map(|test| test.table), part.trainings)?;
-        let comparison = Comparison::with_splits(&protocol.comparison, table, test, splits)?;
-        if let Some(was) = finished(&place, &plan)? {
-            // What runs amount to is a matter of today's statistics.
-            let kept = Kept { summary: comparison.summary(&was.runs), ..was.clone() };
-            if kept != was {
-                write_atomic(&place, kept.to_json().as_bytes())?;
+        let test = test.map(|(frame, path)| NamedTable { table: frame, path });
+        let splits = config.splits.splits(&frame, test.map(|test| test.table), part.trainings)?;
+        let comparison = Comparison::with_splits(&config.comparison, table, test, splits)?;
+        if let Some(was) = read_stored(&place, &plan)? {
+            // The summary is recomputed: the statistics may have changed.
+            let stored = StoredPart { summary: comparison.summary(&was.runs), ..was.clone() };
+            if stored != was {
+                write_atomic(&place, stored.to_json().as_bytes())?;
             }
-            return Ok(Some(Finished { part: part.clone(), kept }));
+            return Ok(Some(FinishedPart { part: part.clone(), stored }));
         }
         let Some(watch) = watch else { return Ok(None) };
-        let (folder, done) = RunDir::start_or_resume(&self.under_way(part), &plan)?;
-        let watch = &Keeping { folder: &folder, watch };
+        let (folder, done) = RunDir::create_or_resume(&self.run_dir_path(part), &plan)?;
+        let watch = &RunRecorder { folder: &folder, watch };
         let mut runs = match arrays {
             Some(arrays) => {
-                Trainings::new(&comparison, &protocol.deep, arrays, folder.path(), watch)?
-                    .run(done)?
+                DeepRuns::new(&comparison, &config.deep, arrays, folder.path(), watch)?.run(done)?
             }
             None => comparison.run(done, watch)?,
         };
@@ -255,49 +224,50 @@ impl Reproduction {
                 run.predicted.clear();
             }
         }
-        let Plan { command, version, tables, .. } = plan;
+        let RunPlan { command, version, tables, .. } = plan;
         let rows = frame.batch.num_rows();
-        let kept = Kept { command, version, protocol, tables, rows, summary, runs };
-        write_atomic(&place, kept.to_json().as_bytes())?;
+        let stored = StoredPart { command, version, config, tables, rows, summary, runs };
+        write_atomic(&place, stored.to_json().as_bytes())?;
         folder.discard();
-        Ok(Some(Finished { part: part.clone(), kept }))
+        Ok(Some(FinishedPart { part: part.clone(), stored }))
     }
 
-    /// The rows of a part, and how its comparison goes.
-    fn load(&self, part: &Part) -> Result<Loaded> {
+    /// Loads the rows of a part and lowers its specification.
+    fn load(&self, part: &ExperimentPart) -> Result<PartInputs> {
         let Some(network) = &part.network else {
-            let protocol = part.protocol()?;
-            let columns = &protocol.comparison.columns;
+            let config = part.config()?;
+            let columns = &config.comparison.columns;
             let frame = part.data.frame(columns, part.prepared)?;
             let test = part.test.as_ref();
-            let test = test.map(|test| test.frame(&apart(columns), part.prepared)).transpose()?;
-            return Ok(Loaded { protocol, frame, test, arrays: None });
+            let test =
+                test.map(|test| test.frame(&test_columns(columns), part.prepared)).transpose()?;
+            return Ok(PartInputs { config, frame, test, arrays: None });
         };
         let arrays = part.data.arrays(network, part.rows_at_most)?;
-        let mut protocol = part.protocol_of(arrays.counts())?;
-        for recipe in &mut protocol.deep {
-            recipe.device.clone_from(&self.scope.device);
+        let mut config = part.config_with_counts(arrays.counts())?;
+        for deep in &mut config.deep {
+            deep.device.clone_from(&self.scope.device);
         }
-        let frame = part.data.framed(&arrays.table(), &protocol.comparison.columns)?;
-        Ok(Loaded { protocol, frame, test: None, arrays: Some(arrays) })
+        let frame = part.data.load_batch(&arrays.table(), &config.comparison.columns)?;
+        Ok(PartInputs { config, frame, test: None, arrays: Some(arrays) })
     }
 
-    fn under_way(&self, part: &Part) -> PathBuf {
+    fn run_dir_path(&self, part: &ExperimentPart) -> PathBuf {
         self.folder.join(format!("{}.part", part.name))
     }
 
-    /// The pictures that these parts are enough for.
-    pub(super) fn pictures(&self, finished: &[Finished]) -> impl Iterator<Item = &Picture> {
+    /// The pictures whose part is finished.
+    fn pictures(&self, finished: &[FinishedPart]) -> impl Iterator<Item = &Picture> {
         let there = |picture: &&Picture| {
             picture.draw.part().is_none_or(|name| finished.iter().any(|one| one.part.name == name))
         };
         self.experiment.picture.iter().filter(there)
     }
 
-    /// Writes the page and the pictures of an experiment, as far as its parts are finished.
-    pub fn write(&self, finished: &[Finished]) -> Result<PathBuf> {
-        let page = self.page();
-        page::check(&page)?;
+    /// Writes the page and the pictures of the finished parts.
+    pub fn write(&self, finished: &[FinishedPart]) -> Result<PathBuf> {
+        let page = self.page_path();
+        markdown::check_overwrite(&page)?;
         std::fs::create_dir_all(&self.folder).map_err(|source| {
             let path = self.folder.clone();
             CompareError::Io { doing: "create", path, source }
@@ -308,17 +278,26 @@ impl Reproduction {
             write_atomic(&place("svg"), drawn.svg.as_bytes())?;
             write_atomic(&place("png"), &drawn.png)?;
         }
-        write_atomic(&page, page::page(self, finished).as_bytes())?;
+        let rendered = markdown::render(&Page {
+            experiment: &self.experiment,
+            command: self.command(),
+            quick: self.scope.quick,
+            folder: &self.folder,
+            finished,
+            not_run: self.not_run(finished).collect(),
+            pictures: self.pictures(finished).collect(),
+        });
+        write_atomic(&page, rendered.as_bytes())?;
         Ok(page)
     }
 }
 
-/// Networks for images start from these weights; gives what tells them from any other.
-fn start_from(experiment: &mut Experiment, path: &Path) -> Result<String> {
+/// Makes image networks start from pretrained weights; returns their fingerprint.
+fn use_pretrained(experiment: &mut Experiment, path: &Path) -> Result<String> {
     let networks = experiment.part.iter_mut().filter_map(|part| part.network.as_mut());
     let mut any = false;
     for network in networks {
-        if let Description::Resnet18(net) = network {
+        if let NetworkSpec::Resnet18(net) = network {
             net.weights = Some(path.to_owned());
             deep::check_weights(network)?;
             any = true;
@@ -333,7 +312,7 @@ fn start_from(experiment: &mut Experiment, path: &Path) -> Result<String> {
     Ok(format!("sha256:{:x}", Sha256::digest(bytes)))
 }
 
-/// Refuses seeds that come twice or are too large to be told apart.
+/// Refuses duplicate seeds and seeds above 16 bits.
 fn check_seeds(seeds: &[u64]) -> Result<()> {
     const MOST: u64 = 65_535;
     let bad = |why: String| Err(Error::BadSeeds { why });
@@ -348,49 +327,16 @@ fn check_seeds(seeds: &[u64]) -> Result<()> {
     if seeds.is_empty() { bad("there are none".into()) } else { Ok(()) }
 }
 
-/// A column of sets is not in the table of test rows.
-fn apart(columns: &windlass_table::Columns) -> windlass_table::Columns {
+/// The column of training sets is not in the test table.
+fn test_columns(columns: &windlass_table::Columns) -> windlass_table::Columns {
     windlass_table::Columns { carry: vec![], exclude: vec![], ..columns.clone() }
 }
 
-/// What was finished before by this very plan.
-fn finished(place: &Path, plan: &Plan<PartProtocol>) -> Result<Option<Kept>> {
-    let Some(was) = read::<Value>(place)? else { return Ok(None) };
-    if let Some((what, was, is)) = other(&was, plan) {
+/// Reads stored results; refuses those of another plan.
+fn read_stored(place: &Path, plan: &RunPlan<PartConfig>) -> Result<Option<StoredPart>> {
+    let Some(was) = read_json::<Value>(place)? else { return Ok(None) };
+    if let Some(PlanDifference { what, was, is }) = plan_difference(&was, plan) {
         return Err(CompareError::OtherResults { folder: place.to_owned(), what, was, is }.into());
     }
-    Ok(read(place)?)
-}
-
-impl Kept {
-    /// The file: a line for every run.
-    fn to_json(&self) -> String {
-        let head = Self { runs: vec![], ..self.clone() };
-        let head = serde_json::to_string_pretty(&head).expect("plain values");
-        let runs: Vec<String> =
-            self.runs.iter().map(|run| serde_json::to_string(run).expect("plain values")).collect();
-        let mut out = head.strip_suffix("[]\n}").expect("runs come last").to_owned();
-        let _ = write!(out, "[\n{}\n]}}\n", runs.join(",\n"));
-        out
-    }
-
-    /// The values of a metric over seeds.
-    #[must_use]
-    pub fn values(&self, size: Option<usize>, candidate: Candidate, metric: Metric) -> Vec<f64> {
-        let own = |run: &&Run| run.key.size == size && run.key.candidate == candidate;
-        self.runs.iter().filter(own).map(|run| metric.of(run)).collect()
-    }
-
-    /// What the runs of a candidate amount to.
-    #[must_use]
-    pub fn line(&self, size: Option<usize>, candidate: Candidate) -> Option<&Line> {
-        let own = |line: &&Line| line.size == size && line.candidate == candidate;
-        self.summary.lines.iter().find(own)
-    }
-
-    /// Seconds of all runs.
-    #[must_use]
-    pub fn seconds(&self) -> f64 {
-        self.runs.iter().map(|run| run.seconds).sum()
-    }
+    Ok(read_json(place)?)
 }

@@ -37,13 +37,13 @@ pub(super) fn run(args: &GetArgs) -> Result<u8> {
     let mut sets: Vec<&DataSet> = vec![];
     for name in &args.names {
         match name.as_str() {
-            "all" => sets.extend(data::all().iter().filter(|set| !set.is_later())),
+            "all" => sets.extend(data::all().iter().filter(|set| !set.is_unavailable())),
             name => sets.push(data::named(name)?),
         }
     }
     let (folder, searched) = match &args.folder {
         Some(folder) => (folder.clone(), vec![]),
-        None => (data::cache().ok_or(Error::NoCache)?, data::folders()),
+        None => (data::download_dir().ok_or(Error::NoCache)?, data::search_dirs()),
     };
     let fetch = Fetch::new(folder, searched, args.from.as_deref())?;
     let mut code = 0;
@@ -57,7 +57,7 @@ pub(super) fn run(args: &GetArgs) -> Result<u8> {
 }
 
 fn get(args: &GetArgs, fetch: &Fetch, set: &DataSet) -> Result<()> {
-    set.refuse_later()?;
+    set.check_available()?;
     for file in set.files {
         let bar = terminal::bytes(args.quiet, file.path);
         let outcome = fetch.file(set, file, &|so_far, all| {

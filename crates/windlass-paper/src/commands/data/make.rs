@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use arrow_array::RecordBatch;
 use clap::{Args, Subcommand};
 use windlass_paper::Result;
-use windlass_paper::data::{self, Error, Interactions, Part, RcfMnist};
+use windlass_paper::data::{self, Error, Interactions, MnistSplit, RcfMnist};
 use windlass_table::{Format, Sink, WriteOptions, check_outputs, write_atomic};
 
 use windlass_cli::terminal;
@@ -167,7 +167,8 @@ fn rcf_mnist(args: &RcfArgs) -> Result<()> {
     if let Some(sheet) = &args.sheet {
         check_outputs(&[sheet], Some(Format::Arrow), &[])?;
     }
-    let made = RcfMnist::make(&data::fashion_mnist(Part::Train)?, args.images, args.seed)?;
+    let made =
+        RcfMnist::generate(&data::fashion_mnist(MnistSplit::Train)?, args.images, args.seed)?;
     terminal::begin_writing();
     made.write(&args.output)?;
     if let (Some(place), Some(format)) = (&args.sheet, format) {
@@ -180,7 +181,7 @@ fn dti(args: &DtiArgs) -> Result<()> {
     // Letters of a pair, at most.
     check_values(&[args.rows, 300])?;
     terminal::begin_writing();
-    Interactions::make(args.rows, args.seed).write(&args.output)
+    Interactions::generate(args.rows, args.seed).write(&args.output)
 }
 
 fn write(path: &Path, format: Option<Format>, table: &RecordBatch) -> Result<()> {

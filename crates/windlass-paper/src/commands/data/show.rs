@@ -57,8 +57,8 @@ struct Info {
 
 impl Info {
     fn of(set: &'static DataSet) -> Self {
-        let paths = set.paths(&data::folders());
-        let state = match (&paths, set.is_later()) {
+        let paths = set.paths(&data::search_dirs());
+        let state = match (&paths, set.is_unavailable()) {
             (_, true) => "later",
             (Ok(_), _) => "present",
             (Err(_), _) => "absent",
@@ -67,7 +67,7 @@ impl Info {
             name: set.name,
             state,
             paths: paths.unwrap_or_default(),
-            rows: (!set.is_later()).then_some(set.rows),
+            rows: (!set.is_unavailable()).then_some(set.rows),
             bytes: set.files.iter().map(|file| file.bytes).sum(),
             source: set.source,
             licence: set.licence,
@@ -124,7 +124,7 @@ pub(super) fn info(args: &InfoArgs) -> Result<u8> {
 }
 
 pub(super) fn path(args: &PathArgs) -> Result<u8> {
-    let paths = data::named(&args.name)?.paths(&data::folders())?;
+    let paths = data::named(&args.name)?.paths(&data::search_dirs())?;
     let lines: Vec<String> = paths.iter().map(|path| format!("{}\n", path.display())).collect();
     terminal::print(&lines.concat())?;
     Ok(0)

@@ -9,12 +9,12 @@ use ureq::http::Uri;
 use ureq::http::header::{CONTENT_RANGE, LOCATION, RANGE};
 
 /// Most addresses that one may lead to.
-const REDIRECTS: usize = 8;
+const MAX_REDIRECTS: usize = 8;
 /// How long a name, a connection, an answer or its next bytes may take.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// What an address gave.
-pub(super) struct Answer {
+pub(super) struct Response {
     /// How many bytes it leaves out, as was asked for; none if the server sends all.
     pub(super) from: u64,
     /// How many bytes come, if that is known.
@@ -28,23 +28,23 @@ pub(super) fn check(address: &str) -> Result<Uri, &'static str> {
     let host = uri.host().filter(|host| !host.is_empty()).ok_or("it names no computer")?;
     match uri.scheme_str() {
         Some("https") => Ok(uri),
-        Some("http") if is_here(host) => Ok(uri),
+        Some("http") if is_loopback_host(host) => Ok(uri),
         Some("http") => Err("what comes over plain http can be changed on its way"),
         _ => Err("it is neither of https nor of http"),
     }
 }
 
 /// Whether a name is that of this computer.
-fn is_here(host: &str) -> bool {
+fn is_loopback_host(host: &str) -> bool {
     let bare = host.trim_start_matches('[').trim_end_matches(']');
     host.eq_ignore_ascii_case("localhost")
         || bare.parse().is_ok_and(|address: IpAddr| address.is_loopback())
 }
 
 /// Asks for all but the first bytes of what is at an address, wherever it leads.
-pub(super) fn get(url: &str, from: u64) -> Result<Answer, String> {
+pub(super) fn get(url: &str, from: u64) -> Result<Response, String> {
     let mut uri = check(url)?;
-    for _ in 0..=REDIRECTS {
+    for _ in 0..=MAX_REDIRECTS {
         let mut request = agent(&uri).get(&uri);
         if from > 0 {
             request = request.header(RANGE, format!("bytes={from}-"));
@@ -59,16 +59,16 @@ pub(super) fn get(url: &str, from: u64) -> Result<Answer, String> {
             // What was kept is not a beginning of what is there now.
             206 | 416 if from > 0 => return get(url, 0),
             301 | 302 | 303 | 307 | 308 => {
-                uri = led(&uri, header(LOCATION).ok_or("it leads on, but not where")?)?;
+                uri = redirect_target(&uri, header(LOCATION).ok_or("it leads on, but not where")?)?;
                 continue;
             }
             _ => return Err(format!("the server answers {status}")),
         };
         let body = response.into_body();
         let length = body.content_length();
-        return Ok(Answer { from, length, body: Box::new(body.into_reader()) });
+        return Ok(Response { from, length, body: Box::new(body.into_reader()) });
     }
-    Err(format!("it leads on more than {REDIRECTS} times"))
+    Err(format!("it leads on more than {MAX_REDIRECTS} times"))
 }
 
 fn agent(uri: &Uri) -> Agent {
@@ -77,17 +77,17 @@ fn agent(uri: &Uri) -> Agent {
         .http_status_as_error(false)
         // Where an answer leads is looked at first.
         .max_redirects(0)
-        .timeout_resolve(Some(PATIENCE))
-        .timeout_connect(Some(PATIENCE))
-        .timeout_recv_response(Some(PATIENCE))
-        .timeout_per_read(Some(PATIENCE));
-    let here = uri.host().is_some_and(is_here);
+        .timeout_resolve(Some(TIMEOUT))
+        .timeout_connect(Some(TIMEOUT))
+        .timeout_recv_response(Some(TIMEOUT))
+        .timeout_per_read(Some(TIMEOUT));
+    let here = uri.host().is_some_and(is_loopback_host);
     let config = if here { config.proxy(None) } else { config };
     config.build().new_agent()
 }
 
 /// The address that another leads to.
-fn led(from: &Uri, to: &str) -> Result<Uri, String> {
+fn redirect_target(from: &Uri, to: &str) -> Result<Uri, String> {
     let scheme = from.scheme_str().unwrap_or("https");
     let computer = from.authority().map_or("", |authority| authority.as_str());
     let folder = from.path().rsplit_once('/').map_or("", |(folder, _)| folder);
@@ -109,7 +109,7 @@ fn led(from: &Uri, to: &str) -> Result<Uri, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{check, led};
+    use super::{check, redirect_target};
 
     #[test]
     fn plain_http_is_for_this_computer() {
@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn answers_lead_where_their_words_say() {
         let from = check("https://example.org/a/b?c").unwrap();
-        let leads = |to| led(&from, to).map(|uri| uri.to_string());
+        let leads = |to| redirect_target(&from, to).map(|uri| uri.to_string());
         assert_eq!(leads("https://example.net/x").unwrap(), "https://example.net/x");
         assert_eq!(leads("//example.net/x").unwrap(), "https://example.net/x");
         assert_eq!(leads("/x").unwrap(), "https://example.org/x");

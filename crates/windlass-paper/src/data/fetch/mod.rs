@@ -4,16 +4,16 @@
 //! the last one stopped. A file appears under its name when its checksum is right.
 
 mod http;
-mod part;
+mod partial;
 mod unpack;
 
 use std::path::{Path, PathBuf};
 
-use super::{DataSet, Error, File, Result, Within, sha256_of};
-use part::Part;
+use super::{DataSet, Error, File, Packaging, Result, sha256_of};
+use partial::PartialDownload;
 
 /// No archive of the registry is larger; an endless answer must end.
-const LARGEST_ARCHIVE: u64 = 64 << 20;
+const MAX_ARCHIVE_BYTES: u64 = 64 << 20;
 
 /// Fetches files to a folder.
 ///
@@ -47,12 +47,12 @@ pub enum Outcome {
 /// Why a try came to nothing.
 enum Failure {
     /// The address does not give the file; another may.
-    Address(String),
+    Source(String),
     /// It cannot be written; no other address would help.
-    Here(Error),
+    Local(Error),
 }
 
-type Try<T> = Result<T, Failure>;
+type FetchResult<T> = Result<T, Failure>;
 
 impl Fetch {
     /// Fetches to this folder what is neither there nor in those that are searched. A mirror has the paths of the
@@ -76,20 +76,22 @@ impl Fetch {
     ) -> Result<Outcome> {
         let places = [&self.folder].into_iter().chain(&self.searched);
         let mut places = places.map(|folder| folder.join(file.path));
-        if let Some(path) = places.find(|path| is_file(file, path)) {
+        if let Some(path) = places.find(|path| has_checksum(file, path)) {
             return Ok(Outcome::Present(path));
         }
         let place = self.folder.join(file.path);
         let mut tries = vec![];
-        for (url, within) in self.addresses(file) {
-            let tried = match within {
-                Within::Itself => plain(&url, file, &place, progress),
-                Within::Zip(_) | Within::TarGz(_) => archived(&url, within, file, &place, progress),
+        for (url, packaging) in self.addresses(file) {
+            let tried = match packaging {
+                Packaging::Plain => fetch_plain(&url, file, &place, progress),
+                Packaging::Zip(_) | Packaging::TarGz(_) => {
+                    fetch_archived(&url, packaging, file, &place, progress)
+                }
             };
             match tried {
                 Ok(()) => return Ok(Outcome::Fetched { path: place, from: url }),
-                Err(Failure::Address(why)) => tries.push((url, why)),
-                Err(Failure::Here(error)) => return Err(error),
+                Err(Failure::Source(why)) => tries.push((url, why)),
+                Err(Failure::Local(error)) => return Err(error),
             }
         }
         Err(Error::NotFetched {
@@ -102,101 +104,113 @@ impl Fetch {
         })
     }
 
-    fn addresses(&self, file: &File) -> Vec<(String, Within)> {
+    fn addresses(&self, file: &File) -> Vec<(String, Packaging)> {
         match &self.mirror {
-            Some(mirror) => vec![(format!("{mirror}/{}", file.path), Within::Itself)],
-            None => {
-                file.addresses.iter().map(|address| (address.url.into(), address.within)).collect()
-            }
+            Some(mirror) => vec![(format!("{mirror}/{}", file.path), Packaging::Plain)],
+            None => file
+                .addresses
+                .iter()
+                .map(|address| (address.url.into(), address.packaging))
+                .collect(),
         }
     }
 }
 
 /// Whether a path holds the bytes of the registry.
-fn is_file(file: &File, path: &Path) -> bool {
+fn has_checksum(file: &File, path: &Path) -> bool {
     let size = path.metadata().map(|data| data.len());
     size.is_ok_and(|size| size == file.bytes)
         && std::fs::read(path).is_ok_and(|bytes| sha256_of(&bytes) == file.sha256)
 }
 
 /// Fetches a file as it is.
-fn plain(url: &str, file: &File, place: &Path, progress: &dyn Fn(u64, Option<u64>)) -> Try<()> {
-    let mut part = Part::open(place, Within::Itself.ending())?;
-    let kept = part.len()?;
+fn fetch_plain(
+    url: &str,
+    file: &File,
+    place: &Path,
+    progress: &dyn Fn(u64, Option<u64>),
+) -> FetchResult<()> {
+    let mut partial = PartialDownload::open(place, Packaging::Plain.partial_suffix())?;
+    let kept = partial.len()?;
     if kept != file.bytes {
-        download(url, &mut part, file.bytes, progress)?;
+        download(url, &mut partial, file.bytes, progress)?;
     }
-    match commit(&mut part, file, place) {
+    match commit(&mut partial, file, place) {
         // What was kept may be of another file: once more from the start.
-        Err(Failure::Address(_)) if kept > 0 => {
-            download(url, &mut part, file.bytes, progress)?;
-            commit(&mut part, file, place)
+        Err(Failure::Source(_)) if kept > 0 => {
+            download(url, &mut partial, file.bytes, progress)?;
+            commit(&mut partial, file, place)
         }
         done => done,
     }
 }
 
 /// Fetches an archive, and takes the file out of it.
-fn archived(
+fn fetch_archived(
     url: &str,
-    within: Within,
+    packaging: Packaging,
     file: &File,
     place: &Path,
     progress: &dyn Fn(u64, Option<u64>),
-) -> Try<()> {
-    let mut packed = Part::open(place, within.ending())?;
-    download(url, &mut packed, LARGEST_ARCHIVE, progress)?;
-    let member = within.take_out(&packed.bytes()?, file.bytes).map_err(Failure::Address);
+) -> FetchResult<()> {
+    let mut packed = PartialDownload::open(place, packaging.partial_suffix())?;
+    download(url, &mut packed, MAX_ARCHIVE_BYTES, progress)?;
+    let member = packaging.extract(&packed.bytes()?, file.bytes).map_err(Failure::Source);
     // Good or bad, there is no use for it any more.
     packed.clear()?;
     let member = member?;
     check(file, &member)?;
-    let mut part = Part::open(place, Within::Itself.ending())?;
-    part.clear()?;
-    part.write(&member)?;
-    part.rename(place)
+    let mut partial = PartialDownload::open(place, Packaging::Plain.partial_suffix())?;
+    partial.clear()?;
+    partial.write(&member)?;
+    partial.rename(place)
 }
 
 /// Gives a part that has all bytes of the file its name, and empties one that has others.
-fn commit(part: &mut Part, file: &File, place: &Path) -> Try<()> {
-    let bytes = part.bytes()?;
+fn commit(partial: &mut PartialDownload, file: &File, place: &Path) -> FetchResult<()> {
+    let bytes = partial.bytes()?;
     let (size, all) = (bytes.len() as u64, file.bytes);
     if size < all {
-        return Err(Failure::Address(format!("it ended after {size} of {all} bytes")));
+        return Err(Failure::Source(format!("it ended after {size} of {all} bytes")));
     }
     if let Err(failure) = check(file, &bytes) {
-        part.clear()?;
+        partial.clear()?;
         return Err(failure);
     }
-    part.rename(place)
+    partial.rename(place)
 }
 
 /// Refuses bytes that are not those of the registry.
-fn check(file: &File, bytes: &[u8]) -> Try<()> {
+fn check(file: &File, bytes: &[u8]) -> FetchResult<()> {
     let (found, expected) = (sha256_of(bytes), file.sha256);
     if found == expected {
         return Ok(());
     }
     let why = format!("it gave other bytes: their SHA-256 is {found}, expected {expected}");
-    Err(Failure::Address(why))
+    Err(Failure::Source(why))
 }
 
-/// Appends what is missing of a part.
-fn download(url: &str, part: &mut Part, most: u64, progress: &dyn Fn(u64, Option<u64>)) -> Try<()> {
-    if part.len()? >= most {
-        part.clear()?;
+/// Appends what is missing of a partial.
+fn download(
+    url: &str,
+    partial: &mut PartialDownload,
+    most: u64,
+    progress: &dyn Fn(u64, Option<u64>),
+) -> FetchResult<()> {
+    if partial.len()? >= most {
+        partial.clear()?;
     }
-    let mut answer = http::get(url, part.len()?).map_err(Failure::Address)?;
+    let mut answer = http::get(url, partial.len()?).map_err(Failure::Source)?;
     if answer.from == 0 {
-        part.clear()?;
+        partial.clear()?;
     }
     let mut so_far = answer.from;
     let all = answer.length.map(|length| so_far.saturating_add(length));
     let mut block = vec![0; 1 << 16];
     loop {
         if so_far.max(all.unwrap_or(0)) > most {
-            part.clear()?;
-            return Err(Failure::Address(format!("it gives more than {most} bytes")));
+            partial.clear()?;
+            return Err(Failure::Source(format!("it gives more than {most} bytes")));
         }
         progress(so_far, all);
         let count = match answer.body.read(&mut block) {
@@ -204,13 +218,13 @@ fn download(url: &str, part: &mut Part, most: u64, progress: &dyn Fn(u64, Option
             Ok(count) => count,
             Err(error) => {
                 let why = format!("the connection broke after {so_far} bytes: {error}");
-                return Err(Failure::Address(why));
+                return Err(Failure::Source(why));
             }
         };
         so_far += count as u64;
         // What is too much is not kept.
         if so_far <= most {
-            part.write(&block[..count])?;
+            partial.write(&block[..count])?;
         }
     }
 }

@@ -4,22 +4,22 @@ use std::io::{Cursor, Read};
 
 use flate2::read::MultiGzDecoder;
 
-use super::Within;
+use super::Packaging;
 
-impl Within {
+impl Packaging {
     /// How the name of what is fetched ends, as long as it is not whole.
-    pub(super) fn ending(self) -> &'static str {
+    pub(super) fn partial_suffix(self) -> &'static str {
         match self {
-            Self::Itself => ".part",
+            Self::Plain => ".part",
             Self::Zip(_) => ".zip.part",
             Self::TarGz(_) => ".tgz.part",
         }
     }
 
     /// The file, at most so many bytes of it, or what is wrong.
-    pub(super) fn take_out(self, fetched: &[u8], most: u64) -> Result<Vec<u8>, String> {
+    pub(super) fn extract(self, fetched: &[u8], most: u64) -> Result<Vec<u8>, String> {
         match self {
-            Self::Itself => Ok(fetched.to_vec()),
+            Self::Plain => Ok(fetched.to_vec()),
             Self::Zip(member) => {
                 let broken = |error: zip::result::ZipError| not_whole("zip", &error);
                 let mut zip = zip::ZipArchive::new(Cursor::new(fetched)).map_err(broken)?;
@@ -69,7 +69,7 @@ mod tests {
     use flate2::write::GzEncoder;
     use zip::write::{SimpleFileOptions, ZipWriter};
 
-    use super::Within;
+    use super::Packaging;
 
     fn zip(members: &[(&str, &[u8])]) -> Vec<u8> {
         let mut zip = ZipWriter::new(Cursor::new(vec![]));
@@ -97,20 +97,20 @@ mod tests {
     #[test]
     fn members_are_found_by_their_names() {
         let members: [(&str, &[u8]); 3] = [("../evil", b"no"), ("a/b.data", b"1 2\n"), ("c", b"")];
-        assert_eq!(Within::Zip("a/b.data").take_out(&zip(&members), 4).unwrap(), b"1 2\n");
-        assert_eq!(Within::TarGz("a/b.data").take_out(&tgz(&members), 4).unwrap(), b"1 2\n");
-        let said = Within::Zip("b.data").take_out(&zip(&members), 4).unwrap_err();
+        assert_eq!(Packaging::Zip("a/b.data").extract(&zip(&members), 4).unwrap(), b"1 2\n");
+        assert_eq!(Packaging::TarGz("a/b.data").extract(&tgz(&members), 4).unwrap(), b"1 2\n");
+        let said = Packaging::Zip("b.data").extract(&zip(&members), 4).unwrap_err();
         assert_eq!(said, "there is no `b.data` in its zip archive");
-        let said = Within::TarGz("evil").take_out(&tgz(&members), 4).unwrap_err();
+        let said = Packaging::TarGz("evil").extract(&tgz(&members), 4).unwrap_err();
         assert_eq!(said, "there is no `evil` in its tar.gz archive");
     }
 
     #[test]
     fn members_are_not_larger_than_the_registry_says() {
         let zeros = vec![0; 1 << 20];
-        let said = Within::Zip("z").take_out(&zip(&[("z", &zeros)]), 1000).unwrap_err();
+        let said = Packaging::Zip("z").extract(&zip(&[("z", &zeros)]), 1000).unwrap_err();
         assert_eq!(said, "`z` in its zip archive has more than 1000 bytes");
-        let said = Within::TarGz("z").take_out(&tgz(&[("z", &zeros)]), 1000).unwrap_err();
+        let said = Packaging::TarGz("z").extract(&tgz(&[("z", &zeros)]), 1000).unwrap_err();
         assert_eq!(said, "`z` in its tar.gz archive has more than 1000 bytes");
     }
 
@@ -120,8 +120,8 @@ mod tests {
         let (zip, tgz) = (zip(&[("n", &noise)]), tgz(&[("n", &noise)]));
         for share in 0..10 {
             let cut = |whole: &[u8]| whole[..whole.len() * share / 10].to_vec();
-            assert!(Within::Zip("n").take_out(&cut(&zip), 5000).is_err());
-            assert!(Within::TarGz("n").take_out(&cut(&tgz), 5000).is_err());
+            assert!(Packaging::Zip("n").extract(&cut(&zip), 5000).is_err());
+            assert!(Packaging::TarGz("n").extract(&cut(&tgz), 5000).is_err());
         }
     }
 }

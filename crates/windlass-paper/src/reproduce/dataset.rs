@@ -1,4 +1,4 @@
-//! The rows of an experiment: a public data set, or rows that are made.
+//! The rows of an experiment: a public data set or synthetic rows.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,35 +15,35 @@ use windlass_table::{Columns, DEFAULT_MEMORY, LoadedTable, Table};
 use crate::deep::DOMAIN;
 use crate::{Error, Result, data};
 
-/// Where rows come from.
+/// A data set of an experiment.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub enum Source {
+pub enum DatasetSpec {
     /// A public data set.
     Set(String),
-    /// A public data set without the rows in which something is missing.
+    /// A public data set without rows that have missing values.
     CompleteRowsOf(String),
-    /// Points of a cosine: as many sets of them as are asked for.
+    /// Training sets of noisy points of a cosine.
     #[serde(rename_all = "kebab-case")]
     Cosine {
-        /// Points of a set.
+        /// Points per set.
         rows: usize,
         /// Sets.
         #[serde(default = "one")]
         sets: usize,
-        /// The deviation of the noise.
+        /// Standard deviation of the noise.
         #[serde(default = "tenth")]
         noise: f64,
-        /// Whether points are equally far from each other.
+        /// Whether x is equidistant.
         #[serde(default)]
         equidistant: bool,
         /// The seed of the first set.
         #[serde(default)]
         seed: u64,
     },
-    /// Rows of a linear relation: as many sets of them as are asked for.
+    /// Training sets of a linear model.
     Linear {
-        /// Rows of a set.
+        /// Rows per set.
         rows: usize,
         /// Sets.
         sets: usize,
@@ -51,15 +51,15 @@ pub enum Source {
         #[serde(default)]
         seed: u64,
     },
-    /// More rows of that relation.
+    /// Test rows of that linear model.
     LinearValid {
         /// Rows.
         rows: usize,
-        /// The seed of the relation.
+        /// The seed of the model.
         #[serde(default)]
         seed: u64,
     },
-    /// Windows of a public set of series, each with all series some steps later.
+    /// Windows of a public set of time series; the targets are all series some steps later.
     Windows {
         /// The data set.
         set: String,
@@ -68,35 +68,35 @@ pub enum Source {
         /// Steps from the last of a window to its target.
         horizon: usize,
     },
-    /// The same of the electricity of all clients, whose file users bring themselves.
+    /// The same for the electricity data of all clients, a file that users provide.
     WindowsOfElectricity {
-        /// Series in it.
+        /// Number of series.
         series: usize,
         /// Steps of a window.
         window: usize,
         /// Steps from the last of a window to its target.
         horizon: usize,
     },
-    /// Images that are turned by an angle, in a color that misleads.
+    /// RCF-MNIST: rotated and colored images.
     RcfMnist {
-        /// Images of all parts.
+        /// Total number of images.
         images: usize,
         /// The seed.
         #[serde(default)]
         seed: u64,
     },
-    /// Drugs and proteins, whose files users bring themselves.
+    /// Drug–target interactions, files that users provide.
     #[serde(rename_all = "kebab-case")]
     Dti {
-        /// At most so many rows of a year: to learn from, to choose by, and held out.
+        /// Maximum numbers of training, validation and test rows of a year.
         most_per_year: Option<[usize; 3]>,
-        /// The seed of the choice.
+        /// The seed of the sample.
         #[serde(default)]
         seed: u64,
     },
-    /// Drugs and proteins that are made up.
+    /// Synthetic drug–target interactions.
     GeneratedDti {
-        /// Pairs of all years.
+        /// Total number of pairs.
         rows: usize,
         /// The seed.
         #[serde(default)]
@@ -112,26 +112,31 @@ fn tenth() -> f64 {
     0.1
 }
 
-/// Which rows scales and fillings are taken from.
+/// The rows that scaling and imputation are fitted on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Prepared {
+pub enum PreprocessingScope {
     /// Training rows only.
     #[default]
     TrainingRows,
-    /// All rows, those held out among them, as the published code has it: features are brought to `[0, 1]`, what
-    /// is missing is the mean.
+    /// All rows including test rows, as in the published code: min-max scaling to `[0, 1]` and mean imputation.
     AllRows,
 }
 
-/// Features of linear rows, and the deviation of their noise.
-const LINEAR: (usize, f64) = (19, 0.1);
+const LINEAR_FEATURES: usize = 19;
+const LINEAR_NOISE: f64 = 0.1;
 
-impl Source {
-    /// The targets and the column of domains or sets.
-    pub(crate) fn roles(&self) -> Result<(Vec<String>, Option<&'static str>)> {
+/// The columns that are not features.
+pub(crate) struct Roles {
+    pub(crate) targets: Vec<String>,
+    /// The column of domains or training sets.
+    pub(crate) domain: Option<&'static str>,
+}
+
+impl DatasetSpec {
+    pub(crate) fn roles(&self) -> Result<Roles> {
         let one = |target: &str| vec![target.to_owned()];
-        Ok(match self {
+        let (targets, domain) = match self {
             Self::Set(name) | Self::CompleteRowsOf(name) => {
                 let set = data::named(name)?;
                 let target = set.target.ok_or_else(|| Error::BadExperiment {
@@ -152,10 +157,11 @@ impl Source {
             }
             Self::RcfMnist { .. } => (one("angle"), Some(DOMAIN)),
             Self::Dti { .. } | Self::GeneratedDti { .. } => (one("Y"), Some(DOMAIN)),
-        })
+        };
+        Ok(Roles { targets, domain })
     }
 
-    /// Whether its rows are arrays and no table: what deep networks learn from.
+    /// Whether its rows are arrays, for deep networks, instead of a table.
     pub(crate) fn is_arrays(&self) -> bool {
         matches!(
             self,
@@ -167,9 +173,9 @@ impl Source {
         )
     }
 
-    /// Refuses a data set whose files are nowhere.
+    /// Refuses a data set whose files are missing.
     pub(crate) fn check(&self) -> Result<()> {
-        let folders = data::folders();
+        let folders = data::search_dirs();
         match self {
             Self::Set(name) | Self::CompleteRowsOf(name) | Self::Windows { set: name, .. } => {
                 data::named(name)?.paths(&folders)?;
@@ -191,8 +197,8 @@ impl Source {
         Ok(())
     }
 
-    /// What its rows are, where they are arrays.
-    pub(crate) fn in_words(&self) -> String {
+    /// Describes rows that are arrays.
+    pub(crate) fn describe(&self) -> String {
         match self {
             Self::Windows { window, horizon, .. }
             | Self::WindowsOfElectricity { window, horizon, .. } => format!(
@@ -219,7 +225,7 @@ impl Source {
         }
     }
 
-    /// What messages call it.
+    /// Its name in messages.
     pub(crate) fn path(&self) -> PathBuf {
         match self {
             Self::Set(name) | Self::CompleteRowsOf(name) => name.into(),
@@ -236,7 +242,7 @@ impl Source {
     pub(crate) fn load(&self) -> Result<RecordBatch> {
         Ok(match self {
             Self::Set(name) => data::named(name)?.load()?,
-            Self::CompleteRowsOf(name) => complete(&data::named(name)?.load()?),
+            Self::CompleteRowsOf(name) => complete_rows(&data::named(name)?.load()?),
             &Self::Cosine { rows, sets, noise, equidistant, seed } => {
                 let set = |number: i64| {
                     let seed = seed + number.unsigned_abs();
@@ -250,9 +256,11 @@ impl Source {
                 concat_batches(&sets[0].schema(), &sets).expect("the same columns")
             }
             &Self::Linear { rows, sets, seed } => {
-                data::linear(rows, sets, LINEAR.0, LINEAR.1, seed)
+                data::linear(rows, sets, LINEAR_FEATURES, LINEAR_NOISE, seed)
             }
-            &Self::LinearValid { rows, seed } => data::linear_valid(rows, LINEAR.0, LINEAR.1, seed),
+            &Self::LinearValid { rows, seed } => {
+                data::linear_valid(rows, LINEAR_FEATURES, LINEAR_NOISE, seed)
+            }
             Self::Windows { .. }
             | Self::WindowsOfElectricity { .. }
             | Self::RcfMnist { .. }
@@ -264,43 +272,47 @@ impl Source {
         })
     }
 
-    /// The rows as comparisons take them.
-    pub(crate) fn frame(&self, columns: &Columns, prepared: Prepared) -> Result<LoadedTable> {
+    /// Loads the rows for a comparison.
+    pub(crate) fn frame(
+        &self,
+        columns: &Columns,
+        scope: PreprocessingScope,
+    ) -> Result<LoadedTable> {
         let mut rows = self.load()?;
-        if prepared == Prepared::AllRows {
+        if scope == PreprocessingScope::AllRows {
             let kept: Vec<&String> = columns.target.iter().chain(&columns.carry).collect();
             rows = scaled_over_all_rows(&rows, &kept);
         }
-        self.framed(&rows, columns)
+        self.load_batch(&rows, columns)
     }
 
-    /// Rows in memory as comparisons take them.
-    pub(crate) fn framed(&self, rows: &RecordBatch, columns: &Columns) -> Result<LoadedTable> {
+    /// Prepares rows in memory for a comparison.
+    pub(crate) fn load_batch(&self, rows: &RecordBatch, columns: &Columns) -> Result<LoadedTable> {
         let table = Table::from_batch(rows, &self.path())?;
         Ok(LoadedTable::load(&table, columns, false, DEFAULT_MEMORY, &())?)
     }
 }
 
-/// Rows in which nothing is missing.
-fn complete(rows: &RecordBatch) -> RecordBatch {
-    let there = |row: usize| rows.columns().iter().all(|column| column.is_valid(row));
-    let keep: BooleanArray = (0..rows.num_rows()).map(|row| Some(there(row))).collect();
+/// Rows without missing values.
+fn complete_rows(rows: &RecordBatch) -> RecordBatch {
+    let is_complete = |row: usize| rows.columns().iter().all(|column| column.is_valid(row));
+    let keep: BooleanArray = (0..rows.num_rows()).map(|row| Some(is_complete(row))).collect();
     filter_record_batch(rows, &keep).expect("as many as rows")
 }
 
-/// Numbers from 0 to 1, the mean for what is missing; but for some columns.
-fn scaled_over_all_rows(rows: &RecordBatch, but: &[&String]) -> RecordBatch {
+/// Min-max scaling and mean imputation over all rows, except for some columns.
+fn scaled_over_all_rows(rows: &RecordBatch, except: &[&String]) -> RecordBatch {
     let schema = rows.schema();
     let columns = schema.fields().iter().zip(rows.columns()).map(|(field, column)| {
-        if field.data_type() != &DataType::Float64 || but.contains(&field.name()) {
+        if field.data_type() != &DataType::Float64 || except.contains(&field.name()) {
             return Arc::clone(column);
         }
         let values = column.as_primitive::<Float64Type>();
-        let there = || values.iter().flatten();
-        let mean = there().sum::<f64>() / there().count() as f64;
-        let (low, high) = (there().fold(f64::NAN, f64::min), there().fold(f64::NAN, f64::max));
-        let reach = if high > low { high - low } else { 1.0 };
-        let scaled = values.iter().map(|value| (value.unwrap_or(mean) - low) / reach);
+        let present = || values.iter().flatten();
+        let mean = present().sum::<f64>() / present().count() as f64;
+        let (low, high) = (present().fold(f64::NAN, f64::min), present().fold(f64::NAN, f64::max));
+        let range = if high > low { high - low } else { 1.0 };
+        let scaled = values.iter().map(|value| (value.unwrap_or(mean) - low) / range);
         Arc::new(Float64Array::from_iter_values(scaled)) as ArrayRef
     });
     let columns: Vec<ArrayRef> = columns.collect();

@@ -26,7 +26,7 @@ use super::{Error, Images, Result, named, sha256_of};
 /// The numbers of its tables: order, angles, and which images of a part have the other color.
 const ORDER: u64 = 1 << 32;
 const ANGLES: u64 = ORDER + 1;
-const COLOURS: u64 = ORDER + 2;
+const COLORS: u64 = ORDER + 2;
 /// Darker pixels are background, which keeps its color.
 const BACKGROUND: u8 = 5;
 /// The file that is written last: without it a folder is not whole.
@@ -36,17 +36,17 @@ const RECIPE: &str = "recipe.json";
 #[derive(Debug, Clone, PartialEq)]
 pub struct RcfMnist {
     /// Four images of six.
-    pub train: RcfPart,
+    pub train: RcfSplit,
     /// One image of six.
-    pub valid: RcfPart,
+    pub valid: RcfSplit,
     /// One image of six.
-    pub test: RcfPart,
+    pub test: RcfSplit,
     seed: u64,
 }
 
 /// A part of RCF-MNIST.
 #[derive(Debug, Clone, PartialEq)]
-pub struct RcfPart {
+pub struct RcfSplit {
     /// Image, channel (red, green, blue), row, column.
     pub pixels: Array4<u8>,
     /// The angle of each image, in turns.
@@ -67,7 +67,7 @@ enum Coloring {
 
 impl RcfMnist {
     /// Makes it of so many training images of Fashion-MNIST, which are drawn by chance.
-    pub fn make(source: &Images, images: usize, seed: u64) -> Result<Self> {
+    pub fn generate(source: &Images, images: usize, seed: u64) -> Result<Self> {
         const LEAST: usize = 6;
         let most = source.labels.len();
         if !(LEAST..=most).contains(&images) {
@@ -78,7 +78,8 @@ impl RcfMnist {
         let sixth = images / 6;
         let (train, rest) = order[..images].split_at(images - 2 * sixth);
         let (valid, test) = rest.split_at(sixth);
-        let part = |number, order, coloring| RcfPart::make(source, order, coloring, seed, number);
+        let part =
+            |number, order, coloring| RcfSplit::generate(source, order, coloring, seed, number);
         Ok(Self {
             train: part(0, train, Coloring::Follows(0.8)),
             valid: part(1, valid, Coloring::Random),
@@ -95,7 +96,7 @@ impl RcfMnist {
         Self::check_folder(folder)?;
         let failed = |source| Error::Io { doing: "write", path: folder.to_owned(), source };
         std::fs::create_dir_all(folder).map_err(failed)?;
-        for (name, part) in self.parts() {
+        for (name, part) in self.splits() {
             for (what, bytes) in part.arrays() {
                 write_atomic(&folder.join(format!("{name}_{what}.npy")), &bytes)?;
             }
@@ -111,13 +112,13 @@ impl RcfMnist {
         if path.exists() { Err(Error::Exists { path }) } else { Ok(()) }
     }
 
-    fn parts(&self) -> [(&'static str, &RcfPart); 3] {
+    fn splits(&self) -> [(&'static str, &RcfSplit); 3] {
         [("train", &self.train), ("valid", &self.valid), ("test", &self.test)]
     }
 
     fn recipe(&self) -> Result<serde_json::Value> {
         let source = &named("fashion_mnist")?.files[0];
-        let parts = self.parts().map(|(name, part)| {
+        let parts = self.splits().map(|(name, part)| {
             let pixels = part.pixels.as_slice().expect("made in this order");
             let checksum = sha256_of(pixels);
             (name.to_owned(), json!({ "images": part.targets.len(), "pixels_sha256": checksum }))
@@ -158,8 +159,8 @@ impl RcfMnist {
     }
 }
 
-impl RcfPart {
-    fn make(
+impl RcfSplit {
+    fn generate(
         source: &Images,
         sources: &[usize],
         coloring: Coloring,
@@ -227,7 +228,7 @@ fn followers(n: usize, coloring: Coloring, seed: u64, number: u64) -> Vec<bool> 
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most n")]
     let count = (share * n as f64).round() as usize;
     let mut follows: Vec<bool> = (0..n).map(|at| at < count).collect();
-    Seed(seed).shared(Stream::Made, COLOURS + number).shuffle(&mut follows);
+    Seed(seed).shared(Stream::Made, COLORS + number).shuffle(&mut follows);
     follows
 }
 

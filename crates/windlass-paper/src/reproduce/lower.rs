@@ -1,74 +1,81 @@
-//! From the file of an experiment to a protocol.
+//! Lowers the specification of an experiment to the configuration of comparisons.
 
 use serde::{Deserialize, Serialize};
 use windlass::{
     Bandwidth, ClusterScaling, GammaDistribution, MethodParams, NoiseUnits, published_grid,
 };
-use windlass_compare::{CandidateSpec, CompareConfig, ModelName, Rule};
+use windlass_compare::{CandidateSpec, CompareConfig, ModelName, SplitRule};
 use windlass_model::{
     InLoopAugmentConfig, Kind, NetworkConfig, PreAugmentConfig, Scaling, Split, Validation,
 };
 use windlass_table::{Columns, MethodConfig};
 
-use super::file::{CandidateFile, OneOrMany, Part, SplitRule};
-use crate::deep::{DeepAugment, DeepRecipe};
-use crate::networks::Description;
+use super::dataset::Roles;
+use super::spec::{CandidateGrid, ExperimentPart, OneOrMany, SplitSpec};
+use crate::deep::{DeepAugment, DeepConfig};
+use crate::networks::NetworkSpec;
 use crate::{Error, PublishedSplits, Result};
 
-/// Values of the published grid of γ, from which every batch draws one.
-const GRID: usize = 20;
+/// Size of the published grid of γ, from which every batch draws one value.
+const GRID_SIZE: usize = 20;
 
-/// All that decides the results of a part, besides its rows.
+/// Everything that decides the results of a part, apart from its rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct PartProtocol {
-    /// Which rows are held out.
+pub struct PartConfig {
+    /// The splits.
     pub splits: PublishedSplits,
-    /// How methods are compared.
+    /// The comparison.
     pub comparison: CompareConfig,
     /// The network of every candidate, if rows are arrays and not a table.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub deep: Vec<DeepRecipe>,
+    pub deep: Vec<DeepConfig>,
 }
 
-impl Part {
-    /// Which columns are what.
+/// A candidate, with the configuration of its deep network if it has one.
+struct LoweredCandidate {
+    spec: CandidateSpec,
+    deep: Option<DeepConfig>,
+}
+
+impl ExperimentPart {
+    /// Column roles.
     pub(crate) fn columns(&self) -> Result<Columns> {
-        let (target, apart) = self.data.roles()?;
+        let Roles { targets, domain } = self.data.roles()?;
         Ok(Columns {
-            target,
-            carry: apart.iter().map(|&column| column.to_owned()).collect(),
+            target: targets,
+            carry: domain.iter().map(|&column| column.to_owned()).collect(),
             exclude: self.exclude.clone(),
             ..Columns::default()
         })
     }
 
-    /// How its comparison goes. Of rows that are arrays it is known when they are there how many each part has: until
-    /// then, none.
-    pub fn protocol(&self) -> Result<PartProtocol> {
-        self.protocol_of([0; 3])
+    /// The configuration of its comparison. For arrays, whose numbers of rows are known only when loaded, the splits
+    /// are empty.
+    pub fn config(&self) -> Result<PartConfig> {
+        self.config_with_counts([0; 3])
     }
 
-    /// The same where so many rows in order are to learn from, to choose by and held out.
-    pub(crate) fn protocol_of(&self, parts: [usize; 3]) -> Result<PartProtocol> {
+    /// The configuration, with the numbers of training, validation and test rows of arrays.
+    pub(crate) fn config_with_counts(&self, parts: [usize; 3]) -> Result<PartConfig> {
         let seeds = self.seeds.clone();
         let splits = match &self.split {
-            SplitRule::Permuted(parts) => PublishedSplits::Permuted { parts: *parts, seeds },
-            &SplitRule::Ordered { train_to, test_from } => {
-                let column = self.data.roles()?.1.unwrap_or_default().to_owned();
+            SplitSpec::Permuted(parts) => PublishedSplits::Permuted { parts: *parts, seeds },
+            &SplitSpec::Ordered { train_to, test_from } => {
+                let column = self.data.roles()?.domain.unwrap_or_default().to_owned();
                 PublishedSplits::Ordered { column, train_to, test_from, seeds }
             }
-            SplitRule::Sets(column) => PublishedSplits::Sets { column: column.clone(), seeds },
-            SplitRule::InOrder => {
-                let column = self.data.roles()?.1.map(str::to_owned);
+            SplitSpec::Sets(column) => PublishedSplits::Sets { column: column.clone(), seeds },
+            SplitSpec::InOrder => {
+                let column = self.data.roles()?.domain.map(str::to_owned);
                 PublishedSplits::InOrder { parts, column, seeds }
             }
         };
         let is_deep = self.network.is_some();
-        let (mut declared, mut deep) = (vec![], vec![]);
+        let (mut specs, mut deep) = (vec![], vec![]);
         for candidate in &self.candidate {
-            for (one, recipe) in self.declared(candidate)? {
-                declared.push(one);
-                deep.extend(recipe);
+            for lowered in self.expand(candidate)? {
+                specs.push(lowered.spec);
+                deep.extend(lowered.deep);
             }
         }
         let sizes = self.sizes.iter().map(|&size| Some(size)).collect();
@@ -79,8 +86,8 @@ impl Part {
             target_scaling: if is_deep { Scaling::None } else { self.target_scale },
             methods: self.methods.clone(),
             models: vec![if is_deep { ModelName::Estimator } else { ModelName::Mlp }],
-            declared,
-            rule: Rule::Given(splits.given(self.trainings)),
+            specs,
+            rule: SplitRule::Provided(splits.describe(self.trainings)),
             folds: self.trainings,
             repeats: 1,
             sizes: if self.sizes.is_empty() { vec![None] } else { sizes },
@@ -88,7 +95,7 @@ impl Part {
             network: NetworkConfig {
                 hidden: self.hidden.clone(),
                 activation: self.activation,
-                training: self.training.training(&self.training),
+                training: self.training.merge(&self.training),
                 augment: None,
                 valid: self.valid(),
                 split: Split::Rows,
@@ -96,50 +103,46 @@ impl Part {
             },
             seed: 0,
         };
-        Ok(PartProtocol { splits, comparison, deep })
+        Ok(PartConfig { splits, comparison, deep })
     }
 
-    /// What epochs are chosen by.
+    /// The validation rows.
     fn valid(&self) -> Validation {
         match self.split {
-            SplitRule::Permuted([_, 0, _]) | SplitRule::Sets(_) => Validation::None,
-            SplitRule::Permuted(_) | SplitRule::Ordered { .. } | SplitRule::InOrder => {
+            SplitSpec::Permuted([_, 0, _]) | SplitSpec::Sets(_) => Validation::None,
+            SplitSpec::Permuted(_) | SplitSpec::Ordered { .. } | SplitSpec::InOrder => {
                 Validation::Table
             }
         }
     }
 
-    /// Every combination of the settings of a candidate.
-    fn declared(&self, file: &CandidateFile) -> Result<Vec<(CandidateSpec, Option<DeepRecipe>)>> {
-        let alphas = file.alpha.as_ref().map_or(vec![2.0], OneOrMany::all);
-        let groups = file.groups.as_ref().map_or(vec![8], OneOrMany::all);
-        let copies: Vec<Option<usize>> = match &file.copies {
-            Some(copies) => copies.all().into_iter().map(Some).collect(),
+    /// Expands the grid of a candidate.
+    fn expand(&self, grid: &CandidateGrid) -> Result<Vec<LoweredCandidate>> {
+        let alphas = grid.alpha.as_ref().map_or(vec![2.0], OneOrMany::to_vec);
+        let groups = grid.groups.as_ref().map_or(vec![8], OneOrMany::to_vec);
+        let copies: Vec<Option<usize>> = match &grid.copies {
+            Some(copies) => copies.to_vec().into_iter().map(Some).collect(),
             None => vec![None],
         };
-        let mut made = vec![];
+        let mut lowered = vec![];
         for &copies in &copies {
             for &alpha in &alphas {
                 for &groups in &groups {
-                    made.push(self.one(file, Choice { alpha, groups, copies })?);
+                    lowered.push(self.lower(grid, GridPoint { alpha, groups, copies })?);
                 }
             }
         }
-        Ok(made)
+        Ok(lowered)
     }
 
-    fn one(
-        &self,
-        file: &CandidateFile,
-        choice: Choice,
-    ) -> Result<(CandidateSpec, Option<DeepRecipe>)> {
-        let method = file.method(choice)?;
-        let manifold = file.manifold || file.method.is_hidden();
+    fn lower(&self, grid: &CandidateGrid, point: GridPoint) -> Result<LoweredCandidate> {
+        let method = grid.method(point)?;
+        let manifold = grid.manifold || grid.method.is_hidden();
         if let Some(network) = &self.network {
-            return Ok(self.deep(file, choice, network, method.map(|method| (method, manifold))));
+            return Ok(self.lower_deep(grid, point, network, method, manifold));
         }
         let (mut augment, mut enlarge) = (None, None);
-        match (method, choice.copies) {
+        match (method, point.copies) {
             (None, _) => {}
             (Some(method), Some(copies)) => enlarge = Some(PreAugmentConfig { method, copies }),
             (Some(method), None) => {
@@ -147,74 +150,75 @@ impl Part {
                     method,
                     layer: usize::from(manifold),
                     originals: false,
-                    fitted_on: file.fitted_on,
+                    fitted_on: grid.fitted_on,
                 });
             }
         }
-        let kind = match file.model {
-            ModelName::Ridge => Kind::Ridge { penalty: file.penalty },
+        let kind = match grid.model {
+            ModelName::Ridge => Kind::Ridge { penalty: grid.penalty },
             _ => Kind::Network(Box::new(NetworkConfig {
-                hidden: file.hidden.clone().unwrap_or_else(|| self.hidden.clone()),
+                hidden: grid.hidden.clone().unwrap_or_else(|| self.hidden.clone()),
                 activation: self.activation,
-                training: file.training.training(&self.training),
+                training: grid.training.merge(&self.training),
                 augment,
                 valid: self.valid(),
                 split: Split::Rows,
                 valid_seed: None,
             })),
         };
-        let declared = CandidateSpec {
-            name: choice.named(&file.name),
-            model: file.model,
-            method: file.method,
+        let spec = CandidateSpec {
+            name: point.named(&grid.name),
+            model: grid.model,
+            method: grid.method,
             kind: Some(kind),
             enlarge,
         };
-        Ok((declared, None))
+        Ok(LoweredCandidate { spec, deep: None })
     }
 
-    /// A deep network, with a method on the input or inside of it.
-    fn deep(
+    /// A deep network, with a method on its input or on a hidden layer.
+    fn lower_deep(
         &self,
-        file: &CandidateFile,
-        choice: Choice,
-        network: &Description,
-        method: Option<(MethodConfig, bool)>,
-    ) -> (CandidateSpec, Option<DeepRecipe>) {
-        let augment = method.map(|(method, manifold)| DeepAugment {
+        grid: &CandidateGrid,
+        point: GridPoint,
+        network: &NetworkSpec,
+        method: Option<MethodConfig>,
+        manifold: bool,
+    ) -> LoweredCandidate {
+        let augment = method.map(|method| DeepAugment {
             method,
-            layers: match &file.layers[..] {
+            layers: match &grid.layers[..] {
                 [] => vec![usize::from(manifold)],
                 layers => layers.to_vec(),
             },
-            fitted_on: file.fitted_on,
+            fitted_on: grid.fitted_on,
         });
-        let deep = DeepRecipe {
+        let deep = DeepConfig {
             network: network.clone(),
-            training: file.training.training(&self.training),
+            training: grid.training.merge(&self.training),
             augment,
             device: None,
         };
-        let declared = CandidateSpec {
-            name: choice.named(&file.name),
+        let spec = CandidateSpec {
+            name: point.named(&grid.name),
             model: ModelName::Estimator,
-            method: file.method,
+            method: grid.method,
             kind: None,
             enlarge: None,
         };
-        (declared, Some(deep))
+        LoweredCandidate { spec, deep: Some(deep) }
     }
 }
 
-/// One combination of settings.
+/// One point of the grid of a candidate.
 #[derive(Clone, Copy)]
-struct Choice {
+struct GridPoint {
     alpha: f64,
     groups: usize,
     copies: Option<usize>,
 }
 
-impl Choice {
+impl GridPoint {
     fn named(&self, name: &str) -> String {
         let copies = self.copies.map_or_else(String::new, |copies| copies.to_string());
         name.replace("{alpha}", &self.alpha.to_string())
@@ -223,24 +227,24 @@ impl Choice {
     }
 }
 
-impl CandidateFile {
-    /// The method with its settings; none where nothing is augmented.
-    fn method(&self, choice: Choice) -> Result<Option<MethodConfig>> {
+impl CandidateGrid {
+    /// The method with its settings; `None` without augmentation.
+    fn method(&self, point: GridPoint) -> Result<Option<MethodConfig>> {
         let needs = |what: &str| Error::BadExperiment {
             name: self.name.clone(),
             why: format!("`{}` needs `{what}`", self.method.name()),
         };
         let Some(method) = self.method.info() else { return Ok(None) };
         // Every copy has a strength of its own.
-        let gamma = match choice.copies {
-            Some(copies) => GammaDistribution::List(published_grid(choice.alpha, copies)),
-            None => GammaDistribution::PublishedGrid { alpha: choice.alpha, values: GRID },
+        let gamma = match point.copies {
+            Some(copies) => GammaDistribution::List(published_grid(point.alpha, copies)),
+            None => GammaDistribution::PublishedGrid { alpha: point.alpha, values: GRID_SIZE },
         };
         let params = MethodParams {
-            clusters: Some(choice.groups.into()),
+            clusters: Some(point.groups.into()),
             cluster_on: Some(self.on),
             cluster_scale: Some(ClusterScaling::Raw),
-            alpha: choice.copies.is_none().then_some(choice.alpha),
+            alpha: point.copies.is_none().then_some(point.alpha),
             gamma: Some(gamma),
             beta: self.beta,
             epsilon: self.epsilon,

@@ -5,20 +5,20 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use super::{Failure, Try};
+use super::{Failure, FetchResult};
 use crate::data::Error;
 
 /// A file beside its later place. It stays when it is dropped, unless it is empty.
-pub(super) struct Part {
+pub(super) struct PartialDownload {
     file: File,
     path: PathBuf,
     /// The folders that were made for it, innermost first.
     made: Vec<PathBuf>,
 }
 
-impl Part {
+impl PartialDownload {
     /// Opens what was kept, or begins anew. No other process may have it open.
-    pub(super) fn open(place: &Path, ending: &str) -> Try<Self> {
+    pub(super) fn open(place: &Path, ending: &str) -> FetchResult<Self> {
         let mut path = OsString::from(place);
         path.push(ending);
         let path = PathBuf::from(path);
@@ -34,40 +34,40 @@ impl Part {
         let file = options.open(&path).map_err(failed)?;
         match file.try_lock() {
             Ok(()) => Ok(Self { file, path, made }),
-            Err(TryLockError::WouldBlock) => Err(Failure::Here(Error::Busy { path })),
+            Err(TryLockError::WouldBlock) => Err(Failure::Local(Error::Busy { path })),
             Err(TryLockError::Error(source)) => Err(failed(source)),
         }
     }
 
-    pub(super) fn len(&self) -> Try<u64> {
+    pub(super) fn len(&self) -> FetchResult<u64> {
         self.file.metadata().map(|data| data.len()).map_err(|e| failed("read", &self.path, e))
     }
 
-    pub(super) fn clear(&mut self) -> Try<()> {
+    pub(super) fn clear(&mut self) -> FetchResult<()> {
         self.file.set_len(0).map_err(|e| failed("write", &self.path, e))
     }
 
     /// Appends some bytes.
-    pub(super) fn write(&mut self, bytes: &[u8]) -> Try<()> {
+    pub(super) fn write(&mut self, bytes: &[u8]) -> FetchResult<()> {
         let written = self.file.seek(SeekFrom::End(0)).and_then(|_| self.file.write_all(bytes));
         written.map_err(|e| failed("write", &self.path, e))
     }
 
     /// All that it holds.
-    pub(super) fn bytes(&mut self) -> Try<Vec<u8>> {
+    pub(super) fn bytes(&mut self) -> FetchResult<Vec<u8>> {
         let mut bytes = vec![];
         let read = self.file.rewind().and_then(|()| self.file.read_to_end(&mut bytes));
         read.map(|_| bytes).map_err(|e| failed("read", &self.path, e))
     }
 
     /// Gives it its name, for which it replaces any other file.
-    pub(super) fn rename(&mut self, place: &Path) -> Try<()> {
+    pub(super) fn rename(&mut self, place: &Path) -> FetchResult<()> {
         let renamed = self.file.sync_all().and_then(|()| std::fs::rename(&self.path, place));
         renamed.map_err(|e| failed("write", place, e))
     }
 }
 
-impl Drop for Part {
+impl Drop for PartialDownload {
     fn drop(&mut self) {
         // A part that got its name is not there any more, and a folder that holds something stays.
         let empty = self.path.metadata().is_ok_and(|data| data.len() == 0);
@@ -80,5 +80,5 @@ impl Drop for Part {
 }
 
 fn failed(doing: &'static str, path: &Path, source: io::Error) -> Failure {
-    Failure::Here(Error::Io { doing, path: path.to_owned(), source })
+    Failure::Local(Error::Io { doing, path: path.to_owned(), source })
 }

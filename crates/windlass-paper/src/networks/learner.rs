@@ -1,4 +1,4 @@
-//! A deep network as the trainer knows it.
+//! Adapts deep networks to the training loop of [`windlass_train`].
 
 use std::sync::Arc;
 
@@ -7,23 +7,23 @@ use ndarray::{Array2, ArrayView2, Axis};
 use windlass::Seed;
 use windlass_train::{Architecture, Error, Learner, Result, Step};
 
-use crate::networks::description::Description;
 use crate::networks::device::Device;
-use crate::networks::given;
-use crate::networks::mixed::mixed;
+use crate::networks::mixing;
 use crate::networks::network::{Network, Pass, numbers};
-use crate::networks::values::Layout;
+use crate::networks::params::ParamLayout;
+use crate::networks::pretrained;
+use crate::networks::spec::NetworkSpec;
 
 /// A deep network, on a device: what a [`RunSpec`](windlass_train::RunSpec) of one names.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Deep {
-    description: Description,
+pub struct DeepArchitecture {
+    description: NetworkSpec,
     device: Device,
 }
 
-impl Deep {
-    /// Refuses sizes that cannot be, and a device that is not built in.
-    pub fn new(description: Description, device: Device) -> Result<Self> {
+impl DeepArchitecture {
+    /// Refuses invalid sizes and devices that are not built in.
+    pub fn new(description: NetworkSpec, device: Device) -> Result<Self> {
         description
             .check()
             .map_err(|why| Error::Network { why: format!("{}: {why}", description.name()) })?;
@@ -31,22 +31,22 @@ impl Deep {
         Ok(Self { description, device })
     }
 
-    /// What it is made of.
+    /// The specification.
     #[must_use]
-    pub fn description(&self) -> &Description {
+    pub fn description(&self) -> &NetworkSpec {
         &self.description
     }
 
     fn network(&self) -> Arc<dyn Network> {
         match &self.description {
-            Description::Lstnet(net) => Arc::new(net.clone()),
-            Description::Resnet18(net) => Arc::new(net.clone()),
-            Description::Deepdta(net) => Arc::new(net.clone()),
+            NetworkSpec::Lstnet(net) => Arc::new(net.clone()),
+            NetworkSpec::Resnet18(net) => Arc::new(net.clone()),
+            NetworkSpec::Deepdta(net) => Arc::new(net.clone()),
         }
     }
 }
 
-impl Architecture for Deep {
+impl Architecture for DeepArchitecture {
     type Network = DeepNetwork;
 
     fn inputs(&self) -> usize {
@@ -62,18 +62,17 @@ impl Architecture for Deep {
     }
 
     fn is_encoded(&self) -> bool {
-        matches!(self.description, Description::Deepdta(_))
+        matches!(self.description, NetworkSpec::Deepdta(_))
     }
 
     fn network(&self, seed: Seed) -> Result<DeepNetwork> {
         let network = self.network();
-        let (learnt, remembered) = network.tensors();
-        let layout = Arc::new(Layout::new(learnt, remembered));
-        let mut values = layout.first(seed);
-        if let Description::Resnet18(net) = &self.description
+        let layout = Arc::new(network.layout());
+        let mut values = layout.initial_values(seed);
+        if let NetworkSpec::Resnet18(net) = &self.description
             && let Some(path) = &net.weights
         {
-            given::take(path, &layout, &mut values)?;
+            pretrained::load(path, &layout, &mut values)?;
         }
         Ok(DeepNetwork { deep: self.clone(), network, layout, values })
     }
@@ -82,13 +81,13 @@ impl Architecture for Deep {
 /// A deep network with its weights.
 #[derive(Debug, Clone)]
 pub struct DeepNetwork {
-    deep: Deep,
+    deep: DeepArchitecture,
     network: Arc<dyn Network>,
-    layout: Arc<Layout>,
+    layout: Arc<ParamLayout>,
     values: Vec<f32>,
 }
 
-/// What is left of a pass.
+/// Gradients of the last pass.
 #[derive(Debug, Default)]
 pub struct Workspace {
     gradient: Vec<f32>,
@@ -97,7 +96,7 @@ pub struct Workspace {
 }
 
 impl DeepNetwork {
-    /// Rows as the network takes them.
+    /// The input tensor for rows.
     fn input(&self, pass: &Pass<'_>, rows: Vec<f32>, count: usize) -> Tensor<2> {
         let rows = self.network.encode(rows);
         let width = rows.len() / count;
@@ -130,7 +129,7 @@ impl Learner for DeepNetwork {
     }
 
     fn trainable(&self) -> usize {
-        self.layout.learnt_values()
+        self.layout.trainable_values()
     }
 
     fn backprop(&mut self, step: &Step<'_>, workspace: &mut Workspace) -> Result<Option<f64>> {
@@ -141,7 +140,7 @@ impl Learner for DeepNetwork {
             None => self.network.forward_from(&pass, 0, input),
             Some(inside) => {
                 let rows = self.network.forward_to(&pass, inside.layer, input);
-                let mut made = mixed(&pass, inside.mixing, rows.clone());
+                let mut made = mixing::apply(&pass, inside.mixing, rows.clone());
                 if inside.originals {
                     let [count, width] = made.dims();
                     made = Tensor::cat(vec![rows.slice([0..count, 0..width]), made], 0);
@@ -159,14 +158,14 @@ impl Learner for DeepNetwork {
         let by_outputs = pass.matrix(workspace.by_outputs.clone(), outputs.dims());
         let mut gradients = (outputs * by_outputs).sum().backward();
         workspace.gradient.clear();
-        for (place, tensor) in pass.learnt().iter().enumerate() {
+        for (place, tensor) in pass.trainable().iter().enumerate() {
             match tensor.grad_remove(&mut gradients) {
                 Some(gradient) => workspace.gradient.extend(numbers(gradient)),
                 // What the outputs do not depend on.
                 None => workspace.gradient.resize(self.layout.range(place).end, 0.0),
             }
         }
-        for (place, seen) in pass.into_seen() {
+        for (place, seen) in pass.into_buffers() {
             self.values[self.layout.range(place)].copy_from_slice(&seen);
         }
         Ok(Some(loss))

@@ -2,10 +2,10 @@
 //!
 //! Names are those of the files' publishers, in snake case.
 
-use super::text::{Layout, Separator};
+use super::text::{Separator, TextSchema};
 
 /// Hertz, degrees, metres, metres a second, metres, decibels.
-pub(super) static AIRFOIL: Layout = Layout {
+pub(super) static AIRFOIL: TextSchema = TextSchema {
     separator: Separator::Blanks,
     header: false,
     columns: &[
@@ -16,12 +16,12 @@ pub(super) static AIRFOIL: Layout = Layout {
         "suction_side_displacement_thickness",
         "scaled_sound_pressure_level",
     ],
-    names: &[],
-    left_out: &[],
+    text: &[],
+    dropped: &[],
 };
 
 /// The target is the logarithm of a concentration; the number of cars is a logarithm too.
-pub(super) static NO2: Layout = Layout {
+pub(super) static NO2: TextSchema = TextSchema {
     separator: Separator::Comma,
     header: true,
     columns: &[
@@ -34,24 +34,24 @@ pub(super) static NO2: Layout = Layout {
         "hour_of_day",
         "day",
     ],
-    names: &[],
-    left_out: &[],
+    text: &[],
+    dropped: &[],
 };
 
 /// Column `b` is computed from the share of Black residents.
-pub(super) static BOSTON: Layout = Layout {
+pub(super) static BOSTON: TextSchema = TextSchema {
     separator: Separator::Blanks,
     header: false,
     columns: &[
         "crim", "zn", "indus", "chas", "nox", "rm", "age", "dis", "rad", "tax", "ptratio", "b",
         "lstat", "medv",
     ],
-    names: &[],
-    left_out: &[],
+    text: &[],
+    dropped: &[],
 };
 
 /// All without dimension; the first is the position of the center of buoyancy.
-pub(super) static YACHT: Layout = Layout {
+pub(super) static YACHT: TextSchema = TextSchema {
     separator: Separator::Blanks,
     header: false,
     columns: &[
@@ -63,12 +63,12 @@ pub(super) static YACHT: Layout = Layout {
         "froude_number",
         "residuary_resistance",
     ],
-    names: &[],
-    left_out: &[],
+    text: &[],
+    dropped: &[],
 };
 
 /// The origin is a continent, 1 to 3.
-pub(super) static AUTO_MPG: Layout = Layout {
+pub(super) static AUTO_MPG: TextSchema = TextSchema {
     separator: Separator::Blanks,
     header: false,
     columns: &[
@@ -82,12 +82,12 @@ pub(super) static AUTO_MPG: Layout = Layout {
         "origin",
         "car_name",
     ],
-    names: &["car_name"],
-    left_out: &[],
+    text: &["car_name"],
+    dropped: &[],
 };
 
 /// Totals of census blocks, as published; the house value is in dollars.
-pub(super) static CALIFORNIA: Layout = Layout {
+pub(super) static CALIFORNIA: TextSchema = TextSchema {
     separator: Separator::Comma,
     header: false,
     columns: &[
@@ -101,12 +101,12 @@ pub(super) static CALIFORNIA: Layout = Layout {
         "median_income",
         "median_house_value",
     ],
-    names: &[],
-    left_out: &[],
+    text: &[],
+    dropped: &[],
 };
 
 /// The game's number says nothing of the player.
-pub(super) static SKILLCRAFT: Layout = Layout {
+pub(super) static SKILLCRAFT: TextSchema = TextSchema {
     separator: Separator::Comma,
     header: true,
     columns: &[
@@ -131,12 +131,12 @@ pub(super) static SKILLCRAFT: Layout = Layout {
         "complex_units_made",
         "complex_abilities_used",
     ],
-    names: &[],
-    left_out: &["game_id"],
+    text: &[],
+    dropped: &["game_id"],
 };
 
 /// UCI's names, in words where they are run together; the protocol uses nothing that names a place but the state.
-pub(super) static CRIME: Layout = Layout {
+pub(super) static CRIME: TextSchema = TextSchema {
     separator: Separator::Comma,
     header: false,
     columns: &[
@@ -269,8 +269,8 @@ pub(super) static CRIME: Layout = Layout {
         "polic_budg_per_pop",
         "violent_crimes_per_pop",
     ],
-    names: &[],
-    left_out: &["county", "community", "community_name", "fold"],
+    text: &[],
+    dropped: &["county", "community", "community_name", "fold"],
 };
 
 /// Kilograms a cubic metre, days and megapascals; the columns of a sheet.
@@ -287,25 +287,25 @@ pub(super) static CONCRETE: [&str; 9] = [
 ];
 
 /// The value of a currency in dollars, a row a day; which column is which country is not stated.
-pub(super) static EXCHANGE_RATE: Layout = Layout {
+pub(super) static EXCHANGE_RATE: TextSchema = TextSchema {
     separator: Separator::Comma,
     header: false,
     columns: &["0", "1", "2", "3", "4", "5", "6", "7"],
-    names: &[],
-    left_out: &[],
+    text: &[],
+    dropped: &[],
 };
 
 /// The use of two clients, a row an hour; the clock is not that of the measurements.
-pub(super) static ELECTRICITY: Layout = Layout {
+pub(super) static ELECTRICITY: TextSchema = TextSchema {
     separator: Separator::Comma,
     header: true,
     columns: &["date", "0", "OT"],
-    names: &["date"],
-    left_out: &[],
+    text: &["date"],
+    dropped: &[],
 };
 
 /// The same of more clients.
-pub(super) static ELECTRICITY_1000H: Layout = Layout {
+pub(super) static ELECTRICITY_1000H: TextSchema = TextSchema {
     separator: Separator::Comma,
     header: true,
     columns: &[
@@ -325,6 +325,6 @@ pub(super) static ELECTRICITY_1000H: Layout = Layout {
         "182", "183", "184", "185", "186", "187", "188", "189", "190", "191", "192", "193", "194",
         "195", "196", "197", "198", "199", "200", "201", "OT",
     ],
-    names: &["date"],
-    left_out: &[],
+    text: &["date"],
+    dropped: &[],
 };

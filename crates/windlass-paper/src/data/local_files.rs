@@ -9,14 +9,14 @@ use windlass_table::{ReadOptions, Table, to_strings};
 use super::{Error, Result};
 
 /// A file of text in memory.
-pub(super) fn whole(path: &Path, options: &ReadOptions) -> Result<RecordBatch, crate::Error> {
+pub(super) fn read_table(path: &Path, options: &ReadOptions) -> Result<RecordBatch, crate::Error> {
     let table = Table::open(&[path.to_owned()], options)?;
     let blocks = table.blocks().collect::<windlass_table::Result<Vec<_>>>()?;
     Ok(concat_batches(table.schema(), &blocks).expect("blocks of one table"))
 }
 
 /// The numbers in a column of text whose first row is that line of its file.
-pub(super) fn numbers(
+pub(super) fn parse_numbers(
     column: &ArrayRef,
     path: &Path,
     name: &str,
@@ -39,7 +39,7 @@ pub(super) fn numbers(
 
 /// Where a file is that nobody may pass on: in the first of these folders that has it under one of its names, of
 /// which the first is the usual one.
-pub(super) fn put(
+pub(super) fn find_file(
     names: &[&'static str],
     source_of: &'static str,
     folders: &[PathBuf],

@@ -1,4 +1,4 @@
-//! The file of an experiment.
+//! The specification of an experiment: its TOML file.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +8,8 @@ use windlass_compare::{MethodName, ModelName, Run};
 use windlass_model::Scaling;
 use windlass_train::{Activation, FittedOn, Optimizer, Shuffle, TrainConfig};
 
-use super::source::{Prepared, Source};
-use crate::networks::Description;
+use super::dataset::{DatasetSpec, PreprocessingScope};
+use crate::networks::NetworkSpec;
 use crate::{Error, Result, deep};
 
 /// An experiment of the paper.
@@ -21,17 +21,17 @@ pub struct Experiment {
     pub name: String,
     /// Its heading.
     pub title: String,
-    /// Where in the paper it is.
+    /// Its place in the paper.
     pub paper: String,
     /// What it is about.
     pub about: String,
-    /// Entrants that several parts have, by a name.
+    /// Named lists of candidates that several parts share.
     #[serde(default)]
-    candidates: BTreeMap<String, Vec<CandidateFile>>,
-    /// What is run.
+    candidates: BTreeMap<String, Vec<CandidateGrid>>,
+    /// The comparisons.
     #[serde(default)]
-    pub part: Vec<Part>,
-    /// What is drawn.
+    pub part: Vec<ExperimentPart>,
+    /// The pictures.
     #[serde(default)]
     pub picture: Vec<Picture>,
 }
@@ -79,18 +79,18 @@ impl Experiment {
         deep::is_built() || !self.is_deep()
     }
 
-    /// The same with little of everything: a look at whether it runs, not a result.
+    /// A smoke test: the same with few epochs, seeds and rows.
     #[must_use]
     pub fn quick(mut self) -> Self {
         const ROWS: usize = 256;
-        // Four of six are to learn from.
+        // Two thirds are for training.
         const IMAGES: usize = 192;
         for part in &mut self.part {
             let epochs = if part.network.is_some() { 2 } else { 5 };
             if part.network.is_some() {
                 part.rows_at_most = Some(part.rows_at_most.map_or(ROWS, |rows| rows.min(ROWS)));
             }
-            if let Source::RcfMnist { images, .. } = &mut part.data {
+            if let DatasetSpec::RcfMnist { images, .. } = &mut part.data {
                 *images = (*images).min(IMAGES);
             }
             part.seeds.truncate(2);
@@ -113,90 +113,89 @@ impl Experiment {
 /// One comparison of an experiment.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Part {
-    /// Its name, and that of the file of its runs.
+pub struct ExperimentPart {
+    /// Its name and that of its results file.
     pub name: String,
-    /// What it is, in a few words.
+    /// Its heading.
     pub title: String,
-    /// Whether it has other numbers for the methods of the part before: at equal budgets.
+    /// Whether it repeats the part before it with equal tuning budgets.
     #[serde(default)]
     pub equal: bool,
-    /// Whether it is run only where it is asked for by name: it takes days, or files that users bring themselves.
+    /// Whether it is run only if named: it takes days, or needs files that users provide.
     #[serde(default)]
     pub only_when_asked: bool,
     /// The rows.
-    pub data: Source,
-    /// At most so many rows of every part, where they are arrays.
+    pub data: DatasetSpec,
+    /// Maximum number of rows of every split, for arrays.
     pub rows_at_most: Option<usize>,
-    /// The rows that all are judged by, where they are a table of their own.
-    pub test: Option<Source>,
-    /// Which rows scales and fillings are taken from.
+    /// A separate test table.
+    pub test: Option<DatasetSpec>,
+    /// The rows that scaling and imputation are fitted on.
     #[serde(default)]
-    pub prepared: Prepared,
-    /// What features are brought to.
+    pub prepared: PreprocessingScope,
+    /// Scaling of features.
     #[serde(default = "standard")]
     pub scale: Scaling,
-    /// What targets are brought to.
+    /// Scaling of targets.
     #[serde(default = "standard")]
     pub target_scale: Scaling,
-    /// Columns that are left out.
+    /// Excluded columns.
     #[serde(default)]
     pub exclude: Vec<String>,
     /// Which rows are held out.
-    pub split: SplitRule,
-    /// One split, or one training set, for each.
+    pub split: SplitSpec,
+    /// Seeds: one split or training set each.
     pub seeds: Vec<u64>,
-    /// Trainings on each of them, from other initial weights.
+    /// DeepRuns on each of them, from other initial weights.
     #[serde(default = "once")]
     pub trainings: usize,
-    /// Numbers of training rows; none is all.
+    /// Training set sizes; empty is all rows.
     #[serde(default)]
     pub sizes: Vec<usize>,
-    /// What is reported, the most important first.
+    /// Reported metrics, the most important first.
     pub metrics: Vec<Metric>,
-    /// Digits behind the point.
+    /// Decimal places.
     #[serde(default = "three")]
     pub decimals: usize,
-    /// How far from the published mean still is the same, in the first metric; otherwise one published
-    /// deviation.
+    /// Tolerance for the published mean of the first metric; by default one published standard deviation.
     pub within: Option<f64>,
-    /// The network, where rows are arrays and no table.
-    pub network: Option<Description>,
+    /// The deep network, for arrays.
+    pub network: Option<NetworkSpec>,
     /// Units of the hidden layers.
     #[serde(default = "fcn3")]
     pub hidden: Vec<usize>,
-    /// What they do.
+    /// The activation function.
     #[serde(default = "leaky")]
     pub activation: Activation,
-    /// How networks are trained.
+    /// Training settings.
     #[serde(default)]
     pub training: TrainingSettings,
-    /// Methods that are tuned alike.
+    /// Methods with equal tuning budgets.
     #[serde(default)]
     pub methods: Vec<MethodName>,
-    /// Settings that each tries.
+    /// Settings that each method tries.
     #[serde(default)]
     pub tune: usize,
-    /// Methods with settings of their own.
+    /// Candidates with fixed settings.
     #[serde(default)]
-    pub candidate: Vec<CandidateFile>,
-    /// More of them, shared with other parts.
+    pub candidate: Vec<CandidateGrid>,
+    /// The name of a shared list of candidates.
     candidates: Option<String>,
-    /// Whether predictions are kept, for pictures.
+    /// Whether predictions are stored, for pictures.
     #[serde(default)]
     pub predictions: bool,
 }
 
-impl Part {
-    /// Whether it is run, where only this part is asked for, or none by name.
+impl ExperimentPart {
+    /// Whether it is run, given the value of `--only`.
     #[must_use]
     pub fn is_wanted(&self, only: Option<&str>) -> bool {
         only.map_or(!self.only_when_asked, |only| only == self.name)
     }
 
-    /// Refuses what does not go together.
+    /// Refuses inconsistent settings.
     fn check(&self) -> Result<(), String> {
-        let in_order = self.split == SplitRule::InOrder;
+        let in_order = self.split == SplitSpec::InOrder;
         let Some(network) = &self.network else {
             if self.data.is_arrays() || in_order {
                 return Err("rows that are arrays need a `network`".into());
@@ -229,9 +228,9 @@ impl Part {
         Ok(())
     }
 
-    /// Whether the paper printed means with deviations.
+    /// Whether the paper printed standard deviations.
     #[must_use]
-    pub fn prints_deviations(&self) -> bool {
+    pub fn prints_std(&self) -> bool {
         let mut printed = self.candidate.iter().flat_map(|candidate| candidate.published.values());
         printed.any(|printed| printed.len() > 1)
     }
@@ -257,27 +256,27 @@ fn leaky() -> Activation {
     Activation::LeakyRelu(0.1)
 }
 
-/// How rows are parted.
+/// How rows are split.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub enum SplitRule {
-    /// By a permutation: rows to learn from, to choose by, and held out.
+pub enum SplitSpec {
+    /// Random permutation: numbers of training, validation and test rows.
     Permuted([usize; 3]),
-    /// By domains in the order of their numbers.
+    /// By domain number.
     #[serde(rename_all = "kebab-case")]
     Ordered {
-        /// The last to learn from.
+        /// The last training domain.
         train_to: i64,
-        /// The first that is held out.
+        /// The first test domain.
         test_from: i64,
     },
     /// Every value of a column is a training set.
     Sets(String),
-    /// As the rows come: to learn from, to choose by, and held out.
+    /// In file order: training, validation and test rows.
     InOrder,
 }
 
-/// How a network is trained; what is not said is as the part has it, or else as usual.
+/// Training settings; unset ones are those of the part, or the defaults.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct TrainingSettings {
@@ -290,7 +289,7 @@ pub struct TrainingSettings {
     pub drop_last: Option<bool>,
 }
 
-/// An optimizer with PyTorch's settings.
+/// An optimizer with PyTorch's defaults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OptimizerName {
@@ -299,29 +298,29 @@ pub enum OptimizerName {
 }
 
 impl TrainingSettings {
-    /// Over what is said for all.
+    /// Merges with the settings of the part and the defaults.
     #[must_use]
-    pub fn training(&self, all: &Self) -> TrainConfig {
+    pub fn merge(&self, part: &Self) -> TrainConfig {
         let usual = TrainConfig::default();
-        let optimizer = match self.optimizer.or(all.optimizer) {
+        let optimizer = match self.optimizer.or(part.optimizer) {
             Some(OptimizerName::Adam) => Optimizer::adam(),
             Some(OptimizerName::AdamW) => Optimizer::adam_w(),
             None => usual.optimizer,
         };
         TrainConfig {
-            epochs: self.epochs.or(all.epochs).unwrap_or(usual.epochs),
-            batch_size: self.batch.or(all.batch).unwrap_or(usual.batch_size),
-            drop_last: self.drop_last.or(all.drop_last).unwrap_or(usual.drop_last),
-            shuffle: self.order.or(all.order).unwrap_or(usual.shuffle),
+            epochs: self.epochs.or(part.epochs).unwrap_or(usual.epochs),
+            batch_size: self.batch.or(part.batch).unwrap_or(usual.batch_size),
+            drop_last: self.drop_last.or(part.drop_last).unwrap_or(usual.drop_last),
+            shuffle: self.order.or(part.order).unwrap_or(usual.shuffle),
             optimizer,
-            learning_rate: self.rate.or(all.rate).unwrap_or(usual.learning_rate),
-            weight_decay: self.weight_decay.or(all.weight_decay).unwrap_or(usual.weight_decay),
+            learning_rate: self.rate.or(part.rate).unwrap_or(usual.learning_rate),
+            weight_decay: self.weight_decay.or(part.weight_decay).unwrap_or(usual.weight_decay),
             ..usual
         }
     }
 }
 
-/// One value, or several that are all tried.
+/// One value or a list.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(untagged)]
 pub enum OneOrMany<T> {
@@ -332,9 +331,9 @@ pub enum OneOrMany<T> {
 }
 
 impl<T: Copy> OneOrMany<T> {
-    /// All of them.
+    /// All values.
     #[must_use]
-    pub fn all(&self) -> Vec<T> {
+    pub fn to_vec(&self) -> Vec<T> {
         match self {
             Self::One(value) => vec![*value],
             Self::Many(values) => values.clone(),
@@ -342,52 +341,52 @@ impl<T: Copy> OneOrMany<T> {
     }
 }
 
-/// A method with settings of its own; where a setting has several values, each is a candidate.
+/// A method with fixed settings. Every combination of settings that are lists is a candidate.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct CandidateFile {
-    /// What it is called; `{alpha}`, `{groups}` and `{copies}` stand for its settings.
+pub struct CandidateGrid {
+    /// Its name; `{alpha}`, `{groups}` and `{copies}` are replaced by its settings.
     pub name: String,
     /// The method.
     pub method: MethodName,
     /// The model.
     #[serde(default = "network")]
     pub model: ModelName,
-    /// Units of the hidden layers, if not those of the part.
+    /// Units of the hidden layers, if they differ from the part's.
     pub hidden: Option<Vec<usize>>,
-    /// How it is trained, where it differs.
+    /// Training settings that differ from the part's.
     #[serde(default)]
     pub training: TrainingSettings,
-    /// Whether it works after the first hidden layer, where its name does not say so.
+    /// Whether it augments the first hidden layer, if the method's name does not say so.
     #[serde(default)]
     pub manifold: bool,
-    /// The hidden layers of a deep network that it works after; of several, one is drawn for every step.
+    /// The hidden layers of a deep network that it augments; of several, one is drawn per step.
     #[serde(default)]
     pub layers: Vec<usize>,
-    /// What its groups and partners are found in.
+    /// The rows in which groups and partners are searched.
     #[serde(default)]
     pub fitted_on: FittedOn,
     /// The penalty of ridge regression.
     #[serde(default = "one")]
     pub penalty: f64,
-    /// Rows made beforehand for every row; without it batches are augmented.
+    /// Synthetic rows per row, generated before training; without it, batches are augmented.
     pub copies: Option<OneOrMany<usize>>,
-    /// The range of γ: its grid goes from 1/α to α.
+    /// α: γ is in [1/α, α].
     pub alpha: Option<OneOrMany<f64>>,
     /// The number of groups.
     pub groups: Option<OneOrMany<usize>>,
-    /// What groups are found in.
+    /// The columns that are clustered.
     #[serde(default)]
     pub on: ClusterOn,
     /// The parameter of the Beta distribution.
     pub beta: Option<f64>,
     /// The bandwidth, in units of the target.
     pub bandwidth: Option<f64>,
-    /// The largest distance that counts.
+    /// The largest distance between partners.
     pub epsilon: Option<f64>,
-    /// The deviation of noise on the target.
+    /// Standard deviation of the noise on the target.
     pub noise: Option<f64>,
-    /// What the paper printed: the mean and, where it has one, the deviation.
+    /// Published mean and, if printed, standard deviation.
     #[serde(default)]
     pub published: BTreeMap<Metric, Vec<f64>>,
 }
@@ -400,26 +399,26 @@ fn one() -> f64 {
     1.0
 }
 
-/// A measure of error, or of how well predictions follow targets.
+/// A metric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Metric {
-    /// The root of the mean squared error.
+    /// Root mean squared error.
     Rmse,
-    /// The mean squared error.
+    /// Mean squared error.
     Mse,
-    /// The mean absolute error in percent of the target.
+    /// Mean absolute percentage error.
     Mape,
-    /// The root mean squared error of the worst domain.
+    /// RMSE of the worst domain.
     Worst,
-    /// Pearson's correlation of targets with predictions.
+    /// Pearson correlation of targets and predictions.
     R,
-    /// That of the worst domain.
+    /// Pearson correlation of the worst domain.
     WorstR,
 }
 
 impl Metric {
-    /// What it is called.
+    /// Its name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -432,15 +431,15 @@ impl Metric {
         }
     }
 
-    /// Whether more is better.
+    /// Whether larger is better.
     #[must_use]
     pub fn is_better_high(self) -> bool {
         matches!(self, Self::R | Self::WorstR)
     }
 
-    /// What it is of a run.
+    /// Its value for a run; NaN if undefined.
     #[must_use]
-    pub fn of(self, run: &Run) -> f64 {
+    pub fn value(self, run: &Run) -> f64 {
         match self {
             Self::Rmse => run.metrics.rmse,
             Self::Mse => run.metrics.rmse.powi(2),
@@ -450,7 +449,7 @@ impl Metric {
             }
             Self::R => run.metrics.r.unwrap_or(f64::NAN),
             Self::WorstR => {
-                // Where predictions are all the same there is no correlation, and nothing is worse.
+                // Constant predictions have no correlation, and NaN is the worst value.
                 let each = run.domains.iter().map(|domain| domain.metrics.r.unwrap_or(f64::NAN));
                 each.reduce(|a, b| if a.is_nan() || b.is_nan() { f64::NAN } else { a.min(b) })
                     .unwrap_or(f64::NAN)
@@ -459,7 +458,7 @@ impl Metric {
     }
 }
 
-/// What is drawn.
+/// A picture.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Picture {
@@ -467,7 +466,7 @@ pub struct Picture {
     pub name: String,
     /// Its heading.
     pub title: String,
-    /// What it shows.
+    /// Its content.
     pub draw: Drawing,
 }
 
@@ -475,20 +474,20 @@ pub struct Picture {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub enum Drawing {
-    /// Rows on a line and what becomes of them: each γ makes a copy.
+    /// One-dimensional rows and an augmented copy per γ.
     Augmented {
         /// The rows.
-        data: Source,
+        data: DatasetSpec,
         /// The number of groups.
         groups: usize,
-        /// The strengths.
+        /// The values of γ.
         gammas: Vec<f64>,
     },
-    /// Errors against the number of training rows.
+    /// Learning curves.
     Curves {
         /// The part.
         part: String,
-        /// Only these candidates; `*` at the end of a name stands for anything.
+        /// Only these candidates; a trailing `*` is a wildcard.
         #[serde(default)]
         only: Vec<String>,
     },
@@ -508,13 +507,13 @@ pub enum Drawing {
     Fits {
         /// The part.
         part: String,
-        /// Only these candidates; `*` at the end of a name stands for anything.
+        /// Only these candidates; a trailing `*` is a wildcard.
         #[serde(default)]
         only: Vec<String>,
     },
-    /// Images of all kinds: turned, and in colors that mislead.
+    /// Images of RCF-MNIST.
     Images {
-        /// Images of all parts.
+        /// Total number of images.
         images: usize,
         /// The seed.
         #[serde(default)]
@@ -522,9 +521,9 @@ pub enum Drawing {
     },
     /// Every method: published, ours, and at equal budgets.
     Methods {
-        /// The part with the published numbers; that at equal budgets follows it.
+        /// The part with the published numbers, followed by that at equal budgets.
         part: String,
-        /// The measure.
+        /// The metric.
         metric: Metric,
     },
 }
@@ -544,11 +543,11 @@ impl Drawing {
     }
 }
 
-/// A setting that errors are drawn against.
+/// The x axis of [`Drawing::Along`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Axis {
-    /// The range of γ.
+    /// α: γ is in [1/α, α].
     Alpha,
     /// The number of groups.
     Groups,

@@ -1,96 +1,40 @@
-//! The page of an experiment: numbers beside the published ones, what they say, pictures, how it was run.
+//! The Markdown page of an experiment: our numbers and the published ones, conclusions, pictures, configuration.
 
 use std::fmt::Write as _;
 use std::path::Path;
 
-use windlass_compare::statistics::moments;
 use windlass_compare::{Candidate, Finding, MethodName, describe};
 use windlass_model::{Kind, NetworkConfig};
 use windlass_train::{FittedOn, Optimizer, TrainConfig};
 
-use super::file::{CandidateFile, Experiment, Metric, Part, Picture};
-use super::run::{Finished, Kept, Reproduction};
-use super::source::{Prepared, Source};
-use crate::deep::DeepRecipe;
-use crate::networks::Description;
+use super::dataset::{DatasetSpec, PreprocessingScope};
+use super::spec::{Experiment, ExperimentPart, Metric, Picture};
+use super::stored::{FinishedPart, MeanStd, StoredPart, with_equal_budget};
+use crate::deep::DeepConfig;
+use crate::networks::NetworkSpec;
 use crate::{Error, PublishedSplits, Result};
 
-/// A mean and a deviation.
-#[derive(Clone, Copy, PartialEq)]
-pub(super) struct Spread {
-    pub(super) mean: f64,
-    pub(super) deviation: Option<f64>,
+/// What a page shows.
+pub(super) struct Page<'a> {
+    pub(super) experiment: &'a Experiment,
+    /// The command that reproduces it.
+    pub(super) command: String,
+    pub(super) quick: bool,
+    /// The directory of the page.
+    pub(super) folder: &'a Path,
+    pub(super) finished: &'a [FinishedPart],
+    pub(super) not_run: Vec<&'a ExperimentPart>,
+    pub(super) pictures: Vec<&'a Picture>,
 }
 
-impl Spread {
-    pub(super) fn of(values: &[f64]) -> Self {
-        let (mean, variance) = moments(values);
-        Self { mean, deviation: (values.len() > 1).then(|| variance.sqrt()) }
-    }
-
-    fn in_words(self, decimals: usize) -> String {
-        match self.deviation {
-            Some(deviation) => format!("{:.decimals$} ± {deviation:.decimals$}", self.mean),
-            None => format!("{:.decimals$}", self.mean),
-        }
-    }
-}
-
-impl Finished {
-    /// Who took part.
-    pub(super) fn candidates(&self) -> Vec<Candidate> {
-        self.kept.protocol.comparison.candidates()
-    }
-
-    /// What the paper printed of a candidate.
-    pub(super) fn published(&self, candidate: Candidate, metric: Metric) -> Option<Spread> {
-        let name = self.kept.protocol.comparison.name(candidate);
-        let named = |file: &&CandidateFile| file.name == name;
-        let printed = self.part.candidate.iter().find(named)?.published.get(&metric)?;
-        Some(Spread { mean: *printed.first()?, deviation: printed.get(1).copied() })
-    }
-
-    /// What came of a candidate.
-    pub(super) fn ours(
-        &self,
-        size: Option<usize>,
-        candidate: Candidate,
-        metric: Metric,
-    ) -> Option<Spread> {
-        let values = self.kept.values(size, candidate, metric);
-        (!values.is_empty()).then(|| Spread::of(&values))
-    }
-
-    /// The candidate of another part with the same method; it stands for the first with that method.
-    pub(super) fn counterpart(&self, candidate: Candidate, other: &Self) -> Option<Candidate> {
-        let first =
-            |part: &Self| part.candidates().into_iter().find(|one| one.method == candidate.method);
-        first(other).filter(|_| first(self) == Some(candidate))
-    }
-}
-
-/// The parts, each with the one at equal budgets that has other numbers for its methods.
-pub(super) fn pairs(finished: &[Finished]) -> Vec<(&Finished, Option<&Finished>)> {
-    let mut pairs: Vec<(&Finished, Option<&Finished>)> = vec![];
-    for part in finished {
-        match pairs.last_mut() {
-            Some((main, equal @ None)) if part.part.equal && !main.part.equal => {
-                *equal = Some(part);
-            }
-            _ => pairs.push((part, None)),
-        }
-    }
-    pairs
-}
-
-/// What a page of ours begins with.
+/// The first line of a page that we wrote.
 const MARK: &str = "<!-- Made by windlass-paper reproduce -->";
 
 /// A page written by hand, which the generated page links to if it exists.
 const CONCLUSIONS: &str = "conclusions.md";
 
-/// Refuses to write over a page of someone else.
-pub(super) fn check(place: &Path) -> Result<()> {
+/// Refuses to overwrite a page that we did not write.
+pub(super) fn check_overwrite(place: &Path) -> Result<()> {
     match std::fs::read(place) {
         Ok(bytes) if !bytes.starts_with(MARK.as_bytes()) => {
             Err(Error::NotOurs { path: place.to_owned() })
@@ -99,9 +43,9 @@ pub(super) fn check(place: &Path) -> Result<()> {
     }
 }
 
-/// The page.
-pub(super) fn page(reproduction: &Reproduction, finished: &[Finished]) -> String {
-    let experiment = reproduction.experiment();
+/// Renders the page.
+pub(super) fn render(page: &Page<'_>) -> String {
+    let Page { experiment, finished, .. } = *page;
     let mut out = String::new();
     let version = env!("CARGO_PKG_VERSION");
     let _ = write!(
@@ -109,59 +53,60 @@ pub(super) fn page(reproduction: &Reproduction, finished: &[Finished]) -> String
         "{MARK}\n# {}\n\nThe paper: {}. Made by `{}` with windlass {version}{}.\n\n{}\n",
         experiment.title,
         experiment.paper,
-        reproduction.command(),
-        if reproduction.experiment().part.is_empty() { "" } else { ", seeds as below" },
+        page.command,
+        if experiment.part.is_empty() { "" } else { ", seeds as below" },
         experiment.about.trim()
     );
-    if reproduction.folder().join(CONCLUSIONS).exists() {
+    if page.folder.join(CONCLUSIONS).exists() {
         let _ =
             writeln!(out, "\nWhat we conclude, and what to know: [{CONCLUSIONS}]({CONCLUSIONS}).");
     }
-    if reproduction.is_quick() {
+    if page.quick {
         out += "\n**A quick look, no result**: a few epochs, two seeds, few settings. It shows that everything runs.\n";
     }
-    for (main, equal) in pairs(finished) {
+    for (main, equal) in with_equal_budget(finished) {
         let _ = write!(out, "\n## {}\n\n", main.part.title);
-        if main.kept.protocol.comparison.sizes.len() > 1 {
+        if main.stored.config.comparison.sizes.len() > 1 {
             table_by_size(&mut out, main);
         } else {
             table_of_methods(&mut out, main, equal);
         }
-        if reproduction.is_quick() {
+        if page.quick {
             continue;
         }
         out.push('\n');
-        for sentence in findings(main, equal) {
+        for sentence in conclusions(main, equal) {
             let _ = writeln!(out, "* {sentence}");
         }
     }
-    let pictures: Vec<&Picture> = reproduction.pictures(finished).collect();
-    if !pictures.is_empty() {
+    if !page.pictures.is_empty() {
         out += "\n## Pictures\n";
-        for picture in pictures {
+        for picture in &page.pictures {
             let (title, name) = (&picture.title, &picture.name);
             let _ = write!(out, "\n![{title}]({name}.svg)\n\n{title}\n");
         }
     }
-    not_run(&mut out, reproduction, finished);
+    not_run(&mut out, page);
     if !finished.is_empty() {
         how_it_was_run(&mut out, finished);
     }
     out
 }
 
-/// The parts that are run only where they are asked for, and were not.
-fn not_run(out: &mut String, reproduction: &Reproduction, finished: &[Finished]) {
-    let left: Vec<&Part> =
-        reproduction.left_out(finished).filter(|part| part.only_when_asked).collect();
+/// Parts that are run only if `--only` names them.
+fn not_run(out: &mut String, page: &Page<'_>) {
+    let left: Vec<&ExperimentPart> =
+        page.not_run.iter().copied().filter(|part| part.only_when_asked).collect();
     if left.is_empty() {
         return;
     }
     out.push_str("\n## What was not run\n\n");
     for part in left {
-        let experiment = &reproduction.experiment().name;
+        let experiment = &page.experiment.name;
         let needs = match part.data {
-            Source::WindowsOfElectricity { .. } | Source::Dti { .. } => ", with files of your own",
+            DatasetSpec::WindowsOfElectricity { .. } | DatasetSpec::Dti { .. } => {
+                ", with files of your own"
+            }
             _ => "",
         };
         let _ = writeln!(
@@ -172,7 +117,7 @@ fn not_run(out: &mut String, reproduction: &Reproduction, finished: &[Finished])
     }
 }
 
-fn table_of_methods(out: &mut String, main: &Finished, equal: Option<&Finished>) {
+fn table_of_methods(out: &mut String, main: &FinishedPart, equal: Option<&FinishedPart>) {
     let metrics = &main.part.metrics;
     let candidates = main.candidates();
     let any_published = |metric: &Metric| {
@@ -190,24 +135,24 @@ fn table_of_methods(out: &mut String, main: &Finished, equal: Option<&Finished>)
         }
     }
     let rule = " --: |".repeat(heads.len() - 1);
-    let runs = |part: &Finished| part.part.seeds.len() * part.part.trainings;
+    let runs = |part: &FinishedPart| part.part.seeds.len() * part.part.trainings;
     let mut words = format!("Means ± standard deviations over {} runs", runs(main));
     if let Some(equal) = equal {
         let _ = write!(words, ", at equal budgets over {}", runs(equal));
     }
-    if main.part.prints_deviations() {
+    if main.part.prints_std() {
         words += ", published over three seeds";
     }
     let _ = writeln!(out, "{words}.\n\n| {} |\n| :-- |{rule}", heads.join(" | "));
     let decimals = main.part.decimals;
-    let words = |spread: Option<Spread>| {
-        spread.map_or_else(|| "–".to_owned(), |spread| spread.in_words(decimals))
+    let words = |value: Option<MeanStd>| {
+        value.map_or_else(|| "–".to_owned(), |value| value.format(decimals))
     };
     let line =
         |out: &mut String, name: &str, candidate: Option<Candidate>, other: Option<Candidate>| {
             let mut cells = vec![name.to_owned()];
             for metric in metrics {
-                let of = |part: &Finished, candidate: Option<Candidate>| {
+                let of = |part: &FinishedPart, candidate: Option<Candidate>| {
                     candidate.and_then(|candidate| part.ours(None, candidate, *metric))
                 };
                 if any_published(metric) {
@@ -222,15 +167,16 @@ fn table_of_methods(out: &mut String, main: &Finished, equal: Option<&Finished>)
             }
             let _ = writeln!(out, "| {} |", cells.join(" | "));
         };
-    let mut met = vec![];
+    let mut matched = vec![];
     for &candidate in &candidates {
         let other = equal.and_then(|equal| main.counterpart(candidate, equal));
-        met.extend(other);
-        line(out, &main.kept.protocol.comparison.name(candidate), Some(candidate), other);
+        matched.extend(other);
+        line(out, &main.stored.config.comparison.name(candidate), Some(candidate), other);
     }
-    // Those that the published comparison has not.
+    // Candidates that the published comparison does not have.
     if let Some(equal) = equal {
-        for candidate in equal.candidates().into_iter().filter(|candidate| !met.contains(candidate))
+        for candidate in
+            equal.candidates().into_iter().filter(|candidate| !matched.contains(candidate))
         {
             let name = candidate.method.map_or("", MethodName::title);
             line(out, name, None, Some(candidate));
@@ -238,9 +184,9 @@ fn table_of_methods(out: &mut String, main: &Finished, equal: Option<&Finished>)
     }
 }
 
-fn table_by_size(out: &mut String, main: &Finished) {
+fn table_by_size(out: &mut String, main: &FinishedPart) {
     let metric = main.part.metrics[0];
-    let sizes = &main.kept.protocol.comparison.sizes;
+    let sizes = &main.stored.config.comparison.sizes;
     let heads: Vec<String> = sizes.iter().flatten().map(usize::to_string).collect();
     let _ = writeln!(
         out,
@@ -255,57 +201,56 @@ fn table_by_size(out: &mut String, main: &Finished) {
         let cell = |&size: &Option<usize>| {
             let words = main
                 .ours(size, candidate, metric)
-                .map_or_else(|| "–".to_owned(), |spread| spread.in_words(main.part.decimals));
-            let told = main
-                .kept
+                .map_or_else(|| "–".to_owned(), |value| value.format(main.part.decimals));
+            let significant = main
+                .stored
                 .line(size, candidate)
                 .is_some_and(|line| matches!(line.finding, Finding::Helps | Finding::Hurts));
-            if told { format!("**{words}**") } else { words }
+            if significant { format!("**{words}**") } else { words }
         };
         let cells: Vec<String> = sizes.iter().map(cell).collect();
         let _ = writeln!(
             out,
             "| {} | {} |",
-            main.kept.protocol.comparison.name(candidate),
+            main.stored.config.comparison.name(candidate),
             cells.join(" | ")
         );
     }
 }
 
-/// What the numbers say.
-fn findings(main: &Finished, equal: Option<&Finished>) -> Vec<String> {
-    let mut told = vec![];
+fn conclusions(main: &FinishedPart, equal: Option<&FinishedPart>) -> Vec<String> {
+    let mut sentences = vec![];
     for &metric in &main.part.metrics {
-        told.extend(against_paper(main, metric));
+        sentences.extend(against_paper(main, metric));
     }
-    told.extend(order(main));
-    // Where the paper has its own deviations, its comparison stands for itself.
-    if main.kept.protocol.comparison.sizes.len() > 1 {
-        told.extend(by_size(main));
-    } else if !main.part.prints_deviations() {
-        told.push(main.kept.summary.verdict.clone());
+    sentences.extend(order(main));
+    // A published standard deviation makes the comparison with the paper sufficient.
+    if main.stored.config.comparison.sizes.len() > 1 {
+        sentences.extend(by_size(main));
+    } else if !main.part.prints_std() {
+        sentences.push(main.stored.summary.verdict.clone());
     }
-    if let Some(Finished { part, kept }) = equal {
-        told.push(format!("**{}.** {}", part.title, kept.summary.verdict));
-        told.extend(kept.summary.remarks.iter().cloned());
+    if let Some(FinishedPart { part, stored }) = equal {
+        sentences.push(format!("**{}.** {}", part.title, stored.summary.verdict));
+        sentences.extend(stored.summary.remarks.iter().cloned());
     }
-    told
+    sentences
 }
 
-/// Which published numbers came out again.
-fn against_paper(main: &Finished, metric: Metric) -> Option<String> {
+/// Which published numbers were reproduced.
+fn against_paper(main: &FinishedPart, metric: Metric) -> Option<String> {
     let decimals = main.part.decimals;
     let first = metric == main.part.metrics[0];
     let (mut same, mut better, mut worse, mut single) = (vec![], vec![], vec![], vec![]);
     for candidate in main.candidates() {
-        let name = main.kept.protocol.comparison.name(candidate);
+        let name = main.stored.config.comparison.name(candidate);
         let Some((published, ours)) =
             main.published(candidate, metric).zip(main.ours(None, candidate, metric))
         else {
             continue;
         };
-        let Some(deviation) = published.deviation else {
-            let values = main.kept.values(None, candidate, metric);
+        let Some(std) = published.std else {
+            let values = main.stored.values(None, candidate, metric);
             let good = |&&value: &&f64| {
                 if metric.is_better_high() {
                     value >= published.mean
@@ -320,7 +265,7 @@ fn against_paper(main: &Finished, metric: Metric) -> Option<String> {
         let off = ours.mean - published.mean;
         let sign = if off < 0.0 { '−' } else { '+' };
         let words = format!("{name} ({sign}{:.decimals$}", off.abs());
-        if off.abs() <= main.part.within.filter(|_| first).unwrap_or(deviation) {
+        if off.abs() <= main.part.within.filter(|_| first).unwrap_or(std) {
             same.push(words + ")");
             continue;
         }
@@ -351,16 +296,16 @@ fn against_paper(main: &Finished, metric: Metric) -> Option<String> {
     (!words.is_empty()).then(|| format!("**{}**, ours against the paper.{words}", metric.name()))
 }
 
-/// The paper's means are over three seeds: in percent, how many means of three of our runs, of other seeds each, are
-/// as far from our mean as the published one, on its side.
+/// The published means are over three seeds: the percentage of means over three of our seeds that are at least as
+/// far from our mean as the published one, on the same side.
 fn triples_beyond(
-    main: &Finished,
+    main: &FinishedPart,
     candidate: Candidate,
     metric: Metric,
     published: f64,
 ) -> Option<f64> {
-    let own = main.kept.runs.iter().filter(|run| run.key.candidate == candidate);
-    let runs: Vec<(usize, f64)> = own.map(|run| (run.key.repeat, metric.of(run))).collect();
+    let own = main.stored.runs.iter().filter(|run| run.key.candidate == candidate);
+    let runs: Vec<(usize, f64)> = own.map(|run| (run.key.repeat, metric.value(run))).collect();
     let above = published > runs.iter().map(|run| run.1).sum::<f64>() / runs.len() as f64;
     let (mut all, mut beyond) = (0_u32, 0_u32);
     for (place, one) in runs.iter().enumerate() {
@@ -375,14 +320,14 @@ fn triples_beyond(
             }
         }
     }
-    // One triple says nothing of the others.
+    // A single triple is no distribution.
     (all > 1).then(|| 100.0 * f64::from(beyond) / f64::from(all))
 }
 
-/// The methods by their error, as published and as found.
-fn order(main: &Finished) -> Option<String> {
+/// The ranking of the methods, published and ours.
+fn order(main: &FinishedPart) -> Option<String> {
     let metric = main.part.metrics[0];
-    let ranked = |of: &dyn Fn(Candidate) -> Option<Spread>| -> Option<String> {
+    let ranked = |of: &dyn Fn(Candidate) -> Option<MeanStd>| -> Option<String> {
         let printed =
             main.candidates().into_iter().filter(|&one| main.published(one, metric).is_some());
         let mut found: Vec<(Candidate, f64)> =
@@ -390,7 +335,7 @@ fn order(main: &Finished) -> Option<String> {
         if found.is_empty() {
             return None;
         }
-        // What is no number comes last, whatever is better.
+        // NaN comes last.
         let sign = if metric.is_better_high() { -1.0 } else { 1.0 };
         let place = |value: f64| (value.is_nan(), sign * value);
         found.sort_by(|a, b| {
@@ -399,7 +344,7 @@ fn order(main: &Finished) -> Option<String> {
         });
         let names: Vec<String> = found
             .iter()
-            .map(|(candidate, _)| main.kept.protocol.comparison.name(*candidate))
+            .map(|(candidate, _)| main.stored.config.comparison.name(*candidate))
             .collect();
         Some(names.join(if metric.is_better_high() { " > " } else { " < " }))
     };
@@ -413,78 +358,78 @@ fn order(main: &Finished) -> Option<String> {
     })
 }
 
-/// Where methods differ from no augmentation, with few rows and with many.
-fn by_size(main: &Finished) -> Vec<String> {
-    let protocol = &main.kept.protocol.comparison;
-    let mut told = vec![];
+/// The training sizes at which methods differ from no augmentation.
+fn by_size(main: &FinishedPart) -> Vec<String> {
+    let config = &main.stored.config.comparison;
+    let mut sentences = vec![];
     for candidate in main.candidates() {
-        let Some(reference) = protocol.reference(candidate).filter(|one| *one != candidate) else {
+        let Some(reference) = config.reference(candidate).filter(|one| *one != candidate) else {
             continue;
         };
         let at = |wanted: Finding| -> String {
-            let found: Vec<String> = protocol
+            let found: Vec<String> = config
                 .sizes
                 .iter()
                 .filter_map(|&size| {
-                    let line = main.kept.line(size, candidate)?;
+                    let line = main.stored.line(size, candidate)?;
                     let percent = 100.0 * line.difference?.mean.exp_m1().abs();
                     (line.finding == wanted).then(|| Some(format!("{} ({percent:.0} %)", size?)))?
                 })
                 .collect();
             if found.is_empty() { "no size".into() } else { found.join(", ") }
         };
-        told.push(format!(
+        sentences.push(format!(
             "{}: a smaller RMSE than {} at {}; a larger one at {}.",
-            protocol.name(candidate),
-            protocol.name(reference),
+            config.name(candidate),
+            config.name(reference),
             at(Finding::Helps),
             at(Finding::Hurts)
         ));
     }
-    told
+    sentences
 }
 
-fn how_it_was_run(out: &mut String, finished: &[Finished]) {
+fn how_it_was_run(out: &mut String, finished: &[FinishedPart]) {
     out.push_str("\n## How it was run\n");
-    for Finished { part, kept } in finished {
+    for FinishedPart { part, stored } in finished {
         let _ = write!(
             out,
             "\n**{}** ({} rows, {}{}): {}. The times of all {} runs add up to {:.0} s; the command above writes each of them \
              to `{}.json`.\n",
             part.title,
-            kept.rows,
+            stored.rows,
             seeds(part),
             if part.trainings > 1 {
                 format!(", {} trainings on each", part.trainings)
             } else {
                 String::new()
             },
-            rows_of(kept, part),
-            kept.runs.len(),
-            kept.seconds(),
+            describe_rows(stored, part),
+            stored.runs.len(),
+            stored.seconds(),
             part.name
         );
-        if kept.protocol.comparison.declared.is_empty() {
+        if stored.config.comparison.specs.is_empty() {
             let _ = writeln!(
                 out,
                 "Every method tries {} settings (rate, weight decay and its own strength; the same rates and decays for \
                  all) and keeps the one with the least error on the validation rows. The first setting: {}.",
-                kept.protocol.comparison.tune,
-                network(&kept.protocol.comparison.network)
+                stored.config.comparison.tune,
+                describe_network(&stored.config.comparison.network)
             );
             continue;
         }
         out.push_str("\n| | settings |\n| :-- | :-- |\n");
-        for (place, declared) in kept.protocol.comparison.declared.iter().enumerate() {
-            let mut words = match (&declared.kind, kept.protocol.deep.get(place)) {
-                (_, Some(recipe)) => deep(recipe),
-                (Some(Kind::Network(settings)), _) => network(settings),
+        for (place, spec) in stored.config.comparison.specs.iter().enumerate() {
+            let mut words = match (&spec.kind, stored.config.deep.get(place)) {
+                (_, Some(config)) => describe_deep(config),
+                (Some(Kind::Network(settings)), _) => describe_network(settings),
                 (Some(Kind::Ridge { penalty }), _) => {
                     format!("ridge regression, penalty {penalty}")
                 }
                 _ => String::new(),
             };
-            if let Some(enlarge) = &declared.enlarge {
+            if let Some(enlarge) = &spec.enlarge {
                 let _ = write!(
                     words,
                     "; {} rows made of every row beforehand by {}",
@@ -492,12 +437,12 @@ fn how_it_was_run(out: &mut String, finished: &[Finished]) {
                     describe::method(&enlarge.method)
                 );
             }
-            let _ = writeln!(out, "| {} | {words} |", declared.name);
+            let _ = writeln!(out, "| {} | {words} |", spec.name);
         }
     }
 }
 
-fn seeds(part: &Part) -> String {
+fn seeds(part: &ExperimentPart) -> String {
     match part.seeds[..] {
         [only] => format!("seed {only}"),
         [first, .., last] if part.seeds.is_sorted_by(|a, b| a + 1 == *b) => {
@@ -510,9 +455,9 @@ fn seeds(part: &Part) -> String {
     }
 }
 
-/// Which rows are learnt from and which are held out.
-fn rows_of(kept: &Kept, part: &Part) -> String {
-    let mut words = match &kept.protocol.splits {
+/// Describes training, validation and test rows.
+fn describe_rows(stored: &StoredPart, part: &ExperimentPart) -> String {
+    let mut words = match &stored.config.splits {
         PublishedSplits::Permuted { parts: [train, 0, test], .. } => {
             format!("{train} training and {test} test rows of a permutation by the seed")
         }
@@ -527,7 +472,7 @@ fn rows_of(kept: &Kept, part: &Part) -> String {
             "every seed has a training set of its own, all the same test rows".into()
         }
         PublishedSplits::InOrder { parts: [train, valid, test], .. } => {
-            let what = part.data.in_words();
+            let what = part.data.describe();
             format!("{train} training, {valid} validation and {test} test rows: {what}")
         }
     };
@@ -535,46 +480,47 @@ fn rows_of(kept: &Kept, part: &Part) -> String {
         return words;
     }
     words += match part.prepared {
-        Prepared::AllRows => {
+        PreprocessingScope::AllRows => {
             "; features scaled to 0…1 and filled over all rows, test rows among them, as published; targets as they are"
         }
-        Prepared::TrainingRows => "; scales and fillings from training rows only",
+        PreprocessingScope::TrainingRows => "; scales and fillings from training rows only",
     };
     words
 }
 
-/// A network and its training, in words.
-fn network(recipe: &NetworkConfig) -> String {
-    let hidden: Vec<String> = recipe.hidden.iter().map(usize::to_string).collect();
-    let mut words = format!("network d-{}-1, {}", hidden.join("-"), training(&recipe.training));
-    if let Some(augment) = &recipe.augment {
+/// Describes a dense network and its training.
+fn describe_network(config: &NetworkConfig) -> String {
+    let hidden: Vec<String> = config.hidden.iter().map(usize::to_string).collect();
+    let mut words =
+        format!("network d-{}-1, {}", hidden.join("-"), describe_training(&config.training));
+    if let Some(augment) = &config.augment {
         let place = if augment.layer == 0 { "inputs" } else { "the first hidden layer" };
         let _ = write!(words, "; {} on {place}", describe::method(&augment.method));
     }
     words
 }
 
-/// A deep network and its training, in words.
-fn deep(recipe: &DeepRecipe) -> String {
-    let mut words = recipe.network.name().to_owned();
-    match &recipe.network {
-        Description::Lstnet(net) => {
+/// Describes a deep network and its training.
+fn describe_deep(config: &DeepConfig) -> String {
+    let mut words = config.network.name().to_owned();
+    match &config.network {
+        NetworkSpec::Lstnet(net) => {
             let _ = write!(
                 words,
                 " ({} channels, {} and {} recurrent units)",
                 net.channels, net.hidden, net.skip_hidden
             );
         }
-        Description::Resnet18(net) => {
+        NetworkSpec::Resnet18(net) => {
             words += match net.weights {
                 Some(_) => " (weights of a file at first)",
                 None => " (fresh weights: no ImageNet weights were given)",
             };
         }
-        Description::Deepdta(_) => {}
+        NetworkSpec::Deepdta(_) => {}
     }
-    let _ = write!(words, ", {}", training(&recipe.training));
-    if let Some(augment) = &recipe.augment {
+    let _ = write!(words, ", {}", describe_training(&config.training));
+    if let Some(augment) = &config.augment {
         let layers: Vec<String> = augment.layers.iter().map(usize::to_string).collect();
         let place = match &augment.layers[..] {
             [0] => "inputs".to_owned(),
@@ -586,14 +532,14 @@ fn deep(recipe: &DeepRecipe) -> String {
             words += ", partners of the same batch";
         }
     }
-    if let Some(device) = &recipe.device {
+    if let Some(device) = &config.device {
         let _ = write!(words, "; trained on {device}");
     }
     words
 }
 
-/// A training, in words.
-fn training(training: &TrainConfig) -> String {
+/// Describes the training settings.
+fn describe_training(training: &TrainConfig) -> String {
     let optimizer = match training.optimizer {
         Optimizer::Adam { .. } => "Adam",
         Optimizer::AdamW { .. } => "AdamW",
@@ -609,7 +555,7 @@ fn training(training: &TrainConfig) -> String {
     words
 }
 
-/// The list of all experiments.
+/// The index of all experiments.
 pub(super) fn index(experiments: &[Experiment], output: &Path) -> String {
     let mut out = format!(
         "{MARK}\n# The paper, reproduced\n\nEvery experiment of *Anchor Data Augmentation* (NeurIPS 2023) that fits our networks, \

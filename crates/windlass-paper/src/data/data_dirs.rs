@@ -6,29 +6,29 @@ use std::path::PathBuf;
 /// The folders that may hold data sets, first choice first: the one that the environment variable `WINDLASS_DATA`
 /// names, and `windlass/data` in the user's cache.
 #[must_use]
-pub fn folders() -> Vec<PathBuf> {
-    places().folders()
+pub fn search_dirs() -> Vec<PathBuf> {
+    data_dirs().search_dirs()
 }
 
 /// The folder that data sets are fetched to, if there is one: what `WINDLASS_DATA` names, or else `windlass/data` in
 /// the user's cache (`XDG_CACHE_HOME` or the system's usual place).
 #[must_use]
-pub fn cache() -> Option<PathBuf> {
-    places().cache()
+pub fn download_dir() -> Option<PathBuf> {
+    data_dirs().download_dir()
 }
 
 /// The folders that the environment names.
-struct Places {
+struct DataDirs {
     named: Option<PathBuf>,
     cached: Option<PathBuf>,
 }
 
-fn places() -> Places {
-    Places::by(|name| std::env::var_os(name), std::env::consts::OS)
+fn data_dirs() -> DataDirs {
+    DataDirs::from_env(|name| std::env::var_os(name), std::env::consts::OS)
 }
 
-impl Places {
-    fn by(variable: impl Fn(&str) -> Option<OsString>, system: &str) -> Self {
+impl DataDirs {
+    fn from_env(variable: impl Fn(&str) -> Option<OsString>, system: &str) -> Self {
         let folder = |name| variable(name).map(PathBuf::from).filter(|f| !f.as_os_str().is_empty());
         // The XDG specification has relative paths ignored.
         let cache = folder("XDG_CACHE_HOME").filter(|cache| cache.is_absolute());
@@ -41,11 +41,11 @@ impl Places {
         Self { named: folder("WINDLASS_DATA"), cached }
     }
 
-    fn folders(self) -> Vec<PathBuf> {
+    fn search_dirs(self) -> Vec<PathBuf> {
         [self.named, self.cached].into_iter().flatten().collect()
     }
 
-    fn cache(self) -> Option<PathBuf> {
+    fn download_dir(self) -> Option<PathBuf> {
         self.named.or(self.cached)
     }
 }
@@ -54,16 +54,16 @@ impl Places {
 mod tests {
     use std::path::{Path, PathBuf};
 
-    use super::Places;
+    use super::DataDirs;
 
-    fn places(variables: &[(&str, &str)], system: &str) -> Places {
+    fn places(variables: &[(&str, &str)], system: &str) -> DataDirs {
         let variable =
             |name: &str| variables.iter().find(|(n, _)| *n == name).map(|(_, value)| value.into());
-        Places::by(variable, system)
+        DataDirs::from_env(variable, system)
     }
 
     fn found(variables: &[(&str, &str)]) -> Vec<PathBuf> {
-        places(variables, "linux").folders()
+        places(variables, "linux").search_dirs()
     }
 
     #[test]
@@ -71,7 +71,7 @@ mod tests {
         let all = [("WINDLASS_DATA", "/d"), ("XDG_CACHE_HOME", "/c"), ("HOME", "/h")];
         let want = ["/d", "/c/windlass/data"].map(Path::new);
         assert_eq!(found(&all), want);
-        assert_eq!(places(&all, "linux").cache(), Some("/d".into()));
+        assert_eq!(places(&all, "linux").download_dir(), Some("/d".into()));
     }
 
     #[test]
@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn every_system_has_its_cache() {
         let variables = [("HOME", "/h"), ("LOCALAPPDATA", "/l")];
-        let cache = |system| places(&variables, system).cache().unwrap();
+        let cache = |system| places(&variables, system).download_dir().unwrap();
         assert_eq!(cache("linux"), Path::new("/h/.cache/windlass/data"));
         assert_eq!(cache("macos"), Path::new("/h/Library/Caches/windlass/data"));
         assert_eq!(cache("windows"), Path::new("/l/windlass/data"));
@@ -94,6 +94,6 @@ mod tests {
     #[test]
     fn without_a_home_there_is_no_cache() {
         assert_eq!(found(&[]), Vec::<PathBuf>::new());
-        assert_eq!(places(&[], "linux").cache(), None);
+        assert_eq!(places(&[], "linux").download_dir(), None);
     }
 }

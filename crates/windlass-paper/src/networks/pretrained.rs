@@ -1,4 +1,4 @@
-//! Weights from a file: safetensors, or what PyTorch saves.
+//! Pretrained weights from a safetensors or PyTorch file.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -7,22 +7,22 @@ use pytorch_reader::{DType, PytorchReader};
 use safetensors::tensor::{Dtype, SafeTensors};
 use windlass_train::{Error, Result};
 
-use crate::networks::values::Layout;
+use crate::networks::params::ParamLayout;
 
-/// The last layer of a network: that of other targets is of no use.
-const LAST: &str = "fc.";
+/// The output layer, which is not loaded: it was trained for other targets.
+const OUTPUT_LAYER: &str = "fc.";
 
-/// Puts the weights of a file in the place of drawn ones, all but those of the last layer.
-pub(crate) fn take(path: &Path, layout: &Layout, values: &mut [f32]) -> Result<()> {
+/// Replaces initial values by those of a file, except in the output layer.
+pub(crate) fn load(path: &Path, layout: &ParamLayout, values: &mut [f32]) -> Result<()> {
     let bad = |why: String| Error::Network { why: format!("{}: {why}", path.display()) };
     let tensors = read(path).map_err(bad)?;
     for (place, tensor) in layout.tensors.iter().enumerate() {
-        if tensor.name.starts_with(LAST) {
+        if tensor.name.starts_with(OUTPUT_LAYER) {
             continue;
         }
-        let given = tensors.get(&tensor.name);
+        let pretrained = tensors.get(&tensor.name);
         let (shape, numbers) =
-            given.ok_or_else(|| bad(format!("there is no tensor `{}`", tensor.name)))?;
+            pretrained.ok_or_else(|| bad(format!("there is no tensor `{}`", tensor.name)))?;
         if *shape != tensor.shape {
             let (name, wanted) = (&tensor.name, &tensor.shape);
             return Err(bad(format!("`{name}` is of shape {shape:?}, not {wanted:?}")));
@@ -40,7 +40,7 @@ pub(crate) fn take(path: &Path, layout: &Layout, values: &mut [f32]) -> Result<(
 
 type Tensors = HashMap<String, (Vec<usize>, Vec<f32>)>;
 
-/// All tensors of 32 bits.
+/// Reads all 32-bit tensors.
 fn read(path: &Path) -> Result<Tensors, String> {
     let floats = |bytes: &[u8]| -> Vec<f32> {
         bytes.as_chunks::<4>().0.iter().map(|&bytes| f32::from_le_bytes(bytes)).collect()
@@ -55,12 +55,12 @@ fn read(path: &Path) -> Result<Tensors, String> {
             })
             .collect());
     }
-    // Nothing in the file is believed, not even that its reader has thought of everything.
+    // The reader may panic on malformed files.
     std::panic::catch_unwind(|| pickled(path, floats))
         .unwrap_or_else(|_| Err("it is broken in a way that its reader does not know".into()))
 }
 
-/// All tensors of 32 bits of what PyTorch saved.
+/// Reads all 32-bit tensors of a PyTorch file.
 fn pickled(path: &Path, floats: impl Fn(&[u8]) -> Vec<f32>) -> Result<Tensors, String> {
     let reader = PytorchReader::new(path).map_err(|error| error.to_string())?;
     let mut tensors = Tensors::new();
