@@ -185,7 +185,7 @@ fn correlations_are_by_target() {
 const SMALL: &str = "title = 't'\npaper = 'p'\nabout = 'a'\n\
     [[part]]\nname = 'one'\ntitle = 't'\nmetrics = ['r', 'worst-r', 'rmse']\nseeds = [0, 1]\n\
     data = { generated-dti = { rows = 96, seed = 0 } }\nsplit = 'in-order'\n\
-    training = { optimiser = 'adam', weight-decay = 0.0, rate = 0.001, batch = 16, epochs = 3 }\n\
+    training = { optimizer = 'adam', weight-decay = 0.0, rate = 0.001, batch = 16, epochs = 3 }\n\
     [part.network.deepdta]\nunits = 8\npredictor = [8, 8, 8]\n\
     drug = { alphabet = 63, length = 40, channels = [4, 4, 4], kernels = [4, 4, 4] }\n\
     protein = { alphabet = 26, length = 80, channels = [4, 4, 4], kernels = [4, 4, 4] }\n\

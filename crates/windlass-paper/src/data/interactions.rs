@@ -136,8 +136,8 @@ impl Interactions {
     /// ```
     /// use windlass_paper::data::Interactions;
     ///
-    /// let made = Interactions::generate(80, 0);
-    /// assert_eq!(all.years.iter().filter(|&&year| year == 2017).count(), 10);
+    /// let rows = Interactions::generate(80, 0);
+    /// assert_eq!(rows.years.iter().filter(|&&year| year == 2017).count(), 10);
     /// ```
     #[must_use]
     pub fn generate(rows: usize, seed: u64) -> Self {

@@ -218,7 +218,7 @@ fn run_in_own_pools(
     done.into_iter().map(|(_, run)| run).collect()
 }
 
-/// The device of that name; without execute, the CPU.
+/// Parses a device; the default is the CPU.
 #[cfg(feature = "deep")]
 pub(super) fn device(name: Option<&str>) -> Result<crate::networks::Device> {
     let Some(name) = name else { return Ok(crate::networks::Device::Cpu) };

@@ -154,7 +154,7 @@ impl Lstnet {
     }
 }
 
-/// The network for images (He et al., *DeepArchitecture residual learning for image recognition*, 2016), with one output.
+/// The network for images (He et al., *Deep residual learning for image recognition*, 2016), with one output.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ResNet18 {
