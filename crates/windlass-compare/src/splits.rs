@@ -110,13 +110,14 @@ impl SplitRule {
     #[must_use]
     pub fn split(&self) -> Split {
         match self {
-            Self::Group(column) | Self::Domain(column) => Split::Groups(column.clone()),
-            Self::Time(column) => Split::Time(column.clone()),
-            Self::Provided(ProvidedSplits {
+            Self::Group(column)
+            | Self::Domain(column)
+            | Self::Provided(ProvidedSplits {
                 domain: Some(column),
                 overlap: SplitOverlap::SameTestDomains,
                 ..
             }) => Split::Groups(column.clone()),
+            Self::Time(column) => Split::Time(column.clone()),
             Self::Rows | Self::TestFile | Self::Provided(_) => Split::Rows,
         }
     }

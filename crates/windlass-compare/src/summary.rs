@@ -38,6 +38,7 @@ pub struct CandidateSummary {
     /// Training set size; `None` is all training rows of a fold.
     pub size: Option<usize>,
     /// The candidate.
+    #[serde(rename = "entrant")]
     pub candidate: Candidate,
     /// Number of folds.
     pub splits: usize,

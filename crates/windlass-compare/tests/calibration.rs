@@ -1,10 +1,10 @@
-//! What is promised of intervals: they hold the truth as often as they say, and find what there is.
+//! Coverage and power of the confidence intervals, by simulation.
 //!
 //! Each simulation makes a new table with ten columns and `y = Σ xⱼ/√10 + noise`. Ridge regression on the
 //! first five columns and ridge regression on the last five are the two methods. By symmetry neither is
-//! better, but on a given table one of them is, and its splits agree on which: that is what the
+//! better on average, but on one table one of them is, and its splits agree on which: the case that the
 //! correction is for. Of the comparisons simulated for the table in `statistics.rs` this is among the
-//! hardest; on others the intervals hold the truth more often.
+//! hardest; coverage is higher on others.
 
 use ndarray::{Array1, Array2, Axis, s};
 use windlass::regress::Ridge;
@@ -14,7 +14,7 @@ use windlass_compare::statistics::{
 };
 
 const COLUMNS: usize = 10;
-/// Standard deviation of what no column explains; the signal's is 1.
+/// Standard deviation of the noise; the signal's is 1.
 const NOISE: f64 = 0.5;
 const REPEATS: u64 = 3;
 const FOLDS: usize = 5;
@@ -82,7 +82,7 @@ impl Table {
     }
 }
 
-/// The share of simulations, in per cent, of which something holds.
+/// Percentage of simulations for which a condition holds.
 fn per_cent(simulations: u64, holds: impl Fn(Seed) -> bool) -> f64 {
     100.0 * (0..simulations).filter(|&seed| holds(Seed(seed))).count() as f64 / simulations as f64
 }
@@ -94,7 +94,7 @@ fn holds_zero(found: Interval) -> bool {
 /// The middle of a grid of 60 to 400 rows and noise of 0.2 to 1, whose twelve settings gave 96.0 to 97.6 %
 /// in 2,000 simulations each, this one 96.4 %: a little careful, most so (97.4 to 97.6 %) from 200 rows on.
 #[test]
-fn intervals_of_folds_hold_the_truth() {
+fn intervals_over_folds_cover_the_truth() {
     let got = per_cent(400, |seed| holds_zero(Table::new(100, seed).compare(80, Table::halves)));
     assert!((93.0..=97.0).contains(&got), "{got} %");
 }
@@ -103,7 +103,7 @@ fn intervals_of_folds_hold_the_truth() {
 /// noise of 0.2 and 1 gave 94.5 and 96.8 %, 20 of 200 rows 95.6 to 97.2 %, 20 of 100 rows 97.2 to 98.1 %.
 /// With Nadeau and Bengio's test/train, 4 here, it would be 100 %.
 #[test]
-fn intervals_of_small_training_parts_hold_the_truth() {
+fn intervals_of_small_training_sets_cover_the_truth() {
     let got = per_cent(400, |seed| holds_zero(Table::new(400, seed).compare(20, Table::halves)));
     assert!((93.0..=97.0).contains(&got), "{got} %");
 }
@@ -111,7 +111,7 @@ fn intervals_of_small_training_parts_hold_the_truth() {
 /// In 300 simulations each, 37 % of the gains were found with 200 rows, 77 % with 400, 90 % with 600 and
 /// all with 1,000.
 #[test]
-fn a_gain_of_five_per_cent_is_found() {
+fn a_gain_of_five_percent_is_significant() {
     let found = |seed| Table::new(1_000, seed).compare(800, Table::planted).high < 0.0;
     let got = per_cent(100, found);
     assert!(got >= 95.0, "{got} %");
@@ -119,7 +119,7 @@ fn a_gain_of_five_per_cent_is_found() {
 
 /// Two trained methods err by half a standard deviation of a column each, not of the same one, and every
 /// seed moves each of them along a further column: equal by symmetry, on rows that are a sample.
-fn on_given_rows(rows: usize, repeats: u64, seed: Seed) -> Interval {
+fn on_fixed_test_rows(rows: usize, repeats: u64, seed: Seed) -> Interval {
     let columns: Vec<[f64; 5]> = (0..rows as u64)
         .map(|row| {
             let mut draws = seed.at(Stream::FeatureNoise, 0, row);
@@ -139,7 +139,7 @@ fn on_given_rows(rows: usize, repeats: u64, seed: Seed) -> Interval {
 
 /// In 2,000 simulations each of 50, 200 and 1,000 rows with 2 to 10 repeats: 94.1 to 96.2 %, here 95.5 %.
 #[test]
-fn intervals_of_given_rows_hold_the_truth() {
-    let got = per_cent(400, |seed| holds_zero(on_given_rows(200, 5, seed)));
+fn intervals_on_fixed_test_rows_cover_the_truth() {
+    let got = per_cent(400, |seed| holds_zero(on_fixed_test_rows(200, 5, seed)));
     assert!((93.0..=97.0).contains(&got), "{got} %");
 }

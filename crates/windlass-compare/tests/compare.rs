@@ -370,7 +370,7 @@ fn verdict_compares_with_the_placebo() {
             .any(|remark| remark.starts_with("Worse than the network without augmentation: mixup"))
     );
 
-    // The same gain, but chance alone does as much.
+    // The placebo has the same gain.
     let lucky = |key: Key| match key.candidate.method {
         Some(MethodName::Placebo) => -0.04 + wobble(key, 0.02),
         _ => gain(key),
@@ -379,7 +379,7 @@ fn verdict_compares_with_the_placebo() {
     assert!(!summary.helps);
     assert!(summary.verdict.starts_with("No evidence that augmentation helps."));
 
-    // A forest that is better than all is the advice.
+    // The best model is recommended.
     let forest = |key: Key| match key.candidate.model {
         ModelName::Forest => -0.2 + wobble(key, 0.01),
         _ => gain(key),
@@ -387,7 +387,7 @@ fn verdict_compares_with_the_placebo() {
     let summary = comparison.summary(&synthetic_runs(&comparison, forest));
     assert!(summary.verdict.starts_with("Use a forest here: "), "{}", summary.verdict);
 
-    // Also where a method had less error, but not for certain; and every rival is named.
+    // Also if a method had a smaller error that is not significant; every better model is named.
     let unsure = |key: Key| match key.candidate {
         Candidate { model: ModelName::Ridge, .. } => -0.1 + wobble(key, 0.01),
         Candidate { method, .. } if method == Some(named("ada-manifold")) => {
@@ -400,7 +400,7 @@ fn verdict_compares_with_the_placebo() {
     let also = "Also better than the network without augmentation: ridge";
     assert!(summary.remarks.iter().any(|remark| remark.starts_with(also)), "{:?}", summary.remarks);
 
-    // Nothing is said to help against networks that diverged.
+    // Nothing helps compared with networks that diverged.
     let mut runs = synthetic_runs(&comparison, gain);
     runs[0].diverged = true;
     let summary = comparison.summary(&runs);
@@ -409,9 +409,9 @@ fn verdict_compares_with_the_placebo() {
     assert!(summary.remarks.iter().any(|remark| remark.starts_with(told)), "{:?}", summary.remarks);
 }
 
-/// With fewer training rows the latest are learnt from, whatever the order of the file.
+/// With time splits, a small training set is the latest rows, whatever the order of the file.
 #[test]
-fn the_latest_rows_are_the_sample_in_time() {
+fn time_splits_train_on_the_latest_rows() {
     let folder = tempfile::tempdir().unwrap();
     let config = CompareConfig { sizes: vec![Some(10)], ..config(SplitRule::Time("day".into())) };
     let straight = text(60, |_| false);
@@ -430,7 +430,7 @@ fn the_latest_rows_are_the_sample_in_time() {
     assert!(one[0].windows(2).all(|two| two[0] > two[1]));
 }
 
-/// Nested samples, whole parts last; and the refusals.
+/// Training sets of every size, and refused sizes.
 #[test]
 fn sizes_are_samples_of_training_rows() {
     let folder = tempfile::tempdir().unwrap();
@@ -452,9 +452,9 @@ fn sizes_are_samples_of_training_rows() {
     );
 }
 
-/// A table of test rows: every run learns from all rows, and intervals come from repeats and test rows.
+/// With a test table every run trains on all rows, and intervals come from repeats and test rows.
 #[test]
-fn a_test_file_is_the_same_for_all_runs() {
+fn test_table_is_the_same_for_all_runs() {
     let folder = tempfile::tempdir().unwrap();
     let mut config = config(SplitRule::TestFile);
     config.methods = vec![MethodName::Erm, named("ada")];

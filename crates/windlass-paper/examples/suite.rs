@@ -39,12 +39,12 @@ const FITS: usize = 32;
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 /// Keeps runs, and says how far it is.
-struct Kept<'a> {
+struct RunRecorder<'a> {
     folder: &'a RunDir,
     name: &'a str,
 }
 
-impl Watch for Kept<'_> {
+impl Watch for RunRecorder<'_> {
     fn done(&self, run: &Run, done: usize, all: usize) -> windlass_compare::Result<()> {
         if done.is_multiple_of(50) || done == all {
             eprintln!("{}: {done} of {all} runs", self.name);
@@ -114,7 +114,7 @@ fn run(set: &DataSet, mut config: CompareConfig, place: &Path) -> Result<Summary
         tables: vec![frame.profile.fingerprint.clone()],
     };
     let (folder, done) = RunDir::create_or_resume(place, &plan)?;
-    let runs = comparison.run(done, &Kept { folder: &folder, name: set.name })?;
+    let runs = comparison.run(done, &RunRecorder { folder: &folder, name: set.name })?;
     let summary = comparison.summary(&runs);
     folder.finish(&Record {
         version: plan.version,

@@ -9,39 +9,39 @@ use windlass_table::{LoadedTable, to_f64};
 
 use crate::{Error, Result};
 
-/// Which rows are learnt from, chosen by and held out; every seed numbers a split or a training.
+/// Training, validation and test rows; every seed is a split or a training.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PublishedSplits {
-    /// A permutation of the rows for each seed, the same as numpy's `RandomState(seed).permutation` gives: the
-    /// first rows are for training, the next for validation, the next for the test.
+    /// A permutation of the rows per seed, that of numpy's `RandomState(seed).permutation`: training rows first,
+    /// then validation rows, then test rows.
     Permuted {
-        /// Training, validation and test rows.
+        /// Numbers of training, validation and test rows.
         parts: [usize; 3],
         /// The seeds.
         seeds: Vec<u64>,
     },
-    /// The last domains are held out, in the order of their numbers; the same for every seed.
+    /// By domain number, the same for every seed.
     Ordered {
         /// The column of domains.
         column: String,
-        /// The last domain to learn from.
+        /// The last training domain.
         train_to: i64,
-        /// The first domain that is held out; those between are for validation.
+        /// The first test domain; those between are for validation.
         test_from: i64,
         /// The seeds.
         seeds: Vec<u64>,
     },
-    /// Every value of a column is a training set; the test rows are a table of their own.
+    /// Every value of a column is a training set; the test rows are a separate table.
     Sets {
         /// The column of sets, 0 and up.
         column: String,
-        /// The sets to learn from.
+        /// The training sets.
         seeds: Vec<u64>,
     },
-    /// The last rows of the table are held out; the same for every seed.
+    /// In table order, the same for every seed.
     InOrder {
-        /// Training rows, the first of the table; validation rows, which come next; and test rows.
+        /// Numbers of training, validation and test rows.
         parts: [usize; 3],
         /// The column of domains, if there are any.
         column: Option<String>,
@@ -51,7 +51,7 @@ pub enum PublishedSplits {
 }
 
 impl PublishedSplits {
-    /// What a comparison must know of them; `trainings` is how many each seed has.
+    /// Describes them for a comparison, with this number of trainings per seed.
     #[must_use]
     pub fn describe(&self, trainings: usize) -> ProvidedSplits {
         let count = |seeds: &[u64]| seeds.len() * trainings;
@@ -147,7 +147,7 @@ impl PublishedSplits {
                 seeds.iter().map(split).collect::<Result<_>>()?
             }
         };
-        // Other trainings on the same rows are numbered as folds are.
+        // Trainings on the same rows are numbered as folds.
         let each = |split: Fold| (0..trainings).map(move |fold| Fold { fold, ..split.clone() });
         Ok(splits.into_iter().flat_map(each).collect())
     }
@@ -178,7 +178,7 @@ fn permutation(rows: usize, seed: u64) -> Vec<usize> {
     let mut random = Mt::new(seed as u32);
     let mut order: Vec<usize> = (0..rows).collect();
     for last in (1..rows).rev() {
-        // The fewest bits that hold it, again until they are not more.
+        // Rejection sampling with the fewest bits that hold `last`.
         let mask = usize::MAX >> last.leading_zeros();
         let other = loop {
             let draw = random.next_u32() as usize & mask;

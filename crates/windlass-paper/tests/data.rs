@@ -45,7 +45,7 @@ fn names(table: &RecordBatch) -> Vec<String> {
     table.schema().fields().iter().map(|field| field.name().clone()).collect()
 }
 
-/// Missing values by column, where there are any.
+/// Numbers of missing values by column.
 fn missing(table: &RecordBatch) -> Vec<(String, usize)> {
     let counts = names(table).into_iter().zip(table.columns()).map(|(n, c)| (n, c.null_count()));
     counts.filter(|(_, count)| *count > 0).collect()
@@ -279,7 +279,7 @@ fn damaged_images_are_refused() {
 }
 
 #[test]
-fn later_sets_are_refused_with_their_source() {
+fn unavailable_sets_are_refused_with_their_source() {
     for name in ["dti", "poverty_map"] {
         let set = data::named(name).unwrap();
         let error = set.load().unwrap_err();

@@ -90,7 +90,7 @@ fn a_file_of_series_says_where_it_is_wrong() {
     assert!(said.hint().unwrap().contains("multivariate-time-series-data"));
 }
 
-/// What is made up goes through the reader of the published files, and is parted by years.
+/// Synthetic interactions are written and read in the published format, and split by year.
 #[test]
 fn interactions_are_read_as_they_are_written() {
     let folder = tempfile::tempdir().unwrap();
@@ -181,7 +181,7 @@ fn correlations_are_by_target() {
     assert_eq!(serde_json::from_str::<Metrics>(old).unwrap().r, None);
 }
 
-/// A small network for pairs that are made up; `generated-dti` needs no files.
+/// A small network for synthetic pairs; `generated-dti` needs no files.
 const SMALL: &str = "title = 't'\npaper = 'p'\nabout = 'a'\n\
     [[part]]\nname = 'one'\ntitle = 't'\nmetrics = ['r', 'worst-r', 'rmse']\nseeds = [0, 1]\n\
     data = { generated-dti = { rows = 96, seed = 0 } }\nsplit = 'in-order'\n\
@@ -222,14 +222,14 @@ fn parts_with_networks_are_checked() {
         PublishedSplits::InOrder { column: Some(column), .. } if column == "domain"
     ));
     assert_eq!(config.comparison.rule.domain(), Some("domain"));
-    // What was declared is written and read again.
+    // The configuration survives a round trip.
     let text = serde_json::to_string(&config).unwrap();
     assert_eq!(serde_json::from_str::<PartConfig>(&text).unwrap(), config);
 }
 
 /// The rows of the rule, the same for every seed.
 #[test]
-fn rows_in_order_are_parted_by_their_numbers() {
+fn rows_in_order_are_split_by_their_counts() {
     let rows = data::cosine(20, 0.1, false, 0);
     let columns = windlass_table::Columns { target: vec!["y".into()], ..Default::default() };
     let table = windlass_table::Table::from_batch(&rows, Path::new("rows")).unwrap();
@@ -282,7 +282,7 @@ mod built {
 
     use super::*;
 
-    /// Stops after so many epochs, and remembers them.
+    /// Cancels after some epochs, and records them.
     struct Stop {
         left: AtomicUsize,
         epochs: Mutex<Vec<(usize, usize)>>,
@@ -325,7 +325,7 @@ mod built {
     }
 
     #[test]
-    fn a_run_that_was_stopped_goes_on_and_ends_the_same() {
+    fn a_resumed_run_has_the_same_result() {
         let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
         let whole = reproduction(folders[0].path());
         let part = &whole.experiment().part[0];
@@ -385,7 +385,7 @@ mod built {
     }
 
     #[test]
-    fn devices_that_are_not_there_are_refused() {
+    fn missing_devices_are_refused() {
         let refused = |device: &str| {
             let scope = Scope { device: Some(device.to_owned()), ..Scope::default() };
             Reproduction::new(small(), scope, Path::new("nowhere")).unwrap_err().to_string()
@@ -397,7 +397,7 @@ mod built {
     }
 
     #[test]
-    fn networks_for_images_start_from_given_weights() {
+    fn image_networks_start_from_pretrained_weights() {
         let images = "title = 't'\npaper = 'p'\nabout = 'a'\n\
             [[part]]\nname = 'one'\ntitle = 't'\nmetrics = ['rmse']\nseeds = [0]\nsplit = 'in-order'\n\
             data = { rcf-mnist = { images = 60 } }\n\
@@ -426,7 +426,7 @@ mod built {
     }
 
     #[test]
-    fn every_deep_part_is_small_where_it_is_quick() {
+    fn every_deep_part_is_small_with_quick() {
         for name in ["exchange_rate", "electricity", "rcf-mnist", "dti"] {
             for part in named(name).unwrap().quick().part {
                 assert_eq!(part.rows_at_most, Some(256), "{name}");

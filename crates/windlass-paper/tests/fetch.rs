@@ -162,7 +162,7 @@ fn the_next_address_is_tried() {
 
 /// Half is sent; the second request asks for the other half, and only that is sent.
 #[test]
-fn a_cut_connection_is_gone_on_with() {
+fn a_broken_download_is_resumed() {
     let (good, place) = (bytes(100_000), Place::new());
     let (sent, count) = (good.clone(), AtomicUsize::new(0));
     let server = Server::new(move |request, stream| match count.fetch_add(1, Ordering::SeqCst) {
@@ -191,7 +191,7 @@ fn a_short_answer_without_a_length_is_kept_as_a_part() {
 }
 
 #[test]
-fn a_server_that_knows_no_ranges_begins_anew() {
+fn without_range_support_the_download_restarts() {
     let (good, place) = (bytes(1000), Place::new());
     place.part(&good[..1234]);
     let sent = good.clone();
@@ -203,7 +203,7 @@ fn a_server_that_knows_no_ranges_begins_anew() {
 
 /// What was kept is of another file: the checksum shows it, and all is fetched again.
 #[test]
-fn a_changed_file_begins_anew() {
+fn a_changed_file_restarts_the_download() {
     let (good, place) = (bytes(1000), Place::new());
     let server = Server::of(&good);
     for kept in [vec![9; 1234], vec![9; 4000], vec![9; 5000]] {
@@ -225,7 +225,7 @@ fn a_whole_part_needs_no_server() {
 
 /// A range that begins elsewhere, and one that there is not.
 #[test]
-fn wrong_ranges_begin_anew() {
+fn wrong_ranges_restart_the_download() {
     for status in ["206 Partial Content", "416 Range Not Satisfiable"] {
         let (good, place) = (bytes(1000), Place::new());
         place.part(&good[..1234]);
@@ -268,7 +268,7 @@ fn redirects_are_followed_within_reason() {
 }
 
 #[test]
-fn answers_that_are_no_files_are_named() {
+fn error_responses_are_reported() {
     let (good, place) = (bytes(10), Place::new());
     let server = Server::new(|request, stream| {
         let status = if request.path == "/gone" { "404 Not Found" } else { "503 Busy" };
@@ -300,7 +300,7 @@ fn errors_say_which_file_to_put_where() {
 
 /// One that says so at once, and one that never ends.
 #[test]
-fn larger_answers_are_stopped() {
+fn oversized_responses_are_refused() {
     let (good, place) = (bytes(1000), Place::new());
     let server = Server::new(|request, stream| {
         if request.path == "/long" {
@@ -326,7 +326,7 @@ fn zip_of(members: &[(&str, &[u8])]) -> Vec<u8> {
 }
 
 #[test]
-fn members_of_archives_are_taken_out() {
+fn archive_members_are_extracted() {
     let good = bytes(1000);
     let zip = zip_of(&[("readme", b"text"), ("a/values.data", &good)]);
     let mut tar = tar::Builder::new(GzEncoder::new(vec![], Compression::fast()));

@@ -13,7 +13,7 @@ fn wave(shape: (usize, usize), salt: usize) -> Array2<f32> {
     Array2::from_shape_fn(shape, |(i, j)| (((i * 37 + j * 11 + salt) as f32) * 0.7).sin())
 }
 
-/// Small networks of every kind, with rows that can be learnt.
+/// Small networks of every kind, with learnable rows.
 fn specs() -> Vec<RunSpec<DeepArchitecture>> {
     let rows = 12;
     let net = Lstnet {
@@ -102,7 +102,7 @@ fn a_few_rows_are_learnt_by_heart() {
         let mut spec = spec;
         spec.training = TrainConfig { epochs: 150, batch_size: 12, ..spec.training };
         if let NetworkSpec::Lstnet(net) = spec.shape.description() {
-            // With units left out a network cannot know its rows by heart.
+            // With dropout a network cannot fit its rows exactly.
             let net = Lstnet { dropout: 0.0, ..net.clone() };
             spec.shape = DeepArchitecture::new(NetworkSpec::Lstnet(net), Device::Cpu).unwrap();
         }

@@ -247,7 +247,7 @@ fn a_file_that_makes_no_sense_is_refused() {
     assert!(why.contains("needs `beta`"), "{why}");
 }
 
-/// Stops after so many runs.
+/// Cancels after some runs.
 struct Stop(AtomicUsize);
 
 impl windlass_compare::Watch for Stop {

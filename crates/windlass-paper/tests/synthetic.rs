@@ -1,4 +1,4 @@
-//! Tables that are made up follow their equations, and only the seed.
+//! Synthetic tables follow their equations, and depend only on the seed.
 
 use std::f64::consts::PI;
 

@@ -57,10 +57,10 @@ pub(crate) struct ReproduceArgs {
     quiet: bool,
 }
 
-/// Shows how far a part is.
+/// Shows the progress of a part.
 struct Runs {
     bar: ProgressBar,
-    /// What those who take part are called.
+    /// Names of the candidates.
     names: Vec<String>,
 }
 

@@ -1,23 +1,22 @@
-//! Where data sets are looked for, and where they are put.
+//! The directories that are searched for data sets and that they are downloaded to.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// The folders that may hold data sets, first choice first: the one that the environment variable `WINDLASS_DATA`
-/// names, and `windlass/data` in the user's cache.
+/// The directories that are searched for data sets: `WINDLASS_DATA`, then `windlass/data` in the user's cache.
 #[must_use]
 pub fn search_dirs() -> Vec<PathBuf> {
     data_dirs().search_dirs()
 }
 
-/// The folder that data sets are fetched to, if there is one: what `WINDLASS_DATA` names, or else `windlass/data` in
-/// the user's cache (`XDG_CACHE_HOME` or the system's usual place).
+/// The directory that data sets are downloaded to: `WINDLASS_DATA`, or `windlass/data` in the user's cache
+/// (`XDG_CACHE_HOME` or the default of the operating system).
 #[must_use]
 pub fn download_dir() -> Option<PathBuf> {
     data_dirs().download_dir()
 }
 
-/// The folders that the environment names.
+/// The directories, by environment variables.
 struct DataDirs {
     named: Option<PathBuf>,
     cached: Option<PathBuf>,
@@ -30,7 +29,7 @@ fn data_dirs() -> DataDirs {
 impl DataDirs {
     fn from_env(variable: impl Fn(&str) -> Option<OsString>, system: &str) -> Self {
         let folder = |name| variable(name).map(PathBuf::from).filter(|f| !f.as_os_str().is_empty());
-        // The XDG specification has relative paths ignored.
+        // The XDG specification ignores relative paths.
         let cache = folder("XDG_CACHE_HOME").filter(|cache| cache.is_absolute());
         let cache = cache.or_else(|| match system {
             "windows" => folder("LOCALAPPDATA"),

@@ -1,4 +1,4 @@
-//! Compressed files.
+//! Gzipped files.
 
 use std::io::Read;
 
@@ -6,19 +6,19 @@ use flate2::read::MultiGzDecoder;
 
 use super::{Error, FileBytes, Result};
 
-/// No file of the registry is larger when it is unpacked; damage must not fill the memory.
-const LARGEST: u64 = 64 << 20;
+/// Limit for decompressed files, above all of the registry.
+const MAX_BYTES: u64 = 64 << 20;
 
-/// What a compressed file holds.
-pub(super) fn unpacked(contents: &FileBytes) -> Result<Vec<u8>> {
+/// Decompresses a file.
+pub(super) fn decompress(contents: &FileBytes) -> Result<Vec<u8>> {
     let refused = |why: String| Error::NotGzip { path: contents.path.clone(), why };
     let mut bytes = Vec::new();
     MultiGzDecoder::new(&contents.bytes[..])
-        .take(LARGEST + 1)
+        .take(MAX_BYTES + 1)
         .read_to_end(&mut bytes)
         .map_err(|error| refused(error.to_string()))?;
-    if bytes.len() as u64 > LARGEST {
-        return Err(refused(format!("it holds more than {LARGEST} bytes")));
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(refused(format!("it holds more than {MAX_BYTES} bytes")));
     }
     Ok(bytes)
 }

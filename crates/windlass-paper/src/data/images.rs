@@ -1,4 +1,4 @@
-//! Fashion-MNIST: images and their labels in idx files.
+//! Fashion-MNIST: images and labels in IDX files.
 //!
 //! ```text
 //! 0 0 type dimensions   size of every dimension, 4 bytes each   values, the last dimension fastest
@@ -12,16 +12,16 @@ use ndarray::Array3;
 
 use super::{Error, FileBytes, Result, gzip, named, search_dirs};
 
-/// Images of 28 × 28 pixels, and of which of ten classes each is.
+/// Images of 28 × 28 pixels and their classes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Images {
-    /// Image, row, column; 0 is the background.
+    /// Image × row × column; 0 is the background.
     pub pixels: Array3<u8>,
     /// Classes from 0 to 9.
     pub labels: Vec<u8>,
 }
 
-/// The two parts in which Fashion-MNIST is published.
+/// The published splits of Fashion-MNIST.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MnistSplit {
     /// 60,000 images.
@@ -33,7 +33,7 @@ pub enum MnistSplit {
 const SIDE: usize = 28;
 const CLASSES: u8 = 10;
 
-/// Reads a part of Fashion-MNIST from the first of the [`search_dirs`] that has it.
+/// Reads a split of Fashion-MNIST from the first of the [`search_dirs`] that has it.
 ///
 /// ```
 /// use windlass_paper::data::{self, MnistSplit};
@@ -47,7 +47,7 @@ pub fn fashion_mnist(split: MnistSplit) -> Result<Images> {
     fashion_mnist_from(split, &search_dirs())
 }
 
-/// Reads a part of Fashion-MNIST from the first of these folders that has it.
+/// Reads a split of Fashion-MNIST from the first of these directories that has it.
 pub fn fashion_mnist_from(split: MnistSplit, folders: &[PathBuf]) -> Result<Images> {
     let set = named("fashion_mnist")?;
     let (first, count) = match split {
@@ -70,11 +70,11 @@ pub fn fashion_mnist_from(split: MnistSplit, folders: &[PathBuf]) -> Result<Imag
     Ok(Images { pixels: pixels.expect("the number of values was checked"), labels: classes })
 }
 
-/// The values of a compressed idx file of unsigned bytes, which must have these dimensions.
+/// The values of a gzipped IDX file of unsigned bytes with these dimensions.
 fn values(contents: &FileBytes, expected: &'static str, dims: &[usize]) -> Result<Vec<u8>> {
     const UNSIGNED_BYTES: u8 = 8;
     let refused = |why: String| not_idx(&contents.path, expected, why);
-    let mut bytes = gzip::unpacked(contents)?;
+    let mut bytes = gzip::decompress(contents)?;
     let header = 4 + 4 * dims.len();
     if bytes.len() < header {
         return Err(refused(format!("it ends after {} bytes of its header", bytes.len())));

@@ -1,14 +1,13 @@
-//! Drugs and proteins, how strongly they bind, and the year of the patent: the files `train_val.csv` and `test.csv`
-//! of `dti_dg_group` in the Therapeutics Data Commons, or rows that are made up in the same form.
+//! Drug–target interactions: drugs, proteins, binding scores and patent years. The files `train_val.csv` and
+//! `test.csv` of `dti_dg_group` in the Therapeutics Data Commons, or synthetic rows in the same format.
 //!
 //! ```text
 //! Drug,Target,Y,Year
 //! CC(=O)Nc1ccc(O)cc1,MTEYKLVVVGAGGVGKSALTIQLIQ…,6.3,2014
 //! ```
 //!
-//! Other columns may stand between these, in any order. Of what is made up, the score depends on groups of atoms in
-//! the drug and on motifs in the protein, and on whether one suits the other; from year to year other proteins
-//! become frequent.
+//! Other columns are ignored, and the order is free. In synthetic rows the score depends on functional groups of the
+//! drug, on motifs of the protein and on their interaction; the distribution of proteins shifts over the years.
 //!
 //! Huang et al., [*Therapeutics Data Commons*](https://arxiv.org/abs/2102.09548), 2021.
 
@@ -22,19 +21,19 @@ use windlass_table::{ReadOptions, to_strings, write_atomic};
 use super::local_files::{find_file, parse_numbers, read_table};
 use super::{Error, Result};
 
-/// The years to learn from.
+/// Training and validation years.
 const TRAIN_YEARS: RangeInclusive<i64> = 2013..=2018;
-/// The years that are held out. Of 2021 there are too few rows, as published.
+/// Test years. 2021 has too few rows, as published.
 const TEST_YEARS: RangeInclusive<i64> = 2019..=2020;
-/// Of the rows of a year, these are to choose by: one of so many.
-const VALID_FRACTION: usize = 5;
+/// One in this many rows of a training year is for validation.
+const VALID_EVERY: usize = 5;
 /// Where the files are published.
 const SOURCE: &str = "https://tdcommons.ai/benchmark/dti_dg_group/bindingdb_patent/";
-/// Their names in the folder of data sets, the usual ones first.
+/// Their paths in a data directory, the preferred ones first.
 const TRAIN: [&str; 2] = ["dti_dg_group/bindingdb_patent/train_val.csv", "dti/train_val.csv"];
 const TEST: [&str; 2] = ["dti_dg_group/bindingdb_patent/test.csv", "dti/test.csv"];
 
-/// The numbers of its tables: rows that are made, and the order of the rows of a year.
+/// Random streams: synthetic rows, and the order of the rows of a year.
 const MADE: u64 = 1 << 33;
 const ORDER: u64 = MADE + 1;
 
@@ -45,17 +44,17 @@ pub struct Interactions {
     pub drugs: Vec<String>,
     /// Proteins, a letter for every amino acid.
     pub proteins: Vec<String>,
-    /// How strongly they bind.
+    /// Binding scores.
     pub scores: Vec<f64>,
     /// The year.
     pub years: Vec<i64>,
 }
 
-/// At most so many rows of a year: to learn from, to choose by, and held out.
+/// Maximum numbers of training, validation and test rows of a year.
 pub(crate) type MostPerYear = [usize; 3];
 
 impl Interactions {
-    /// Reads both files from the first of these folders that has them: of each the years that it is for.
+    /// Reads both files from the first of these directories that has them, each restricted to its years.
     pub fn load_from(folders: &[PathBuf]) -> Result<Self, crate::Error> {
         let [train, test] = Self::paths(folders)?;
         let mut all = Self::default();
@@ -78,7 +77,7 @@ impl Interactions {
         Ok(all)
     }
 
-    /// Where the two files are, side by side.
+    /// Finds the two files.
     pub(crate) fn paths(folders: &[PathBuf]) -> Result<[PathBuf; 2]> {
         for folder in folders {
             for pair in TRAIN.iter().zip(TEST) {
@@ -88,11 +87,11 @@ impl Interactions {
                 }
             }
         }
-        // One of them, or both, are nowhere: it says which.
+        // Reports which of them is missing.
         Ok([find_file(&TRAIN, SOURCE, folders)?, find_file(&TEST, SOURCE, folders)?])
     }
 
-    /// Reads a file: text with commas or tabs, of which the first line names the columns.
+    /// Reads a comma- or tab-separated file with a header.
     pub fn read(path: &Path) -> Result<Self, crate::Error> {
         let io = |source| Error::Io { doing: "read", path: path.to_owned(), source };
         let mut first = String::new();
@@ -132,13 +131,13 @@ impl Interactions {
         Ok(Self { drugs, proteins, scores, years })
     }
 
-    /// Makes rows up, as many of every year from 2013 to 2020.
+    /// Generates synthetic rows, equally many of every year from 2013 to 2020.
     ///
     /// ```
     /// use windlass_paper::data::Interactions;
     ///
-    /// let made = Interactions::generate(80, 0);
-    /// assert_eq!(all.years.iter().filter(|&&year| year == 2017).count(), 10);
+    /// let rows = Interactions::generate(80, 0);
+    /// assert_eq!(rows.years.iter().filter(|&&year| year == 2017).count(), 10);
     /// ```
     #[must_use]
     pub fn generate(rows: usize, seed: u64) -> Self {
@@ -146,7 +145,6 @@ impl Interactions {
         let mut all = Self::default();
         for row in 0..rows {
             let mut draws = Seed(seed).at(Stream::Made, MADE, row as u64);
-            // As many rows of every year, one year after the other.
             let place = row * years.len() / rows;
             let (drug, protein, score) = pair(&mut draws, place as f64 / (years.len() - 1) as f64);
             all.drugs.push(drug);
@@ -157,7 +155,7 @@ impl Interactions {
         all
     }
 
-    /// Writes the two files, in the form in which they are published. Files that are there stay.
+    /// Writes the two files in the published format; refuses to overwrite.
     pub fn write(&self, folder: &Path) -> Result<(), crate::Error> {
         let files = [("train_val.csv", TRAIN_YEARS), ("test.csv", TEST_YEARS)];
         for path in files.iter().map(|(name, _)| folder.join(name)) {
@@ -179,8 +177,7 @@ impl Interactions {
         Ok(())
     }
 
-    /// The rows to learn from, to choose by and to hold out, year by year: of the years up to 2018 a fifth, drawn by
-    /// the seed, is to choose by.
+    /// Training, validation and test rows, year by year; a random fifth of every training year is for validation.
     pub(crate) fn split_rows(&self, most: Option<MostPerYear>, seed: u64) -> [Vec<usize>; 3] {
         let [train_most, valid_most, test_most] = most.unwrap_or([usize::MAX; 3]);
         let [mut train, mut valid, mut test] = [const { Vec::new() }; 3];
@@ -192,7 +189,7 @@ impl Interactions {
                 test.extend(rows.into_iter().take(test_most));
                 continue;
             }
-            let rest = rows.split_off(rows.len() / VALID_FRACTION);
+            let rest = rows.split_off(rows.len() / VALID_EVERY);
             valid.extend(rows.into_iter().take(valid_most));
             train.extend(rest.into_iter().take(train_most));
         }
@@ -200,15 +197,15 @@ impl Interactions {
     }
 }
 
-/// Groups of atoms without a meaning of their own.
+/// Groups of atoms without influence on the score.
 const ATOMS: [&str; 9] = ["C", "CC", "N", "O", "C1CC1", "c1ccccc1", "OC", "CF", "C=C"];
-/// Groups of atoms that proteins bind, and what each adds to the score.
+/// Functional groups and their contributions to the score.
 const GROUPS: [(&str, f64); 3] = [("C(=O)N", 0.8), ("S(=O)(=O)", 0.0), ("C#N", -0.6)];
-/// Motifs of proteins, each of which suits the group of the same place, and what each adds to the score.
+/// Motifs of proteins and their contributions to the score; each binds the functional group of the same index.
 const MOTIFS: [(&str, f64); 3] = [("HEAGHW", 0.6), ("GKSTLY", 0.0), ("DFGRWC", -0.4)];
 const AMINO_ACIDS: &[u8; 20] = b"ACDEFGHIKLMNPQRSTVWY";
 
-/// A drug, a protein and their score, late or early in the years (from 0 to 1).
+/// A drug, a protein and their score; `late` is the position in time, from 0 to 1.
 fn pair(draws: &mut Draws, late: f64) -> (String, String, f64) {
     const FIT: f64 = 1.5;
     const NOISE: f64 = 0.3;
@@ -217,7 +214,7 @@ fn pair(draws: &mut Draws, late: f64) -> (String, String, f64) {
     let mut drug: Vec<&str> =
         (0..4 + draws.below(8)).map(|_| ATOMS[draws.below(ATOMS.len())]).collect();
     drug.insert(draws.below(drug.len() + 1), GROUPS[group].0);
-    // Later on the last motif takes the place of the first.
+    // Over time the last motif replaces the first.
     let motif = match draws.uniform() {
         share if share < 0.6 * (1.0 - late) => 0,
         share if share < 0.6 => 2,
@@ -226,7 +223,7 @@ fn pair(draws: &mut Draws, late: f64) -> (String, String, f64) {
     let length = 60 + draws.below(140);
     let mut protein: String =
         (0..length).map(|_| char::from(AMINO_ACIDS[draws.below(AMINO_ACIDS.len())])).collect();
-    // More than once: what stands once in so many letters takes more rows to find than are made up.
+    // Repeated: a single occurrence would need more rows to be learned.
     for _ in 0..REPEATS {
         protein.insert_str(draws.below(protein.len()), MOTIFS[motif].0);
     }

@@ -1,4 +1,4 @@
-//! Files that users bring themselves, because nobody may pass them on.
+//! Files that users provide, because their licenses forbid redistribution.
 
 use std::path::{Path, PathBuf};
 
@@ -8,14 +8,14 @@ use windlass_table::{ReadOptions, Table, to_strings};
 
 use super::{Error, Result};
 
-/// A file of text in memory.
+/// Reads a text file into memory.
 pub(super) fn read_table(path: &Path, options: &ReadOptions) -> Result<RecordBatch, crate::Error> {
     let table = Table::open(&[path.to_owned()], options)?;
     let blocks = table.blocks().collect::<windlass_table::Result<Vec<_>>>()?;
     Ok(concat_batches(table.schema(), &blocks).expect("blocks of one table"))
 }
 
-/// The numbers in a column of text whose first row is that line of its file.
+/// Parses a text column as numbers; `first` is the line of its first row, for messages.
 pub(super) fn parse_numbers(
     column: &ArrayRef,
     path: &Path,
@@ -37,8 +37,7 @@ pub(super) fn parse_numbers(
     words.iter().enumerate().map(number).collect()
 }
 
-/// Where a file is that nobody may pass on: in the first of these folders that has it under one of its names, of
-/// which the first is the usual one.
+/// Finds a file in the first of these directories that has it under one of its names.
 pub(super) fn find_file(
     names: &[&'static str],
     source_of: &'static str,

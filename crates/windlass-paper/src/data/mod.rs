@@ -1,4 +1,4 @@
-//! The public data sets that the experiments run on: where they come from, where they are, what is in them.
+//! The public data sets of the experiments: registry, download, readers and generators.
 //!
 //! ```
 //! use windlass_paper::data;
@@ -12,10 +12,9 @@
 //! # Ok::<(), data::Error>(())
 //! ```
 //!
-//! A file is taken as it was published or not at all: its checksum is part of the registry, and rows keep the
-//! order of the file, so that row numbers mean the same everywhere. Files that users must bring themselves are read by
-//! [`Series`] and [`Interactions`]. [`Fetch`] brings files here; [`cosine`],
-//! [`linear`] and [`RcfMnist`] make data up.
+//! Files are verified by the checksums of the registry, and rows keep the order of the file. Files that users must
+//! provide themselves are read by [`Series`] and [`Interactions`]. [`Fetch`] downloads files; [`cosine`], [`linear`]
+//! and [`RcfMnist`] are synthetic.
 
 mod california;
 mod data_dirs;
@@ -55,56 +54,56 @@ pub use time_series::{Series, electricity};
 pub struct DataSet {
     /// Its short name.
     pub name: &'static str,
-    /// Its files; none if it cannot be had yet.
+    /// Its files; empty if unavailable.
     pub files: &'static [File],
     /// Where it was first published.
     pub source: &'static str,
-    /// On which terms it may be used, as far as is known.
+    /// The license, as far as known.
     pub licence: &'static str,
     /// How to cite it.
     pub citation: &'static str,
-    /// The column to predict. A series has none: every column is forecast.
+    /// The target column. Time series have none: every column is forecast.
     pub target: Option<&'static str>,
-    /// The column that says which domain a row comes from; whole numbers, and not an input.
+    /// The column of domains (integers, not a feature).
     pub domain: Option<&'static str>,
-    /// What stands for a missing value in the file, in quotes or not.
+    /// The marker of missing values in the file.
     pub missing: Option<&'static str>,
-    /// How many rows it has; images count as rows.
+    /// Number of rows or images.
     pub rows: usize,
-    /// How the experiments of the ADA paper part it.
+    /// How the experiments of the ADA paper split it.
     pub split: &'static str,
-    /// What to know before it is used.
+    /// Remarks for users.
     pub note: Option<&'static str>,
-    /// What is in its files.
+    /// The format of its files.
     format: FileFormat,
 }
 
 /// A file of a data set.
 #[derive(Debug, Serialize)]
 pub struct File {
-    /// Its path inside the folder of data sets.
+    /// Its path inside the data directory.
     pub path: &'static str,
     /// Its size.
     pub bytes: u64,
     /// Its SHA-256, in hexadecimal digits.
     pub sha256: &'static str,
-    /// A public copy with these very bytes.
+    /// A public copy with the same bytes.
     pub copied_from: &'static str,
-    /// Where it can be fetched, first choice first.
+    /// Where it can be downloaded, first choice first.
     pub addresses: &'static [Address],
 }
 
-/// Where a file can be fetched.
+/// Where a file can be downloaded.
 #[derive(Debug, Serialize)]
 pub struct Address {
-    /// An address of HTTPS.
+    /// An HTTPS address.
     pub url: &'static str,
-    /// Where the file is in what comes from there.
+    /// How the download contains the file.
     #[serde(rename = "within")]
     pub packaging: Packaging,
 }
 
-/// Where a file is in what is fetched.
+/// How a download contains a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Packaging {
@@ -113,7 +112,7 @@ pub enum Packaging {
     Plain,
     /// The member of a zip archive.
     Zip(&'static str),
-    /// The member of a compressed tar archive.
+    /// The member of a gzipped tar archive.
     TarGz(&'static str),
 }
 
@@ -127,14 +126,14 @@ pub struct Column {
     pub kind: &'static str,
 }
 
-/// What is in the files of a data set.
+/// The format of the files of a data set.
 #[derive(Debug)]
 enum FileFormat {
-    /// Text, a row a line.
+    /// Delimited text, one row per line.
     Text(&'static TextSchema),
-    /// The same, compressed.
+    /// Gzipped text.
     GzipText(&'static TextSchema),
-    /// A sheet of numbers.
+    /// An XLS sheet of numbers.
     Xls(&'static [&'static str]),
     /// Text from which other columns are derived.
     California,
@@ -144,7 +143,7 @@ enum FileFormat {
     Unavailable,
 }
 
-/// What a file holds, which may be anything.
+/// The unverified bytes of a file.
 struct FileBytes {
     path: PathBuf,
     bytes: Vec<u8>,
@@ -169,21 +168,19 @@ impl DataSet {
         self.load_from(&search_dirs())
     }
 
-    /// Reads it from the first of these folders that has it: numbers as `Float64`, names as `Utf8`, the domain as
-    /// `Int64`, missing values as nulls. All columns but the target and the domain describe a row.
-    ///
-    /// Images are no table: see [`fashion_mnist`].
+    /// Reads it from the first of these directories that has it: numbers as `Float64`, text as `Utf8`, the domain as
+    /// `Int64`, missing values as nulls. Images are not a table: see [`fashion_mnist`].
     pub fn load_from(&self, folders: &[PathBuf]) -> Result<RecordBatch> {
         let paths = self.paths(folders)?;
         let contents = self.files.iter().zip(paths).map(|(file, path)| file.read(path));
         let contents = contents.collect::<Result<Vec<_>>>()?;
-        // Readers go first: of a damaged file they can say where.
+        // Parse before verifying: a parse error says where the file is damaged.
         let table = match (&self.format, &contents[..]) {
             (FileFormat::Text(schema), [file]) => {
                 text::read(self, &file.path, &file.bytes, schema)?
             }
             (FileFormat::GzipText(schema), [file]) => {
-                text::read(self, &file.path, &gzip::unpacked(file)?, schema)?
+                text::read(self, &file.path, &gzip::decompress(file)?, schema)?
             }
             (FileFormat::Xls(columns), [file]) => xls::read(self, file, columns)?,
             (FileFormat::California, [file]) => california::read(self, file)?,
@@ -209,7 +206,7 @@ impl DataSet {
         })
     }
 
-    /// Whether it is only named here, and cannot be had yet.
+    /// Whether it is listed without files.
     #[must_use]
     pub fn is_unavailable(&self) -> bool {
         matches!(self.format, FileFormat::Unavailable)
@@ -235,7 +232,7 @@ impl DataSet {
         }
     }
 
-    /// Refuses a data set that cannot be had yet.
+    /// Refuses an unavailable data set.
     pub fn check_available(&self) -> Result<()> {
         if self.is_unavailable() {
             return Err(Error::Unavailable { name: self.name, source_of: self.source });
@@ -262,7 +259,7 @@ impl File {
 }
 
 impl FileBytes {
-    /// Refuses bytes that are not those of the registry.
+    /// Verifies the checksum.
     fn verify(&self) -> Result<()> {
         let found = sha256_of(&self.bytes);
         if found == self.sha256 {
@@ -276,7 +273,7 @@ fn sha256_of(bytes: &[u8]) -> String {
     format!("{:x}", Sha256::digest(bytes))
 }
 
-/// Refuses a table that is too short or too long, whose last line is this.
+/// Verifies the number of rows; `line` is the last line.
 fn check_rows(set: &DataSet, path: &Path, rows: usize, line: usize) -> Result<()> {
     if rows == set.rows {
         return Ok(());

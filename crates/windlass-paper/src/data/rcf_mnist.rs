@@ -1,4 +1,4 @@
-//! RCF-MNIST: images of Fashion-MNIST, turned by an angle that is the target, in a color that misleads.
+//! RCF-MNIST: images of Fashion-MNIST, rotated by the target angle, with spuriously correlated colors.
 //!
 //! ```text
 //! g ~ U(0, 1)                        the target; the image is turned by 360° · g, against the clock
@@ -9,9 +9,8 @@
 //! ```
 //!
 //! Yao et al., [*C-Mixup: Improving Generalization in Regression*](https://arxiv.org/abs/2210.05775), 2022, and
-//! the code that they published. Validation is colored as there: it favors neither a model that trusts the
-//! color nor one that trusts its opposite. Pixels are the nearest ones, as there. We differ in that
-//! colors are rounded to bytes, and that everything follows from a seed.
+//! their code. As there, validation colors are uninformative and rotation takes the nearest pixel. Unlike there,
+//! colors are rounded to bytes, and everything follows from a seed.
 
 use std::path::Path;
 
@@ -23,50 +22,50 @@ use windlass_table::write_atomic;
 
 use super::{Error, Images, Result, named, sha256_of};
 
-/// The numbers of its tables: order, angles, and which images of a part have the other color.
+/// Random streams: order, angles, and which images have the inverted color.
 const ORDER: u64 = 1 << 32;
 const ANGLES: u64 = ORDER + 1;
 const COLORS: u64 = ORDER + 2;
-/// Darker pixels are background, which keeps its color.
+/// Pixels up to this value are background, which is not colored.
 const BACKGROUND: u8 = 5;
-/// The file that is written last: without it a folder is not whole.
+/// Written last: a directory without it is incomplete.
 const RECIPE: &str = "recipe.json";
 
 /// RCF-MNIST.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RcfMnist {
-    /// Four images of six.
+    /// Four sixths of the images.
     pub train: RcfSplit,
-    /// One image of six.
+    /// One sixth of the images.
     pub valid: RcfSplit,
-    /// One image of six.
+    /// One sixth of the images.
     pub test: RcfSplit,
     seed: u64,
 }
 
-/// A part of RCF-MNIST.
+/// A split of RCF-MNIST.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RcfSplit {
-    /// Image, channel (red, green, blue), row, column.
+    /// Image × channel (red, green, blue) × row × column.
     pub pixels: Array4<u8>,
     /// The angle of each image, in turns.
     pub targets: Vec<f64>,
-    /// How red each image is; the rest is blue.
+    /// Red fraction of each image; the rest is blue.
     pub red: Vec<f64>,
-    /// Which image of Fashion-MNIST each was.
+    /// Index of each image in Fashion-MNIST.
     pub sources: Vec<usize>,
 }
 
-/// How angle and color go together.
+/// The correlation of angle and color.
 #[derive(Clone, Copy)]
 enum Coloring {
-    /// In this share of images red is the angle; in the others, its opposite.
+    /// Red is g in this fraction of images, 1 − g in the others.
     Follows(f64),
     Random,
 }
 
 impl RcfMnist {
-    /// Makes it of so many training images of Fashion-MNIST, which are drawn by chance.
+    /// Generates it from a random sample of Fashion-MNIST training images.
     pub fn generate(source: &Images, images: usize, seed: u64) -> Result<Self> {
         const LEAST: usize = 6;
         let most = source.labels.len();
@@ -88,10 +87,10 @@ impl RcfMnist {
         })
     }
 
-    /// Writes every part as four arrays of NumPy, and the recipe: `train_images.npy` (bytes, image × channel × row ×
+    /// Writes every split as four NumPy arrays, and the recipe: `train_images.npy` (bytes, image × channel × row ×
     /// column), `train_targets.npy` and `train_red.npy` (doubles), `train_sources.npy` (integers), and so on.
     ///
-    /// The recipe comes last: a folder that has one is whole.
+    /// The recipe is written last: a directory that has one is complete.
     pub fn write(&self, folder: &Path) -> Result<(), crate::Error> {
         Self::check_folder(folder)?;
         let failed = |source| Error::Io { doing: "write", path: folder.to_owned(), source };
@@ -106,7 +105,7 @@ impl RcfMnist {
         Ok(())
     }
 
-    /// Refuses a folder that holds one already.
+    /// Refuses a directory that has one already.
     pub fn check_folder(folder: &Path) -> Result<()> {
         let path = folder.join(RECIPE);
         if path.exists() { Err(Error::Exists { path }) } else { Ok(()) }
@@ -136,8 +135,7 @@ impl RcfMnist {
         }))
     }
 
-    /// A picture of its first images: three rows of training images above three of test images, each row in the order
-    /// of angles.
+    /// A grid of its first images: three rows of training and three of test images, each row sorted by angle.
     #[must_use]
     pub fn image_grid(&self) -> ImageGrid {
         const COLUMNS: usize = 10;
@@ -185,14 +183,14 @@ impl RcfSplit {
                 (Coloring::Follows(_), false) => 1.0 - g,
             };
             let gray = source.pixels.slice(s![image, .., ..]);
-            turn_and_color(gray, g, red, part.pixels.slice_mut(s![at, .., .., ..]));
+            rotate_and_color(gray, g, red, part.pixels.slice_mut(s![at, .., .., ..]));
             part.targets.push(g);
             part.red.push(red);
         }
         part
     }
 
-    /// What its files hold, by what their names say.
+    /// The contents of its files, by name.
     fn arrays(&self) -> [(&'static str, Vec<u8>); 4] {
         let n = self.targets.len();
         let (_, channels, height, width) = self.pixels.dim();
@@ -219,7 +217,7 @@ impl RcfSplit {
     }
 }
 
-/// In which images red is the angle: in exactly the share that is asked for.
+/// The images in which red is g: exactly the requested fraction.
 fn followers(n: usize, coloring: Coloring, seed: u64, number: u64) -> Vec<bool> {
     let share = match coloring {
         Coloring::Follows(share) => share,
@@ -232,15 +230,15 @@ fn followers(n: usize, coloring: Coloring, seed: u64, number: u64) -> Vec<bool> 
     follows
 }
 
-/// Turns an image about its center by `g` turns against the clock, and colors it. What comes from outside is black.
-fn turn_and_color(gray: ArrayView2<u8>, g: f64, red: f64, mut to: ArrayViewMut3<u8>) {
+/// Rotates an image about its center counterclockwise by `g` turns, and colors it. Pixels from outside are black.
+fn rotate_and_color(gray: ArrayView2<u8>, g: f64, red: f64, mut to: ArrayViewMut3<u8>) {
     let (height, width) = gray.dim();
     let angle = std::f64::consts::TAU * g;
     let (sin, cos) = (libm::sin(angle), libm::cos(angle));
     let (middle_x, middle_y) = (width as f64 / 2.0, height as f64 / 2.0);
     for y in 0..height {
         for x in 0..width {
-            // Where the middle of this pixel was; y goes down.
+            // The source of the pixel center; y points down.
             let (dx, dy) = (x as f64 + 0.5 - middle_x, y as f64 + 0.5 - middle_y);
             let from_x = (cos * dx - sin * dy + middle_x).floor();
             let from_y = (sin * dx + cos * dy + middle_y).floor();
@@ -268,12 +266,12 @@ fn scaled(value: u8, share: f64) -> u8 {
     (f64::from(value) * share).round() as u8
 }
 
-/// An array in NumPy's format, version 1.0.
+/// An array in NumPy's .npy format, version 1.0.
 fn npy(kind: &str, shape: &[usize], values: impl Iterator<Item = u8>, bytes: usize) -> Vec<u8> {
     let shape: Vec<String> = shape.iter().map(|size| format!("{size},")).collect();
     let shape = shape.concat();
     let header = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': ({shape}), }}");
-    // Values begin at a multiple of 64.
+    // Values are aligned to 64 bytes.
     let start = (10 + header.len() + 1).next_multiple_of(64);
     let padded = start - 10;
     let mut file = Vec::with_capacity(start + bytes);
@@ -288,12 +286,12 @@ fn npy(kind: &str, shape: &[usize], values: impl Iterator<Item = u8>, bytes: usi
 mod tests {
     use ndarray::{Array2, Array3, array};
 
-    use super::{npy, turn_and_color};
+    use super::{npy, rotate_and_color};
 
     fn turned(gray: &Array2<u8>, g: f64, red: f64) -> Array3<u8> {
         let (height, width) = gray.dim();
         let mut to = Array3::zeros((3, height, width));
-        turn_and_color(gray.view(), g, red, to.view_mut());
+        rotate_and_color(gray.view(), g, red, to.view_mut());
         to
     }
 

@@ -1,6 +1,4 @@
-//! How the text files are laid out, and what their columns are called.
-//!
-//! Names are those of the files' publishers, in snake case.
+//! The schemas of the text files. Column names are the publishers', in snake case.
 
 use super::text::{Separator, TextSchema};
 
@@ -135,7 +133,7 @@ pub(super) static SKILLCRAFT: TextSchema = TextSchema {
     dropped: &["game_id"],
 };
 
-/// UCI's names, in words where they are run together; the protocol uses nothing that names a place but the state.
+/// UCI's names in snake case; of the columns that identify a place, only the state is used.
 pub(super) static CRIME: TextSchema = TextSchema {
     separator: Separator::Comma,
     header: false,

@@ -1,11 +1,11 @@
-//! Tables that are made up: the cosine and the linear model of the experiments.
+//! Synthetic tables: the cosine and the linear model of the experiments.
 //!
 //! ```text
 //! cosine:   x ~ U(−3π, 3π),            y = cos x + ε        ε ~ N(0, σ²)
 //! linear:   x ~ N(0, I),  b, b₀ ~ N(0, 1),   y = xᵀb + b₀ + ε
 //! ```
 //!
-//! Every row depends on the seed and its own number alone: a longer table begins with the shorter one.
+//! Every row depends only on the seed and its index: a longer table begins with the shorter one.
 
 use std::f64::consts::PI;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch};
 use windlass::{Seed, Stream};
 
-/// The numbers of the tables that a seed makes; training sets come last, one after the other.
+/// Random streams of the tables; training sets come last.
 const COSINE: u64 = 0;
 const COEFFICIENTS: u64 = 1;
 const VALID: u64 = 2;
@@ -21,7 +21,7 @@ const FIRST_SET: u64 = 3;
 
 /// Noisy values of the cosine, in columns `x` and `y`.
 ///
-/// Without chance in `x` its values go from −3π to 3π in equal steps.
+/// If equidistant, `x` goes from −3π to 3π in equal steps.
 ///
 /// ```
 /// use windlass_paper::data;
@@ -43,8 +43,8 @@ pub fn cosine(rows: usize, noise: f64, equidistant: bool, seed: u64) -> RecordBa
     table([("x".to_owned(), numbers(x)), ("y".to_owned(), numbers(y))])
 }
 
-/// Training sets of one linear model, one below the other: column `set` numbers them from 0, columns `x1`, `x2`, …
-/// describe a row, and `y` is the target.
+/// Concatenated training sets of one linear model: column `set` numbers them from 0, `x1`, `x2`, … are features,
+/// `y` is the target.
 ///
 /// ```
 /// use windlass_paper::data;
@@ -61,8 +61,7 @@ pub fn linear(rows: usize, sets: usize, features: usize, noise: f64, seed: u64) 
     table([sets].into_iter().chain(linear_columns(places, features, noise, seed)))
 }
 
-/// Rows of the same model as the training sets of [`linear`] with this seed, but none of theirs; without the
-/// column `set`.
+/// New rows of the model of [`linear`] with the same seed, without the column `set`.
 ///
 /// ```
 /// use windlass_paper::data;
@@ -76,7 +75,7 @@ pub fn linear_valid(rows: usize, features: usize, noise: f64, seed: u64) -> Reco
     table(linear_columns(places, features, noise, seed))
 }
 
-/// The features and the target of rows with these numbers of table and row.
+/// The features and the target of rows, given by stream and row index.
 fn linear_columns(
     places: impl Iterator<Item = (u64, u64)>,
     features: usize,

@@ -1,4 +1,4 @@
-//! Tables written as text, a row a line.
+//! Tables in delimited text files.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,22 +9,22 @@ use arrow_schema::DataType;
 
 use super::{DataSet, Error, Result, check_rows};
 
-/// How a file is laid out.
+/// The schema of a text file.
 #[derive(Debug)]
 pub(super) struct TextSchema {
     pub(super) separator: Separator,
-    /// Whether the first line names the columns.
+    /// Whether the first line is a header.
     pub(super) header: bool,
-    /// Every column of the file.
+    /// All columns of the file.
     pub(super) columns: &'static [&'static str],
-    /// Those that hold names and not numbers.
+    /// Columns of text.
     pub(super) text: &'static [&'static str],
-    /// Those that are left out of the table.
+    /// Columns that are dropped.
     pub(super) dropped: &'static [&'static str],
 }
 
 impl TextSchema {
-    /// What a column is loaded as.
+    /// The data type of a column.
     pub(super) fn type_of(&self, name: &str, domain: Option<&str>) -> DataType {
         if self.text.contains(&name) {
             DataType::Utf8
@@ -36,7 +36,7 @@ impl TextSchema {
     }
 }
 
-/// What is between two fields.
+/// The field separator.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Separator {
     Comma,
@@ -44,7 +44,7 @@ pub(super) enum Separator {
     Blanks,
 }
 
-/// The values of a column so far.
+/// The builder of a column.
 enum Column {
     Numbers(Float64Builder),
     Whole(Int64Builder),
@@ -52,7 +52,7 @@ enum Column {
     Dropped,
 }
 
-/// Reads a table, with the columns in the order of the file.
+/// Reads a table with the columns in file order.
 pub(super) fn read(
     set: &DataSet,
     path: &Path,
@@ -90,7 +90,7 @@ pub(super) fn read(
     Ok(RecordBatch::try_from_iter(columns).expect("every row gave every column a value"))
 }
 
-/// The lines of a text, without their ends and without empty lines after the last.
+/// The lines without line endings and trailing empty lines.
 fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     let text = bytes.trim_ascii_end();
     let lines = text.split(|&byte| byte == b'\n');
@@ -98,7 +98,7 @@ fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 impl Separator {
-    /// The fields of a line. In none of the files is there a comma inside quotes.
+    /// The fields of a line. No file has quoted commas.
     fn split(self, line: &[u8]) -> Vec<&[u8]> {
         match self {
             Self::Comma => line.split(|&byte| byte == b',').map(<[u8]>::trim_ascii).collect(),
@@ -126,7 +126,7 @@ impl Column {
         }
     }
 
-    /// Adds a field, or says what was expected.
+    /// Appends a field; the error is what was expected.
     fn push(&mut self, field: &[u8], missing: Option<&str>) -> Result<(), &'static str> {
         let text = std::str::from_utf8(field).ok().and_then(unquoted);
         let missing = text.is_some() && text == missing;
@@ -160,7 +160,7 @@ impl Column {
     }
 }
 
-/// A field without its quotes, if it has both or none.
+/// A field without quotes; `None` if they are unbalanced.
 fn unquoted(field: &str) -> Option<&str> {
     match field.strip_prefix('"') {
         Some(rest) => rest.strip_suffix('"'),

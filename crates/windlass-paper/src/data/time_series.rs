@@ -1,4 +1,4 @@
-//! Windows of time series, and what comes some steps after each.
+//! Windows of time series and their targets some steps later.
 //!
 //! ```text
 //! row        0  …  i−h−w+1 … i−h   …   i  …  n−1
@@ -25,8 +25,8 @@ use windlass_table::{Format, ReadOptions};
 use super::local_files::{find_file, parse_numbers, read_table};
 use super::{Error, Result};
 
-/// Where the file of all 321 clients of `electricity` is, which users bring themselves: `electricity/electricity.txt`,
-/// or compressed, in the first of these folders that has it.
+/// Finds the file of all 321 clients of `electricity`, which users provide: `electricity/electricity.txt`, optionally
+/// gzipped.
 pub fn electricity(folders: &[PathBuf]) -> Result<PathBuf> {
     let names = ["electricity/electricity.txt", "electricity/electricity.txt.gz"];
     find_file(&names, "https://github.com/laiguokun/multivariate-time-series-data", folders)
@@ -35,14 +35,14 @@ pub fn electricity(folders: &[PathBuf]) -> Result<PathBuf> {
 /// Several series, measured at the same times.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
-    /// What they are called.
+    /// Their names.
     pub names: Vec<String>,
-    /// Time, series.
+    /// Time × series.
     pub values: Array2<f64>,
 }
 
 impl Series {
-    /// The columns of numbers of a table without missing values.
+    /// The numeric columns of a table without missing values.
     ///
     /// ```
     /// use windlass_paper::data::{self, Series};
@@ -65,7 +65,7 @@ impl Series {
         Self { names, values }
     }
 
-    /// Reads text without a header, a line for every time: commas are between numbers. It may be compressed.
+    /// Reads comma-separated text without a header, one line per time step, optionally gzipped.
     pub fn read(path: &Path) -> Result<Self, crate::Error> {
         let options = ReadOptions {
             format: Some(Format::Csv),
@@ -96,7 +96,7 @@ impl Series {
         self
     }
 
-    /// The rows that are targets: to learn from, to choose by, and held out.
+    /// The target rows of the training, validation and test splits.
     pub fn split_rows(&self, window: usize, horizon: usize) -> Result<[Range<usize>; 3]> {
         let rows = self.values.nrows();
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share")]
@@ -111,7 +111,7 @@ impl Series {
         }
     }
 
-    /// The windows before some targets, each a row with the series of a time side by side; and the targets.
+    /// The flattened windows (time-major) before these target rows, and the targets.
     #[must_use]
     pub fn windows(
         &self,

@@ -1,4 +1,4 @@
-//! Tables in the first sheet of a workbook, under a row of names.
+//! Tables in the first sheet of an XLS workbook, with a header row.
 
 use std::io::Cursor;
 use std::path::Path;
@@ -15,7 +15,7 @@ pub(super) fn read(
     contents: &FileBytes,
     columns: &[&'static str],
 ) -> Result<RecordBatch> {
-    // A workbook is decoded by a library, which sees only bytes that are known to be good.
+    // Verify before decoding: the library then sees only known bytes.
     contents.verify()?;
     let path = &contents.path;
     let refused = |why: String| Error::NotAWorkbook { path: path.clone(), why };

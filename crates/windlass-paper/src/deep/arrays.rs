@@ -9,26 +9,26 @@ use sha2::{Digest, Sha256};
 /// The column of domains in the table of targets.
 pub(crate) const DOMAIN: &str = "domain";
 
-/// Rows to learn from, to choose by and to hold out, in this order: what describes each, and its targets.
+/// Features and targets of the training, validation and test rows, in this order.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Arrays {
-    /// What describes a row.
+    /// Features.
     pub(crate) x: [Array2<f32>; 3],
-    /// Its targets.
+    /// Targets.
     pub(crate) y: [Array2<f64>; 3],
-    /// What the targets are called.
+    /// Names of the targets.
     pub(crate) targets: Vec<String>,
-    /// The domain of every row of all parts, if there are any.
+    /// The domain of every row, in the order of the splits.
     pub(crate) domains: Option<Vec<String>>,
 }
 
 impl Arrays {
-    /// Rows of every part.
+    /// Numbers of training, validation and test rows.
     pub(crate) fn counts(&self) -> [usize; 3] {
         [0, 1, 2].map(|part| self.y[part].nrows())
     }
 
-    /// The table of targets and domains, a row for every row.
+    /// The table of targets and domains.
     pub(crate) fn table(&self) -> RecordBatch {
         let target = |(place, name): (usize, &String)| {
             let values = self.y.iter().flat_map(|part| part.column(place).into_iter().copied());
@@ -42,7 +42,7 @@ impl Arrays {
         RecordBatch::try_from_iter(targets.chain(domains)).expect("as many of each")
     }
 
-    /// Tells what describes these rows from any other.
+    /// A hash of the features.
     pub(crate) fn fingerprint(&self) -> String {
         let mut hash = Sha256::new();
         for part in &self.x {

@@ -1,7 +1,7 @@
-//! Networks for series, images and sequences: what is trained, on which rows, and how it goes on where it stopped.
+//! Runs of deep networks: configuration, rows, training with checkpoints.
 //!
 //! They are compared by the same code as networks for tables: a [`Comparison`](windlass_compare::Comparison) whose
-//! table has the targets of every row, while what describes a row is in [`Arrays`].
+//! table has the targets of every row, while the features are in [`Arrays`].
 
 mod arrays;
 mod training;
@@ -19,36 +19,36 @@ pub(crate) use arrays::{Arrays, DOMAIN};
 pub use training::Watch;
 pub(crate) use training::{DeepRuns, checkpoint_path};
 
-/// A network for series, images or sequences, and its training.
+/// A deep network and its training.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DeepConfig {
     /// The network.
     pub network: NetworkSpec,
-    /// How it is trained.
+    /// Training settings.
     pub training: TrainConfig,
-    /// Augmentation inside the loop.
+    /// Augmentation of batches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub augment: Option<DeepAugment>,
-    /// What it is trained on, if not the CPU.
+    /// The device, if not the CPU.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device: Option<String>,
 }
 
-/// Augmentation inside the loop of a deep network.
+/// Augmentation of batches of a deep network.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DeepAugment {
     /// The method.
     pub method: MethodConfig,
-    /// After which hidden layers; 0 is the input. Of several, one is drawn for every step.
+    /// The augmented hidden layers; 0 is the input. Of several, one is drawn per step.
     pub layers: Vec<usize>,
-    /// What groups and partners are found in.
+    /// The rows in which groups and partners are searched.
     pub fitted_on: FittedOn,
 }
 
 impl DeepAugment {
-    /// As training takes it, with so many training rows.
+    /// Lowers it for this number of training rows.
     pub(crate) fn augment(&self, rows: usize) -> Augment {
         let method: Arc<dyn windlass::Method> = match &self.method {
             MethodConfig::Ada(ada) => {
@@ -68,7 +68,7 @@ pub(crate) const fn is_built() -> bool {
     cfg!(feature = "deep")
 }
 
-/// Refuses a device that this build does not know. Whether the machine has one is seen when it is opened.
+/// Refuses a device that is not built in. Whether the machine has one is found out when it is opened.
 #[cfg(feature = "deep")]
 pub(crate) fn check_device(name: &str) -> Result<()> {
     training::device(Some(name)).map(|_| ())

@@ -1,4 +1,4 @@
-//! One run of a deep network, from the start or from where it stopped.
+//! Executes runs of deep networks, with checkpoints.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -22,12 +22,11 @@ pub trait Watch: windlass_compare::Watch {
 
 impl Watch for () {}
 
-/// How often what is under way is kept.
 const CHECKPOINT_INTERVAL: Duration = Duration::from_secs(30);
-/// What all runs at a time may need for their training rows, in bytes.
+/// Memory for the training rows of concurrent runs.
 const MEMORY_BYTES: usize = 8 << 30;
 
-/// Where a run is kept while it goes on.
+/// The checkpoint file of a run.
 pub(crate) fn checkpoint_path(folder: &Path, key: Key) -> PathBuf {
     let Key { repeat, fold, candidate, .. } = key;
     folder.join(format!("{repeat}-{fold}-{}.safetensors", candidate.spec.unwrap_or(0)))
@@ -41,15 +40,15 @@ pub(crate) struct DeepRuns<'a> {
     train: Arc<Dataset<f32>>,
     valid: Option<Arc<Dataset<f32>>>,
     test: Array2<f32>,
-    /// The folder of what is under way.
+    /// The directory of checkpoints.
     folder: &'a Path,
     watch: &'a dyn Watch,
-    /// Whether a run could not be done, so that the others need not be finished.
+    /// Whether a run failed, so that the others should stop.
     failed: AtomicBool,
 }
 
 impl<'a> DeepRuns<'a> {
-    /// Runs on these rows.
+    /// Prepares the rows.
     pub(crate) fn new(
         comparison: &'a Comparison<'a>,
         configs: &'a [DeepConfig],
@@ -58,28 +57,28 @@ impl<'a> DeepRuns<'a> {
         watch: &'a dyn Watch,
     ) -> Result<Self> {
         let [train, valid, test] = arrays.x;
-        let [own, chosen_by, _] = arrays.y;
+        let [train_y, valid_y, _] = arrays.y;
         #[expect(clippy::cast_possible_truncation, reason = "networks have 32 bits")]
         let dataset = |x: Array2<f32>, y: Array2<f64>| -> Result<Arc<Dataset<f32>>> {
             let examples = Dataset::new(x, y.mapv(|value| value as f32), None);
             Ok(Arc::new(examples.map_err(windlass_train::Error::from)?))
         };
-        let train = dataset(train, own)?;
-        let valid = (valid.nrows() > 0).then(|| dataset(valid, chosen_by)).transpose()?;
+        let train = dataset(train, train_y)?;
+        let valid = (valid.nrows() > 0).then(|| dataset(valid, valid_y)).transpose()?;
         let failed = AtomicBool::new(false);
         Ok(Self { comparison, configs, train, valid, test, folder, watch, failed })
     }
 
-    /// Runs what is not done yet.
+    /// Executes the runs that are not done yet.
     pub(crate) fn run(&self, done: Vec<Run>) -> Result<Vec<Run>> {
         let most = if self.configs.iter().all(|config| config.device.is_none()) {
-            // Some methods keep a copy of the rows in 64 bits, and need another to be fitted.
+            // Some methods keep a 64-bit copy of the rows, and need another while fitting.
             (MEMORY_BYTES / (self.train.x().len() * 2 * size_of::<f64>()).max(1)).max(1)
         } else {
             1
         };
         let scheduler = |todo: &[Key], execute: &RunFn<'_>| run_in_own_pools(todo, most, execute);
-        // A comparison knows its own errors only; ours is kept here.
+        // The comparison has its own error type; ours is kept here.
         let error = Mutex::new(None);
         let execute = |key| {
             self.execute(key).map_err(|refused| {
@@ -99,7 +98,7 @@ impl<'a> DeepRuns<'a> {
         Ok(runs)
     }
 
-    /// One run; `None` if it was stopped.
+    /// Executes one run; `None` if cancelled.
     #[cfg(feature = "deep")]
     fn execute(&self, key: Key) -> Result<Option<Run>> {
         let config = self.config(key);
@@ -108,7 +107,7 @@ impl<'a> DeepRuns<'a> {
         self.train(key, config, network)
     }
 
-    /// One run, which this build cannot do.
+    /// This build has no deep networks.
     #[cfg(not(feature = "deep"))]
     fn execute(&self, key: Key) -> Result<Option<Run>> {
         let name = self.config(key).network.name().to_owned();
@@ -119,7 +118,7 @@ impl<'a> DeepRuns<'a> {
         &self.configs[key.candidate.spec.expect("deep networks are declared")]
     }
 
-    /// One run of a network of any kind.
+    /// Trains and tests a network.
     #[cfg_attr(not(feature = "deep"), expect(dead_code, reason = "for deep networks"))]
     fn train<S: Architecture>(
         &self,
@@ -147,7 +146,7 @@ impl<'a> DeepRuns<'a> {
         Ok(Some(Run { diverged: result.outcome == Outcome::Diverged, ..run }))
     }
 
-    /// Trains to the end, or keeps what there is when it is to stop.
+    /// Trains from the checkpoint, if there is one; writes a checkpoint and returns `None` if cancelled.
     fn train_or_resume<'s, S: Architecture>(
         &self,
         key: Key,
@@ -185,8 +184,8 @@ impl<'a> DeepRuns<'a> {
     }
 }
 
-/// Does every run, at most so many at a time, in their order. Each has its own share of the threads: were they shared, a
-/// thread that waits for a part of a step could take up another run of minutes first.
+/// Executes the runs in order, at most `most` at a time, each in a thread pool of its own. In a shared pool, a thread
+/// that waits inside a training step could start another run of minutes first.
 fn run_in_own_pools(
     todo: &[Key],
     most: usize,
@@ -205,7 +204,7 @@ fn run_in_own_pools(
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads / workers).build();
             scope.spawn(|| match pool {
                 Ok(pool) => pool.install(work),
-                // What is left then are the threads that all share.
+                // Fall back to the global pool.
                 Err(_) => work(),
             })
         };
@@ -220,7 +219,7 @@ fn run_in_own_pools(
     done.into_iter().map(|(_, run)| run).collect()
 }
 
-/// The device of that name; without execute, the CPU.
+/// Parses a device; the default is the CPU.
 #[cfg(feature = "deep")]
 pub(super) fn device(name: Option<&str>) -> Result<crate::networks::Device> {
     let Some(name) = name else { return Ok(crate::networks::Device::Cpu) };

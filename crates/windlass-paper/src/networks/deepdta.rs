@@ -86,7 +86,7 @@ impl Network for DeepDta {
         ParamLayout::new(trainable, vec![])
     }
 
-    /// One for the letter at every place, 0 for all others; a code that is no letter has none.
+    /// One-hot encoding; codes outside the alphabet are all zeros.
     fn encode(&self, codes: Vec<f32>) -> Vec<f32> {
         let row = self.drug.length + self.protein.length;
         let width = self.drug.width_after(0) + self.protein.width_after(0);

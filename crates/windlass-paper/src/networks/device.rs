@@ -1,4 +1,4 @@
-//! Where a network lives.
+//! Devices.
 
 use std::str::FromStr;
 

@@ -110,7 +110,7 @@ impl DeepNetwork {
         })
     }
 
-    /// The numbers of a tensor, to be changed; none if there is no such tensor.
+    /// The values of a tensor; `None` if unknown.
     pub fn tensor_mut(&mut self, name: &str) -> Option<&mut [f32]> {
         let place = self.layout.tensors.iter().position(|tensor| tensor.name == name)?;
         Some(&mut self.values[self.layout.range(place)])
@@ -154,14 +154,14 @@ impl Learner for DeepNetwork {
         let loss =
             step.loss.mean(&predicted, width, step.y, step.weight, &mut workspace.by_outputs);
         let Some(loss) = loss else { return Ok(None) };
-        // The loss and its gradient by the outputs are the trainer's; this has the same gradient by the weights.
+        // The trainer computes the loss and its gradient by the outputs; this sum has the same gradient by the weights.
         let by_outputs = pass.matrix(workspace.by_outputs.clone(), outputs.dims());
         let mut gradients = (outputs * by_outputs).sum().backward();
         workspace.gradient.clear();
         for (place, tensor) in pass.trainable().iter().enumerate() {
             match tensor.grad_remove(&mut gradients) {
                 Some(gradient) => workspace.gradient.extend(numbers(gradient)),
-                // What the outputs do not depend on.
+                // The outputs do not depend on this tensor.
                 None => workspace.gradient.resize(self.layout.range(place).end, 0.0),
             }
         }

@@ -1,5 +1,4 @@
-//! LSTNet: a convolution over time, a recurrent layer over what it gives, another over every so many steps, and
-//! an autoregression of every series beside them.
+//! LSTNet: a convolution over time, a recurrent layer, a recurrent layer with skips, and a parallel autoregression.
 
 use burn_tensor::Tensor;
 use burn_tensor::activation::relu;
@@ -11,7 +10,7 @@ use crate::networks::recurrent;
 use crate::networks::spec::Lstnet;
 
 impl Lstnet {
-    /// The convolution: from windows, rows of steps of series, to rows of steps of channels.
+    /// The convolution: from windows (steps × series) to steps × channels.
     fn convolved(&self, pass: &Pass<'_>, windows: Tensor<2>) -> Tensor<2> {
         let rows = windows.dims()[0];
         let (seen, steps) = (self.kernel * self.series, self.steps());
@@ -33,7 +32,7 @@ impl Lstnet {
         windows.slice([0..rows, width - self.highway * self.series..width])
     }
 
-    /// The output, for what the convolution gave and the last steps of the window.
+    /// The output, from the activations of the convolution and the last steps of the window.
     fn forecast(&self, pass: &Pass<'_>, activations: Tensor<2>, recent: Tensor<2>) -> Tensor<2> {
         let rows = activations.dims()[0];
         let steps = activations.reshape([rows, self.steps(), self.channels]);

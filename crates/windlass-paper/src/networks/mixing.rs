@@ -1,4 +1,4 @@
-//! Rows made inside a network: the linear map of a method on tensors, through which gradients flow.
+//! Augmentation of hidden layers: the linear map of a method on tensors, with gradients.
 //!
 //! As in the core no matrix of rows by rows is made: O(rows · features), on whatever device.
 
@@ -7,7 +7,7 @@ use windlass::{Form, Mixing, Strength};
 
 use crate::networks::network::Pass;
 
-/// What a mixing makes of rows.
+/// Applies a mixing to rows.
 pub(crate) fn apply(pass: &Pass<'_>, mixing: &Mixing, rows: Tensor<2>) -> Tensor<2> {
     let count = mixing.rows_out();
     match mixing.form() {
@@ -27,7 +27,7 @@ pub(crate) fn apply(pass: &Pass<'_>, mixing: &Mixing, rows: Tensor<2>) -> Tensor
             for (row, &label) in partition.labels().iter().enumerate() {
                 totals[label as usize] += weights.map_or(1.0, |weights| weights[row]);
             }
-            // The share of a row in the mean of its group; a group without weight has none.
+            // The weight of a row in the mean of its group; 0 if the group has no weight.
             let share = |row: usize| {
                 let total: f64 = totals[partition.labels()[row] as usize];
                 if total > 0.0 { weights.map_or(1.0, |weights| weights[row]) / total } else { 0.0 }

@@ -191,7 +191,7 @@ mod tests {
         ] {
             assert_ne!(kept, other);
         }
-        // Only in training, and only where it is asked for.
+        // Only in training, and not with a rate of 0.
         assert_eq!(activations(None, 0.2, 0), vec![1.0; 40_000]);
         assert_eq!(activations(step(1, 7), 0.0, 0), vec![1.0; 40_000]);
     }

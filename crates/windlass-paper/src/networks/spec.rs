@@ -1,4 +1,4 @@
-//! What a network is made of: plain descriptions, which can be written in a file and compared, and need no burn.
+//! Specifications of networks: plain data that can be serialized and compared, and does not need burn.
 
 use std::path::PathBuf;
 
@@ -29,7 +29,7 @@ impl NetworkSpec {
         }
     }
 
-    /// The numbers of a row.
+    /// Number of inputs.
     #[must_use]
     pub fn inputs(&self) -> usize {
         match self {
@@ -39,7 +39,7 @@ impl NetworkSpec {
         }
     }
 
-    /// Targets.
+    /// Number of outputs.
     #[must_use]
     pub fn outputs(&self) -> usize {
         match self {
@@ -48,8 +48,8 @@ impl NetworkSpec {
         }
     }
 
-    /// Hidden layers after which rows may be made, numbered from 1: of LSTNet the convolution; of ResNet-18 what
-    /// comes before its four stages, and each of them; of DeepDTA each convolution.
+    /// Number of hidden layers that can be augmented, counted from 1: of LSTNet the convolution; of ResNet-18 the stem
+    /// and the four stages; of DeepDTA the convolutions.
     #[must_use]
     pub fn layers(&self) -> usize {
         match self {
@@ -59,7 +59,7 @@ impl NetworkSpec {
         }
     }
 
-    /// Why such a network cannot be.
+    /// Refuses invalid sizes.
     pub fn check(&self) -> Result<(), String> {
         match self {
             Self::Lstnet(net) => net.check(),
@@ -78,8 +78,7 @@ fn positive(sizes: &[(&str, usize)]) -> Result<(), String> {
 }
 
 /// The network for time series (Lai et al., *Modeling long- and short-term temporal patterns*, 2018): a
-/// convolution over time, a recurrent layer, one that takes only every so many steps, and an autoregression
-/// of every series beside them.
+/// convolution over time, a recurrent layer, a recurrent layer with skips, and a parallel autoregression.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Lstnet {
@@ -89,17 +88,17 @@ pub struct Lstnet {
     pub series: usize,
     /// Channels of the convolution.
     pub channels: usize,
-    /// Steps that it sees at a time.
+    /// Kernel size of the convolution, in steps.
     pub kernel: usize,
     /// Units of the recurrent layer.
     pub hidden: usize,
-    /// Units of the one that skips.
+    /// Units of the recurrent layer with skips.
     pub skip_hidden: usize,
-    /// Steps that it skips.
+    /// Length of a skip, in steps.
     pub skip: usize,
     /// Steps of the autoregression.
     pub highway: usize,
-    /// The share of units that a step of training leaves out.
+    /// Dropout rate.
     pub dropout: f64,
 }
 
@@ -120,13 +119,13 @@ impl Default for Lstnet {
 }
 
 impl Lstnet {
-    /// Steps that the convolution gives.
+    /// Output steps of the convolution.
     #[must_use]
     pub fn steps(&self) -> usize {
         self.window - self.kernel + 1
     }
 
-    /// Steps of the recurrent layer that skips.
+    /// Steps of the recurrent layer with skips.
     #[must_use]
     pub fn skip_steps(&self) -> usize {
         (self.window - self.kernel) / self.skip
@@ -155,7 +154,7 @@ impl Lstnet {
     }
 }
 
-/// The network for images (He et al., *DeepArchitecture residual learning for image recognition*, 2016), with one output.
+/// The network for images (He et al., *Deep residual learning for image recognition*, 2016), with one output.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ResNet18 {
@@ -163,8 +162,7 @@ pub struct ResNet18 {
     pub side: usize,
     /// Channels of the four stages.
     pub widths: [usize; 4],
-    /// A file (safetensors, or PyTorch's own) with the weights to start from, such as those of ImageNet, by
-    /// torchvision's names; without it they are drawn.
+    /// A file (safetensors or PyTorch) of pretrained weights with torchvision's names; without it, weights are random.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub weights: Option<PathBuf>,
 }
@@ -194,9 +192,9 @@ pub struct DeepDta {
     pub drug: Tower,
     /// The tower of proteins.
     pub protein: Tower,
-    /// What each tower gives.
+    /// Output units of each tower.
     pub units: usize,
-    /// Units of the layers that join them.
+    /// Units of the joint layers.
     pub predictor: [usize; 3],
 }
 
@@ -204,13 +202,13 @@ pub struct DeepDta {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Tower {
-    /// Letters that there are.
+    /// Size of the alphabet.
     pub alphabet: usize,
-    /// Letters of a sequence.
+    /// Length of a sequence.
     pub length: usize,
     /// Channels of its convolutions.
     pub channels: [usize; 3],
-    /// Letters that each sees at a time.
+    /// Kernel sizes of its convolutions.
     pub kernels: [usize; 3],
 }
 
@@ -253,15 +251,15 @@ impl DeepDta {
 }
 
 impl Tower {
-    /// Letters that each convolution gives.
+    /// Output length of each convolution.
     #[must_use]
     pub fn lengths(&self) -> [usize; 3] {
         let mut length = self.length + 1;
         self.kernels.map(|kernel| {
             length = length.saturating_sub(kernel);
-            let given = length;
+            let output = length;
             length += 1;
-            given
+            output
         })
     }
 }

@@ -320,7 +320,7 @@ fn triples_beyond(
             }
         }
     }
-    // A single triple is no distribution.
+    // A single triple has no distribution.
     (all > 1).then(|| 100.0 * f64::from(beyond) / f64::from(all))
 }
 

@@ -146,7 +146,7 @@ pub struct ExperimentPart {
     pub split: SplitSpec,
     /// Seeds: one split or training set each.
     pub seeds: Vec<u64>,
-    /// DeepRuns on each of them, from other initial weights.
+    /// Trainings per split, with other initial weights.
     #[serde(default = "once")]
     pub trainings: usize,
     /// Training set sizes; empty is all rows.

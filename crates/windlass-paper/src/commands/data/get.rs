@@ -1,4 +1,4 @@
-//! Fetching data sets.
+//! `data get`: downloads data sets.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! Data that is made up.
+//! `data make`: synthetic data.
 
 use std::path::{Path, PathBuf};
 

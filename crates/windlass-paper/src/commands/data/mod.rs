@@ -1,4 +1,4 @@
-//! `data`: public data sets, and some that are made up.
+//! `data`: public and synthetic data sets.
 
 mod get;
 mod make;

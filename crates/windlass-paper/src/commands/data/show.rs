@@ -1,4 +1,4 @@
-//! What data sets there are, and where.
+//! `data list`, `data info` and `data path`.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -56,7 +56,7 @@ struct Info {
 }
 
 impl Info {
-    fn of(set: &'static DataSet) -> Self {
+    fn new(set: &'static DataSet) -> Self {
         let paths = set.paths(&data::search_dirs());
         let state = match (&paths, set.is_unavailable()) {
             (_, true) => "later",
@@ -103,7 +103,7 @@ impl Info {
 }
 
 pub(super) fn list(args: &ListArgs) -> Result<u8> {
-    let sets: Vec<Info> = data::all().iter().map(Info::of).collect();
+    let sets: Vec<Info> = data::all().iter().map(Info::new).collect();
     let text = if args.json {
         to_json(&sets) + "\n"
     } else {
@@ -117,7 +117,7 @@ pub(super) fn list(args: &ListArgs) -> Result<u8> {
 }
 
 pub(super) fn info(args: &InfoArgs) -> Result<u8> {
-    let info = Info::of(data::named(&args.name)?);
+    let info = Info::new(data::named(&args.name)?);
     let text = if args.json { to_json(&info) + "\n" } else { in_words(&info) };
     terminal::print(&text)?;
     Ok(0)

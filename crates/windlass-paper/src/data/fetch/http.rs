@@ -1,4 +1,4 @@
-//! Requests: of HTTPS, or of this computer.
+//! HTTPS requests; plain HTTP is allowed for loopback only.
 
 use std::io::Read;
 use std::net::IpAddr;
@@ -8,21 +8,20 @@ use ureq::Agent;
 use ureq::http::Uri;
 use ureq::http::header::{CONTENT_RANGE, LOCATION, RANGE};
 
-/// Most addresses that one may lead to.
 const MAX_REDIRECTS: usize = 8;
-/// How long a name, a connection, an answer or its next bytes may take.
+/// Timeout for name resolution, connection, response and each read.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// What an address gave.
+/// A response.
 pub(super) struct Response {
-    /// How many bytes it leaves out, as was asked for; none if the server sends all.
+    /// Offset of the body: the requested one, or 0 if the server sends everything.
     pub(super) from: u64,
-    /// How many bytes come, if that is known.
+    /// Length of the body, if known.
     pub(super) length: Option<u64>,
     pub(super) body: Box<dyn Read>,
 }
 
-/// Reads an address, or says why it is refused.
+/// Parses and checks an address; the error says why it is refused.
 pub(super) fn check(address: &str) -> Result<Uri, &'static str> {
     let uri: Uri = address.parse().map_err(|_| "it is not well formed")?;
     let host = uri.host().filter(|host| !host.is_empty()).ok_or("it names no computer")?;
@@ -34,14 +33,13 @@ pub(super) fn check(address: &str) -> Result<Uri, &'static str> {
     }
 }
 
-/// Whether a name is that of this computer.
 fn is_loopback_host(host: &str) -> bool {
     let bare = host.trim_start_matches('[').trim_end_matches(']');
     host.eq_ignore_ascii_case("localhost")
         || bare.parse().is_ok_and(|address: IpAddr| address.is_loopback())
 }
 
-/// Asks for all but the first bytes of what is at an address, wherever it leads.
+/// Requests an address from an offset, following redirects.
 pub(super) fn get(url: &str, from: u64) -> Result<Response, String> {
     let mut uri = check(url)?;
     for _ in 0..=MAX_REDIRECTS {
@@ -56,7 +54,7 @@ pub(super) fn get(url: &str, from: u64) -> Result<Response, String> {
         let from = match status.as_u16() {
             200 => 0,
             206 if header(CONTENT_RANGE).is_some_and(|range| range.starts_with(&goes_on)) => from,
-            // What was kept is not a beginning of what is there now.
+            // The file on the server has changed.
             206 | 416 if from > 0 => return get(url, 0),
             301 | 302 | 303 | 307 | 308 => {
                 uri = redirect_target(&uri, header(LOCATION).ok_or("it leads on, but not where")?)?;
@@ -75,7 +73,7 @@ fn agent(uri: &Uri) -> Agent {
     let config = Agent::config_builder()
         .user_agent(concat!("windlass/", env!("CARGO_PKG_VERSION")))
         .http_status_as_error(false)
-        // Where an answer leads is looked at first.
+        // Redirects are checked before they are followed.
         .max_redirects(0)
         .timeout_resolve(Some(TIMEOUT))
         .timeout_connect(Some(TIMEOUT))
@@ -86,7 +84,7 @@ fn agent(uri: &Uri) -> Agent {
     config.build().new_agent()
 }
 
-/// The address that another leads to.
+/// Resolves and checks the target of a redirect.
 fn redirect_target(from: &Uri, to: &str) -> Result<Uri, String> {
     let scheme = from.scheme_str().unwrap_or("https");
     let computer = from.authority().map_or("", |authority| authority.as_str());

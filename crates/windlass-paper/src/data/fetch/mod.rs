@@ -1,7 +1,7 @@
-//! Fetching files: whole, with the bytes of the registry, or not at all.
+//! Downloads files and verifies their checksums.
 //!
-//! What has come so far is kept in a `.part` file beside the place of the file, so that the next try goes on where
-//! the last one stopped. A file appears under its name when its checksum is right.
+//! A partial download stays in a `.part` file next to the target, and is resumed by the next attempt. The file
+//! appears under its name only after its checksum is verified.
 
 mod http;
 mod partial;
@@ -12,10 +12,10 @@ use std::path::{Path, PathBuf};
 use super::{DataSet, Error, File, Packaging, Result, sha256_of};
 use partial::PartialDownload;
 
-/// No archive of the registry is larger; an endless answer must end.
+/// Limit for archives, above all of the registry.
 const MAX_ARCHIVE_BYTES: u64 = 64 << 20;
 
-/// Fetches files to a folder.
+/// Downloads files to a directory.
 ///
 /// ```
 /// use windlass_paper::data::{Error, Fetch};
@@ -30,12 +30,12 @@ pub struct Fetch {
     mirror: Option<String>,
 }
 
-/// What became of a file.
+/// The outcome for a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
-    /// It was there.
+    /// It was present.
     Present(PathBuf),
-    /// It is there now.
+    /// It was downloaded.
     Fetched {
         /// Where it is.
         path: PathBuf,
@@ -44,19 +44,19 @@ pub enum Outcome {
     },
 }
 
-/// Why a try came to nothing.
+/// Why an attempt failed.
 enum Failure {
-    /// The address does not give the file; another may.
+    /// The server failed; another address may work.
     Source(String),
-    /// It cannot be written; no other address would help.
+    /// The file cannot be written; no other address would help.
     Local(Error),
 }
 
 type FetchResult<T> = Result<T, Failure>;
 
 impl Fetch {
-    /// Fetches to this folder what is neither there nor in those that are searched. A mirror has the paths of the
-    /// registry below its address, and takes the place of all others.
+    /// Downloads to `folder` what is neither there nor in the `searched` directories. A mirror has the paths of the
+    /// registry below its address, and replaces all other addresses.
     pub fn new(folder: PathBuf, searched: Vec<PathBuf>, mirror: Option<&str>) -> Result<Self> {
         if let Some(address) = mirror {
             http::check(address)
@@ -66,8 +66,7 @@ impl Fetch {
         Ok(Self { folder, searched, mirror })
     }
 
-    /// Fetches a file of a data set, unless it is there. Progress is told in bytes: how many there are, and how many
-    /// there will be, if that is known.
+    /// Downloads a file unless it is present. `progress` gets the number of bytes so far and, if known, in total.
     pub fn file(
         &self,
         set: &DataSet,
@@ -116,14 +115,14 @@ impl Fetch {
     }
 }
 
-/// Whether a path holds the bytes of the registry.
+/// Whether a file has the size and checksum of the registry.
 fn has_checksum(file: &File, path: &Path) -> bool {
     let size = path.metadata().map(|data| data.len());
     size.is_ok_and(|size| size == file.bytes)
         && std::fs::read(path).is_ok_and(|bytes| sha256_of(&bytes) == file.sha256)
 }
 
-/// Fetches a file as it is.
+/// Downloads a plain file.
 fn fetch_plain(
     url: &str,
     file: &File,
@@ -136,7 +135,7 @@ fn fetch_plain(
         download(url, &mut partial, file.bytes, progress)?;
     }
     match commit(&mut partial, file, place) {
-        // What was kept may be of another file: once more from the start.
+        // The partial download may belong to another file: start over.
         Err(Failure::Source(_)) if kept > 0 => {
             download(url, &mut partial, file.bytes, progress)?;
             commit(&mut partial, file, place)
@@ -145,7 +144,7 @@ fn fetch_plain(
     }
 }
 
-/// Fetches an archive, and takes the file out of it.
+/// Downloads an archive and extracts the file.
 fn fetch_archived(
     url: &str,
     packaging: Packaging,
@@ -156,7 +155,6 @@ fn fetch_archived(
     let mut packed = PartialDownload::open(place, packaging.partial_suffix())?;
     download(url, &mut packed, MAX_ARCHIVE_BYTES, progress)?;
     let member = packaging.extract(&packed.bytes()?, file.bytes).map_err(Failure::Source);
-    // Good or bad, there is no use for it any more.
     packed.clear()?;
     let member = member?;
     check(file, &member)?;
@@ -166,7 +164,7 @@ fn fetch_archived(
     partial.rename(place)
 }
 
-/// Gives a part that has all bytes of the file its name, and empties one that has others.
+/// Verifies a complete download and renames it to its target; clears it if the checksum is wrong.
 fn commit(partial: &mut PartialDownload, file: &File, place: &Path) -> FetchResult<()> {
     let bytes = partial.bytes()?;
     let (size, all) = (bytes.len() as u64, file.bytes);
@@ -180,7 +178,7 @@ fn commit(partial: &mut PartialDownload, file: &File, place: &Path) -> FetchResu
     partial.rename(place)
 }
 
-/// Refuses bytes that are not those of the registry.
+/// Verifies the checksum.
 fn check(file: &File, bytes: &[u8]) -> FetchResult<()> {
     let (found, expected) = (sha256_of(bytes), file.sha256);
     if found == expected {
@@ -222,7 +220,6 @@ fn download(
             }
         };
         so_far += count as u64;
-        // What is too much is not kept.
         if so_far <= most {
             partial.write(&block[..count])?;
         }

@@ -1,4 +1,4 @@
-//! Files that are not whole yet.
+//! Partial downloads.
 
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -8,16 +8,16 @@ use std::path::{Path, PathBuf};
 use super::{Failure, FetchResult};
 use crate::data::Error;
 
-/// A file beside its later place. It stays when it is dropped, unless it is empty.
+/// A partial download next to its target. On drop the file stays, unless it is empty.
 pub(super) struct PartialDownload {
     file: File,
     path: PathBuf,
-    /// The folders that were made for it, innermost first.
+    /// The directories created for it, innermost first.
     made: Vec<PathBuf>,
 }
 
 impl PartialDownload {
-    /// Opens what was kept, or begins anew. No other process may have it open.
+    /// Opens or creates and locks the file.
     pub(super) fn open(place: &Path, ending: &str) -> FetchResult<Self> {
         let mut path = OsString::from(place);
         path.push(ending);
@@ -53,14 +53,14 @@ impl PartialDownload {
         written.map_err(|e| failed("write", &self.path, e))
     }
 
-    /// All that it holds.
+    /// The whole content.
     pub(super) fn bytes(&mut self) -> FetchResult<Vec<u8>> {
         let mut bytes = vec![];
         let read = self.file.rewind().and_then(|()| self.file.read_to_end(&mut bytes));
         read.map(|_| bytes).map_err(|e| failed("read", &self.path, e))
     }
 
-    /// Gives it its name, for which it replaces any other file.
+    /// Renames it to its target, replacing any file there.
     pub(super) fn rename(&mut self, place: &Path) -> FetchResult<()> {
         let renamed = self.file.sync_all().and_then(|()| std::fs::rename(&self.path, place));
         renamed.map_err(|e| failed("write", place, e))
@@ -69,7 +69,7 @@ impl PartialDownload {
 
 impl Drop for PartialDownload {
     fn drop(&mut self) {
-        // A part that got its name is not there any more, and a folder that holds something stays.
+        // After a rename the path no longer exists; directories that are not empty stay.
         let empty = self.path.metadata().is_ok_and(|data| data.len() == 0);
         if empty && std::fs::remove_file(&self.path).is_ok() {
             for folder in &self.made {

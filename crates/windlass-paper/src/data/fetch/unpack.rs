@@ -1,4 +1,4 @@
-//! A file out of an archive. Names in archives are compared and never used as paths.
+//! Extracts a file from an archive. Member names are compared, never used as paths.
 
 use std::io::{Cursor, Read};
 
@@ -7,7 +7,7 @@ use flate2::read::MultiGzDecoder;
 use super::Packaging;
 
 impl Packaging {
-    /// How the name of what is fetched ends, as long as it is not whole.
+    /// The suffix of partial downloads.
     pub(super) fn partial_suffix(self) -> &'static str {
         match self {
             Self::Plain => ".part",
@@ -16,7 +16,7 @@ impl Packaging {
         }
     }
 
-    /// The file, at most so many bytes of it, or what is wrong.
+    /// The file, at most `most` bytes of it.
     pub(super) fn extract(self, fetched: &[u8], most: u64) -> Result<Vec<u8>, String> {
         match self {
             Self::Plain => Ok(fetched.to_vec()),
