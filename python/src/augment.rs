@@ -5,7 +5,7 @@ use numpy::{PyArray1, PyArrayDyn, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use windlass::{
-    AnchorMatrix, Anchors, Batch, Column, Copies, Draw, How, Partition, Real, Samples, Seed,
+    AnchorMatrix, Anchors, Batch, Column, Copies, Dataset, Draw, How, Partition, Real, Seed,
 };
 use windlass_table::{AnchorSource, MethodConfig};
 
@@ -18,7 +18,7 @@ use crate::runtime::{away, away_unless, is_little};
 enum Kept {
     Groups { labels: Partition, weights: Option<Vec<f64>> },
     Matrix(Array2<f64>),
-    Rows { x: Array2<f64>, y: Array2<f64>, weights: Option<Vec<f64>> },
+    Rows(Dataset),
 }
 
 /// A method that was fitted on training rows.
@@ -89,7 +89,10 @@ impl Fitted {
                 Kept::Groups { labels: labels.clone(), weights }
             }
             (_, _, Some(matrix)) => Kept::Matrix(matrix),
-            _ => Kept::Rows { x: flat(x.to_double()), y: flat(y.to_double()), weights },
+            _ => {
+                let (x, y) = (flat(x.to_double()), flat(y.to_double()));
+                Kept::Rows(Dataset::new(x, y, weights).refused()?)
+            }
         };
         let options = options.copy()?.unbind();
         Ok(Self { name: name.to_owned(), options, seed, kept, core })
@@ -122,28 +125,21 @@ impl Fitted {
             }
             (None, None, Some((x, y))) => {
                 let (x, y) = (x.as_array().to_owned(), y.as_array().to_owned());
-                (None, Kept::Rows { x, y, weights })
+                (None, Kept::Rows(Dataset::new(x, y, weights).refused()?))
             }
             (None, None, None) => return Err(InputError::new_err("nothing was kept")),
         };
         // Where anchors are known, the values of rows do not matter any more, only how many there are.
-        let blank = |rows: usize| Array2::zeros((rows, 1));
-        let (x, y, weights) = match &kept {
-            Kept::Groups { labels, weights } => {
-                (blank(labels.rows()), blank(labels.rows()), weights.as_deref())
-            }
-            Kept::Matrix(matrix) => (blank(matrix.nrows()), blank(matrix.nrows()), None),
-            Kept::Rows { x, y, weights } => (x.clone(), y.clone(), weights.as_deref()),
+        let blank = |rows: usize, weights: Option<Vec<f64>>| {
+            Dataset::new(Array2::zeros((rows, 1)), Array2::zeros((rows, 1)), weights).refused()
         };
-        let core = core_method(py, &method, anchors, None, x.nrows())?;
-        let fit = || {
-            let samples = Samples::new(x.view(), y.view())?;
-            match weights {
-                Some(weights) => core.fit(&samples.with_weights(weights)?, Seed(seed)),
-                None => core.fit(&samples, Seed(seed)),
-            }
+        let dataset = match &kept {
+            Kept::Groups { labels, weights } => &blank(labels.rows(), weights.clone())?,
+            Kept::Matrix(matrix) => &blank(matrix.nrows(), None)?,
+            Kept::Rows(dataset) => dataset,
         };
-        let core = away(py, fit)?.refused()?;
+        let core = core_method(py, &method, anchors, None, dataset.rows())?;
+        let core = away(py, || core.fit(&dataset.samples(), Seed(seed)))?.refused()?;
         let options = options.copy()?.unbind();
         Ok(Self { name: name.to_owned(), options, seed, kept, core })
     }
@@ -162,10 +158,11 @@ impl Fitted {
                 state[1] = numpy::PyArray2::from_array(py, matrix).into_any();
                 None
             }
-            Kept::Rows { x, y, weights } => {
-                let [x, y] = [x, y].map(|rows| numpy::PyArray2::from_array(py, rows));
+            Kept::Rows(dataset) => {
+                let [x, y] =
+                    [dataset.x(), dataset.y()].map(|rows| numpy::PyArray2::from_array(py, rows));
                 state[2] = (x, y).into_pyobject(py)?.into_any();
-                weights.clone()
+                dataset.weights().map(<[f64]>::to_vec)
             }
         };
         if let Some(weights) = weights {
@@ -327,7 +324,8 @@ impl Fitted {
             };
             away_unless(py, little, make)?.refused()
         };
-        let Kept::Rows { x, y, .. } = &self.kept else { return make(batch) };
+        let Kept::Rows(dataset) = &self.kept else { return make(batch) };
+        let (x, y) = (dataset.x(), dataset.y());
         let partners: Vec<usize> = draw.gathered().skip(batch.shape()[0]).collect();
         if partners.is_empty() {
             return make(batch);

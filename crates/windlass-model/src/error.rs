@@ -1,52 +1,52 @@
-//! What can be wrong with a model or what it is asked for.
+//! Errors of models.
 
 use std::path::PathBuf;
 
-/// The result of something that can be refused.
+/// A result with this crate's error.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What the caller got wrong, with the values needed to put it right.
+/// A rejected argument or file, with the values needed to correct it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "each message names its fields")]
 pub enum Error {
-    /// A table was refused.
+    /// An error of a table.
     #[error(transparent)]
     Table(#[from] windlass_table::Error),
-    /// The training engine refused.
+    /// An error of training.
     #[error(transparent)]
     Train(#[from] windlass_train::Error),
-    /// The mathematics refused.
+    /// An error of the core.
     #[error(transparent)]
     Core(#[from] windlass::Error),
-    /// Nothing to learn from.
+    /// A table with fewer than two rows.
     #[error("`{}` has {rows} row{}, too few to learn from", path.display(), if *rows == 1 { "" } else { "s" })]
     TooFewRows { path: PathBuf, rows: usize },
     /// A target that does not vary.
     #[error("target `{column}` is {value} in every training row: there is nothing to learn")]
     ConstantTarget { column: String, value: f64 },
-    /// No column that could tell anything.
+    /// No column can be used as a feature.
     #[error("no column is left to predict from{why}")]
     NoInputs { why: String },
-    /// A share of validation rows that leaves none on one side.
+    /// A validation fraction that leaves no training or no validation rows.
     #[error("--valid {share} of {rows} rows leaves {train} to train on and {valid} to validate")]
     EmptySplit { share: f64, rows: usize, train: usize, valid: usize },
-    /// More committee members than rows.
+    /// More ensemble members than half of the rows.
     #[error("a committee of {members} needs at least twice as many rows, got {rows}")]
     LargeCommittee { members: usize, rows: usize },
     /// More groups than rows.
     #[error("{clusters} clusters cannot be made of {rows} rows")]
     TooManyClusters { clusters: usize, rows: usize },
-    /// Anchors that tell nothing apart.
+    /// Anchors with a single group.
     #[error("--anchors names one group only: there is no other to compare with")]
     OneGroup,
-    /// A column by which nothing can be held out.
+    /// A column by which rows cannot be split.
     #[error("column `{column}` has one value only: nothing can be held out by it")]
     OneValue { column: String },
     /// Fewer rows or groups than folds.
     #[error("{folds} folds cannot be made of {found} {what}")]
     FewForFolds { folds: usize, found: usize, what: &'static str },
-    /// Too few domains to tell which are far.
+    /// Too few domains to hold out the farthest.
     #[error("--expect-larger-shifts needs three domains at least, column `{column}` names {found}")]
     FewDomains { column: String, found: usize },
     /// A time that cannot be ordered.
@@ -60,22 +60,22 @@ pub enum Error {
     /// A network that does not fit in memory.
     #[error("training such a network takes {} MiB, but only {} MiB are allowed", needs >> 20, memory >> 20)]
     LargeNetwork { needs: u64, memory: u64 },
-    /// The loss was no number any more.
+    /// The loss became NaN or infinite.
     #[error("training diverged in epoch {epoch}: the loss is no number any more")]
     Diverged { epoch: usize },
-    /// A model file that is none.
+    /// A file that is not a model file.
     #[error("`{}` is not a model of windlass: {why}", path.display())]
     NotAModel { path: PathBuf, why: String },
-    /// A model of a version that is not known.
+    /// A model file in a format of another version.
     #[error("`{}` has format {format} of windlass {version}; this is windlass {}", path.display(), env!("CARGO_PKG_VERSION"))]
     OtherFormat { path: PathBuf, format: u32, version: String },
-    /// A column that the model needs.
+    /// A column that the model needs is missing.
     #[error("the model needs column `{column}`, which `{}` has not", path.display())]
     MissingColumn { column: String, path: PathBuf },
     /// A column of another type.
     #[error("column `{column}` of `{}` holds {holds}; the model was trained on {expected}", path.display())]
     OtherType { column: String, path: PathBuf, holds: String, expected: String },
-    /// A value that no model can take.
+    /// A value that models cannot represent.
     #[error("column `{column}` of `{}` holds {value:?} in row {row}", path.display())]
     BadValue { column: String, path: PathBuf, row: u64, value: f64 },
     /// An output column that the table has already.
@@ -87,19 +87,19 @@ pub enum Error {
     /// Metrics without a row that has a target.
     #[error("no row has a target to compare with")]
     NothingToCompare,
-    /// Something that a model has no use for.
+    /// An option that does not apply.
     #[error("{option} does not apply to {to}")]
     DoesNotApply { option: &'static str, to: &'static str },
-    /// Something that a model cannot do without.
+    /// An option that is missing.
     #[error("{of} needs {option}")]
     Needs { of: &'static str, option: &'static str },
-    /// An ending that says nothing of the format.
+    /// A file name extension without a known format.
     #[error("cannot tell what to write to `{}`", path.display())]
     ExportEnding { path: PathBuf },
 }
 
 impl Error {
-    /// What to do.
+    /// The next step for the user.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         Some(match self {
@@ -152,7 +152,7 @@ impl Error {
         })
     }
 
-    /// Whether it is a fault of the system and not of what was asked for.
+    /// Whether the system is at fault, not the input.
     #[must_use]
     pub fn is_fault(&self) -> bool {
         match self {

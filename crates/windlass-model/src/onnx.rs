@@ -401,16 +401,16 @@ fn predict(graph: &mut Graph, member: &EnsembleMember, columns: &Columns) -> Str
     graph.node("Add", &[&stretched, &offset], &[])
 }
 
-/// The predictions of a forest as doubles, a column for every target, before they are scaled back. `order` is
-/// the place that each column of `features` has in the rows that the forest knows.
+/// The predictions of a forest as doubles, a column for every target, in scaled units. `order` has, for each
+/// column of `features`, its index in the design matrix that the forest was fitted on.
 ///
-/// Features, thresholds and values are doubles, so every row falls into the leaves that it falls into here.
-/// What runtimes give is a float all the same: the sum over a target's trees, rounded to 24 bits.
+/// Features, thresholds and values are doubles, so every row reaches the same leaves as in this crate. The
+/// operator returns floats, however: the sum over a target's trees, rounded to 24 bits.
 fn predict_forest(graph: &mut Graph, forest: &Forest, features: &str, order: &[usize]) -> String {
     let arrays = forest.to_arrays();
     let mut column_of = vec![0; order.len()];
-    for (column, &place) in order.iter().enumerate() {
-        column_of[place] = column as u64;
+    for (column, &index) in order.iter().enumerate() {
+        column_of[index] = column as u64;
     }
     let each = forest.trees() / forest.targets();
     let (mut trees, mut places, mut columns, mut modes) = (vec![], vec![], vec![], vec![]);
@@ -470,8 +470,8 @@ fn activate(graph: &mut Graph, x: &str, activation: Activation) -> String {
     }
 }
 
-/// The numbers that a member sees, as doubles: scaled columns, then what was missing, then categories. Also
-/// the place that each has in the member's own order.
+/// The features of a member as doubles: scaled columns, then missing-value indicators, then one-hot categories.
+/// Also the index of each in the member's design matrix.
 fn features(
     graph: &mut Graph,
     preprocessing: &Preprocessing,
