@@ -5,6 +5,7 @@
 //!                      (--all adds torch, Spark, deep networks, overflow checks and every feature alone: what CI
 //!                      runs; --cluster tests Spark and Ray alone, with executors in processes of their own)
 //! cargo xtask bench    the benchmarks compared with their peers, written to docs/results/
+//! cargo xtask structure  crates depend downward, and no modules import each other in a circle (part of test)
 //! cargo xtask build    what compiling the first command takes, written to docs/results/build.md; compared with
 //!                      REVISION if one is named
 //! cargo xtask outputs  hashes of what the command and the Python package compute, compared with xtask/outputs.txt
@@ -23,6 +24,7 @@ mod build;
 mod fuzz;
 mod outputs;
 mod python;
+mod structure;
 mod suite;
 mod test;
 
@@ -30,7 +32,7 @@ use std::process::ExitCode;
 
 use test::Scope;
 
-const USAGE: &str = "usage: cargo xtask test [--all|--cluster] | bench [core|tables|train|deep|python|cluster] | build [REVISION] | outputs [--accept] | suite [REPEATS] | fuzz [SECONDS]";
+const USAGE: &str = "usage: cargo xtask test [--all|--cluster] | bench [core|tables|train|deep|python|cluster] | structure | build [REVISION] | outputs [--accept] | suite [REPEATS] | fuzz [SECONDS]";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -60,6 +62,7 @@ fn main() -> ExitCode {
         ["bench", "deep"] => bench_deep::run(),
         ["bench", "python"] => bench_python::run(),
         ["bench", "cluster"] => bench_cluster::run(),
+        ["structure"] => structure::check(),
         ["build"] => build::run(None),
         ["build", before] => build::run(Some(before)),
         ["outputs"] => outputs::run(false),

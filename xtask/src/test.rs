@@ -7,6 +7,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::bench::{cargo, run_command, target_folder};
 use crate::python::{environment_of, install};
+use crate::structure;
 
 /// A check: its name, the arguments of cargo, and variables to set.
 struct Check {
@@ -190,6 +191,11 @@ pub(crate) fn run(scope: Scope) -> Result<()> {
     let all = scope == Scope::All;
     // Downloading and unpacking Python packages takes minutes and little CPU: it runs while cargo compiles.
     let environment = std::thread::spawn(move || environment_of(all));
+    eprintln!("==> structure");
+    if let Err(fault) = structure::check() {
+        eprintln!("{fault:#}");
+        failures.push("structure");
+    }
     let more: &[Check] = if all { &MORE_CHECKS } else { &[] };
     for check in CHECKS.iter().chain(more) {
         eprintln!("==> {}", check.name);

@@ -24,7 +24,7 @@ pub enum Error {
     NotOurs { path: PathBuf },
     /// No experiment has that name.
     #[error("unknown experiment `{name}`")]
-    NoSuchExperiment { name: String },
+    NoSuchExperiment { name: String, known: Vec<&'static str> },
     /// An experiment whose file makes no sense.
     #[error("experiment `{name}`: {why}")]
     BadExperiment { name: String, why: String },
@@ -69,8 +69,8 @@ impl Refusal for Error {
             Self::Compare(error) => return error.hint(),
             Self::Data(error) => return error.hint(),
             Self::NotOurs { .. } => "choose another folder with --output".into(),
-            Self::NoSuchExperiment { .. } => {
-                format!("experiments are {}, and `all`", crate::reproduce::names().join(", "))
+            Self::NoSuchExperiment { known, .. } => {
+                format!("experiments are {}, and `all`", known.join(", "))
             }
             Self::BadExperiment { .. } => {
                 "`windlass-paper reproduce` lists what can be run".into()

@@ -78,6 +78,7 @@ pub fn write_index(output: &Path) -> Result<PathBuf> {
 /// The experiment of that name.
 pub fn named(name: &str) -> Result<Experiment> {
     let found = FILES.iter().find(|(known, _)| *known == name);
-    let (name, text) = found.ok_or_else(|| Error::NoSuchExperiment { name: name.to_owned() })?;
+    let (name, text) =
+        found.ok_or_else(|| Error::NoSuchExperiment { name: name.to_owned(), known: names() })?;
     Experiment::parse(name, text)
 }

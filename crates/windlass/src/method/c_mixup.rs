@@ -14,54 +14,19 @@
 //! bound. That is exact, takes O(n) memory, and a time that does not grow with n once cells are full.
 //! Left out are rows that all together have a probability below 2⁻⁶⁴.
 
-use std::fmt;
-use std::str::FromStr;
 use std::sync::Arc;
 
 use ndarray::{Array2, ArrayView2};
 
 use super::mixup::{LambdaDistribution, listed};
 use super::registry::{BANDWIDTH, BETA, PER};
+use super::values::Bandwidth;
 use super::{Batch, Draw, Fitted, Method, MethodInfo, Mixup, Per, RowProvenance};
 use crate::gamma::check_positive;
 use crate::moments::moments;
 use crate::rng::Draws;
 use crate::sums::exact_sum;
 use crate::{Error, Result, Samples, Seed, Stream};
-
-/// How far apart targets may be: the width `h` of the kernel.
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Bandwidth {
-    /// In the units of the targets, as published.
-    Absolute(f64),
-    /// In standard deviations of each target.
-    Deviations(f64),
-}
-
-/// A number in units of the target, or in standard deviations as in `0.25sd`.
-impl FromStr for Bandwidth {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (number, make): (_, fn(f64) -> Self) = match text.strip_suffix("sd") {
-            Some(number) => (number, Self::Deviations),
-            None => (text, Self::Absolute),
-        };
-        let parsed = number.trim().parse().map(make);
-        parsed.map_err(|_| "a number, or standard deviations as in 0.25sd".into())
-    }
-}
-
-impl fmt::Display for Bandwidth {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Absolute(width) => width.fmt(f),
-            Self::Deviations(width) => write!(f, "{width}sd"),
-        }
-    }
-}
 
 /// C-Mixup: partners with similar targets.
 ///

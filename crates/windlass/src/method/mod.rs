@@ -38,6 +38,7 @@ mod local_mixup;
 mod mixup;
 mod noise;
 mod registry;
+mod values;
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -45,14 +46,15 @@ use std::sync::Arc;
 use ndarray::{Array, ArrayView, ArrayView2, ArrayViewMut, Axis, Dimension};
 
 pub use ada::{Ada, MeansOf};
-pub use c_mixup::{Bandwidth, CMixup, FittedCMixup};
+pub use c_mixup::{CMixup, FittedCMixup};
 pub use erm::Erm;
 pub use local_mixup::LocalMixup;
 pub use mixup::Mixup;
-pub use noise::{Noise, NoiseUnits};
+pub use noise::Noise;
 pub use registry::{
     HiddenInfo, MethodInfo, MethodParams, PARAMS, Param, RowProvenance, SearchRange, TrialSpec,
 };
+pub use values::{Bandwidth, NoiseUnits};
 
 use crate::choice::choice;
 use crate::data::flatten;

@@ -7,8 +7,8 @@
 use std::sync::Arc;
 
 use super::registry::{FEATURE_NOISE, NOISE_UNITS, TARGET_NOISE};
+use super::values::NoiseUnits;
 use super::{Batch, Draw, Fitted, Method, MethodInfo, RowProvenance, Side};
-use crate::choice::choice;
 use crate::moments::moments;
 use crate::rng::Draws;
 use crate::{Error, Mixing, Real, Result, Samples, Seed, Stream};
@@ -39,33 +39,6 @@ pub struct Noise {
     target_noise: f64,
     feature_noise: f64,
     noise_units: NoiseUnits,
-}
-
-/// The units of the standard deviation of noise.
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(from = "bool", into = "bool"))]
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum NoiseUnits {
-    /// Standard deviations of each column.
-    #[default]
-    Deviations,
-    /// The units of the column.
-    Absolute,
-}
-
-choice!(NoiseUnits, "sd" => NoiseUnits::Deviations, "absolute" => NoiseUnits::Absolute);
-
-/// Files say whether noise is relative.
-impl From<bool> for NoiseUnits {
-    fn from(relative: bool) -> Self {
-        if relative { Self::Deviations } else { Self::Absolute }
-    }
-}
-
-impl From<NoiseUnits> for bool {
-    fn from(units: NoiseUnits) -> Self {
-        units == NoiseUnits::Deviations
-    }
 }
 
 impl Default for Noise {

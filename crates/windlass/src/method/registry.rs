@@ -7,7 +7,8 @@
 use std::str::FromStr;
 use std::sync::Arc;
 
-use super::{Bandwidth, Method, NoiseUnits, Per};
+use super::values::{Bandwidth, NoiseUnits};
+use super::{Method, Per};
 use crate::anchors::{AnchorSource, ClusterCount, ClusterOn, ClusterScaling};
 use crate::{GammaDistribution, Result};
 
