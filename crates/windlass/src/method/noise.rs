@@ -35,6 +35,7 @@ use crate::{Error, Mixing, Real, Result, Samples, Seed, Stream};
 /// # Ok::<(), windlass::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::struct_field_names, reason = "the names of the parameters")]
 pub struct Noise {
     target_noise: f64,
     feature_noise: f64,
