@@ -172,7 +172,7 @@ impl FitDriver {
             MethodConfig::Ada(ada) => {
                 pass.finish(ada).map(|groups| Step::Done(Generator::Groups(groups)))
             }
-            _ => Err(Error::bad_part("it is of another pass")),
+            MethodConfig::Other { .. } => Err(Error::bad_part("it is of another pass")),
         }
     }
 }

@@ -63,7 +63,7 @@ fn check_memory(rows: u64, moved: usize, context: &PassContext) -> Result<()> {
     }
     let what = match &context.settings.method {
         MethodConfig::Ada(_) => "an anchor matrix",
-        method => method.name(),
+        MethodConfig::Other { method, .. } => method.name,
     };
     Err(Error::NeedsMemory { what, needs, memory })
 }
