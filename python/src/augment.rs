@@ -370,7 +370,7 @@ fn core_method(
 ) -> PyResult<std::sync::Arc<dyn windlass::Method>> {
     let ada = match method {
         MethodConfig::Ada(ada) => ada,
-        other => return Ok(other.without_anchors().expect("a method that is not ADA")),
+        MethodConfig::Other { method, params } => return Ok((method.build)(params)),
     };
     let groups = ada.groups_in(rows as u64, within.as_ref().map_or(1, Partition::groups));
     let anchors: Anchors = match anchors {

@@ -80,7 +80,7 @@ pub(crate) fn method(
 ) -> Result<Arc<dyn windlass::Method>> {
     let ada = match method {
         MethodConfig::Ada(ada) => ada,
-        other => return Ok(other.without_anchors().expect("a method that is not ADA")),
+        MethodConfig::Other { method, params } => return Ok((method.build)(params)),
     };
     let within = ada.within.as_ref().map(|within| categories(rows, within, "--within"));
     let within = within.transpose()?;

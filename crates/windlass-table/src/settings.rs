@@ -1,7 +1,6 @@
 //! What a user can ask for, as it is kept in the metadata of an output.
 
 use std::fmt;
-use std::sync::Arc;
 
 use serde::de::{Error as _, MapAccess, SeqAccess, Visitor};
 use serde::ser::{SerializeMap as _, SerializeTuple as _};
@@ -147,11 +146,6 @@ impl MethodConfig {
         Ok(Self::Other { method, params })
     }
 
-    /// The method of this name with its defaults.
-    pub fn with_defaults(method: &'static MethodInfo) -> Result<Self> {
-        Self::new(method, &MethodParams::default())
-    }
-
     /// The method's entry in the registry.
     #[must_use]
     pub fn info(&self) -> &'static MethodInfo {
@@ -189,15 +183,6 @@ impl MethodConfig {
     /// Refuses parameters outside their range.
     pub fn check(&self) -> windlass::Result<()> {
         self.info().check(&self.params())
-    }
-
-    /// The library's method; none for ADA, which needs anchors: [`AdaConfig::method`].
-    #[must_use]
-    pub fn without_anchors(&self) -> Option<Arc<dyn windlass::Method>> {
-        match self {
-            Self::Ada(_) => None,
-            Self::Other { method, params } => Some((method.build)(params)),
-        }
     }
 }
 

@@ -55,7 +55,7 @@ impl DeepAugment {
                 let groups = ada.groups_in(rows as u64, 1);
                 Arc::new(ada.method(ada.found(groups), None))
             }
-            other => other.without_anchors().expect("a method that is not ADA"),
+            MethodConfig::Other { method, params } => (method.build)(params),
         };
         let (layers, fitted_on) = (self.layers.clone(), self.fitted_on);
         Augment { method, layers, originals: false, fitted_on }

@@ -73,7 +73,10 @@ impl InMemoryGenerator {
                 let anchors = read_anchors(path, table, row_numbers)?;
                 ada.method(anchors.into(), None).fit(&samples, seed)?
             }
-            (other, _) => other.without_anchors().ok_or_else(mismatch)?.fit(&samples, seed)?,
+            (MethodConfig::Ada(_), None) => return Err(mismatch()),
+            (MethodConfig::Other { method, params }, _) => {
+                (method.build)(params).fit(&samples, seed)?
+            }
         };
         let detail = settings.method.info().provenance;
         let sources = rows.sources.as_ref().map(RowLabels::to_array);
