@@ -94,7 +94,7 @@ fn augmented(title: String, data: &DatasetSpec, groups: usize, gammas: &[f64]) -
     let mut clouds = vec![PointSeries::new("given", given.iter().copied())];
     for &gamma in gammas.iter().filter(|&&gamma| gamma != 1.0) {
         let ada = Ada::default()
-            .anchors(Anchors::KMeans(clustering.clone()))
+            .anchors(Anchors::KMeans(clustering))
             .gamma(GammaDistribution::List(vec![gamma]));
         let fitted = ada.fit(&samples, Seed(0)).map_err(wrong)?;
         let copies = Copies::new(1).originals(false);
@@ -163,7 +163,7 @@ fn grid_place(spec: &CandidateSpec) -> Option<(f64, usize)> {
             }
             _ => None,
         },
-        _ => None,
+        MethodConfig::Other { .. } => None,
     }
 }
 
