@@ -151,7 +151,7 @@ fn ada(spec: &CandidateSpec) -> Option<(&GammaDistribution, ClusterCount)> {
     };
     match method {
         MethodConfig::Ada(ada) => Some((&ada.gamma, ada.clusters)),
-        _ => None,
+        MethodConfig::Other { .. } => None,
     }
 }
 
