@@ -26,3 +26,8 @@ pub use run_dir::{PlanDifference, RunDir, RunPlan, plan_difference, read_json};
 pub use splits::{Fold, ProvidedSplits, SplitOverlap, SplitRule};
 pub use summary::{CandidateSummary, Finding, Summary, in_percent};
 pub use tune::{SearchKey, SearchWatch, Trial, TuneConfig, TuneResult};
+
+/// The README's example, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

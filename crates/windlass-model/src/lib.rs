@@ -42,3 +42,8 @@ pub use network::Checkpoint;
 pub use options::{ActivationName, NetworkOptions, OptimizerName, parse_loss};
 pub use preprocessing::{FittedScaling, Input, Preprocessing, Scaling, Target, row_weights};
 pub use split::{Fold, Split, groups_of};
+
+/// The README's example, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -17,3 +17,8 @@ mod splits;
 pub use deep::{DeepAugment, DeepConfig, Watch};
 pub use error::{Error, Result};
 pub use splits::PublishedSplits;
+
+/// The README's example, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

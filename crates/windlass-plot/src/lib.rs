@@ -64,3 +64,8 @@ pub use png::{PlotError, render_png};
 pub use row_plot::ReferenceLine;
 pub use scatter::{Point, PointSeries, Scatter};
 pub use strip_plot::{StripPlot, StripRow};
+
+/// The README's example, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

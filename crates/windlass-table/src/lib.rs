@@ -62,3 +62,8 @@ pub use settings::{
 };
 pub use text::to_strings;
 pub use verify::{Difference, Verdict, VerifyOptions};
+
+/// The README's example, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -39,3 +39,8 @@ pub use network::{Activation, LayerParameters, Network, Shape};
 pub use optimizer::Optimizer;
 pub use run::{Watch, run_all};
 pub use trainer::{Epoch, Outcome, RunResult, Trainer};
+
+/// The README's example, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
