@@ -157,22 +157,17 @@ pub(crate) struct ColumnArgs {
     #[arg(long, value_name = "COLUMN")]
     weight: Option<String>,
     /// What becomes of moved integers
-    #[arg(long, value_name = "WAY", default_value = "round")]
-    integers: IntegersName,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum IntegersName {
-    /// Rounded to integers of their type
-    Round,
-    /// Their column becomes floats
-    Float,
+    #[arg(long, value_name = "WAY", default_value = "round", value_parser = choices(&[
+        ("round", "Rounded to integers of their type", IntegerHandling::Round),
+        ("float", "Their column becomes floats", IntegerHandling::Float),
+    ]))]
+    integers: IntegerHandling,
 }
 
 impl ColumnArgs {
     /// Whether moved integers were asked to become floats.
     pub(crate) fn wants_floats(&self) -> bool {
-        matches!(self.integers, IntegersName::Float)
+        self.integers == IntegerHandling::Float
     }
 
     pub(crate) fn columns(&self, targets: &[String], table: &Table) -> Columns {
@@ -185,10 +180,7 @@ impl ColumnArgs {
             categorical: list(&self.categorical),
             continuous: list(&self.continuous),
             weight: self.weight.clone(),
-            integers: match self.integers {
-                IntegersName::Round => IntegerHandling::Round,
-                IntegersName::Float => IntegerHandling::Float,
-            },
+            integers: self.integers,
         }
     }
 }
@@ -350,6 +342,19 @@ impl ParamArgs {
         }
         MethodConfig::new(method, &params)
     }
+}
+
+/// Reads one of several words, each with a line of help, which may be empty.
+pub(crate) fn choices<T: Copy + Send + Sync + 'static>(
+    words: &'static [(&'static str, &'static str, T)],
+) -> impl TypedValueParser<Value = T> {
+    let possible = |&(word, help, _): &(&'static str, &'static str, T)| match help {
+        "" => PossibleValue::new(word),
+        help => PossibleValue::new(word).help(help),
+    };
+    PossibleValuesParser::new(words.iter().map(possible)).map(|text| {
+        words.iter().find(|(word, ..)| *word == text).expect("one of the possible values").2
+    })
 }
 
 /// A method by name.

@@ -6,15 +6,14 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use clap::Args;
+use windlass::PARAMS;
 use windlass_compare::TuneConfig;
-use windlass_model::{NamedTable, NetworkConfig, Scaling, Split, Validation};
+use windlass_model::{NamedTable, NetworkOptions, Scaling, Split, Validation};
 use windlass_plot::{Labels, Layout, Point, PointSeries, Scatter};
 use windlass_table::{
     AugmentConfig, Augmentation, Columns, Error, Fitted, LoadedTable, Manifest, MethodConfig,
     PlotSample, Result, Sink, Summary, Table, WriteOptions, check_outputs, write_atomic,
 };
-
-use windlass_train::{Activation, TrainConfig};
 
 use super::plot_format::PlotFormat;
 use super::tune;
@@ -55,7 +54,7 @@ pub(crate) struct AugmentArgs {
     #[arg(long, value_name = "FILE.json")]
     save_fitted: Option<PathBuf>,
     /// Use what was fitted before, on this or another table with the same columns, and all settings with it
-    #[arg(long, value_name = "FILE.json", conflicts_with_all = SETTINGS)]
+    #[arg(long, value_name = "FILE.json", conflicts_with_all = settings_options())]
     fitted: Option<PathBuf>,
     /// Draw originals and synthetic rows: a .svg or .png file
     #[arg(long, value_name = "FILE")]
@@ -75,41 +74,11 @@ pub(crate) struct AugmentArgs {
 }
 
 /// Options whose values come from a file of something fitted.
-const SETTINGS: [&str; 33] = [
-    "target",
-    "save_fitted",
-    "no_originals",
-    "provenance",
-    "method",
-    "preset",
-    "anchors",
-    "clusters",
-    "on",
-    "standardize",
-    "raw",
-    "within",
-    "alpha",
-    "gamma",
-    "per",
-    "bandwidth",
-    "epsilon",
-    "beta",
-    "noise_targets",
-    "noise_features",
-    "noise_absolute",
-    "copies",
-    "seed",
-    "rows_by",
-    "clip",
-    "drop_missing_target",
-    "features",
-    "exclude",
-    "carry",
-    "categorical",
-    "continuous",
-    "weight",
-    "integers",
-];
+fn settings_options() -> impl Iterator<Item = &'static str> {
+    let others = "target save_fitted no_originals provenance method preset copies seed rows_by clip \
+                  drop_missing_target features exclude carry categorical continuous weight integers";
+    others.split(' ').chain(PARAMS.iter().map(|param| param.name))
+}
 
 /// What was fitted before.
 pub(crate) fn read_fitted(path: &Path) -> Result<Arc<Fitted>> {
@@ -220,15 +189,7 @@ fn search(
         inner_folds: tune::INNER,
         trials: 12,
         on_tables: true,
-        network: NetworkConfig {
-            hidden: vec![128, 128],
-            activation: Activation::Relu,
-            training: TrainConfig::default(),
-            augment: None,
-            valid: Validation::Folds(tune::INNER),
-            split: Split::Rows,
-            valid_seed: None,
-        },
+        network: NetworkOptions::default().config(Validation::Folds(tune::INNER)),
         seed: args.method.seed(),
     };
     let watch = tune::Trials::new(args.quiet, config.total_trials(), 0, None);
