@@ -114,30 +114,16 @@ pub struct TrialSpec {
 
 /// The values that a search tries.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[expect(missing_docs, reason = "the ends of a range")]
 pub enum SearchRange {
     /// Numbers between two ends, on a logarithmic scale.
-    Log {
-        /// The smallest.
-        low: f64,
-        /// The largest.
-        high: f64,
-    },
+    Log { low: f64, high: f64 },
     /// The same, of standard deviations.
-    LogDeviations {
-        /// The smallest.
-        low: f64,
-        /// The largest.
-        high: f64,
-    },
+    LogDeviations { low: f64, high: f64 },
     /// Counts of clusters, from 2 to a fourth of the rows.
     Clusters,
     /// Quantiles of the distances between training rows.
-    DistanceQuantile {
-        /// The smallest.
-        low: f64,
-        /// The largest.
-        high: f64,
-    },
+    DistanceQuantile { low: f64, high: f64 },
     /// One of several.
     Choices(&'static [&'static str]),
 }
