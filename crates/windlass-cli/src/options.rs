@@ -11,7 +11,7 @@ use windlass::{
 };
 use windlass_table::{
     AdaConfig, AugmentConfig, Columns, Error, Format, IntegerHandling, MethodConfig, ReadOptions,
-    Result, RowIdSource, Table,
+    Result, RowIdSource, Table, WriteOptions,
 };
 
 /// How files are read.
@@ -79,6 +79,20 @@ impl ReadArgs {
     /// Opens a table that augment wrote, its text as it was written.
     pub(crate) fn open_output(&self, path: &Path) -> Result<Table> {
         self.open_as(&[path.to_owned()], true, self.memory / 2)
+    }
+
+    /// How rows are written: on standard output in the format of the input, unless one is named.
+    pub(crate) fn write_options(&self, output: &Path, table: &Table) -> WriteOptions {
+        let format = self.format.map(Into::into);
+        WriteOptions {
+            format: if output.as_os_str() == "-" {
+                format.or(Some(table.format()))
+            } else {
+                format
+            },
+            delimiter: self.delimiter,
+            header: !self.no_header,
+        }
     }
 
     fn open_as(&self, paths: &[PathBuf], as_text: bool, memory: u64) -> Result<Table> {

@@ -12,7 +12,7 @@ use windlass_model::{NamedTable, NetworkOptions, Scaling, Split, Validation};
 use windlass_plot::{Labels, Layout, Point, PointSeries, Scatter};
 use windlass_table::{
     AugmentConfig, Augmentation, Columns, Error, Fitted, LoadedTable, Manifest, MethodConfig,
-    PlotSample, Result, Sink, Summary, Table, WriteOptions, check_outputs, write_atomic,
+    PlotSample, Result, Sink, Summary, Table, check_outputs, write_atomic,
 };
 
 use super::plot_format::PlotFormat;
@@ -96,18 +96,12 @@ pub(crate) fn run(args: &AugmentArgs) -> windlass_compare::Result<u8> {
     let format = args.plot.as_deref().map(PlotFormat::from_path).transpose()?;
     // Settings are checked before anything is read; names of columns need the table.
     args.method.check()?;
-    let said = args.read.format.map(Into::into);
-    let write = |table: &Table| WriteOptions {
-        format: if to_stdout { said.or(Some(table.format())) } else { said },
-        delimiter: args.read.delimiter,
-        header: !args.read.no_header,
-    };
     let beside = [&args.manifest, &args.save_fitted, &args.plot];
     let beside = beside.into_iter().flatten().map(PathBuf::as_path);
     let places: Vec<&Path> = std::iter::once(args.output.as_path()).chain(beside).collect();
     let read = args.inputs.iter().chain(args.method.matrix()).chain(&args.fitted);
     let read: Vec<PathBuf> = read.cloned().collect();
-    check_outputs(&places, said, &read)?;
+    check_outputs(&places, args.read.format.map(Into::into), &read)?;
     let fitted = args.fitted.as_deref().map(read_fitted).transpose()?;
     let table = args.read.open(&args.inputs)?;
     let memory = args.read.memory;
@@ -125,7 +119,8 @@ pub(crate) fn run(args: &AugmentArgs) -> windlass_compare::Result<u8> {
     let manifest = augmentation.manifest().to_json();
     let note = Some((Manifest::KEY, manifest.clone()));
     terminal::begin_writing();
-    let mut sink = Sink::create(&args.output, &write(&table), augmentation.schema(), note)?;
+    let options = args.read.write_options(&args.output, &table);
+    let mut sink = Sink::create(&args.output, &options, augmentation.schema(), note)?;
     let mut sketch = format.map(|_| augmentation.plot_sample()).transpose()?;
     let summary = augmentation.write(&progress, sketch.as_mut(), &mut sink)?;
     progress.clear();

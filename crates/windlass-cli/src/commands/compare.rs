@@ -7,8 +7,8 @@ use std::str::FromStr as _;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
+use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
 use windlass_compare::{
     Candidate, CompareConfig, Comparison, Finding, Key, MethodName, ModelName, Results, Run,
@@ -20,6 +20,7 @@ use windlass_table::{Columns, LoadedTable, Table};
 
 use super::network::TrainingArgs;
 use super::train::{carried, check_memory};
+use crate::options::choices;
 use crate::terminal::{self, Progress, to_json};
 
 /// Compare augmentations, and other models, on a table: does anything help?
@@ -47,8 +48,14 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "METHODS", value_delimiter = ',', default_value = "all", value_parser = method_names())]
     methods: Vec<Option<MethodName>>,
     /// Models: networks, and rivals that need no augmentation
-    #[arg(long, value_name = "MODELS", value_delimiter = ',', default_value = "mlp,ridge,forest")]
-    models: Vec<ModelChoice>,
+    #[arg(long, value_name = "MODELS", value_delimiter = ',', default_value = "mlp,ridge,forest", value_parser = choices(&[
+        ("mlp", "A network: --hidden, --activation", ModelName::Mlp),
+        ("fcn3", "The paper's network for tables", ModelName::Fcn3),
+        ("ridge", "", ModelName::Ridge),
+        ("forest", "A random forest", ModelName::Forest),
+        ("auto", "What `train --auto` makes", ModelName::Auto),
+    ]))]
+    models: Vec<ModelName>,
     /// What is held out: rows, group:COLUMN, domain:COLUMN, time:COLUMN
     #[arg(long, value_name = "RULE", default_value = "rows", value_parser = SplitRule::from_str)]
     split: SplitRule,
@@ -69,19 +76,6 @@ pub(crate) struct CompareArgs {
     tune: u16,
     #[command(flatten)]
     common: TrainingArgs,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum ModelChoice {
-    /// A network: --hidden, --activation
-    Mlp,
-    /// The paper's network for tables
-    Fcn3,
-    Ridge,
-    /// A random forest
-    Forest,
-    /// What `train --auto` makes
-    Auto,
 }
 
 /// Names of methods; `None` is all.
@@ -121,14 +115,7 @@ impl CompareArgs {
 
     fn models(&self) -> Vec<ModelName> {
         let mut models = vec![];
-        for choice in &self.models {
-            let model = match choice {
-                ModelChoice::Mlp => ModelName::Mlp,
-                ModelChoice::Fcn3 => ModelName::Fcn3,
-                ModelChoice::Ridge => ModelName::Ridge,
-                ModelChoice::Forest => ModelName::Forest,
-                ModelChoice::Auto => ModelName::Auto,
-            };
+        for &model in &self.models {
             if !models.contains(&model) {
                 models.push(model);
             }
