@@ -84,7 +84,7 @@ fn method_names() -> impl TypedValueParser<Value = Option<MethodName>> {
         let help = match method {
             MethodName::Erm => "No augmentation",
             MethodName::Placebo => "No augmentation, another seed: what chance does",
-            _ => method.title(),
+            MethodName::Augmentation { .. } => method.title(),
         };
         PossibleValue::new(method.name()).help(help)
     };
