@@ -51,6 +51,8 @@ pub(crate) struct TrainArgs {
     /// Draw the loss over the epochs: a .svg or .png file
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
+    #[command(flatten)]
+    common: TrainingArgs,
     /// ridge, anchor: penalty on the coefficients of scaled columns [default: 1 for ridge, 0 for anchor]
     #[arg(long, value_name = "λ", help_heading = "Linear models", allow_negative_numbers = true)]
     penalty: Option<f64>,
@@ -74,8 +76,6 @@ pub(crate) struct TrainArgs {
     per_batch: bool,
     #[command(flatten, next_help_heading = "Augmentation")]
     params: ParamArgs,
-    #[command(flatten)]
-    common: TrainingArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
