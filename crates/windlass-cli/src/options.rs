@@ -11,7 +11,7 @@ use windlass::{
 };
 use windlass_table::{
     AdaConfig, AugmentConfig, Columns, Error, Format, IntegerHandling, MethodConfig, ReadOptions,
-    Result, RowIdSource, Table,
+    Result, RowIdSource, Table, WriteOptions,
 };
 
 /// How files are read.
@@ -79,6 +79,20 @@ impl ReadArgs {
     /// Opens a table that augment wrote, its text as it was written.
     pub(crate) fn open_output(&self, path: &Path) -> Result<Table> {
         self.open_as(&[path.to_owned()], true, self.memory / 2)
+    }
+
+    /// How rows are written: on standard output in the format of the input, unless one is named.
+    pub(crate) fn write_options(&self, output: &Path, table: &Table) -> WriteOptions {
+        let format = self.format.map(Into::into);
+        WriteOptions {
+            format: if output.as_os_str() == "-" {
+                format.or(Some(table.format()))
+            } else {
+                format
+            },
+            delimiter: self.delimiter,
+            header: !self.no_header,
+        }
     }
 
     fn open_as(&self, paths: &[PathBuf], as_text: bool, memory: u64) -> Result<Table> {
@@ -157,22 +171,17 @@ pub(crate) struct ColumnArgs {
     #[arg(long, value_name = "COLUMN")]
     weight: Option<String>,
     /// What becomes of moved integers
-    #[arg(long, value_name = "WAY", default_value = "round")]
-    integers: IntegersName,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum IntegersName {
-    /// Rounded to integers of their type
-    Round,
-    /// Their column becomes floats
-    Float,
+    #[arg(long, value_name = "WAY", default_value = "round", value_parser = choices(&[
+        ("round", "Rounded to integers of their type", IntegerHandling::Round),
+        ("float", "Their column becomes floats", IntegerHandling::Float),
+    ]))]
+    integers: IntegerHandling,
 }
 
 impl ColumnArgs {
     /// Whether moved integers were asked to become floats.
     pub(crate) fn wants_floats(&self) -> bool {
-        matches!(self.integers, IntegersName::Float)
+        self.integers == IntegerHandling::Float
     }
 
     pub(crate) fn columns(&self, targets: &[String], table: &Table) -> Columns {
@@ -185,10 +194,7 @@ impl ColumnArgs {
             categorical: list(&self.categorical),
             continuous: list(&self.continuous),
             weight: self.weight.clone(),
-            integers: match self.integers {
-                IntegersName::Round => IntegerHandling::Round,
-                IntegersName::Float => IntegerHandling::Float,
-            },
+            integers: self.integers,
         }
     }
 }
@@ -350,6 +356,19 @@ impl ParamArgs {
         }
         MethodConfig::new(method, &params)
     }
+}
+
+/// Reads one of several words, each with a line of help, which may be empty.
+pub(crate) fn choices<T: Copy + Send + Sync + 'static>(
+    words: &'static [(&'static str, &'static str, T)],
+) -> impl TypedValueParser<Value = T> {
+    let possible = |&(word, help, _): &(&'static str, &'static str, T)| match help {
+        "" => PossibleValue::new(word),
+        help => PossibleValue::new(word).help(help),
+    };
+    PossibleValuesParser::new(words.iter().map(possible)).map(|text| {
+        words.iter().find(|(word, ..)| *word == text).expect("one of the possible values").2
+    })
 }
 
 /// A method by name.

@@ -132,11 +132,9 @@ fn pre_augmentation_equals_the_core() {
     let table = dir.load("t.csv", &text, &columns());
     let (x, y) = (standardized(&x), standardized(&y));
     let samples = Samples::new(x.view(), y.view()).unwrap();
-    let fitted = Noise::default()
-        .target_noise(3.0)
-        .noise_units(NoiseUnits::Absolute)
-        .fit(&samples, Seed(5))
-        .unwrap();
+    let (target_noise, noise_units) = (3.0, NoiseUnits::Absolute);
+    let noise = Noise { target_noise, noise_units, ..Noise::default() };
+    let fitted = noise.fit(&samples, Seed(5)).unwrap();
     let plan = Plan::draw(fitted.as_ref(), Copies::new(4), Seed(5)).unwrap();
     let (more_x, more_y) = (plan.features(x.view()).unwrap(), plan.targets(y.view()).unwrap());
     assert_eq!(more_x.nrows(), 300);

@@ -164,7 +164,7 @@ fn other_methods_are_those_of_the_core() {
     });
     let noise = method("noise", MethodParams { feature_noise: Some(0.3), ..default() });
     same_as_core(400, noise, &|samples| {
-        Noise::default().feature_noise(0.3).fit(samples, Seed(7)).unwrap()
+        Noise { feature_noise: 0.3, ..Noise::default() }.fit(samples, Seed(7)).unwrap()
     });
 }
 

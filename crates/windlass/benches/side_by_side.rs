@@ -17,8 +17,8 @@ use std::time::{Duration, Instant};
 use cpu_time::ProcessTime;
 use ndarray::{Array1, Array2};
 use windlass::{
-    Ada, Bandwidth, Batch, CMixup, Copies, Fitted, GroupSums, KMeans, Method, Mixing, Partition,
-    Per, Plan, Real as _, Samples, Seed, Stream, Strength,
+    Ada, Bandwidth, Batch, CMixup, Copies, Fitted, GroupSums, KMeans, Method, Mixing, Mixup,
+    Partition, Per, Plan, Real as _, Samples, Seed, Stream, Strength,
 };
 
 fn main() {
@@ -275,7 +275,7 @@ fn ada_batch(sizes: &Sizes) {
 }
 
 fn kmeans(name: &str, x: &Array2<f64>, k: usize, starts: usize) {
-    let settings = KMeans::new(k).starts(starts);
+    let settings = KMeans { starts, ..KMeans::new(k) };
     for seed in 0..5 {
         let fit = settings.fit(x.view(), None, Seed(seed)).expect("good data");
         let times = time(1, || settings.fit(x.view(), None, Seed(seed)).expect("good data"));
@@ -287,7 +287,10 @@ fn kmeans(name: &str, x: &Array2<f64>, k: usize, starts: usize) {
 fn c_mixup(name: &str, n: usize, draws: usize) {
     let (x, y) = (Array2::<f64>::zeros((n, 1)), targets(n));
     let samples = Samples::new(x.view(), y.view()).expect("good data");
-    let settings = CMixup::default().bandwidth(Bandwidth::Absolute(0.1)).per(Per::Row);
+    let settings = CMixup {
+        bandwidth: Bandwidth::Absolute(0.1),
+        mixup: Mixup { per: Per::Row, ..Mixup::default() },
+    };
     let times = time(3, || {
         let fitted = settings.fit_targets(&samples).expect("good settings");
         for step in 0..draws.div_ceil(n) as u64 {
@@ -334,7 +337,8 @@ fn growth_kmeans(n: usize) {
         row.mapv_inplace(|_: f64| draws.normal());
     }
     let steps = |steps: usize| {
-        let settings = KMeans::new(10).starts(1).tolerance(0.0).max_iterations(steps);
+        let settings =
+            KMeans { starts: 1, tolerance: 0.0, max_iterations: steps, ..KMeans::new(10) };
         let fit = || settings.fit(x.view(), None, Seed(3)).expect("good data");
         let repeats = (3_000_000 / n).clamp(3, 30);
         (fit().iterations(), time(repeats, fit))

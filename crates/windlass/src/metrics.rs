@@ -15,25 +15,21 @@
 //! "R²" means either of the last two in the literature: they agree for least squares on training rows
 //! and nowhere else, so both have their own name here.
 
-use ndarray::{ArrayView, ArrayView1, ArrayView2, Axis, Dimension};
+use ndarray::{ArrayView, ArrayView1, ArrayView2, Dimension};
 
 use crate::data::{check_finite, check_weights, flatten};
 use crate::error::same_rows;
-use crate::{Error, Partition, Result};
+use crate::{Error, Result};
 
 /// A measure of error or agreement. See the [module](self).
 ///
 /// ```
 /// use ndarray::array;
-/// use windlass::{Partition, metrics::Metric};
+/// use windlass::metrics::Metric;
 ///
 /// let (y, p) = (array![1.0, 2.0, 4.0], array![1.0, 3.0, 4.0]);
 /// assert_eq!(Metric::Mse.score(y.view(), p.view(), None)?, 1.0 / 3.0);
 /// assert_eq!(Metric::Mse.score(y.view(), p.view(), Some(&[1.0, 2.0, 1.0]))?, 0.5);
-///
-/// let sites = Partition::new(vec![0, 1, 1], 2)?;
-/// assert_eq!(Metric::Mae.per_domain(y.view(), p.view(), None, &sites)?, [Some(0.0), Some(0.5)]);
-/// assert_eq!(Metric::Mae.worst_domain(y.view(), p.view(), None, &sites)?, 0.5);
 /// # Ok::<(), windlass::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -61,44 +57,6 @@ impl Metric {
         check(y.view(), p.view(), weights)?;
         let missing = "targets to average over";
         self.value(y.view(), p.view(), weights).ok_or(Error::Empty { what: "the metric", missing })
-    }
-
-    /// The metric of every domain by itself; `None` for a domain without rows, or where it is undefined.
-    pub fn per_domain<Dy: Dimension, Dp: Dimension>(
-        self,
-        y: ArrayView<'_, f64, Dy>,
-        p: ArrayView<'_, f64, Dp>,
-        weights: Option<&[f64]>,
-        domains: &Partition,
-    ) -> Result<Vec<Option<f64>>> {
-        let (y, p) = (flatten(y), flatten(p));
-        check(y.view(), p.view(), weights)?;
-        same_rows(("the domains", domains.rows()), ("y", y.nrows()))?;
-        let score = |rows: Vec<usize>| {
-            let (y, p) = (y.select(Axis(0), &rows), p.select(Axis(0), &rows));
-            let weights = weights.map(|all| rows.iter().map(|&row| all[row]).collect::<Vec<_>>());
-            self.value(y.view(), p.view(), weights.as_deref())
-        };
-        Ok(domains.members().into_iter().map(score).collect())
-    }
-
-    /// The worst of [`per_domain`](Self::per_domain): the largest error, or the smallest agreement.
-    pub fn worst_domain<Dy: Dimension, Dp: Dimension>(
-        self,
-        y: ArrayView<'_, f64, Dy>,
-        p: ArrayView<'_, f64, Dp>,
-        weights: Option<&[f64]>,
-        domains: &Partition,
-    ) -> Result<f64> {
-        let values = self.per_domain(y, p, weights, domains)?.into_iter().flatten();
-        let worst = if self.is_error() { values.reduce(f64::max) } else { values.reduce(f64::min) };
-        worst.ok_or(Error::Empty { what: "the metric", missing: "domain where it is defined" })
-    }
-
-    /// Whether smaller is better.
-    #[must_use]
-    pub fn is_error(self) -> bool {
-        matches!(self, Self::Mse | Self::Rmse | Self::Mae | Self::Mape)
     }
 
     /// [`score`](Self::score) of matrices of the same size without its checks; `None` if it is undefined.

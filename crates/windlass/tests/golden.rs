@@ -197,7 +197,8 @@ fn c_mixup_probabilities_equal_the_published_rates() {
     for case in cases::<RateCase>("cmixup_rates.json") {
         let y = case.y.matrix();
         let samples = Samples::new(y.view(), y.view()).unwrap();
-        let settings = CMixup::default().bandwidth(Bandwidth::Absolute(case.bandwidth));
+        let settings =
+            CMixup { bandwidth: Bandwidth::Absolute(case.bandwidth), ..CMixup::default() };
         let fitted = settings.fit_targets(&samples).unwrap();
         for (row, want) in case.rates.matrix().rows().into_iter().enumerate() {
             let got = fitted.probabilities(row).unwrap();

@@ -19,14 +19,15 @@ fn every_method(n: usize) -> Vec<(&'static str, Box<dyn Method>)> {
     let anchors =
         Array2::from_shape_fn((n, 2), |(i, j)| if j == 0 { 1.0 } else { (i % 11) as f64 });
     let anchors = AnchorMatrix::new(anchors).unwrap();
+    let per_row = Mixup { per: Per::Row, ..Mixup::default() };
     vec![
         ("erm", Box::new(Erm)),
-        ("noise", Box::new(Noise::default().feature_noise(0.2))),
+        ("noise", Box::new(Noise { feature_noise: 0.2, ..Noise::default() })),
         ("mixup", Box::new(Mixup::default())),
-        ("mixup per row", Box::new(Mixup::default().beta(0.5).per(Per::Row))),
-        ("local mixup", Box::new(LocalMixup::new(4.0).per(Per::Row))),
+        ("mixup per row", Box::new(Mixup { beta: 0.5, per: Per::Row })),
+        ("local mixup", Box::new(LocalMixup { epsilon: 4.0, mixup: per_row })),
         ("c-mixup", Box::new(CMixup::default())),
-        ("c-mixup per row", Box::new(CMixup::default().per(Per::Row))),
+        ("c-mixup per row", Box::new(CMixup { mixup: per_row, ..CMixup::default() })),
         ("ada", Box::new(Ada::default())),
         (
             "ada per row",
@@ -72,7 +73,8 @@ fn any_number_of_threads_gives_the_same_bits() {
     works.push((
         "k-means",
         Box::new(move || {
-            let fit = KMeans::new(12).starts(3).fit(rows.view(), None, Seed(1)).unwrap();
+            let fit =
+                KMeans { starts: 3, ..KMeans::new(12) }.fit(rows.view(), None, Seed(1)).unwrap();
             let mut out = bits(&fit.centers().to_owned());
             out.extend(fit.partition().labels().iter().map(|&l| u64::from(l)));
             out.push(fit.inertia().to_bits());
@@ -250,7 +252,8 @@ fn c_mixup_draws_with_its_probabilities() {
                 Seed(9).at(windlass::Stream::Sample, j as u64, i as u64).normal()
             });
             let samples = Samples::new(y.view(), y.view()).unwrap();
-            let settings = CMixup::default().bandwidth(Bandwidth::Absolute(bandwidth));
+            let settings =
+                CMixup { bandwidth: Bandwidth::Absolute(bandwidth), ..CMixup::default() };
             let fitted = settings.fit_targets(&samples).unwrap();
             let mut counts = vec![0.0; 50];
             let steps = 200_000;

@@ -6,15 +6,14 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use clap::Args;
+use windlass::PARAMS;
 use windlass_compare::TuneConfig;
-use windlass_model::{NamedTable, NetworkConfig, Scaling, Split, Validation};
+use windlass_model::{NamedTable, NetworkOptions, Scaling, Split, Validation};
 use windlass_plot::{Labels, Layout, Point, PointSeries, Scatter};
 use windlass_table::{
     AugmentConfig, Augmentation, Columns, Error, Fitted, LoadedTable, Manifest, MethodConfig,
-    PlotSample, Result, Sink, Summary, Table, WriteOptions, check_outputs, write_atomic,
+    PlotSample, Result, Sink, Summary, Table, check_outputs, write_atomic,
 };
-
-use windlass_train::{Activation, TrainConfig};
 
 use super::plot_format::PlotFormat;
 use super::tune;
@@ -55,7 +54,7 @@ pub(crate) struct AugmentArgs {
     #[arg(long, value_name = "FILE.json")]
     save_fitted: Option<PathBuf>,
     /// Use what was fitted before, on this or another table with the same columns, and all settings with it
-    #[arg(long, value_name = "FILE.json", conflicts_with_all = SETTINGS)]
+    #[arg(long, value_name = "FILE.json", conflicts_with_all = settings_options())]
     fitted: Option<PathBuf>,
     /// Draw originals and synthetic rows: a .svg or .png file
     #[arg(long, value_name = "FILE")]
@@ -75,41 +74,11 @@ pub(crate) struct AugmentArgs {
 }
 
 /// Options whose values come from a file of something fitted.
-const SETTINGS: [&str; 33] = [
-    "target",
-    "save_fitted",
-    "no_originals",
-    "provenance",
-    "method",
-    "preset",
-    "anchors",
-    "clusters",
-    "on",
-    "standardize",
-    "raw",
-    "within",
-    "alpha",
-    "gamma",
-    "per",
-    "bandwidth",
-    "epsilon",
-    "beta",
-    "noise_targets",
-    "noise_features",
-    "noise_absolute",
-    "copies",
-    "seed",
-    "rows_by",
-    "clip",
-    "drop_missing_target",
-    "features",
-    "exclude",
-    "carry",
-    "categorical",
-    "continuous",
-    "weight",
-    "integers",
-];
+fn settings_options() -> impl Iterator<Item = &'static str> {
+    let others = "target save_fitted no_originals provenance method preset copies seed rows_by clip \
+                  drop_missing_target features exclude carry categorical continuous weight integers";
+    others.split(' ').chain(PARAMS.iter().map(|param| param.name))
+}
 
 /// What was fitted before.
 pub(crate) fn read_fitted(path: &Path) -> Result<Arc<Fitted>> {
@@ -127,18 +96,12 @@ pub(crate) fn run(args: &AugmentArgs) -> windlass_compare::Result<u8> {
     let format = args.plot.as_deref().map(PlotFormat::from_path).transpose()?;
     // Settings are checked before anything is read; names of columns need the table.
     args.method.check()?;
-    let said = args.read.format.map(Into::into);
-    let write = |table: &Table| WriteOptions {
-        format: if to_stdout { said.or(Some(table.format())) } else { said },
-        delimiter: args.read.delimiter,
-        header: !args.read.no_header,
-    };
     let beside = [&args.manifest, &args.save_fitted, &args.plot];
     let beside = beside.into_iter().flatten().map(PathBuf::as_path);
     let places: Vec<&Path> = std::iter::once(args.output.as_path()).chain(beside).collect();
     let read = args.inputs.iter().chain(args.method.matrix()).chain(&args.fitted);
     let read: Vec<PathBuf> = read.cloned().collect();
-    check_outputs(&places, said, &read)?;
+    check_outputs(&places, args.read.format.map(Into::into), &read)?;
     let fitted = args.fitted.as_deref().map(read_fitted).transpose()?;
     let table = args.read.open(&args.inputs)?;
     let memory = args.read.memory;
@@ -156,7 +119,8 @@ pub(crate) fn run(args: &AugmentArgs) -> windlass_compare::Result<u8> {
     let manifest = augmentation.manifest().to_json();
     let note = Some((Manifest::KEY, manifest.clone()));
     terminal::begin_writing();
-    let mut sink = Sink::create(&args.output, &write(&table), augmentation.schema(), note)?;
+    let options = args.read.write_options(&args.output, &table);
+    let mut sink = Sink::create(&args.output, &options, augmentation.schema(), note)?;
     let mut sketch = format.map(|_| augmentation.plot_sample()).transpose()?;
     let summary = augmentation.write(&progress, sketch.as_mut(), &mut sink)?;
     progress.clear();
@@ -220,15 +184,7 @@ fn search(
         inner_folds: tune::INNER,
         trials: 12,
         on_tables: true,
-        network: NetworkConfig {
-            hidden: vec![128, 128],
-            activation: Activation::Relu,
-            training: TrainConfig::default(),
-            augment: None,
-            valid: Validation::Folds(tune::INNER),
-            split: Split::Rows,
-            valid_seed: None,
-        },
+        network: NetworkOptions::default().config(Validation::Folds(tune::INNER)),
         seed: args.method.seed(),
     };
     let watch = tune::Trials::new(args.quiet, config.total_trials(), 0, None);

@@ -7,8 +7,8 @@ use std::str::FromStr as _;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
+use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
 use windlass_compare::{
     Candidate, CompareConfig, Comparison, Finding, Key, MethodName, ModelName, Results, Run,
@@ -18,9 +18,9 @@ use windlass_model::{Error, Kind, NamedTable};
 use windlass_plot::format::signed_percent;
 use windlass_table::{Columns, LoadedTable, Table};
 
-use super::network::NetworkArgs;
-use super::train::{ScaleName, carried, check_memory};
-use crate::options::{ColumnArgs, ReadArgs};
+use super::network::TrainingArgs;
+use super::train::{carried, check_memory};
+use crate::options::choices;
 use crate::terminal::{self, Progress, to_json};
 
 /// Compare augmentations, and other models, on a table: does anything help?
@@ -38,12 +38,6 @@ Examples:
   windlass compare sites.csv --target yield --split domain:site --output sites
   windlass compare cars.csv --target mpg --sizes 50,100,200,all --output cars")]
 pub(crate) struct CompareArgs {
-    /// Files or folders of files with the same columns, or `-`: one table
-    #[arg(required = true, value_name = "INPUT")]
-    inputs: Vec<PathBuf>,
-    /// The column to predict, or several
-    #[arg(short, long, required = true, value_name = "COLUMNS")]
-    target: Vec<String>,
     /// A new folder for the report, the pictures and the numbers
     #[arg(short, long, value_name = "FOLDER", required_unless_present = "resume")]
     output: Option<PathBuf>,
@@ -54,8 +48,14 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "METHODS", value_delimiter = ',', default_value = "all", value_parser = method_names())]
     methods: Vec<Option<MethodName>>,
     /// Models: networks, and rivals that need no augmentation
-    #[arg(long, value_name = "MODELS", value_delimiter = ',', default_value = "mlp,ridge,forest")]
-    models: Vec<ModelChoice>,
+    #[arg(long, value_name = "MODELS", value_delimiter = ',', default_value = "mlp,ridge,forest", value_parser = choices(&[
+        ("mlp", "A network: --hidden, --activation", ModelName::Mlp),
+        ("fcn3", "The paper's network for tables", ModelName::Fcn3),
+        ("ridge", "", ModelName::Ridge),
+        ("forest", "A random forest", ModelName::Forest),
+        ("auto", "What `train --auto` makes", ModelName::Auto),
+    ]))]
+    models: Vec<ModelName>,
     /// What is held out: rows, group:COLUMN, domain:COLUMN, time:COLUMN
     #[arg(long, value_name = "RULE", default_value = "rows", value_parser = SplitRule::from_str)]
     split: SplitRule,
@@ -74,43 +74,8 @@ pub(crate) struct CompareArgs {
     /// Settings that everyone tries inside the training rows; the first are the usual ones
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
     tune: u16,
-    /// A summary for machines, on standard output
-    #[arg(long)]
-    json: bool,
-    /// No summary and no progress
-    #[arg(short, long)]
-    quiet: bool,
-    /// What random numbers depend on: one seed, the same results
-    #[arg(short, long, value_name = "N", default_value_t = 0)]
-    seed: u64,
-    /// Leave out rows without a finite target instead of refusing them
-    #[arg(long)]
-    drop_missing_target: bool,
     #[command(flatten)]
-    network: NetworkArgs,
-    /// What continuous columns are brought to
-    #[arg(long, value_name = "SCALE", default_value = "standard", help_heading = "Columns")]
-    scale: ScaleName,
-    /// What targets are brought to; errors are in their units anyway
-    #[arg(long, value_name = "SCALE", default_value = "standard", help_heading = "Columns")]
-    target_scale: ScaleName,
-    #[command(flatten)]
-    columns: ColumnArgs,
-    #[command(flatten)]
-    read: ReadArgs,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum ModelChoice {
-    /// A network: --hidden, --activation
-    Mlp,
-    /// The paper's network for tables
-    Fcn3,
-    Ridge,
-    /// A random forest
-    Forest,
-    /// What `train --auto` makes
-    Auto,
+    common: TrainingArgs,
 }
 
 /// Names of methods; `None` is all.
@@ -150,14 +115,7 @@ impl CompareArgs {
 
     fn models(&self) -> Vec<ModelName> {
         let mut models = vec![];
-        for choice in &self.models {
-            let model = match choice {
-                ModelChoice::Mlp => ModelName::Mlp,
-                ModelChoice::Fcn3 => ModelName::Fcn3,
-                ModelChoice::Ridge => ModelName::Ridge,
-                ModelChoice::Forest => ModelName::Forest,
-                ModelChoice::Auto => ModelName::Auto,
-            };
+        for &model in &self.models {
             if !models.contains(&model) {
                 models.push(model);
             }
@@ -173,15 +131,15 @@ impl CompareArgs {
     }
 
     fn config(&self, columns: Columns) -> Result<CompareConfig, Error> {
-        if self.columns.wants_floats() {
+        if self.common.columns.wants_floats() {
             return Err(Error::DoesNotApply { option: "--integers float", to: "models" });
         }
-        self.network.check()?;
+        self.common.network.check()?;
         Ok(CompareConfig {
             columns,
-            drop_missing_target: self.drop_missing_target,
-            scaling: self.scale.into(),
-            target_scaling: self.target_scale.into(),
+            drop_missing_target: self.common.drop_missing_target,
+            scaling: self.common.scale,
+            target_scaling: self.common.target_scale,
             methods: self.methods(),
             models: self.models(),
             specs: vec![],
@@ -190,8 +148,8 @@ impl CompareArgs {
             repeats: self.repeats.into(),
             sizes: self.sizes(),
             tune: self.tune.into(),
-            network: self.network.compared("compare")?,
-            seed: self.seed,
+            network: self.common.network.compared("compare")?,
+            seed: self.common.seed,
         })
     }
 }
@@ -200,20 +158,20 @@ pub(crate) fn run(args: &CompareArgs) -> windlass_compare::Result<u8> {
     let started = Instant::now();
     terminal::heed_ctrl_c();
     args.config(Columns::default())?;
-    let table = args.read.open(&args.inputs)?;
-    let mut columns = args.columns.columns(&args.target, &table);
+    let table = args.common.read.open(&args.common.inputs)?;
+    let mut columns = args.common.columns.columns(&args.common.target, &table);
     if let Some(column) = args.split.split().column() {
         columns = carried(columns, column, &table);
     }
     let config = args.config(columns)?;
-    let progress = Progress::new(args.quiet);
+    let progress = Progress::new(args.common.quiet);
     let load = |table: &Table| {
-        let (drop, memory) = (config.drop_missing_target, args.read.memory);
+        let (drop, memory) = (config.drop_missing_target, args.common.read.memory);
         LoadedTable::load(table, &config.columns, drop, memory, &progress)
     };
     let frame = load(&table)?;
     let test_table = match &args.test {
-        Some(path) => Some(args.read.open(std::slice::from_ref(path))?),
+        Some(path) => Some(args.common.read.open(std::slice::from_ref(path))?),
         None => None,
     };
     let test = match (&test_table, &args.test) {
@@ -229,7 +187,7 @@ pub(crate) fn run(args: &CompareArgs) -> windlass_compare::Result<u8> {
         .zip(args.test.as_deref())
         .map(|(frame, path)| NamedTable { table: frame, path });
     let network = Kind::Network(Box::new(config.network.clone()));
-    check_memory(&network, rayon::current_num_threads(), args.read.memory)?;
+    check_memory(&network, rayon::current_num_threads(), args.common.read.memory)?;
     let comparison = Comparison::new(&config, rows, test)?;
     let plan = RunPlan {
         command: command(None),
@@ -246,7 +204,7 @@ pub(crate) fn run(args: &CompareArgs) -> windlass_compare::Result<u8> {
         (None, None) => unreachable!("one of them is required"),
     };
     terminal::begin_writing();
-    let watch = Runs::new(args.quiet, &folder, comparison.keys().len(), &config);
+    let watch = Runs::new(args.common.quiet, &folder, comparison.keys().len(), &config);
     watch.know(&done);
     let ran = comparison.run(done, &watch);
     watch.bar.finish_and_clear();
@@ -280,12 +238,12 @@ pub(crate) fn run(args: &CompareArgs) -> windlass_compare::Result<u8> {
         runs,
     };
     folder.finish(&results)?;
-    for (name, bytes) in comparison.report(&results, &summary, &table_name(&args.inputs))? {
+    for (name, bytes) in comparison.report(&results, &summary, &table_name(&args.common.inputs))? {
         folder.write(&name, &bytes)?;
     }
-    if args.json {
+    if args.common.json {
         terminal::print(&(to_json(&summary) + "\n"))?;
-    } else if !args.quiet {
+    } else if !args.common.quiet {
         terminal::print(&in_words(&summary, &comparison))?;
         let report = folder.path().join("report.html");
         terminal::say(&format!("{} ({:.1} s)", report.display(), started.elapsed().as_secs_f64()));

@@ -1,10 +1,56 @@
-//! The options of a network and its training.
+//! The options of commands that train networks.
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
-use windlass_model::{self as model, Error, NetworkConfig, NetworkOptions, Validation, parse_loss};
+use clap::Args;
+use windlass_model::{
+    ActivationName, Error, NetworkConfig, NetworkOptions, OptimizerName, Scaling, Validation,
+    parse_loss,
+};
 use windlass_train::{Activation, Loss, Schedule, Shuffle, TrainConfig};
+
+use crate::options::{ColumnArgs, ReadArgs, choices};
+
+/// What commands that train models read, how they report, and the networks that they train.
+#[derive(Debug, Args)]
+pub(super) struct TrainingArgs {
+    /// Files or folders of files with the same columns, or `-`: one table
+    #[arg(required = true, value_name = "INPUT")]
+    pub(super) inputs: Vec<PathBuf>,
+    /// The column to predict, or several
+    #[arg(short, long, required = true, value_name = "COLUMNS")]
+    pub(super) target: Vec<String>,
+    /// A summary for machines, on standard output
+    #[arg(long)]
+    pub(super) json: bool,
+    /// No summary and no progress
+    #[arg(short, long)]
+    pub(super) quiet: bool,
+    /// What random numbers depend on: one seed, the same results
+    #[arg(short, long, value_name = "N", default_value_t = 0)]
+    pub(super) seed: u64,
+    /// Leave out rows without a finite target instead of refusing them
+    #[arg(long)]
+    pub(super) drop_missing_target: bool,
+    #[command(flatten)]
+    pub(super) network: NetworkArgs,
+    /// What continuous columns are brought to
+    #[arg(long, value_name = "SCALE", default_value = "standard", help_heading = "Columns", value_parser = choices(&SCALES))]
+    pub(super) scale: Scaling,
+    /// What targets are brought to; predictions and errors are in their units anyway
+    #[arg(long, value_name = "SCALE", default_value = "standard", help_heading = "Columns", value_parser = choices(&SCALES))]
+    pub(super) target_scale: Scaling,
+    #[command(flatten)]
+    pub(super) columns: ColumnArgs,
+    #[command(flatten)]
+    pub(super) read: ReadArgs,
+}
+
+static SCALES: [(&str, &str, Scaling); 3] = [
+    ("standard", "Mean 0, deviation 1", Scaling::Standard),
+    ("minmax", "From 0 to 1", Scaling::MinMax),
+    ("none", "As they are", Scaling::None),
+];
 
 /// A network and its training.
 #[derive(Debug, Args)]
@@ -14,7 +60,13 @@ pub(super) struct NetworkArgs {
     #[arg(long, value_name = "N,N,…", value_delimiter = ',')]
     hidden: Option<Vec<usize>>,
     /// What hidden units do [default: relu]
-    #[arg(long, value_name = "FUNCTION")]
+    #[arg(long, value_name = "FUNCTION", value_parser = choices(&[
+        ("relu", "", ActivationName::Relu),
+        ("leaky-relu", "", ActivationName::LeakyRelu),
+        ("sigmoid", "", ActivationName::Sigmoid),
+        ("tanh", "", ActivationName::Tanh),
+        ("identity", "", ActivationName::Identity),
+    ]))]
     activation: Option<ActivationName>,
     /// leaky-relu: the slope of negative sums [default: 0.1]
     #[arg(long, value_name = "SLOPE")]
@@ -29,10 +81,17 @@ pub(super) struct NetworkArgs {
     #[arg(long, value_name = "η")]
     lr: Option<f64>,
     /// How the rate changes [default: constant]
-    #[arg(long, value_name = "WAY")]
-    schedule: Option<ScheduleName>,
+    #[arg(long, value_name = "WAY", value_parser = choices(&[
+        ("constant", "", Schedule::Constant),
+        ("cosine", "", Schedule::Cosine),
+    ]))]
+    schedule: Option<Schedule>,
     /// How weights follow the gradient [default: adamw]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = choices(&[
+        ("adamw", "", OptimizerName::AdamW),
+        ("adam", "", OptimizerName::Adam),
+        ("sgd", "", OptimizerName::Sgd),
+    ]))]
     optimizer: Option<OptimizerName>,
     /// sgd: how much of the last step goes on [default: 0.9]
     #[arg(long, value_name = "μ")]
@@ -53,8 +112,12 @@ pub(super) struct NetworkArgs {
     #[arg(long)]
     drop_last: bool,
     /// When rows are shuffled [default: epoch]
-    #[arg(long, value_name = "WHEN")]
-    shuffle: Option<ShuffleName>,
+    #[arg(long, value_name = "WHEN", value_parser = choices(&[
+        ("epoch", "Every epoch anew", Shuffle::EveryEpoch),
+        ("once", "", Shuffle::Once),
+        ("never", "", Shuffle::Never),
+    ]))]
+    shuffle: Option<Shuffle>,
     /// Rows that the best epoch is chosen by: a share, a file, or `none` [default: 0.2]
     #[arg(long, value_name = "SHARE|FILE")]
     pub(super) valid: Option<String>,
@@ -66,71 +129,24 @@ pub(super) struct NetworkArgs {
     pub(super) checkpoint: Option<PathBuf>,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum ActivationName {
-    Relu,
-    LeakyRelu,
-    Sigmoid,
-    Tanh,
-    Identity,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum ScheduleName {
-    Constant,
-    Cosine,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum OptimizerName {
-    Adamw,
-    Adam,
-    Sgd,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum ShuffleName {
-    /// Every epoch anew
-    Epoch,
-    Once,
-    Never,
-}
-
 impl NetworkArgs {
     fn options(&self) -> NetworkOptions {
         NetworkOptions {
             hidden: self.hidden.clone(),
-            activation: self.activation.map(|name| match name {
-                ActivationName::Relu => model::ActivationName::Relu,
-                ActivationName::LeakyRelu => model::ActivationName::LeakyRelu,
-                ActivationName::Sigmoid => model::ActivationName::Sigmoid,
-                ActivationName::Tanh => model::ActivationName::Tanh,
-                ActivationName::Identity => model::ActivationName::Identity,
-            }),
+            activation: self.activation,
             slope: self.slope,
             epochs: self.epochs,
             batch_size: self.batch,
             learning_rate: self.lr,
-            schedule: self.schedule.map(|name| match name {
-                ScheduleName::Constant => Schedule::Constant,
-                ScheduleName::Cosine => Schedule::Cosine,
-            }),
-            optimizer: self.optimizer.map(|name| match name {
-                OptimizerName::Adamw => model::OptimizerName::AdamW,
-                OptimizerName::Adam => model::OptimizerName::Adam,
-                OptimizerName::Sgd => model::OptimizerName::Sgd,
-            }),
+            schedule: self.schedule,
+            optimizer: self.optimizer,
             momentum: self.momentum,
             weight_decay: self.weight_decay,
             clip_norm: self.clip,
             loss: self.loss,
             patience: self.patience,
             drop_last: self.drop_last,
-            shuffle: self.shuffle.map(|name| match name {
-                ShuffleName::Epoch => Shuffle::EveryEpoch,
-                ShuffleName::Once => Shuffle::Once,
-                ShuffleName::Never => Shuffle::Never,
-            }),
+            shuffle: self.shuffle,
         }
     }
 

@@ -8,9 +8,7 @@ use arrow_schema::{DataType, Field, Schema};
 use clap::Args;
 use ndarray::Array2;
 use windlass_model::{Error, MemberMetadata, Metrics, Model, Result};
-use windlass_table::{
-    Sink, Table, Watch as _, WriteOptions, check_outputs, is_numeric, to_f64, type_name,
-};
+use windlass_table::{Sink, Table, Watch as _, check_outputs, is_numeric, to_f64, type_name};
 
 use crate::options::ReadArgs;
 use crate::terminal::{self, Progress, to_json};
@@ -87,16 +85,7 @@ pub(crate) fn run(args: &PredictArgs) -> Result<u8> {
     terminal::begin_writing();
     let mut sink = match &args.output {
         Some(output) => {
-            let said = args.read.format.map(Into::into);
-            let options = WriteOptions {
-                format: if output.as_os_str() == "-" {
-                    said.or(Some(table.format()))
-                } else {
-                    said
-                },
-                delimiter: args.read.delimiter,
-                header: !args.read.no_header,
-            };
+            let options = args.read.write_options(output, &table);
             Some(Sink::create(output, &options, &schema, None)?)
         }
         None => None,

@@ -9,16 +9,15 @@ use serde::Serialize;
 use windlass::MethodInfo;
 use windlass_model::{
     AutoConfig, AutoSelection, Checkpoint, Error, ForestSettings, InLoopAugmentConfig, Kind,
-    Metrics, Model, ModelConfig, ModelMetadata, NamedTable, NetworkConfig, Result, Scaling, Split,
-    Trained,
+    Metrics, Model, ModelConfig, ModelMetadata, NamedTable, NetworkConfig, Result, Split, Trained,
 };
 use windlass_plot::{Annotation, Labels, Layout, LinePlot, LineSeries};
 use windlass_table::{AnchorSource, Columns, LoadedTable, Table, check_outputs, write_atomic};
 use windlass_train::{Activation, Epoch, FittedOn, Shape};
 
-use super::network::NetworkArgs;
+use super::network::TrainingArgs;
 use super::plot_format::PlotFormat;
-use crate::options::{ColumnArgs, ParamArgs, ReadArgs, method_names};
+use crate::options::{ParamArgs, method_names};
 use crate::terminal::{self, Epochs, Progress, to_json};
 
 /// Train a model on a table, with augmentation inside the loop if asked for
@@ -33,12 +32,6 @@ Examples:
   windlass train train.csv -t y --model ridge --penalty 1.0 -o ridge.windlass
   windlass train train.csv -t y --model anchor --anchors column:site --gamma 5 -o anchor.windlass")]
 pub(crate) struct TrainArgs {
-    /// Files or folders of files with the same columns, or `-`: one table
-    #[arg(required = true, value_name = "INPUT")]
-    inputs: Vec<PathBuf>,
-    /// The column to predict, or several
-    #[arg(short, long, required = true, value_name = "COLUMNS")]
-    target: Vec<String>,
     /// Where the model goes
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
@@ -58,20 +51,8 @@ pub(crate) struct TrainArgs {
     /// Draw the loss over the epochs: a .svg or .png file
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
-    /// A summary for machines, on standard output
-    #[arg(long)]
-    json: bool,
-    /// No summary and no progress
-    #[arg(short, long)]
-    quiet: bool,
-    /// What random numbers depend on: one seed, the same model
-    #[arg(short, long, value_name = "N", default_value_t = 0)]
-    seed: u64,
-    /// Leave out rows without a finite target instead of refusing them
-    #[arg(long)]
-    drop_missing_target: bool,
     #[command(flatten)]
-    network: NetworkArgs,
+    common: TrainingArgs,
     /// ridge, anchor: penalty on the coefficients of scaled columns [default: 1 for ridge, 0 for anchor]
     #[arg(long, value_name = "λ", help_heading = "Linear models", allow_negative_numbers = true)]
     penalty: Option<f64>,
@@ -81,12 +62,6 @@ pub(crate) struct TrainArgs {
     /// forest: fewest rows of a leaf [default: 1]
     #[arg(long, value_name = "N", help_heading = "Forests")]
     leaf: Option<usize>,
-    /// What continuous columns are brought to
-    #[arg(long, value_name = "SCALE", default_value = "standard", help_heading = "Columns")]
-    scale: ScaleName,
-    /// What targets are brought to; predictions are in their units anyway
-    #[arg(long, value_name = "SCALE", default_value = "standard", help_heading = "Columns")]
-    target_scale: ScaleName,
     /// Augment batches with this method [default: none]
     #[arg(long, value_name = "METHOD", value_parser = method_names(), help_heading = "Augmentation")]
     augment: Option<&'static MethodInfo>,
@@ -101,10 +76,6 @@ pub(crate) struct TrainArgs {
     per_batch: bool,
     #[command(flatten, next_help_heading = "Augmentation")]
     params: ParamArgs,
-    #[command(flatten)]
-    columns: ColumnArgs,
-    #[command(flatten)]
-    read: ReadArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -123,26 +94,6 @@ enum ModelName {
     Forest,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(super) enum ScaleName {
-    /// Mean 0, deviation 1
-    Standard,
-    /// From 0 to 1
-    Minmax,
-    /// As they are
-    None,
-}
-
-impl From<ScaleName> for Scaling {
-    fn from(name: ScaleName) -> Self {
-        match name {
-            ScaleName::Standard => Self::Standard,
-            ScaleName::Minmax => Self::MinMax,
-            ScaleName::None => Self::None,
-        }
-    }
-}
-
 impl TrainArgs {
     /// Refuses options that the kind of model has no use for: they would be silently ignored.
     fn refuse_others(&self) -> Result<()> {
@@ -158,16 +109,17 @@ impl TrainArgs {
             ModelName::Mlp | ModelName::Fcn3 | ModelName::Mlp5x50 => None,
         };
         if let Some(to) = to {
-            refuse(self.network.given(), to)?;
+            refuse(self.common.network.given(), to)?;
             refuse(self.augment.is_some().then_some("--augment"), to)?;
             refuse(self.plot.is_some().then_some("--plot"), to)?;
-            let share = self.network.valid.as_deref().filter(|valid| valid.parse::<f64>().is_ok());
+            let share =
+                self.common.network.valid.as_deref().filter(|valid| valid.parse::<f64>().is_ok());
             refuse(share.map(|_| "a share in --valid"), to)?;
             let domain = self.domain.is_some() && !self.auto;
             refuse(domain.then_some("--domain"), to)?;
         }
         if self.auto {
-            refuse(self.network.valid.as_ref().map(|_| "--valid"), "--auto")?;
+            refuse(self.common.network.valid.as_ref().map(|_| "--valid"), "--auto")?;
         }
         if !matches!(self.model, ModelName::Ridge | ModelName::Anchor) {
             refuse(self.penalty.is_some().then_some("--penalty"), to.unwrap_or("networks"))?;
@@ -191,18 +143,18 @@ impl TrainArgs {
             };
             refuse(inside.or(self.params.given(anchors)), to)?;
         }
-        if self.json && self.output.as_os_str() == "-" {
+        if self.common.json && self.output.as_os_str() == "-" {
             return Err(Error::DoesNotApply { option: "--json", to: "a model on standard output" });
         }
-        if self.columns.wants_floats() {
+        if self.common.columns.wants_floats() {
             return Err(Error::DoesNotApply { option: "--integers float", to: "models" });
         }
-        self.network.check()?;
+        self.common.network.check()?;
         if self.model == ModelName::Anchor {
             self.params.check_clusters()?;
         }
         if matches!(self.model, ModelName::Fcn3 | ModelName::Mlp5x50) {
-            refuse(self.network.shape_given(), "a preset network")?;
+            refuse(self.common.network.shape_given(), "a preset network")?;
         }
         if self.per_batch && self.params.names_groups() {
             return Err(Error::DoesNotApply { option: "--per-batch", to: "groups that are given" });
@@ -237,7 +189,7 @@ impl TrainArgs {
             }
             ModelName::Fcn3 => parts_of(Shape::fcn3(1, 1)),
             ModelName::Mlp5x50 => parts_of(Shape::mlp5x50(1, 1)),
-            ModelName::Mlp => self.network.hidden_layers(),
+            ModelName::Mlp => self.common.network.hidden_layers(),
         };
         let augment = match self.augment {
             None => None,
@@ -248,8 +200,8 @@ impl TrainArgs {
                 fitted_on: if self.per_batch { FittedOn::Batch } else { FittedOn::TrainingRows },
             }),
         };
-        let valid = self.network.valid().0;
-        let (training, split) = (self.network.training(), self.split());
+        let valid = self.common.network.valid().0;
+        let (training, split) = (self.common.network.training(), self.split());
         let network =
             NetworkConfig { hidden, activation, training, augment, valid, split, valid_seed: None };
         Ok(Kind::Network(Box::new(network)))
@@ -258,12 +210,12 @@ impl TrainArgs {
     fn recipe(&self, columns: Columns) -> Result<ModelConfig> {
         Ok(ModelConfig {
             columns,
-            drop_missing_target: self.drop_missing_target,
-            scaling: self.scale.into(),
-            target_scaling: self.target_scale.into(),
+            drop_missing_target: self.common.drop_missing_target,
+            scaling: self.common.scale,
+            target_scaling: self.common.target_scale,
             kind: self.kind()?,
             pre_augment: None,
-            seed: self.seed,
+            seed: self.common.seed,
         })
     }
 }
@@ -301,43 +253,46 @@ pub(crate) fn run(args: &TrainArgs) -> Result<u8> {
     args.refuse_others()?;
     args.recipe(Columns::default())?;
     let format = args.plot.as_deref().map(PlotFormat::from_path).transpose()?;
-    let (_, valid_file) = args.network.valid();
+    let (_, valid_file) = args.common.network.valid();
     let mut places = vec![args.output.as_path()];
     places.extend(args.plot.as_deref());
-    places.extend(args.network.checkpoint.as_deref());
-    let inputs: Vec<PathBuf> = args.inputs.iter().chain(&valid_file).cloned().collect();
+    places.extend(args.common.network.checkpoint.as_deref());
+    let inputs: Vec<PathBuf> = args.common.inputs.iter().chain(&valid_file).cloned().collect();
     check_outputs(&places, Some(windlass_table::Format::Arrow), &inputs)?;
-    let table = args.read.open(&args.inputs)?;
+    let table = args.common.read.open(&args.common.inputs)?;
     let (anchors, _) = args.params.groups();
-    let mut columns = without_anchors(args.columns.columns(&args.target, &table), &anchors, &table);
+    let mut columns =
+        without_anchors(args.common.columns.columns(&args.common.target, &table), &anchors, &table);
     if let Some(domain) = &args.domain {
         columns = carried(columns, domain, &table);
     }
     let recipe = args.recipe(columns)?;
-    let progress = Progress::new(args.quiet);
+    let progress = Progress::new(args.common.quiet);
     let load = |table: &Table| {
         let drop = recipe.drop_missing_target;
-        LoadedTable::load(table, &recipe.columns, drop, args.read.memory, &progress)
+        LoadedTable::load(table, &recipe.columns, drop, args.common.read.memory, &progress)
     };
     let frame = load(&table)?;
     let valid_table = match &valid_file {
-        Some(path) => Some(args.read.open(std::slice::from_ref(path))?),
+        Some(path) => Some(args.common.read.open(std::slice::from_ref(path))?),
         None => None,
     };
     let valid = valid_table.as_ref().map(load).transpose()?;
     progress.clear();
     let (runs, epochs) = match &recipe.kind {
-        Kind::Network(network) => (args.network.committee.unwrap_or(1), network.training.epochs),
+        Kind::Network(network) => {
+            (args.common.network.committee.unwrap_or(1), network.training.epochs)
+        }
         Kind::Auto(auto) => auto.networks(frame.batch.num_rows()),
         Kind::Ridge { .. } | Kind::Anchor { .. } | Kind::Forest(_) => (0, 0),
     };
-    check_memory(&recipe.kind, runs.min(rayon::current_num_threads()), args.read.memory)?;
-    let watch = Epochs::new(args.quiet, runs, epochs);
+    check_memory(&recipe.kind, runs.min(rayon::current_num_threads()), args.common.read.memory)?;
+    let watch = Epochs::new(args.common.quiet, runs, epochs);
     // There is nothing to tidy up yet, unless a checkpoint may be half written.
-    if args.network.checkpoint.is_some() {
+    if args.common.network.checkpoint.is_some() {
         terminal::begin_writing();
     }
-    let checkpoint = args.network.checkpoint.as_deref().map(InFile::new);
+    let checkpoint = args.common.network.checkpoint.as_deref().map(InFile::new);
     let trained = Model::train(
         NamedTable { table: &frame, path: table.path() },
         valid.as_ref().zip(valid_file.as_deref()).map(|(table, path)| NamedTable { table, path }),
@@ -361,9 +316,9 @@ pub(crate) fn run(args: &TrainArgs) -> Result<u8> {
         write_atomic(path, &bytes)?;
     }
     let seconds = started.elapsed().as_secs_f64();
-    if args.json {
+    if args.common.json {
         terminal::print(&(to_json(&Summary::of(&trained, seconds)) + "\n"))?;
-    } else if !args.quiet {
+    } else if !args.common.quiet {
         terminal::say(in_words(&trained, &args.output, seconds).trim_end());
     }
     match trained.diverged {

@@ -11,9 +11,8 @@ use windlass_model::{Error, Kind, NamedTable, NetworkConfig, Split};
 use windlass_table::{Columns, LoadedTable, MethodConfig};
 
 use super::compare::{command, quoted, table_name, typed_without};
-use super::network::NetworkArgs;
-use super::train::{ScaleName, carried, check_memory};
-use crate::options::{ColumnArgs, ReadArgs};
+use super::network::TrainingArgs;
+use super::train::{carried, check_memory};
 use crate::terminal::{self, Progress, to_json};
 
 /// Search for the settings that suit a table, and say whether augmentation is worth it
@@ -28,12 +27,6 @@ Examples:
   windlass tune cars.csv --target mpg --trials 50 --output search
   windlass tune sites.csv --target yield --domain site --time 20m --output search")]
 pub(crate) struct TuneArgs {
-    /// Files or folders of files with the same columns, or `-`: one table
-    #[arg(required = true, value_name = "INPUT")]
-    inputs: Vec<PathBuf>,
-    /// The column to predict, or several
-    #[arg(short, long, required = true, value_name = "COLUMNS")]
-    target: Vec<String>,
     /// A new folder for the report and every trial
     #[arg(short, long, value_name = "FOLDER")]
     output: Option<PathBuf>,
@@ -52,30 +45,8 @@ pub(crate) struct TuneArgs {
     /// Rows with the same value in this column are not on both sides
     #[arg(long, value_name = "COLUMN")]
     domain: Option<String>,
-    /// A summary for machines, on standard output
-    #[arg(long)]
-    json: bool,
-    /// No summary and no progress
-    #[arg(short, long)]
-    quiet: bool,
-    /// What random numbers depend on: one seed, the same search
-    #[arg(short, long, value_name = "N", default_value_t = 0)]
-    seed: u64,
-    /// Leave out rows without a finite target instead of refusing them
-    #[arg(long)]
-    drop_missing_target: bool,
     #[command(flatten)]
-    network: NetworkArgs,
-    /// What continuous columns are brought to
-    #[arg(long, value_name = "SCALE", default_value = "standard", help_heading = "Columns")]
-    scale: ScaleName,
-    /// What targets are brought to; errors are in their units anyway
-    #[arg(long, value_name = "SCALE", default_value = "standard", help_heading = "Columns")]
-    target_scale: ScaleName,
-    #[command(flatten)]
-    columns: ColumnArgs,
-    #[command(flatten)]
-    read: ReadArgs,
+    common: TrainingArgs,
 }
 
 /// A time such as `90s`, `20m`, `1h`.
@@ -101,23 +72,23 @@ pub(super) const INNER: usize = 3;
 
 impl TuneArgs {
     fn config(&self, columns: Columns) -> Result<TuneConfig, Error> {
-        if self.columns.wants_floats() {
+        if self.common.columns.wants_floats() {
             return Err(Error::DoesNotApply { option: "--integers float", to: "models" });
         }
-        self.network.check()?;
+        self.common.network.check()?;
         let split = self.domain.clone().map_or(Split::Rows, Split::Groups);
         Ok(TuneConfig {
             columns,
-            drop_missing_target: self.drop_missing_target,
-            scaling: self.scale.into(),
-            target_scaling: self.target_scale.into(),
+            drop_missing_target: self.common.drop_missing_target,
+            scaling: self.common.scale,
+            target_scaling: self.common.target_scale,
             split,
             folds: self.folds.into(),
             inner_folds: INNER,
             trials: self.trials.into(),
             on_tables: false,
-            network: self.network.searched()?,
-            seed: self.seed,
+            network: self.common.network.searched()?,
+            seed: self.common.seed,
         })
     }
 }
@@ -126,14 +97,14 @@ pub(crate) fn run(args: &TuneArgs) -> windlass_compare::Result<u8> {
     let started = Instant::now();
     terminal::heed_ctrl_c();
     args.config(Columns::default())?;
-    let table = args.read.open(&args.inputs)?;
-    let mut columns = args.columns.columns(&args.target, &table);
+    let table = args.common.read.open(&args.common.inputs)?;
+    let mut columns = args.common.columns.columns(&args.common.target, &table);
     if let Some(domain) = &args.domain {
         columns = carried(columns, domain, &table);
     }
     let config = args.config(columns)?;
-    let progress = Progress::new(args.quiet);
-    let (drop, memory) = (config.drop_missing_target, args.read.memory);
+    let progress = Progress::new(args.common.quiet);
+    let (drop, memory) = (config.drop_missing_target, args.common.read.memory);
     let frame = LoadedTable::load(&table, &config.columns, drop, memory, &progress)?;
     progress.clear();
     let network = Kind::Network(Box::new(config.network.clone()));
@@ -155,7 +126,7 @@ pub(crate) fn run(args: &TuneArgs) -> windlass_compare::Result<u8> {
     if folder.is_some() {
         terminal::begin_writing();
     }
-    let watch = Trials::new(args.quiet, config.total_trials(), done.len(), folder.as_ref());
+    let watch = Trials::new(args.common.quiet, config.total_trials(), done.len(), folder.as_ref());
     let rows = NamedTable { table: &frame, path: table.path() };
     let found = config.run(rows, done, args.time, &watch);
     watch.bar.finish_and_clear();
@@ -189,13 +160,15 @@ pub(crate) fn run(args: &TuneArgs) -> windlass_compare::Result<u8> {
             runs: trials,
         };
         folder.finish(&record)?;
-        for (name, bytes) in config.report(&record, &result, &table_name(&args.inputs), &advice) {
+        for (name, bytes) in
+            config.report(&record, &result, &table_name(&args.common.inputs), &advice)
+        {
             folder.write(&name, &bytes)?;
         }
     }
-    if args.json {
+    if args.common.json {
         terminal::print(&(to_json(&result) + "\n"))?;
-    } else if !args.quiet {
+    } else if !args.common.quiet {
         terminal::print(&format!("{}\n\n{}\n", result.verdict, advice.join("\n")))?;
         let report = folder.map(|folder| folder.path().join("report.html").display().to_string());
         let seconds = started.elapsed().as_secs_f64();

@@ -44,23 +44,14 @@ pub enum Column {
 /// All but the last can be fitted [within](crate::Ada::within) the levels of another partition.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
+#[expect(missing_docs, reason = "a column and the number of its bins")]
 pub enum Anchors {
     /// k-means clusters.
     KMeans(Clustering),
     /// Equally wide bins of a column.
-    EqualWidth {
-        /// The column.
-        of: Column,
-        /// How many bins.
-        bins: usize,
-    },
+    EqualWidth { of: Column, bins: usize },
     /// Equally filled bins of a column.
-    EqualSize {
-        /// The column.
-        of: Column,
-        /// How many bins.
-        bins: usize,
-    },
+    EqualSize { of: Column, bins: usize },
     /// A group for every training row.
     Groups(Arc<Partition>),
     /// Real-valued anchors for every training row.

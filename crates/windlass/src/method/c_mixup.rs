@@ -18,10 +18,10 @@ use std::sync::Arc;
 
 use ndarray::{Array2, ArrayView2};
 
-use super::mixup::{LambdaDistribution, listed};
+use super::mixup::listed;
 use super::registry::{BANDWIDTH, BETA, PER};
 use super::values::Bandwidth;
-use super::{Batch, Draw, Fitted, Method, MethodInfo, Mixup, Per, RowProvenance};
+use super::{Batch, Draw, Fitted, Method, MethodInfo, Mixup, RowProvenance};
 use crate::gamma::check_positive;
 use crate::moments::moments;
 use crate::rng::Draws;
@@ -32,18 +32,16 @@ use crate::{Error, Result, Samples, Seed, Stream};
 ///
 /// | Setting | Default | Range | Meaning |
 /// | :-- | :-- | :-- | :-- |
-/// | [`bandwidth`](Self::bandwidth) | 0.25 standard deviations | `(0, ∞)` | width of the kernel |
-/// | [`beta`](Self::beta) | `2.0` | `(0, ∞)` | λ ~ Beta(beta, beta) |
-/// | [`per`](Self::per) | [`Per::Batch`] | | one λ a batch, as published, or one a row |
+/// | `bandwidth` | 0.25 standard deviations | `(0, ∞)` | width of the kernel |
+/// | `mixup` | as in [`Mixup`] | | how λ is drawn |
 ///
 /// ```
 /// use ndarray::array;
 /// use windlass::{Bandwidth, CMixup, Samples};
 ///
 /// let (x, y) = (array![[1.0], [2.0], [3.0]], array![0.0, 1.0, 100.0]);
-/// let fitted = CMixup::default()
-///     .bandwidth(Bandwidth::Absolute(1.0))
-///     .fit_targets(&Samples::new(x.view(), y.view())?)?;
+/// let c_mixup = CMixup { bandwidth: Bandwidth::Absolute(1.0), ..CMixup::default() };
+/// let fitted = c_mixup.fit_targets(&Samples::new(x.view(), y.view())?)?;
 /// let probabilities = fitted.probabilities(0)?;
 /// let e = (-0.5_f64).exp();
 /// assert!((probabilities[1] - e / (1.0 + e)).abs() < 1e-15);
@@ -51,39 +49,19 @@ use crate::{Error, Result, Samples, Seed, Stream};
 /// # Ok::<(), windlass::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
+#[expect(missing_docs, reason = "the table explains each field")]
 pub struct CMixup {
-    bandwidth: Bandwidth,
-    lambda: LambdaDistribution,
+    pub bandwidth: Bandwidth,
+    pub mixup: Mixup,
 }
 
 impl Default for CMixup {
     fn default() -> Self {
-        Self { bandwidth: Bandwidth::Deviations(0.25), lambda: Mixup::default().lambda }
+        Self { bandwidth: Bandwidth::Deviations(0.25), mixup: Mixup::default() }
     }
 }
 
 impl CMixup {
-    /// Sets the width of the kernel.
-    #[must_use]
-    pub fn bandwidth(mut self, bandwidth: Bandwidth) -> Self {
-        self.bandwidth = bandwidth;
-        self
-    }
-
-    /// Sets the parameter of λ's Beta distribution.
-    #[must_use]
-    pub fn beta(mut self, beta: f64) -> Self {
-        self.lambda.beta = beta;
-        self
-    }
-
-    /// Sets whether a batch shares its λ.
-    #[must_use]
-    pub fn per(mut self, per: Per) -> Self {
-        self.lambda.per = per;
-        self
-    }
-
     /// [`fit`](Method::fit), giving the type that can be asked for its probabilities.
     pub fn fit_targets(&self, samples: &Samples<'_>) -> Result<FittedCMixup> {
         self.check()?;
@@ -106,7 +84,7 @@ impl CMixup {
             let range = "a range that does not overflow target / bandwidth";
             return Err(Error::OutOfRange { name: "bandwidth", range, got });
         }
-        Ok(FittedCMixup { tree: Tree::new(targets.view()), targets, lambda: self.lambda })
+        Ok(FittedCMixup { tree: Tree::new(targets.view()), targets, mixup: self.mixup })
     }
 }
 
@@ -121,7 +99,7 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     in_tune: true,
     build: |params| {
         let bandwidth = params.bandwidth.unwrap_or(CMixup::default().bandwidth);
-        Arc::new(CMixup { bandwidth, lambda: LambdaDistribution::new(params) })
+        Arc::new(CMixup { bandwidth, mixup: Mixup::new(params) })
     },
 };
 
@@ -129,7 +107,7 @@ impl Method for CMixup {
     fn check(&self) -> Result<()> {
         let (Bandwidth::Absolute(width) | Bandwidth::Deviations(width)) = self.bandwidth;
         check_positive("bandwidth", width)?;
-        self.lambda.check()
+        self.mixup.check()
     }
 
     fn fit(&self, samples: &Samples<'_>, _seed: Seed) -> Result<Box<dyn Fitted>> {
@@ -143,7 +121,7 @@ pub struct FittedCMixup {
     /// In units of the bandwidth.
     targets: Array2<f64>,
     tree: Tree,
-    lambda: LambdaDistribution,
+    mixup: Mixup,
 }
 
 impl FittedCMixup {
@@ -202,7 +180,7 @@ impl Fitted for FittedCMixup {
             self.partner(row, &mut seed.at(Stream::Partner, step, row as u64), reach)
         };
         let partners = sources.par_iter().with_min_len(256).map_init(Vec::new, partner).collect();
-        self.lambda.pairs(self.rows(), sources, partners, None, (seed, step))
+        self.mixup.pairs(self.rows(), sources, partners, None, (seed, step))
     }
 }
 

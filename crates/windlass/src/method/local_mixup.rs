@@ -13,9 +13,9 @@ use std::sync::Arc;
 
 use ndarray::Array2;
 
-use super::mixup::{LambdaDistribution, listed, uniform_partners};
+use super::mixup::{listed, uniform_partners};
 use super::registry::{BETA, EPSILON, PER};
-use super::{Batch, Draw, Fitted, Method, MethodInfo, Mixup, Per, RowProvenance};
+use super::{Batch, Draw, Fitted, Method, MethodInfo, Mixup, RowProvenance};
 use crate::gamma::check_positive;
 use crate::{Result, Samples, Seed};
 
@@ -23,9 +23,8 @@ use crate::{Result, Samples, Seed};
 ///
 /// | Setting | Default | Range | Meaning |
 /// | :-- | :-- | :-- | :-- |
-/// | [`new`](Self::new) | – | `(0, ∞)` | ε: the largest distance between features that counts |
-/// | [`beta`](Self::beta) | `2.0` | `(0, ∞)` | λ ~ Beta(beta, beta) |
-/// | [`per`](Self::per) | [`Per::Batch`] | | one λ a batch, as published, or one a row |
+/// | `epsilon` | – | `(0, ∞)` | ε: the largest distance between features that counts |
+/// | `mixup` | as in [`Mixup`] | | how λ is drawn |
 ///
 /// ```
 /// use ndarray::array;
@@ -41,30 +40,17 @@ use crate::{Result, Samples, Seed};
 /// # Ok::<(), windlass::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
+#[expect(missing_docs, reason = "the table explains each field")]
 pub struct LocalMixup {
-    epsilon: f64,
-    lambda: LambdaDistribution,
+    pub epsilon: f64,
+    pub mixup: Mixup,
 }
 
 impl LocalMixup {
     /// Mixup of pairs at most this far apart.
     #[must_use]
     pub fn new(epsilon: f64) -> Self {
-        Self { epsilon, lambda: Mixup::default().lambda }
-    }
-
-    /// Sets the parameter of λ's Beta distribution.
-    #[must_use]
-    pub fn beta(mut self, beta: f64) -> Self {
-        self.lambda.beta = beta;
-        self
-    }
-
-    /// Sets whether a batch shares its λ.
-    #[must_use]
-    pub fn per(mut self, per: Per) -> Self {
-        self.lambda.per = per;
-        self
+        Self { epsilon, mixup: Mixup::default() }
     }
 }
 
@@ -79,7 +65,7 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     in_tune: false,
     build: |params| {
         let epsilon = params.epsilon.unwrap_or(f64::NAN);
-        Arc::new(LocalMixup { epsilon, lambda: LambdaDistribution::new(params) })
+        Arc::new(LocalMixup { epsilon, mixup: Mixup::new(params) })
     },
 };
 
@@ -87,13 +73,13 @@ pub(super) static INFO: MethodInfo = MethodInfo {
 struct FittedLocalMixup {
     features: Array2<f64>,
     squared_epsilon: f64,
-    lambda: LambdaDistribution,
+    mixup: Mixup,
 }
 
 impl Method for LocalMixup {
     fn check(&self) -> Result<()> {
         check_positive("epsilon", self.epsilon)?;
-        self.lambda.check()
+        self.mixup.check()
     }
 
     fn fit(&self, samples: &Samples<'_>, _seed: Seed) -> Result<Box<dyn Fitted>> {
@@ -101,7 +87,7 @@ impl Method for LocalMixup {
         Ok(Box::new(FittedLocalMixup {
             features: samples.x().to_owned(),
             squared_epsilon: self.epsilon * self.epsilon,
-            lambda: self.lambda,
+            mixup: self.mixup,
         }))
     }
 }
@@ -124,6 +110,6 @@ impl Fitted for FittedLocalMixup {
         let partners = uniform_partners(&sources, self.rows(), seed, step);
         let pairs = sources.iter().zip(&partners);
         let weights = pairs.map(|(&a, &b)| f64::from(u8::from(self.is_close(a, b)))).collect();
-        self.lambda.pairs(self.rows(), sources, partners, Some(weights), (seed, step))
+        self.mixup.pairs(self.rows(), sources, partners, Some(weights), (seed, step))
     }
 }

@@ -23,8 +23,8 @@ use crate::{Mixing, Result, Samples, Seed, Stream};
 ///
 /// | Setting | Default | Range | Meaning |
 /// | :-- | :-- | :-- | :-- |
-/// | [`beta`](Self::beta) | `2.0` | `(0, ∞)` | λ ~ Beta(beta, beta) |
-/// | [`per`](Self::per) | [`Per::Batch`] | | one λ a batch, as published, or one a row |
+/// | `beta` | `2.0` | `(0, ∞)` | λ ~ Beta(beta, beta) |
+/// | `per` | [`Per::Batch`] | | one λ a batch, as published, or one a row |
 ///
 /// ```
 /// use ndarray::array;
@@ -37,51 +37,26 @@ use crate::{Mixing, Result, Samples, Seed, Stream};
 /// assert_eq!(draw.targets(y.view())?[0], lambda * 50.0 + (1.0 - lambda) * y[partner]);
 /// # Ok::<(), windlass::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[expect(missing_docs, reason = "the table explains each field")]
 pub struct Mixup {
-    pub(super) lambda: LambdaDistribution,
+    pub beta: f64,
+    pub per: Per,
 }
 
 impl Default for Mixup {
     fn default() -> Self {
-        Self { lambda: LambdaDistribution { beta: 2.0, per: Per::Batch } }
+        Self { beta: 2.0, per: Per::Batch }
     }
 }
 
 impl Mixup {
-    /// Sets the parameter of λ's Beta distribution.
-    #[must_use]
-    pub fn beta(mut self, beta: f64) -> Self {
-        self.lambda.beta = beta;
-        self
-    }
-
-    /// Sets whether a batch shares its λ.
-    #[must_use]
-    pub fn per(mut self, per: Per) -> Self {
-        self.lambda.per = per;
-        self
-    }
-}
-
-/// How the weight λ of a pair is drawn, for all of the mixup family.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct LambdaDistribution {
-    pub(super) beta: f64,
-    pub(super) per: Per,
-}
-
-impl LambdaDistribution {
     pub(super) fn new(params: &MethodParams) -> Self {
-        let default = Mixup::default().lambda;
+        let default = Self::default();
         Self { beta: params.beta.unwrap_or(default.beta), per: params.per.unwrap_or(default.per) }
     }
 
-    pub(super) fn check(&self) -> Result<()> {
-        check_positive("beta", self.beta)
-    }
-
-    fn draw(&self, sources: &[usize], seed: Seed, step: u64) -> Strength {
+    fn draw_lambda(&self, sources: &[usize], seed: Seed, step: u64) -> Strength {
         match self.per {
             Per::Batch => {
                 Strength::Shared(seed.shared(Stream::Lambda, step).symmetric_beta(self.beta))
@@ -104,7 +79,7 @@ impl LambdaDistribution {
         row_weights: Option<Vec<f64>>,
         (seed, step): (Seed, u64),
     ) -> Result<Draw> {
-        let lambda = self.draw(&sources, seed, step);
+        let lambda = self.draw_lambda(&sources, seed, step);
         let pairs = Pairs::new(sources.len(), lambda, row_weights)?;
         Ok(Draw {
             sources: Some(sources),
@@ -138,23 +113,23 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     provenance: RowProvenance::Pair,
     search: &[&[&BETA]],
     in_tune: true,
-    build: |params| Arc::new(Mixup { lambda: LambdaDistribution::new(params) }),
+    build: |params| Arc::new(Mixup::new(params)),
 };
 
 #[derive(Debug)]
 struct FittedMixup {
     rows: usize,
-    lambda: LambdaDistribution,
+    mixup: Mixup,
 }
 
 impl Method for Mixup {
     fn check(&self) -> Result<()> {
-        self.lambda.check()
+        check_positive("beta", self.beta)
     }
 
     fn fit(&self, samples: &Samples<'_>, _seed: Seed) -> Result<Box<dyn Fitted>> {
         self.check()?;
-        Ok(Box::new(FittedMixup { rows: samples.rows(), lambda: self.lambda }))
+        Ok(Box::new(FittedMixup { rows: samples.rows(), mixup: *self }))
     }
 }
 
@@ -166,6 +141,6 @@ impl Fitted for FittedMixup {
     fn draw(&self, batch: Batch<'_>, seed: Seed, step: u64) -> Result<Draw> {
         let sources = listed(batch, self.rows)?;
         let partners = uniform_partners(&sources, self.rows, seed, step);
-        self.lambda.pairs(self.rows, sources, partners, None, (seed, step))
+        self.mixup.pairs(self.rows, sources, partners, None, (seed, step))
     }
 }

@@ -17,57 +17,39 @@ use crate::{Error, Mixing, Real, Result, Samples, Seed, Stream};
 ///
 /// | Setting | Default | Range | Meaning |
 /// | :-- | :-- | :-- | :-- |
-/// | [`target_noise`](Self::target_noise) | `0.1` | `[0, ∞)` | standard deviation of the noise on targets |
-/// | [`feature_noise`](Self::feature_noise) | `0.0` | `[0, ∞)` | the same on features |
-/// | [`noise_units`](Self::noise_units) | [`NoiseUnits::Deviations`] | | the units of both |
+/// | `target_noise` | `0.1` | `[0, ∞)` | standard deviation of the noise on targets |
+/// | `feature_noise` | `0.0` | `[0, ∞)` | the same on features |
+/// | `noise_units` | [`NoiseUnits::Deviations`] | | the units of both |
 ///
-/// The paper adds noise of deviation 0.1 to the target as it is: `Noise::default().noise_units(NoiseUnits::Absolute)`.
+/// The paper adds noise of standard deviation 0.1 to the target as it is: [`NoiseUnits::Absolute`].
 ///
 /// ```
 /// use ndarray::array;
 /// use windlass::{Batch, Method, Noise, Samples, Seed};
 ///
 /// let (x, y) = (array![[1.0], [2.0]], array![3.0, 4.0]);
-/// let noise = Noise::default().target_noise(0.5).fit(&Samples::new(x.view(), y.view())?, Seed(0))?;
+/// let noise = Noise { target_noise: 0.5, ..Noise::default() };
+/// let noise = noise.fit(&Samples::new(x.view(), y.view())?, Seed(0))?;
 /// let draw = noise.draw(Batch::All, Seed(0), 0)?;
 /// assert_eq!(draw.features(x.view())?, x);
 /// assert_ne!(draw.targets(y.view())?, y);
 /// # Ok::<(), windlass::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
-#[expect(clippy::struct_field_names, reason = "the names of the parameters")]
+#[expect(
+    missing_docs,
+    clippy::struct_field_names,
+    reason = "the table explains each field by the name of its parameter"
+)]
 pub struct Noise {
-    target_noise: f64,
-    feature_noise: f64,
-    noise_units: NoiseUnits,
+    pub target_noise: f64,
+    pub feature_noise: f64,
+    pub noise_units: NoiseUnits,
 }
 
 impl Default for Noise {
     fn default() -> Self {
         Self { target_noise: 0.1, feature_noise: 0.0, noise_units: NoiseUnits::Deviations }
-    }
-}
-
-impl Noise {
-    /// Sets the standard deviation of the noise on targets.
-    #[must_use]
-    pub fn target_noise(mut self, deviation: f64) -> Self {
-        self.target_noise = deviation;
-        self
-    }
-
-    /// Sets the standard deviation of the noise on features.
-    #[must_use]
-    pub fn feature_noise(mut self, deviation: f64) -> Self {
-        self.feature_noise = deviation;
-        self
-    }
-
-    /// Sets the units of both.
-    #[must_use]
-    pub fn noise_units(mut self, units: NoiseUnits) -> Self {
-        self.noise_units = units;
-        self
     }
 }
 

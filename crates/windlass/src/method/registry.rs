@@ -115,30 +115,16 @@ pub struct TrialSpec {
 
 /// The values that a search tries.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[expect(missing_docs, reason = "the ends of a range")]
 pub enum SearchRange {
     /// Numbers between two ends, on a logarithmic scale.
-    Log {
-        /// The smallest.
-        low: f64,
-        /// The largest.
-        high: f64,
-    },
+    Log { low: f64, high: f64 },
     /// The same, of standard deviations.
-    LogDeviations {
-        /// The smallest.
-        low: f64,
-        /// The largest.
-        high: f64,
-    },
+    LogDeviations { low: f64, high: f64 },
     /// Counts of clusters, from 2 to a fourth of the rows.
     Clusters,
     /// Quantiles of the distances between training rows.
-    DistanceQuantile {
-        /// The smallest.
-        low: f64,
-        /// The largest.
-        high: f64,
-    },
+    DistanceQuantile { low: f64, high: f64 },
     /// One of several.
     Choices(&'static [&'static str]),
 }
@@ -279,80 +265,80 @@ pub static PARAMS: [&Param; 14] = [
     &NOISE_UNITS,
 ];
 
-/// Where anchors come from.
+/// A parameter without a default that neither a search nor a comparison varies.
+const TEXT: Param = Param {
+    name: "",
+    placeholder: "",
+    default: None,
+    range: "",
+    is_number: false,
+    help: "",
+    search: None,
+    trial: None,
+    set: |_, _| Ok(()),
+    get: |_| None,
+};
+
 pub(super) static ANCHORS: Param = Param {
     name: "anchors",
     placeholder: "ANCHORS",
     default: Some("kmeans"),
     range: "kmeans, bins:COLUMN, quantiles:COLUMN, column:COLUMN, matrix:FILE",
-    is_number: false,
     help: "Which rows form a group",
-    search: None,
-    trial: None,
     set: |params, text| store(&mut params.anchors, text),
     get: |params| text(params.anchors.as_ref()),
+    ..TEXT
 };
 
-/// The number of clusters.
 pub(super) static CLUSTERS: Param = Param {
     name: "clusters",
     placeholder: "N|auto",
     default: Some("auto"),
     range: "[1, inf), auto: √(rows/2), at least 2, at most 32",
-    is_number: false,
     help: "Number of clusters or bins",
     search: Some(SearchRange::Clusters),
     trial: Some(TrialSpec { coordinate: 4, first: None }),
     set: |params, text| store(&mut params.clusters, text),
     get: |params| text(params.clusters.as_ref()),
+    ..TEXT
 };
 
-/// The columns that k-means compares.
 pub(super) static CLUSTER_ON: Param = Param {
     name: "cluster_on",
     placeholder: "COLUMNS",
     default: Some("xy"),
     range: "x, y, xy",
-    is_number: false,
     help: "Columns that k-means compares: features, targets or both",
     search: Some(SearchRange::Choices(&["x", "y", "xy"])),
-    trial: None,
     set: |params, text| store(&mut params.cluster_on, text),
     get: |params| text(params.cluster_on.as_ref()),
+    ..TEXT
 };
 
-/// The scale on which k-means compares them.
 pub(super) static CLUSTER_SCALE: Param = Param {
     name: "cluster_scale",
     placeholder: "SCALE",
     default: Some("standard"),
     range: "standard, raw",
-    is_number: false,
     help: "Standardize columns before k-means, or take them as they are",
-    search: None,
-    trial: None,
     set: |params, text| store(&mut params.cluster_scale, text),
     get: |params| text(params.cluster_scale.as_ref()),
+    ..TEXT
 };
 
-/// A category that no group crosses.
 pub(super) static WITHIN: Param = Param {
     name: "within",
     placeholder: "COLUMN",
-    default: None,
     range: "a column of categories",
-    is_number: false,
     help: "Form groups separately within each level of this column",
-    search: None,
-    trial: None,
     set: |params, text| {
         params.within = Some(text.to_owned());
         Ok(())
     },
     get: |params| params.within.clone(),
+    ..TEXT
 };
 
-/// The range of γ.
 pub(super) static ALPHA: Param = Param {
     name: "alpha",
     placeholder: "α",
@@ -366,36 +352,30 @@ pub(super) static ALPHA: Param = Param {
     get: |params| text(params.alpha.as_ref()),
 };
 
-/// The distribution of γ.
 pub(super) static GAMMA: Param = Param {
     name: "gamma",
     placeholder: "DISTRIBUTION",
     default: Some("uniform"),
     range: "uniform, grid[:K], published-grid[:K], log-uniform, gamma:SHAPE,SCALE, list:γ,γ,… (in \
             turn), or one number",
-    is_number: false,
     help: "Distribution of γ",
     search: Some(SearchRange::Choices(&["uniform", "log-uniform", "grid"])),
-    trial: None,
     set: |params, text| store(&mut params.gamma, text),
     get: |params| text(params.gamma.as_ref()),
+    ..TEXT
 };
 
-/// What shares a random strength.
 pub(super) static PER: Param = Param {
     name: "per",
     placeholder: "WHAT",
     default: Some("copy"),
     range: "copy, row",
-    is_number: false,
     help: "Draw one γ or λ for a whole copy (or batch), or one for each row",
-    search: None,
-    trial: None,
     set: |params, text| store(&mut params.per, text),
     get: |params| text(params.per.as_ref()),
+    ..TEXT
 };
 
-/// The distribution of λ.
 pub(super) static BETA: Param = Param {
     name: "beta",
     placeholder: "β",
@@ -409,25 +389,22 @@ pub(super) static BETA: Param = Param {
     get: |params| text(params.beta.as_ref()),
 };
 
-/// The width of C-Mixup's kernel.
 pub(super) static BANDWIDTH: Param = Param {
     name: "bandwidth",
     placeholder: "H",
     default: Some("0.25sd"),
     range: "(0, inf), in units of the target, or in standard deviations as in 0.25sd",
-    is_number: false,
     help: "Bandwidth of the kernel that makes rows with similar targets likely partners",
     search: Some(SearchRange::LogDeviations { low: 0.05, high: 2.0 }),
     trial: Some(TrialSpec { coordinate: 4, first: Some(0.25) }),
     set: |params, text| store(&mut params.bandwidth, text),
     get: |params| text(params.bandwidth.as_ref()),
+    ..TEXT
 };
 
-/// The largest distance of partners.
 pub(super) static EPSILON: Param = Param {
     name: "epsilon",
     placeholder: "ε",
-    default: None,
     range: "(0, inf)",
     is_number: true,
     help: "Largest distance between the features of partners",
@@ -435,9 +412,9 @@ pub(super) static EPSILON: Param = Param {
     trial: Some(TrialSpec { coordinate: 4, first: Some(0.5) }),
     set: |params, text| store_number(&mut params.epsilon, text),
     get: |params| text(params.epsilon.as_ref()),
+    ..TEXT
 };
 
-/// Noise on targets.
 pub(super) static TARGET_NOISE: Param = Param {
     name: "target_noise",
     placeholder: "σ",
@@ -451,7 +428,6 @@ pub(super) static TARGET_NOISE: Param = Param {
     get: |params| text(params.target_noise.as_ref()),
 };
 
-/// Noise on features.
 pub(super) static FEATURE_NOISE: Param = Param {
     name: "feature_noise",
     placeholder: "σ",
@@ -465,16 +441,13 @@ pub(super) static FEATURE_NOISE: Param = Param {
     get: |params| text(params.feature_noise.as_ref()),
 };
 
-/// The units of noise.
 pub(super) static NOISE_UNITS: Param = Param {
     name: "noise_units",
     placeholder: "UNITS",
     default: Some("sd"),
     range: "sd, absolute",
-    is_number: false,
     help: "Units of the noise: standard deviations of each column, or those of the columns",
-    search: None,
-    trial: None,
     set: |params, text| store(&mut params.noise_units, text),
     get: |params| text(params.noise_units.as_ref()),
+    ..TEXT
 };

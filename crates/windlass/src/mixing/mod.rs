@@ -94,30 +94,16 @@ pub struct Mixing(pub(crate) Map);
 /// What a mixing is made of, for those who apply it where its [`apply`](Mixing::apply) cannot: to the tensors of
 /// another library, on another device.
 #[derive(Debug, Clone, Copy)]
+#[expect(missing_docs, reason = "the symbols of the equations above")]
 pub enum Form<'a> {
     /// Rows stay as they are.
     Identity,
     /// Rows move along the line through their group's mean.
-    GroupMean {
-        /// The groups.
-        partition: &'a Partition,
-        /// What rows weigh in the means; none, if all the same.
-        weights: Option<&'a [f64]>,
-        /// The strength.
-        gamma: &'a Strength,
-    },
-    /// The anchor transform by an orthonormal basis of the anchors' span.
-    Projection {
-        /// The basis vectors as columns.
-        basis: ArrayView2<'a, f64>,
-        /// The strength.
-        gamma: &'a Strength,
-    },
-    /// Row `i` with row `rows + i`.
-    Pairs {
-        /// The weight of the first of a pair.
-        lambda: &'a Strength,
-    },
+    GroupMean { partition: &'a Partition, weights: Option<&'a [f64]>, gamma: &'a Strength },
+    /// The anchor transform by an orthonormal basis of the anchors' span, its vectors as columns.
+    Projection { basis: ArrayView2<'a, f64>, gamma: &'a Strength },
+    /// `λ` of row `i` with `1 − λ` of row `rows + i`.
+    Pairs { lambda: &'a Strength },
 }
 
 #[derive(Debug, Clone)]

@@ -37,10 +37,10 @@ use lloyd::{Lloyd, Stop};
 ///
 /// | Setting | Default | Range | Meaning |
 /// | :-- | :-- | :-- | :-- |
-/// | [`new`](Self::new) | `8` | `1, …` | groups asked for |
-/// | [`starts`](Self::starts) | `10` | `1, …` | independent starts; the best is kept |
-/// | [`max_iterations`](Self::max_iterations) | `300` | `1, …` | steps of one start over all rows |
-/// | [`tolerance`](Self::tolerance) | `1e-4` | `[0, ∞)` | stop when the squared shift of all centers is at most this times the mean variance of a column; 0 runs until no row changes its group |
+/// | `groups` | `8` | `1, …` | groups asked for |
+/// | `starts` | `10` | `1, …` | independent starts; the best is kept |
+/// | `max_iterations` | `300` | `1, …` | steps of one start over all rows |
+/// | `tolerance` | `1e-4` | `[0, ∞)` | stop when the squared shift of all centers is at most this times the mean variance of a column; 0 runs until no row changes its group |
 ///
 /// ```
 /// use ndarray::array;
@@ -53,11 +53,12 @@ use lloyd::{Lloyd, Stop};
 /// # Ok::<(), windlass::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
+#[expect(missing_docs, reason = "the table explains each field")]
 pub struct KMeans {
-    groups: usize,
-    starts: usize,
-    max_iterations: usize,
-    tolerance: f64,
+    pub groups: usize,
+    pub starts: usize,
+    pub max_iterations: usize,
+    pub tolerance: f64,
 }
 
 impl Default for KMeans {
@@ -71,33 +72,6 @@ impl KMeans {
     #[must_use]
     pub fn new(groups: usize) -> Self {
         Self { groups, ..Self::default() }
-    }
-
-    /// Sets the number of starts.
-    #[must_use]
-    pub fn starts(mut self, starts: usize) -> Self {
-        self.starts = starts;
-        self
-    }
-
-    /// Sets the largest number of steps of a start.
-    #[must_use]
-    pub fn max_iterations(mut self, max_iterations: usize) -> Self {
-        self.max_iterations = max_iterations;
-        self
-    }
-
-    /// Sets when the centers count as standing still.
-    #[must_use]
-    pub fn tolerance(mut self, tolerance: f64) -> Self {
-        self.tolerance = tolerance;
-        self
-    }
-
-    /// The number of groups asked for.
-    #[must_use]
-    pub fn groups(&self) -> usize {
-        self.groups
     }
 
     /// Refuses settings outside their range.
