@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use clap::Args;
+use windlass::PARAMS;
 use windlass_compare::TuneConfig;
 use windlass_model::{NamedTable, NetworkConfig, Scaling, Split, Validation};
 use windlass_plot::{Labels, Layout, Point, PointSeries, Scatter};
@@ -55,7 +56,7 @@ pub(crate) struct AugmentArgs {
     #[arg(long, value_name = "FILE.json")]
     save_fitted: Option<PathBuf>,
     /// Use what was fitted before, on this or another table with the same columns, and all settings with it
-    #[arg(long, value_name = "FILE.json", conflicts_with_all = SETTINGS)]
+    #[arg(long, value_name = "FILE.json", conflicts_with_all = fitted_settings())]
     fitted: Option<PathBuf>,
     /// Draw originals and synthetic rows: a .svg or .png file
     #[arg(long, value_name = "FILE")]
@@ -75,41 +76,29 @@ pub(crate) struct AugmentArgs {
 }
 
 /// Options whose values come from a file of something fitted.
-const SETTINGS: [&str; 33] = [
-    "target",
-    "save_fitted",
-    "no_originals",
-    "provenance",
-    "method",
-    "preset",
-    "anchors",
-    "clusters",
-    "on",
-    "standardize",
-    "raw",
-    "within",
-    "alpha",
-    "gamma",
-    "per",
-    "bandwidth",
-    "epsilon",
-    "beta",
-    "noise_targets",
-    "noise_features",
-    "noise_absolute",
-    "copies",
-    "seed",
-    "rows_by",
-    "clip",
-    "drop_missing_target",
-    "features",
-    "exclude",
-    "carry",
-    "categorical",
-    "continuous",
-    "weight",
-    "integers",
-];
+fn fitted_settings() -> impl Iterator<Item = &'static str> {
+    let settings = [
+        "target",
+        "save_fitted",
+        "no_originals",
+        "provenance",
+        "method",
+        "preset",
+        "copies",
+        "seed",
+        "rows_by",
+        "clip",
+        "drop_missing_target",
+        "features",
+        "exclude",
+        "carry",
+        "categorical",
+        "continuous",
+        "weight",
+        "integers",
+    ];
+    settings.into_iter().chain(PARAMS.iter().map(|param| param.name))
+}
 
 /// What was fitted before.
 pub(crate) fn read_fitted(path: &Path) -> Result<Arc<Fitted>> {
