@@ -45,6 +45,7 @@ enum Command {
 }
 
 /// Runs the command with the arguments behind its name, and returns its exit code.
+#[must_use]
 pub fn run(arguments: Vec<OsString>) -> u8 {
     let words = std::iter::once(OsString::from("windlass")).chain(arguments.iter().cloned());
     let parsed = Windlass::try_parse_from(words);

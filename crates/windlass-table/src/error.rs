@@ -242,6 +242,7 @@ fn needs(of: &str, param: &ParamName, f: &mut fmt::Formatter<'_>) -> fmt::Result
 impl Error {
     /// What to do about it, with names of parameters in a style.
     #[must_use]
+    #[expect(clippy::too_many_lines, reason = "one arm for each error")]
     pub fn hint(&self, style: ParamStyle) -> Option<String> {
         let param = |name| style.name(name);
         Some(match self {
