@@ -3,6 +3,7 @@
 use pyo3::create_exception;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use windlass::ParamStyle;
 
 create_exception!(
     windlass,
@@ -23,50 +24,10 @@ create_exception!(
     "Data of a kind that cannot be used; the message says which, and what to do."
 );
 
-/// What the command calls otherwise.
-const RENAMED: [(&str, &str); 13] = [
-    ("--rows-by content", "no key"),
-    ("--clusters", "n_anchors"),
-    ("--noise-targets", "targets"),
-    ("--noise-features", "features"),
-    ("--noise-absolute", "relative=False"),
-    ("--gamma", "law"),
-    ("--raw", "scale"),
-    ("--standardize", "scale"),
-    ("--seed", "random_state"),
-    ("--folds", "cv"),
-    ("--manifold", "layer"),
-    ("--keep-originals", "keep_originals"),
-    ("--per-batch", "per_batch"),
-];
-
-/// A message with options of the command as the names that they have in Python.
-pub(crate) fn in_python(text: &str) -> String {
-    let mut out = text.to_owned();
-    for (option, name) in RENAMED {
-        out = out.replace(option, name);
-    }
-    let mut said = String::with_capacity(out.len());
-    let mut rest = out.as_str();
-    while let Some(start) = rest.find("--") {
-        said.push_str(&rest[..start]);
-        let option = &rest[start + 2..];
-        let end =
-            option.find(|c: char| !c.is_ascii_lowercase() && c != '-').unwrap_or(option.len());
-        if end == 0 {
-            said.push_str("--");
-        }
-        said.push_str(&option[..end].replace('-', "_"));
-        rest = &option[end..];
-    }
-    said + rest
-}
-
+/// The text of an error, which names parameters in Python's style, and what to do.
 fn message(error: &dyn std::fmt::Display, hint: Option<String>) -> String {
-    let hint = hint
-        .filter(|hint| !hint.contains("`windlass ") && !hint.contains("--null"))
-        .map(|hint| format!("\nhint: {hint}"));
-    in_python(&format!("{error}{}", hint.unwrap_or_default()))
+    let hint = hint.map(|hint| format!("\nhint: {hint}"));
+    format!("{error:+}{}", hint.unwrap_or_default())
 }
 
 /// Errors of the core as errors of Python.
@@ -76,7 +37,7 @@ pub(crate) trait Refusal {
 
 impl Refusal for windlass::Error {
     fn refuse(self) -> PyErr {
-        InputError::new_err(in_python(&self.to_string()))
+        InputError::new_err(message(&self, None))
     }
 }
 
@@ -90,7 +51,13 @@ impl Refusal for windlass_table::Error {
                 "integers with few values are names; X.astype(float) makes them numbers".into(),
             ),
             Self::NoRows { .. } => Some("a table needs at least one row".into()),
-            error => error.hint(),
+            Self::NotAKey { .. } => {
+                Some("a key is a column of integers, text or times; or no key".into())
+            }
+            Self::MissingKey { .. } | Self::SameKey { .. } => {
+                Some("a key has another value in every row; or no key".into())
+            }
+            error => error.hint(ParamStyle::Python),
         };
         let text = message(&self, hint);
         match self {
@@ -105,7 +72,7 @@ impl Refusal for windlass_table::Error {
 
 impl Refusal for windlass_model::Error {
     fn refuse(self) -> PyErr {
-        let text = message(&self, self.hint());
+        let text = message(&self, self.hint(ParamStyle::Python));
         match self {
             Self::Table(error) => error.refuse(),
             Self::OtherType { .. } => InputTypeError::new_err(text),
@@ -117,7 +84,7 @@ impl Refusal for windlass_model::Error {
 
 impl Refusal for windlass_compare::Error {
     fn refuse(self) -> PyErr {
-        let text = message(&self, self.hint());
+        let text = message(&self, self.hint(ParamStyle::Python));
         match self {
             Self::Model(error) => error.refuse(),
             Self::Interrupted => PyKeyboardInterrupt::new_err(()),
@@ -130,7 +97,7 @@ impl Refusal for windlass_compare::Error {
 /// What parsers of words say.
 impl Refusal for String {
     fn refuse(self) -> PyErr {
-        InputError::new_err(in_python(&self))
+        InputError::new_err(self)
     }
 }
 

@@ -10,7 +10,7 @@ use windlass_model::{InLoopAugmentConfig, Kind, ModelConfig, NamedTable, Validat
 use windlass_table::LoadedTable;
 use windlass_train::{Epoch, FittedOn, Watch};
 
-use crate::errors::{InputError, Refused as _, in_python};
+use crate::errors::{InputError, Refused as _};
 use crate::options;
 use crate::runtime::{away, interruptible};
 use crate::table::{Ear, NAME, Table, column_roles};
@@ -102,8 +102,7 @@ impl Model {
             epochs.into_iter().map(|epoch| (epoch.loss, epoch.valid)).collect()
         };
         let histories = trained.histories.into_iter().map(history).collect();
-        let notes = trained.notes.iter().map(|note| in_python(note)).collect();
-        Ok((Self { model: trained.model }, notes, histories, trained.diverged))
+        Ok((Self { model: trained.model }, trained.notes, histories, trained.diverged))
     }
 
     /// Predictions, a column for every target, and how far members of a committee are apart.

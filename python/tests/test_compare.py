@@ -156,7 +156,7 @@ def test_tables_groups_and_sizes():
         ({"cv": object()}, InputTypeError, "cv must be a number of folds"),
         ({"repeats": 0}, InputError, "repeats must be in"),
         ({"split": "site"}, InputError, "split: a rule is rows"),
-        ({"sizes": [3]}, InputError, "sizes 3"),
+        ({"sizes": [3]}, InputError, "cannot train on 3 rows"),
         ({"sizes": 20}, InputTypeError, "sizes must be a list"),
         ({"repeats": 2.5}, InputTypeError, "repeats must be a whole number"),
         ({"y": np.zeros(40)}, InputError, "is 0 in all"),

@@ -1,10 +1,12 @@
 //! The command `windlass`, as a library: the binary and the Python package's console script call [`run`].
 
 mod commands;
+mod error;
 mod options;
 pub mod terminal;
 
 pub use commands::plot_format::PlotFormat;
+pub use error::{Error, Result};
 pub use options::FormatName;
 
 use std::ffi::OsString;
@@ -43,6 +45,7 @@ enum Command {
 }
 
 /// Runs the command with the arguments behind its name, and returns its exit code.
+#[must_use]
 pub fn run(arguments: Vec<OsString>) -> u8 {
     let words = std::iter::once(OsString::from("windlass")).chain(arguments.iter().cloned());
     let parsed = Windlass::try_parse_from(words);
@@ -61,16 +64,16 @@ pub fn run(arguments: Vec<OsString>) -> u8 {
     };
     let done = match windlass.command {
         Command::Augment(args) => commands::augment::run(&args),
-        Command::Inspect(args) => commands::inspect::run(&args).map_err(Into::into),
-        Command::Verify(args) => commands::verify::run(&args).map_err(Into::into),
+        Command::Inspect(args) => commands::inspect::run(&args),
+        Command::Verify(args) => commands::verify::run(&args),
         Command::Compare(args) => commands::compare::run(&args),
         Command::Tune(args) => commands::tune::run(&args),
-        Command::Train(args) => commands::train::run(&args).map_err(Into::into),
-        Command::Predict(args) => commands::predict::run(&args).map_err(Into::into),
-        Command::Regress(args) => commands::regress::run(&args).map_err(Into::into),
-        Command::Export(args) => commands::export::run(&args).map_err(Into::into),
-        Command::Completions(args) => commands::completions::run(&args).map_err(Into::into),
-        Command::Man(args) => commands::man::run(&args).map_err(Into::into),
+        Command::Train(args) => commands::train::run(&args),
+        Command::Predict(args) => commands::predict::run(&args),
+        Command::Regress(args) => commands::regress::run(&args),
+        Command::Export(args) => commands::export::run(&args),
+        Command::Completions(args) => commands::completions::run(&args),
+        Command::Man(args) => commands::man::run(&args),
     };
     match done {
         Ok(code) => code,

@@ -1,17 +1,19 @@
 //! Options that several commands share, and what they become.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::str::FromStr as _;
 
+use crate::{Error, Result};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, ValueEnum};
 use windlass::{
     AnchorSource, ClusterCount, ClusterScaling, GammaDistribution, METHODS, MethodInfo,
-    MethodParams, PARAMS, Param,
+    MethodParams, PARAMS, Param, ParamStyle,
 };
 use windlass_table::{
-    AdaConfig, AugmentConfig, Columns, Error, Format, IntegerHandling, MethodConfig, ReadOptions,
-    Result, RowIdSource, Table, WriteOptions,
+    AdaConfig, AugmentConfig, Columns, Format, IntegerHandling, MethodConfig, ReadOptions,
+    RowIdSource, Table, WriteOptions,
 };
 
 /// How files are read.
@@ -104,17 +106,15 @@ impl ReadArgs {
             // Refused only if the pool is running already, and it is not.
             let _ = rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build_global();
         }
-        Table::open(
-            paths,
-            &ReadOptions {
-                format: self.format.map(Into::into),
-                delimiter: self.delimiter,
-                header: !self.no_header,
-                nulls: if as_text { vec![] } else { self.nulls.clone() },
-                as_text,
-                memory,
-            },
-        )
+        let options = ReadOptions {
+            format: self.format.map(Into::into),
+            delimiter: self.delimiter,
+            header: !self.no_header,
+            nulls: if as_text { vec![] } else { self.nulls.clone() },
+            as_text,
+            memory,
+        };
+        Ok(Table::open(paths, &options)?)
     }
 }
 
@@ -268,18 +268,13 @@ impl ParamArgs {
                 (param.set)(&mut MethodParams::default(), text).map(|()| text.to_owned())
             };
             Arg::new(param.name)
-                .long(flag(param))
+                .long(param.name.replace('_', "-"))
                 .value_name(param.placeholder)
                 .value_parser(read)
                 .allow_negative_numbers(true)
                 .help(help)
         }))
     }
-}
-
-/// The name of an option, without its dashes in front.
-fn flag(param: &Param) -> &'static str {
-    param.name.replace('_', "-").leak()
 }
 
 impl Args for ParamArgs {
@@ -331,7 +326,7 @@ impl ParamArgs {
     }
 
     /// Refuses a number of clusters where groups are those of a column.
-    pub(crate) fn check_clusters(&self) -> Result<()> {
+    pub(crate) fn check_clusters(&self) -> windlass_table::Result<()> {
         match self.params.clusters {
             Some(_) => windlass_table::check_clusters(&self.groups().0),
             None => Ok(()),
@@ -339,10 +334,10 @@ impl ParamArgs {
     }
 
     /// An option that was given, if any was; `except` names those that do not count.
-    pub(crate) fn given(&self, except: &[&str]) -> Option<&'static str> {
+    pub(crate) fn given(&self, except: &[&str]) -> Option<Cow<'static, str>> {
         let given = self.params.given().find(|param| !except.contains(&param.name));
-        let option = |param: &Param| &*format!("--{}", flag(param)).leak();
-        given.map(option).or(self.published.then_some("--preset"))
+        let option = |param: &'static Param| ParamStyle::Command.name(param.name);
+        given.map(option).or(self.published.then_some("--preset".into()))
     }
 
     pub(crate) fn method(&self, method: &'static MethodInfo) -> Result<MethodConfig> {
@@ -354,7 +349,7 @@ impl ParamArgs {
                 params.cluster_scale.get_or_insert(ClusterScaling::Raw);
             }
         }
-        MethodConfig::new(method, &params)
+        Ok(MethodConfig::new(method, &params)?)
     }
 }
 
@@ -415,7 +410,7 @@ impl MethodArgs {
     pub(crate) fn check(&self) -> Result<()> {
         match (self.method, self.params.given(&[])) {
             (MethodChoice::Auto, Some(option)) => {
-                Err(Error::DoesNotApply { option, to: "--method auto" })
+                Err(Error::does_not_apply(option, "--method auto"))
             }
             _ => self.settings(Columns::default(), (true, false)).map(drop),
         }

@@ -9,7 +9,6 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use windlass_model::Error as ModelError;
 use windlass_table::{Error, Result, Watch};
 use windlass_train::Epoch;
 
@@ -26,27 +25,13 @@ pub trait Refusal: Display {
     fn exit_code(&self) -> std::result::Result<u8, u8>;
 }
 
-impl Refusal for windlass_compare::Error {
-    fn hint(&self) -> Option<String> {
-        self.hint()
-    }
-
-    fn exit_code(&self) -> std::result::Result<u8, u8> {
-        match self {
-            Self::Model(ModelError::Table(error)) if error.is_closed_pipe() => Err(0),
-            Self::Model(ModelError::Table(Error::Interrupted)) | Self::Interrupted => Err(130),
-            _ => Ok(if self.is_fault() { 2 } else { 1 }),
-        }
-    }
-}
-
 /// Prints an error with its hint, and returns the exit code.
 pub fn report(error: &impl Refusal) -> u8 {
     let code = match error.exit_code() {
         Ok(code) => code,
         Err(silent) => return silent,
     };
-    say(&format!("{} {error}", paint("error:", "1;31")));
+    say(&format!("{} {error:#}", paint("error:", "1;31")));
     if let Some(hint) = error.hint() {
         say(&format!("{} {hint}", paint("hint:", "1;36")));
     }

@@ -109,7 +109,9 @@ fn what_was_fitted_makes_the_same_rows_again_and_rows_of_other_tables() {
     desk.run(made).ok();
     let verify = "verify part.out.csv --against part.csv --manifest part.json";
     desk.run(&format!("{verify} --fitted fitted.json")).ok();
-    assert!(desk.run(verify).err.contains("needs --fitted FILE.json"));
+    assert!(
+        desk.run(verify).err.contains("needs --fitted\nhint: name the file: --fitted FILE.json")
+    );
 }
 
 #[test]

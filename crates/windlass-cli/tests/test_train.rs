@@ -294,7 +294,7 @@ fn what_is_left_out_is_said() {
         notes,
         [
             "  note     `empty` has no values: left out",
-            "  note     `name` has more than 32 different values: left out (--categorical name keeps it)",
+            "  note     `name` has more than 32 different values: left out (name it as categorical to keep it)",
             "  note     `same` is 7.5 in every row: left out",
             "  note     `word` is the same in every row: left out",
         ]

@@ -90,6 +90,10 @@ fn a_path_inside_a_file_is_not_followed() {
     desk.run(&format!("{words} -o out.parquet")).ok();
     let said = desk.run("verify out.parquet --against cars.csv");
     assert_eq!(said.code, Some(1));
-    assert!(said.err.contains("needs --anchors matrix:FILE"), "{}", said.err);
+    assert!(
+        said.err.contains("needs --anchors\nhint: name the matrix: --anchors matrix:FILE"),
+        "{}",
+        said.err
+    );
     desk.run("verify out.parquet --against cars.csv --anchors matrix:anchors.csv").ok();
 }

@@ -1,11 +1,16 @@
 //! What can be wrong with a comparison.
 
+use std::fmt::{self, Display as _};
 use std::path::{Path, PathBuf};
+
+use windlass::ParamStyle;
 
 /// The result of something that can be refused.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// What the caller got wrong, with the values needed to put it right.
+///
+/// Parameters are named in the [style](ParamStyle) of the format: `{}`, `{:#}` or `{:+}`.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "each message names its fields")]
@@ -14,19 +19,19 @@ pub enum Error {
     #[error(transparent)]
     Model(#[from] windlass_model::Error),
     /// Something was refused about a file.
-    #[error("`{}`: {source}", path.display())]
+    #[error(fmt = in_file)]
     InFile { path: PathBuf, source: Box<Error> },
     /// A model was refused in one split.
-    #[error("{split}: {source}")]
+    #[error(fmt = in_split)]
     InSplit { split: String, source: windlass_model::Error },
     /// A split that has nothing to learn.
     #[error("{split}: target `{column}` is {value} in all {rows} training rows")]
     ConstantTarget { split: String, column: String, value: f64, rows: usize },
     /// More training rows than there are.
-    #[error("--sizes {size}: the smallest training part has {rows} rows")]
+    #[error("cannot train on {size} rows: the smallest training part has {rows}")]
     LargeSize { size: usize, rows: usize },
     /// Fewer training rows than can be parted.
-    #[error("--sizes {size}: at least {least} training rows are needed")]
+    #[error("cannot train on {size} rows: at least {least} are needed")]
     SmallSize { size: usize, least: usize },
     /// No network converged.
     #[error("all {runs} trainings of networks diverged: the loss was no number any more")]
@@ -75,6 +80,20 @@ impl From<windlass_table::Error> for Error {
     }
 }
 
+fn in_file(path: &Path, source: &Error, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    write!(f, "`{}`: ", path.display())?;
+    source.fmt(f)
+}
+
+fn in_split(
+    split: &str,
+    source: &windlass_model::Error,
+    f: &mut fmt::Formatter<'_>,
+) -> fmt::Result {
+    write!(f, "{split}: ")?;
+    source.fmt(f)
+}
+
 impl Error {
     /// The same, with the name of the file that it is about.
     #[must_use]
@@ -85,29 +104,41 @@ impl Error {
         }
     }
 
-    /// What to do.
+    /// What to do, with names of parameters in a style.
     #[must_use]
-    pub fn hint(&self) -> Option<String> {
+    pub fn hint(&self, style: ParamStyle) -> Option<String> {
+        let param = |name| style.name(name);
         Some(match self {
-            Self::Model(error) | Self::InSplit { source: error, .. } => return error.hint(),
-            Self::InFile { source, .. } => return source.hint(),
-            Self::ConstantTarget { .. } => {
-                "is it the right column? otherwise choose fewer --folds, or another --split".into()
+            Self::Model(error) | Self::InSplit { source: error, .. } => return error.hint(style),
+            Self::InFile { source, .. } => return source.hint(style),
+            Self::ConstantTarget { .. } => format!(
+                "is it the right column? otherwise choose fewer {}, or another {}",
+                param("folds"),
+                param("split")
+            ),
+            Self::LargeSize { .. } => format!("choose smaller {}, or `all`", param("sizes")),
+            Self::SmallSize { .. } => format!("choose larger {}", param("sizes")),
+            Self::AllDiverged { .. } => {
+                format!("choose a smaller {}, or {} 1", param("lr"), param("clip"))
             }
-            Self::LargeSize { .. } => "choose smaller --sizes, or `all`".into(),
-            Self::SmallSize { .. } => "choose larger --sizes".into(),
-            Self::AllDiverged { .. } => "choose a smaller --lr, or --clip 1".into(),
-            Self::NothingToCompare { .. } => {
-                "name a network with --models and several --methods, one of them erm".into()
+            Self::NothingToCompare { .. } => format!(
+                "name a network with {} and several {}, one of them erm",
+                param("models"),
+                param("methods")
+            ),
+            Self::HasResults { .. } => {
+                format!("go on with it: {}, or name another folder", param("resume"))
             }
-            Self::HasResults { .. } => "go on with it: --resume, or name another folder".into(),
-            Self::NoResults { .. } => "start one: --output".into(),
-            Self::OtherResults { .. } => {
-                "name another folder with --output, or repeat the first command as it was".into()
-            }
+            Self::NoResults { .. } => format!("start one: {}", param("output")),
+            Self::OtherResults { .. } => format!(
+                "name another folder with {}, or repeat the first command as it was",
+                param("output")
+            ),
             Self::BadResults { .. } => "remove this file, and run the command again".into(),
             Self::Busy { .. } => "wait for it to end".into(),
-            Self::NotAFolder { .. } => "name another folder with --output".into(),
+            Self::NotAFolder { .. } => {
+                format!("name another folder with {}", param("output"))
+            }
             Self::OtherShape { .. } => "a prediction for every held-out row, in their order".into(),
             Self::Picture { .. } | Self::Io { .. } | Self::ExternalModel | Self::Interrupted => {
                 return None;

@@ -346,7 +346,7 @@ impl Comparison<'_> {
             let what = match line.candidate.model {
                 ModelName::Forest => "Use a forest here",
                 ModelName::Ridge => "Use ridge here",
-                _ => "Use `windlass train --auto` here",
+                _ => "Use automatic model selection here",
             };
             let words = interval.in_words();
             let than = format!("than that of the {subject} without augmentation");
@@ -394,7 +394,7 @@ impl Comparison<'_> {
         if !diverged.is_empty() {
             remarks.push(format!(
                 "Training diverged: {}. The last good weights count, and nothing is said to help against a \
-                 network that diverged; choose a smaller --lr, or --clip 1.",
+                 network that diverged; choose a smaller learning rate, or clip the gradient norm.",
                 diverged.join(", ")
             ));
         }
@@ -428,7 +428,7 @@ impl Comparison<'_> {
         }
         if self.config().tune <= 1 && self.config().specs.is_empty() {
             remarks.push(
-                "Every method had its usual settings; --tune 8 lets each try eight, inside the \
+                "Every method had its usual settings; tuning lets each try several, inside the \
                  training rows."
                     .into(),
             );

@@ -1,11 +1,16 @@
 //! Errors of models.
 
+use std::fmt::{self, Display as _};
 use std::path::PathBuf;
+
+use windlass::{ParamName, ParamStyle};
 
 /// A result with this crate's error.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// A rejected argument or file, with the values needed to correct it.
+///
+/// Parameters are named in the [style](ParamStyle) of the format: `{}`, `{:#}` or `{:+}`.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "each message names its fields")]
@@ -29,7 +34,9 @@ pub enum Error {
     #[error("no column is left to predict from{why}")]
     NoInputs { why: String },
     /// A validation fraction that leaves no training or no validation rows.
-    #[error("--valid {share} of {rows} rows leaves {train} to train on and {valid} to validate")]
+    #[error(
+        "holding out {share} of {rows} rows leaves {train} to train on and {valid} to validate"
+    )]
     EmptySplit { share: f64, rows: usize, train: usize, valid: usize },
     /// More ensemble members than half of the rows.
     #[error("a committee of {members} needs at least twice as many rows, got {rows}")]
@@ -38,7 +45,7 @@ pub enum Error {
     #[error("{clusters} clusters cannot be made of {rows} rows")]
     TooManyClusters { clusters: usize, rows: usize },
     /// Anchors with a single group.
-    #[error("--anchors names one group only: there is no other to compare with")]
+    #[error("the anchors name one group only: there is no other to compare with")]
     OneGroup,
     /// A column by which rows cannot be split.
     #[error("column `{column}` has one value only: nothing can be held out by it")]
@@ -47,7 +54,7 @@ pub enum Error {
     #[error("{folds} folds cannot be made of {found} {what}")]
     FewForFolds { folds: usize, found: usize, what: &'static str },
     /// Too few domains to hold out the farthest.
-    #[error("--expect-larger-shifts needs three domains at least, column `{column}` names {found}")]
+    #[error("larger shifts need at least three domains, but column `{column}` names {found}")]
     FewDomains { column: String, found: usize },
     /// A time that cannot be ordered.
     #[error(
@@ -82,72 +89,99 @@ pub enum Error {
     #[error("`{}` has a column `{column}` already", path.display())]
     ColumnTaken { column: String, path: PathBuf },
     /// Metrics without a target.
-    #[error("--metrics needs the target `{column}`, which `{}` has not", path.display())]
+    #[error("`{}` has no target `{column}`, which the metrics need", path.display())]
     NoTarget { column: String, path: PathBuf },
     /// Metrics without a row that has a target.
     #[error("no row has a target to compare with")]
     NothingToCompare,
-    /// An option that does not apply.
-    #[error("{option} does not apply to {to}")]
-    DoesNotApply { option: &'static str, to: &'static str },
-    /// An option that is missing.
-    #[error("{of} needs {option}")]
-    Needs { of: &'static str, option: &'static str },
+    /// A parameter that does not apply.
+    #[error(fmt = does_not_apply)]
+    DoesNotApply { param: ParamName, to: &'static str },
+    /// An anchor matrix has a row for each row of one table; a model predicts for others.
+    #[error("an anchor matrix does not apply to models")]
+    AnchorMatrix,
+    /// Anchor regression along a path of γ with several targets.
+    #[error("a second target does not apply to regress")]
+    SecondTarget,
+    /// Rows generated before training, for a model that augments or forms groups itself.
+    #[error("rows made beforehand do not apply to what has groups or augmentation inside")]
+    PreAugmented,
     /// A file name extension without a known format.
     #[error("cannot tell what to write to `{}`", path.display())]
     ExportEnding { path: PathBuf },
 }
 
+fn does_not_apply(param: &ParamName, to: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    param.fmt(f)?;
+    write!(f, " does not apply to {to}")
+}
+
 impl Error {
-    /// The next step for the user.
+    /// The next step for the user, with names of parameters in a style.
     #[must_use]
-    pub fn hint(&self) -> Option<String> {
+    pub fn hint(&self, style: ParamStyle) -> Option<String> {
+        let param = |name| style.name(name);
         Some(match self {
-            Self::Table(error) => return error.hint(),
+            Self::Table(error) => return error.hint(style),
             Self::Train(windlass_train::Error::NoFullBatch { .. }) => {
-                "choose a smaller --batch, or leave --drop-last out".into()
+                format!("choose a smaller {}, or leave {} out", param("batch"), param("drop_last"))
             }
             Self::Train(windlass_train::Error::NoSuchLayer { hidden, .. }) => {
-                format!("--manifold takes a layer from 0 (the input) to {hidden}")
+                format!("{} takes a layer from 0 (the input) to {hidden}", param("manifold"))
             }
             Self::Train(windlass_train::Error::NotOnHiddenLayer) => {
-                "leave --manifold out, or choose ada or a mixup".into()
+                format!("leave {} out, or choose ada or a mixup", param("manifold"))
             }
             Self::Train(windlass_train::Error::BadState { .. }) => {
                 "remove the checkpoint to start anew, or give it another name".into()
             }
-            Self::Train(_) | Self::Core(_) => return None,
+            Self::Train(_) | Self::Core(_) | Self::NotAModel { .. } => return None,
             Self::TooFewRows { .. } => "more rows are needed".into(),
             Self::ConstantTarget { .. } => "is it the right column?".into(),
-            Self::NoInputs { .. } => {
-                "name columns with --features or --categorical, or add columns".into()
+            Self::NoInputs { .. } => format!(
+                "name columns with {} or {}, or add columns",
+                param("features"),
+                param("categorical")
+            ),
+            Self::EmptySplit { .. } => {
+                format!("choose another share, or give a file: {} FILE", param("valid"))
             }
-            Self::EmptySplit { .. } => "choose another share, or give a file: --valid FILE".into(),
-            Self::LargeCommittee { .. } => "choose a smaller --committee".into(),
-            Self::Diverged { .. } => {
-                "choose a smaller --lr, or --clip 1; the last good weights were saved".into()
+            Self::LargeCommittee { .. } => format!("choose a smaller {}", param("committee")),
+            Self::Diverged { .. } => format!(
+                "choose a smaller {}, or {} 1; the last good weights were saved",
+                param("lr"),
+                param("clip")
+            ),
+            Self::LargeNetwork { .. } => {
+                format!("raise {}, or choose fewer units", param("memory"))
             }
-            Self::LargeNetwork { .. } => "raise --memory, or choose fewer units".into(),
-            Self::TooManyClusters { .. } => "choose fewer --clusters".into(),
-            Self::OneGroup => "choose a column with several values, or more --clusters".into(),
+            Self::TooManyClusters { .. } => format!("choose fewer {}", param("clusters")),
+            Self::OneGroup => {
+                format!("choose a column with several values, or more {}", param("clusters"))
+            }
             Self::OneValue { .. } => "choose a column with several values".into(),
-            Self::FewForFolds { .. } => "choose fewer --folds".into(),
-            Self::FewDomains { .. } => "leave it out, or choose another --domain".into(),
+            Self::FewForFolds { .. } => format!("choose fewer {}", param("folds")),
+            Self::FewDomains { .. } => format!(
+                "leave {} out, or choose another {}",
+                param("expect_larger_shifts"),
+                param("domain")
+            ),
             Self::NotSortable { .. } => {
                 "use numbers, dates such as 2024-05-01, or times such as 2024-05-01 13:00".into()
             }
             Self::NoTime { .. } => "fill it in, or leave the row out".into(),
-            Self::NotAModel { .. } => "models are made by `windlass train`".into(),
             Self::OtherFormat { .. } => "train it again, or use that version".into(),
             Self::MissingColumn { .. } => "add the column; it may be empty".into(),
-            Self::OtherType { .. } => {
-                "convert the column, or mark what is missing with --null".into()
-            }
+            Self::OtherType { .. } => "convert the column".into(),
             Self::BadValue { .. } => "mend the value, or leave it empty".into(),
             Self::ColumnTaken { .. } => "rename it, or leave it out of the table".into(),
-            Self::NoTarget { .. } | Self::NothingToCompare => "leave --metrics out".into(),
-            Self::DoesNotApply { .. } => "leave it out".into(),
-            Self::Needs { .. } => "add it".into(),
+            Self::NoTarget { .. } | Self::NothingToCompare => {
+                format!("leave {} out", param("metrics"))
+            }
+            Self::DoesNotApply { .. } | Self::AnchorMatrix | Self::SecondTarget => {
+                "leave it out".into()
+            }
+            Self::PreAugmented => "leave them out".into(),
             Self::ExportEnding { .. } => "name it .onnx".into(),
         })
     }

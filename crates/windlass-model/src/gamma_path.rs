@@ -71,7 +71,7 @@ impl GammaPath {
         let GammaPathConfig { columns, anchors, clusters, gammas, penalty, seed } = config;
         let batch = &table.table.batch;
         if table.table.roles.targets().len() > 1 {
-            return Err(Error::DoesNotApply { option: "a second --target", to: "regress" });
+            return Err(Error::SecondTarget);
         }
         let whole = FitRows::new(table, batch, columns)?;
         let samples = whole.dataset.samples();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow_array::{Array, RecordBatch};
-use windlass::{Anchors, Bins, Partition, Samples, Seed};
+use windlass::{Anchors, Bins, ParamName, Partition, Samples, Seed};
 use windlass_table::{
     AdaConfig, AnchorSource, ClusterCount, Error as TableError, MethodConfig, is_numeric, to_f64,
     to_strings,
@@ -19,30 +19,25 @@ pub(crate) fn partition(
 ) -> Result<Option<Partition>> {
     Ok(Some(match choice {
         AnchorSource::KMeans => return Ok(None),
-        AnchorSource::Column(column) => categories(rows, column, "--anchors")?,
+        AnchorSource::Column(column) => categories(rows, column, ParamName("anchors"))?,
         AnchorSource::Bins(column) => bins(rows, column, clusters, Bins::equal_width)?,
         AnchorSource::Quantiles(column) => bins(rows, column, clusters, Bins::equal_size)?,
         AnchorSource::Matrix(_) => {
-            let option = "--anchors matrix:FILE";
-            return Err(Error::DoesNotApply { option, to: "models" });
+            return Err(Error::AnchorMatrix);
         }
     }))
 }
 
-fn place(rows: &RecordBatch, column: &str, option: &'static str) -> Result<usize> {
+fn place(rows: &RecordBatch, column: &str, param: ParamName) -> Result<usize> {
     rows.schema().index_of(column).map_err(|_| {
         let columns = rows.schema().fields().iter().map(|field| field.name().clone()).collect();
-        TableError::NoSuchColumn { column: column.to_owned(), option, columns }.into()
+        TableError::NoSuchColumn { column: column.to_owned(), param, columns }.into()
     })
 }
 
 /// A group for every name in a column.
-pub(crate) fn categories(
-    rows: &RecordBatch,
-    column: &str,
-    option: &'static str,
-) -> Result<Partition> {
-    let words = to_strings(rows.column(place(rows, column, option)?));
+pub(crate) fn categories(rows: &RecordBatch, column: &str, param: ParamName) -> Result<Partition> {
+    let words = to_strings(rows.column(place(rows, column, param)?));
     let words: Vec<Option<&str>> = words.iter().collect();
     Ok(Partition::of_categories(&words)?)
 }
@@ -53,11 +48,11 @@ fn bins(
     clusters: ClusterCount,
     find: fn(&[f64], usize) -> windlass::Result<Bins>,
 ) -> Result<Partition> {
-    let values = rows.column(place(rows, column, "--anchors")?);
+    let values = rows.column(place(rows, column, ParamName("anchors"))?);
     if !is_numeric(values.data_type()) {
         return Err(TableError::NotNumeric {
             column: column.to_owned(),
-            option: "--anchors",
+            param: ParamName("anchors"),
             holds: windlass_table::type_name(values.data_type()),
             example: String::new(),
         }
@@ -82,7 +77,7 @@ pub(crate) fn method(
         MethodConfig::Ada(ada) => ada,
         MethodConfig::Other { method, params } => return Ok((method.build)(params)),
     };
-    let within = ada.within.as_ref().map(|within| categories(rows, within, "--within"));
+    let within = ada.within.as_ref().map(|within| categories(rows, within, ParamName("within")));
     let within = within.transpose()?;
     let anchors = match partition(rows, &ada.anchors, ada.clusters)? {
         Some(groups) => groups.into(),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use windlass::{Dataset, Seed, Stream};
+use windlass::{Dataset, ParamName, Seed, Stream};
 use windlass_train::{
     Augment, Network, Outcome, RunResult, RunSpec, Shape, Trainer, Watch, run_all,
 };
@@ -93,7 +93,7 @@ pub(crate) fn train(
     let (table, seed) = (context.train.table, context.seed());
     let folds = folds(context, network)?;
     if checkpoint.is_some() && folds.len() > 1 {
-        return Err(Error::DoesNotApply { option: "--checkpoint", to: "a committee" });
+        return Err(Error::DoesNotApply { param: ParamName("checkpoint"), to: "a committee" });
     }
     check_sizes(context.train)?;
     context.valid.map_or(Ok(()), check_sizes)?;

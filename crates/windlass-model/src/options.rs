@@ -1,6 +1,7 @@
 //! Options of a network as users set them. The command and the Python package share them, and so have the same
 //! defaults and refusals.
 
+use windlass::ParamName;
 use windlass_train::{Activation, Loss, Optimizer, Schedule, Shuffle, TrainConfig};
 
 use crate::config::{NetworkConfig, Validation};
@@ -103,16 +104,19 @@ impl NetworkOptions {
         (self.hidden.clone().unwrap_or_else(|| vec![128, 128]), activation)
     }
 
-    /// Refuses options that do not apply to the others.
+    /// Refuses parameters that the others make meaningless.
     pub fn check(&self, valid: Validation) -> Result<()> {
         if self.patience.is_some() && valid == Validation::None {
-            return Err(Error::DoesNotApply { option: "--patience", to: "--valid none" });
+            let to = "training without validation rows";
+            return Err(Error::DoesNotApply { param: ParamName("patience"), to });
         }
         if self.slope.is_some() && self.activation != Some(ActivationName::LeakyRelu) {
-            return Err(Error::DoesNotApply { option: "--slope", to: "this --activation" });
+            let to = "this activation function";
+            return Err(Error::DoesNotApply { param: ParamName("slope"), to });
         }
         if self.momentum.is_some() && self.optimizer != Some(OptimizerName::Sgd) {
-            return Err(Error::DoesNotApply { option: "--momentum", to: "this --optimizer" });
+            let to = "this optimizer";
+            return Err(Error::DoesNotApply { param: ParamName("momentum"), to });
         }
         Ok(())
     }

@@ -228,7 +228,7 @@ impl Preprocessing {
                     } else if levels.len() > MAX_LEVELS && !requested {
                         notes.push(format!(
                             "`{name}` has more than {MAX_LEVELS} different values: left out \
-                             (--categorical {name} keeps it)"
+                             (name it as categorical to keep it)"
                         ));
                     } else {
                         let holds = type_name(column.data_type());

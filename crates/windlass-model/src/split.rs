@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::DataType;
 use serde::{Deserialize, Serialize};
-use windlass::{Seed, Stream};
+use windlass::{ParamName, Seed, Stream};
 use windlass_table::{Error as TableError, is_numeric, to_f64, to_strings, type_name};
 
 use crate::{Error, Result};
@@ -206,7 +206,8 @@ pub fn groups_of(rows: &RecordBatch, column: &str) -> Result<BTreeMap<Option<Str
 fn index_of(rows: &RecordBatch, column: &str) -> Result<usize> {
     rows.schema().index_of(column).map_err(|_| {
         let columns = rows.schema().fields().iter().map(|field| field.name().clone()).collect();
-        TableError::NoSuchColumn { column: column.to_owned(), option: "--split", columns }.into()
+        let (column, param) = (column.to_owned(), ParamName("split"));
+        TableError::NoSuchColumn { column, param, columns }.into()
     })
 }
 

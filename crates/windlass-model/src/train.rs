@@ -29,8 +29,7 @@ impl Model {
             Kind::Ridge { .. } | Kind::Forest(_) => false,
         };
         if augments && config.pre_augment.is_some() {
-            let (option, to) = ("rows made beforehand", "what has groups or augmentation inside");
-            return Err(Error::DoesNotApply { option, to });
+            return Err(Error::PreAugmented);
         }
         let context = FitContext { train: table, valid, config };
         match &config.kind {

@@ -16,6 +16,9 @@ pub enum Error {
     /// A comparison, a model or a table was refused.
     #[error(transparent)]
     Compare(#[from] CompareError),
+    /// An option was refused.
+    #[error(transparent)]
+    Command(#[from] windlass_cli::Error),
     /// A data set cannot be had.
     #[error(transparent)]
     Data(#[from] crate::data::Error),
@@ -66,7 +69,8 @@ impl From<windlass_train::Error> for Error {
 impl Refusal for Error {
     fn hint(&self) -> Option<String> {
         Some(match self {
-            Self::Compare(error) => return error.hint(),
+            Self::Compare(error) => return Refusal::hint(error),
+            Self::Command(error) => return error.hint(),
             Self::Data(error) => return error.hint(),
             Self::NotOurs { .. } => "choose another folder with --output".into(),
             Self::NoSuchExperiment { known, .. } => {
@@ -96,6 +100,7 @@ impl Refusal for Error {
     fn exit_code(&self) -> std::result::Result<u8, u8> {
         match self {
             Self::Compare(error) => error.exit_code(),
+            Self::Command(error) => error.exit_code(),
             Self::Data(error) if error.is_fault() => Ok(2),
             _ => Ok(1),
         }

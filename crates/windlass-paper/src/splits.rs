@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use rand_mt::Mt;
 use serde::{Deserialize, Serialize};
+use windlass::ParamName;
 use windlass_compare::{Fold, ProvidedSplits, SplitOverlap};
 use windlass_table::{LoadedTable, to_f64};
 
@@ -161,8 +162,8 @@ fn too_few(size: usize, rows: usize) -> Error {
 fn numbered(frame: &LoadedTable, column: &str) -> Result<BTreeMap<i64, Vec<usize>>> {
     let place = frame.batch.schema().index_of(column).map_err(|_| {
         let columns = frame.batch.schema().fields().iter().map(|f| f.name().clone()).collect();
-        let option = "the rule of splits";
-        windlass_table::Error::NoSuchColumn { column: column.to_owned(), option, columns }
+        let (column, param) = (column.to_owned(), ParamName("split"));
+        windlass_table::Error::NoSuchColumn { column, param, columns }
     })?;
     let mut groups: BTreeMap<i64, Vec<usize>> = BTreeMap::new();
     for (row, number) in to_f64(frame.batch.column(place)).iter().enumerate() {

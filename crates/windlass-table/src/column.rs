@@ -11,6 +11,7 @@ use arrow_array::{Array, ArrayRef, Float64Array, RecordBatch, UInt64Array};
 use arrow_schema::{DataType, Schema};
 use arrow_select::take::take_record_batch;
 use ndarray::{Array2, ArrayView2};
+use windlass::ParamName;
 
 use crate::{Error, Result};
 
@@ -52,11 +53,11 @@ pub fn type_name(data_type: &DataType) -> String {
     }
 }
 
-/// The index of the column that an option names.
-pub(crate) fn find_column(schema: &Schema, column: &str, option: &'static str) -> Result<usize> {
+/// The index of the column that a parameter names.
+pub(crate) fn find_column(schema: &Schema, column: &str, param: ParamName) -> Result<usize> {
     schema.index_of(column).map_err(|_| Error::NoSuchColumn {
         column: column.to_owned(),
-        option,
+        param,
         columns: schema.fields().iter().map(|field| field.name().clone()).collect(),
     })
 }

@@ -1,13 +1,17 @@
 //! What can go wrong with a table, and what to do about it.
 
+use std::fmt::{self, Display as _};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use windlass::{ParamName, ParamStyle};
 
 /// The result of everything in this crate that can be refused or fail.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Why a table was refused, or what failed. [`hint`](Error::hint) says what to do.
+///
+/// Parameters are named in the [style](ParamStyle) of the format: `{}`, `{:#}` or `{:+}`.
 ///
 /// Lines of a file are counted from 1, rows of a table from 0, as in `windlass_source`.
 #[derive(Debug, thiserror::Error)]
@@ -69,19 +73,19 @@ pub enum Error {
     #[error("`{}` does not match `{}`: {why}", path.display(), first.display())]
     OtherSchema { path: PathBuf, first: PathBuf, why: String },
     /// A named column does not exist.
-    #[error("there is no column `{column}`, asked for by {option}")]
-    NoSuchColumn { column: String, option: &'static str, columns: Vec<String> },
+    #[error(fmt = no_such_column)]
+    NoSuchColumn { column: String, param: ParamName, columns: Vec<String> },
     /// A column was given two roles.
-    #[error("column `{column}` is asked for by both {first} and {second}")]
-    TwoRoles { column: String, first: &'static str, second: &'static str },
+    #[error(fmt = two_roles)]
+    TwoRoles { column: String, first: ParamName, second: ParamName },
     /// A column cannot be computed with.
-    #[error("column `{column}` of {option} is not numeric: it holds {holds}{example}")]
-    NotNumeric { column: String, option: &'static str, holds: String, example: String },
+    #[error(fmt = not_numeric)]
+    NotNumeric { column: String, param: ParamName, holds: String, example: String },
     /// A column cannot stand for a category.
-    #[error("column `{column}` of {option} holds {holds}, not categories")]
-    NotCategories { column: String, option: &'static str, holds: String },
+    #[error(fmt = not_categories)]
+    NotCategories { column: String, param: ParamName, holds: String },
     /// A column cannot tell rows apart.
-    #[error("column `{column}` of --rows-by holds {holds}, which cannot tell rows apart")]
+    #[error("the key `{column}` holds {holds}, which cannot tell rows apart")]
     NotAKey { column: String, holds: String },
     /// A key is missing.
     #[error("the key `{column}` is missing in a row")]
@@ -130,14 +134,14 @@ pub enum Error {
     /// A column of the table has a name that provenance needs.
     #[error("the table has a column `{column}` already, which provenance would add")]
     ReservedColumn { column: String },
-    /// An option is of no use to the chosen method.
-    #[error("{option} does not apply to {to}")]
-    DoesNotApply { option: &'static str, to: &'static str },
-    /// An option is missing that another needs.
-    #[error("{of} needs {option}")]
-    Needs { of: &'static str, option: &'static str },
+    /// A parameter is of no use to the chosen method.
+    #[error(fmt = does_not_apply)]
+    DoesNotApply { param: ParamName, to: &'static str },
+    /// A parameter is missing.
+    #[error(fmt = needs)]
+    Needs { of: &'static str, param: ParamName },
     /// A setting was refused by the library.
-    #[error("{0}")]
+    #[error(transparent)]
     Setting(#[from] windlass::Error),
     /// A table is too large for a method that needs all of it.
     #[error("{what} needs the whole table in memory, {}, but only {} are allowed", mebibytes(*needs), mebibytes(*memory))]
@@ -145,9 +149,6 @@ pub enum Error {
     /// More groups than there is memory for.
     #[error("the means of {groups} groups do not fit in {}", mebibytes(*memory))]
     TooManyGroups { groups: usize, memory: u64 },
-    /// A memory limit that nothing can be done with.
-    #[error("--memory must be at least {}", mebibytes(*least))]
-    LittleMemory { least: u64 },
     /// An anchor matrix does not fit the table.
     #[error("the anchor matrix `{}` has {got} rows, the table {expected}", path.display())]
     MatrixRows { path: PathBuf, expected: u64, got: u64 },
@@ -178,26 +179,77 @@ pub enum Error {
         path.display()
     )]
     OtherInput { path: PathBuf, expected: String, got: String },
-    /// A name that says nothing about the format of a picture.
-    #[error("cannot tell the format of the picture `{}` from its name", path.display())]
-    PictureEnding { path: PathBuf },
-    /// A picture could not be drawn.
-    #[error("cannot draw `{}`: {why}", path.display())]
-    Plot { path: PathBuf, why: String },
     /// Ctrl-C.
     #[error("interrupted")]
     Interrupted,
 }
 
+fn no_such_column(
+    column: &str,
+    param: &ParamName,
+    _columns: &[String],
+    f: &mut fmt::Formatter<'_>,
+) -> fmt::Result {
+    write!(f, "there is no column `{column}`, asked for by ")?;
+    param.fmt(f)
+}
+
+fn two_roles(
+    column: &str,
+    first: &ParamName,
+    second: &ParamName,
+    f: &mut fmt::Formatter<'_>,
+) -> fmt::Result {
+    write!(f, "column `{column}` is asked for by both ")?;
+    first.fmt(f)?;
+    f.write_str(" and ")?;
+    second.fmt(f)
+}
+
+fn not_numeric(
+    column: &str,
+    param: &ParamName,
+    holds: &str,
+    example: &str,
+    f: &mut fmt::Formatter<'_>,
+) -> fmt::Result {
+    write!(f, "column `{column}` of ")?;
+    param.fmt(f)?;
+    write!(f, " is not numeric: it holds {holds}{example}")
+}
+
+fn not_categories(
+    column: &str,
+    param: &ParamName,
+    holds: &str,
+    f: &mut fmt::Formatter<'_>,
+) -> fmt::Result {
+    write!(f, "column `{column}` of ")?;
+    param.fmt(f)?;
+    write!(f, " holds {holds}, not categories")
+}
+
+fn does_not_apply(param: &ParamName, to: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    param.fmt(f)?;
+    write!(f, " does not apply to {to}")
+}
+
+fn needs(of: &str, param: &ParamName, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    write!(f, "{of} needs ")?;
+    param.fmt(f)
+}
+
 impl Error {
-    /// What to do about it.
+    /// What to do about it, with names of parameters in a style.
     #[must_use]
-    pub fn hint(&self) -> Option<String> {
+    #[expect(clippy::too_many_lines, reason = "one arm for each error")]
+    pub fn hint(&self, style: ParamStyle) -> Option<String> {
+        let param = |name| style.name(name);
         Some(match self {
-            Self::UnknownEnding { .. } => {
-                "name it .csv, .tsv, .parquet, .arrow or .arrows (text also .gz, .zst), or say --format"
-                    .into()
-            }
+            Self::UnknownEnding { .. } => format!(
+                "name it .csv, .tsv, .parquet, .arrow or .arrows (text also .gz, .zst), or say {}",
+                param("format")
+            ),
             Self::CompressedParquet { .. } => "decompress it first".into(),
             Self::NoTables { .. } => {
                 "a folder is read as one table of the .parquet, .csv, .tsv or .arrow files in it".into()
@@ -210,12 +262,12 @@ impl Error {
                 "a table needs a header and at least one row".into()
             }
             Self::Ragged { got: 1, .. } => {
-                "is the delimiter right? set it with --delimiter".into()
+                format!("is the delimiter right? set it with {}", param("delimiter"))
             }
             Self::Ragged { .. } => {
                 "mend the line, or quote fields that hold the delimiter".into()
             }
-            Self::NotUtf8 { .. } => "convert the file first: iconv --to-code UTF-8".into(),
+            Self::NotUtf8 { .. } => "convert the file first: iconv -t UTF-8".into(),
             Self::LineTooLong { .. } | Self::OpenQuote { .. } => {
                 "a quote that is opened and never closed swallows lines".into()
             }
@@ -224,55 +276,61 @@ impl Error {
             Self::DuplicateColumn { .. } => "rename one of them".into(),
             Self::NoSuchColumn { column, columns, .. } => near(column, columns),
             Self::TwoRoles { .. } => "leave one of them out".into(),
-            Self::NotNumeric { option: "--target", .. } => {
-                "a target is a number; set other markers of missing values with --null".into()
+            Self::NotNumeric { param: ParamName("target"), .. } => "a target is a number".into(),
+            Self::NotNumeric { param: ParamName("anchors"), column, .. } => {
+                format!("use column:{column}")
             }
-            Self::NotNumeric { option: "--anchors", column, .. } => format!("use column:{column}"),
-            Self::NotNumeric { .. } => "only numbers can be moved: carry it with --carry".into(),
+            Self::NotNumeric { .. } => {
+                format!("only numbers can be moved: carry it with {}", param("carry"))
+            }
             Self::NotCategories { column, .. } => {
                 format!("use bins:{column} or quantiles:{column}")
             }
-            Self::NotAKey { .. } => "a key is a column of integers, text or times; or --rows-by content".into(),
+            Self::NotAKey { .. } => {
+                format!("a key is a column of integers, text or times; or {} content", param("rows_by"))
+            }
             Self::MissingKey { .. } | Self::SameKey { .. } => {
-                "a key has another value in every row; or --rows-by content".into()
+                format!("a key has another value in every row; or {} content", param("rows_by"))
             }
             Self::NewValue { .. } => "fit again, on a table that has it".into(),
             Self::NewlyMissing { .. } => {
                 "is the table the same whenever it is read? Write it first, or fit it and augment with what was fitted".into()
             }
             Self::NotSaved { .. } => "only ada with groups can be fitted in one place and used in another".into(),
-            Self::BadFitted { .. } => "is it a file that --save-fitted wrote?".into(),
+            Self::BadFitted { .. } => format!("is it a file that {} wrote?", param("save_fitted")),
             Self::OtherColumns { .. } => "what was fitted goes with tables of the same columns".into(),
             Self::BadPart { .. } => "do all processes have the same version of windlass?".into(),
-            Self::BadTarget { .. } => "--drop-missing-target leaves such rows out".into(),
-            Self::BadFeature { column, .. } => format!("mend the value, or --carry {column}"),
+            Self::BadTarget { .. } => format!("{} leaves such rows out", param("drop_missing_target")),
+            Self::BadFeature { column, .. } => format!("mend the value, or {} {column}", param("carry")),
             Self::BadWeight { .. } => "a weight says how much a row counts".into(),
             Self::NoFeatures { .. } => {
-                "--continuous COLUMN moves an integer column with few values; `windlass inspect` shows all roles".into()
+                format!("{} COLUMN moves an integer column with few values", param("continuous"))
             }
-            Self::MoreClustersThanRows { .. } => "use --clusters auto".into(),
+            Self::MoreClustersThanRows { .. } => format!("use {} auto", param("clusters")),
             Self::ReservedColumn { column } => {
-                format!("leave it out with --exclude {column}, or rename it")
+                format!("leave it out with {} {column}, or rename it", param("exclude"))
             }
             Self::NeedsMemory { what: "training", .. } => {
-                "raise --memory, or train on a sample of the rows".into()
+                format!("raise {}, or train on a sample of the rows", param("memory"))
             }
             Self::NeedsMemory { .. } => {
-                "raise --memory, or use ada with groups, which reads the table in blocks".into()
+                format!("raise {}, or use ada with groups, which reads the table in blocks", param("memory"))
             }
             Self::TooManyGroups { .. } => {
-                "is the column an id? choose one with fewer values, or raise --memory".into()
+                format!("is the column an id? choose one with fewer values, or raise {}", param("memory"))
             }
             Self::OutputInInput { .. } => "choose another folder".into(),
             Self::OutputIsInput { .. } => "an input is never modified: choose another name".into(),
             Self::OneName { .. } => "give each a name of its own".into(),
             Self::NoFolder { folder, .. } => format!("make it first: mkdir -p {}", folder.display()),
             Self::NoSuchType { column, .. } => {
-                format!("write Parquet or Arrow, or --exclude {column}")
+                format!("write Parquet or Arrow, or {} {column}", param("exclude"))
             }
-            Self::NoManifest { .. } => {
-                "made with --provenance? a CSV file needs --manifest FILE.json, as given to augment".into()
-            }
+            Self::NoManifest { .. } => format!(
+                "made with {}? a CSV file needs {} FILE.json, as given to augment",
+                param("provenance"),
+                param("manifest")
+            ),
             Self::OtherInput { .. } => "give the table that it was made from".into(),
             Self::MatrixRows { .. } => "an anchor matrix has a row for every row of the table".into(),
             Self::Io { source, .. } if source.kind() == std::io::ErrorKind::StorageFull => {
@@ -284,18 +342,18 @@ impl Error {
                 "the files of one table have the same columns in the same order".into()
             }
             Self::DoesNotApply { .. } => "leave it out: it would change nothing".into(),
-            Self::Needs { .. } | Self::Setting(_) => "`windlass augment --help` explains it".into(),
-            Self::PictureEnding { .. } => "name it .svg or .png".into(),
+            Self::Needs { param: ParamName("anchors"), .. } => "name it: matrix:FILE".into(),
             Self::BadManifest { .. } => "was it changed after augment wrote it?".into(),
-            Self::LittleMemory { .. } => "leave it out for 512 MiB".into(),
-            Self::Io { .. } | Self::Plot { .. } | Self::Interrupted => return None,
+            Self::Needs { .. } | Self::Setting(_) | Self::Io { .. } | Self::Interrupted => {
+                return None;
+            }
         })
     }
 
     /// Whether this is a fault of the machine rather than of what was asked for.
     #[must_use]
     pub fn is_fault(&self) -> bool {
-        matches!(self, Self::Io { .. } | Self::Plot { .. })
+        matches!(self, Self::Io { .. })
     }
 
     /// Whether the reader of our output has gone away, which is no fault.

@@ -9,7 +9,7 @@ use crate::io::read::table::Table;
 use crate::progress::Watch;
 use crate::rows::block::TableRows;
 use crate::schema::profile::Profile;
-use crate::schema::roles::{RequestedRoles, Role, Roles};
+use crate::schema::roles::{RequestedRoles, Role, RoleReason, Roles};
 use crate::settings::AugmentConfig;
 use crate::{Error, Result};
 
@@ -23,7 +23,7 @@ pub struct ColumnReport {
     /// The role.
     pub role: &'static str,
     /// The reason for the role.
-    pub reason: String,
+    pub reason: RoleReason,
     /// Number of missing values.
     pub missing: u64,
     /// Minimum and maximum.
@@ -31,7 +31,7 @@ pub struct ColumnReport {
     /// Number of distinct values, if few.
     pub levels: Option<usize>,
     /// A remark.
-    pub note: Option<String>,
+    pub note: Option<&'static str>,
 }
 
 /// A report on a table.
@@ -97,7 +97,7 @@ impl Inspection {
                 missing: column.missing,
                 range: column.range,
                 levels: column.levels,
-                note: id.then(|| format!("counts the rows: an id? --carry {}", field.name())),
+                note: id.then_some("counts the rows: if it is an id, carry it"),
             }
         };
         let columns: Vec<ColumnReport> = (0..schema.fields().len()).map(report).collect();

@@ -55,7 +55,7 @@ pub use plot_sample::{PlotPoint, PlotSample};
 pub use progress::Watch;
 pub use rows::row_id::{DuplicateCounter, RowIdSource, row_ids};
 pub use schema::profile::{ColumnProfile, MAX_CATEGORICAL_INTEGERS, MAX_LEVELS, Profile};
-pub use schema::roles::{Role, Roles};
+pub use schema::roles::{Role, RoleReason, Roles};
 pub use settings::{
     AdaConfig, AnchorSource, AugmentConfig, ClusterCount, Columns, IntegerHandling, MethodConfig,
     check_clusters,

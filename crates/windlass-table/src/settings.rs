@@ -7,7 +7,7 @@ use serde::ser::{SerializeMap as _, SerializeTuple as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use windlass::{
     Ada, Anchors, ClusterOn, ClusterScaling, Clustering, GammaDistribution, METHODS, MethodInfo,
-    MethodParams, Param, Partition, Per, RowProvenance,
+    MethodParams, ParamName, Partition, Per, RowProvenance,
 };
 pub use windlass::{AnchorSource, ClusterCount};
 
@@ -133,7 +133,7 @@ impl MethodConfig {
     /// A method with some parameters and the defaults of the others. Parameters that do not apply are refused.
     pub fn new(method: &'static MethodInfo, params: &MethodParams) -> Result<Self> {
         if let Some(param) = params.given().find(|param| !method.has(param)) {
-            return Err(Error::DoesNotApply { option: flag(param), to: method.name });
+            return Err(Error::DoesNotApply { param: ParamName(param.name), to: method.name });
         }
         if method.provenance == RowProvenance::Group {
             return AdaConfig::new(params).map(Self::Ada);
@@ -141,7 +141,7 @@ impl MethodConfig {
         let params = params.clone().with_defaults(method);
         let mut needed = method.params.iter();
         if let Some(param) = needed.find(|param| (param.get)(&params).is_none()) {
-            return Err(Error::Needs { of: method.name, option: flag(param) });
+            return Err(Error::Needs { of: method.name, param: ParamName(param.name) });
         }
         Ok(Self::Other { method, params })
     }
@@ -184,11 +184,6 @@ impl MethodConfig {
     pub fn check(&self) -> windlass::Result<()> {
         self.info().check(&self.params())
     }
-}
-
-/// A parameter as the command writes it.
-pub(crate) fn flag(param: &Param) -> &'static str {
-    format!("--{}", param.name.replace('_', "-")).leak()
 }
 
 /// In JSON `{"mixup": {"beta": 2.0, "per": "batch"}}`; in binary formats the place of the method in the registry,
@@ -298,12 +293,12 @@ impl AdaConfig {
             && let Some(param) = params.given().find(|param| param.name.starts_with("cluster_"))
         {
             let to = "anchors other than kmeans";
-            return Err(Error::DoesNotApply { option: flag(param), to });
+            return Err(Error::DoesNotApply { param: ParamName(param.name), to });
         }
         let gamma = params.gamma();
         if params.alpha.is_some() && gamma.alpha().is_none() {
             let to = "this distribution of γ";
-            return Err(Error::DoesNotApply { option: "--alpha", to });
+            return Err(Error::DoesNotApply { param: ParamName("alpha"), to });
         }
         Ok(Self {
             anchors,
@@ -342,7 +337,7 @@ impl AdaConfig {
 /// Refuses a number of clusters for anchors that are not found.
 pub fn check_clusters(anchors: &AnchorSource) -> Result<()> {
     if matches!(anchors, AnchorSource::Column(_) | AnchorSource::Matrix(_)) {
-        return Err(Error::DoesNotApply { option: "--clusters", to: "these --anchors" });
+        return Err(Error::DoesNotApply { param: ParamName("clusters"), to: "these anchors" });
     }
     Ok(())
 }

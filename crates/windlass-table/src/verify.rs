@@ -13,6 +13,7 @@ use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::{DataType, SchemaRef};
 use serde::Serialize;
+use windlass::ParamName;
 
 use crate::augment::Augmentation;
 use crate::fit::fitted::Fitted;
@@ -111,7 +112,7 @@ impl VerifyOptions<'_> {
         memory: u64,
         watch: &dyn Watch,
     ) -> Result<Augmentation<'a>> {
-        let (of, option) = ("an output made with --fitted", "--fitted FILE.json");
+        let (of, param) = ("an output made with something fitted", ParamName("fitted"));
         let prefitted = self.manifest.and_then(|manifest| manifest.fitted.as_ref());
         let augmentation = match (self.fitted, self.manifest) {
             (Some(fitted), _) => {
@@ -129,12 +130,12 @@ impl VerifyOptions<'_> {
                     && let AnchorSource::Matrix(path) = &mut ada.anchors
                 {
                     let of = "an output made with an anchor matrix";
-                    let option = "--anchors matrix:FILE";
-                    self.matrix.ok_or(Error::Needs { of, option })?.clone_into(path);
+                    let param = ParamName("anchors");
+                    self.matrix.ok_or(Error::Needs { of, param })?.clone_into(path);
                 }
                 Augmentation::fit(input, &settings, memory, watch)?
             }
-            (None, _) => return Err(Error::Needs { of, option }),
+            (None, _) => return Err(Error::Needs { of, param }),
         };
         let got = &augmentation.profile().fingerprint;
         if let Some(manifest) = self.manifest.filter(|manifest| manifest.fingerprint != *got) {

@@ -47,6 +47,7 @@ pub mod method;
 pub mod metrics;
 pub mod mixing;
 mod moments;
+mod param_name;
 mod real;
 pub mod regress;
 pub mod rng;
@@ -71,6 +72,7 @@ pub use method::*;
 pub use mixing::group_mean::{GroupMeans, GroupSums};
 #[doc(inline)]
 pub use mixing::{Form, Mixing, Strength};
+pub use param_name::{ParamName, ParamStyle};
 pub use real::Real;
 #[doc(inline)]
 pub use rng::{Draws, Seed, Stream};

@@ -7,16 +7,17 @@ use std::time::Instant;
 
 use clap::Args;
 use windlass::PARAMS;
-use windlass_compare::TuneConfig;
+use windlass_compare::{Error as CompareError, TuneConfig};
 use windlass_model::{NamedTable, NetworkOptions, Scaling, Split, Validation};
 use windlass_plot::{Labels, Layout, Point, PointSeries, Scatter};
 use windlass_table::{
-    AugmentConfig, Augmentation, Columns, Error, Fitted, LoadedTable, Manifest, MethodConfig,
-    PlotSample, Result, Sink, Summary, Table, check_outputs, write_atomic,
+    AugmentConfig, Augmentation, Columns, Error as TableError, Fitted, LoadedTable, Manifest,
+    MethodConfig, PlotSample, Sink, Summary, Table, check_outputs, write_atomic,
 };
 
 use super::plot_format::PlotFormat;
 use super::tune;
+use crate::Result;
 use crate::options::{ColumnArgs, MethodArgs, ReadArgs};
 use crate::terminal::{self, Progress, to_json};
 
@@ -83,13 +84,13 @@ fn settings_options() -> impl Iterator<Item = &'static str> {
 /// What was fitted before.
 pub(crate) fn read_fitted(path: &Path) -> Result<Arc<Fitted>> {
     let text = std::fs::read_to_string(path).map_err(|source| match source.kind() {
-        std::io::ErrorKind::NotFound => Error::NotFound { path: path.to_owned() },
-        _ => Error::Io { doing: "read", path: path.to_owned(), source },
+        std::io::ErrorKind::NotFound => TableError::NotFound { path: path.to_owned() },
+        _ => TableError::Io { doing: "read", path: path.to_owned(), source },
     })?;
     Ok(Arc::new(Fitted::from_json(&text, path)?))
 }
 
-pub(crate) fn run(args: &AugmentArgs) -> windlass_compare::Result<u8> {
+pub(crate) fn run(args: &AugmentArgs) -> Result<u8> {
     let started = Instant::now();
     terminal::heed_ctrl_c();
     let to_stdout = args.output.as_os_str() == "-";
@@ -150,7 +151,7 @@ pub(crate) fn run(args: &AugmentArgs) -> windlass_compare::Result<u8> {
 }
 
 /// What is asked for; nothing where a search finds that nothing helps, and nothing is left to write.
-fn settings(args: &AugmentArgs, table: &Table) -> windlass_compare::Result<Option<AugmentConfig>> {
+fn settings(args: &AugmentArgs, table: &Table) -> Result<Option<AugmentConfig>> {
     let columns = args.columns.columns(&args.target, table);
     let parts = (!args.no_originals, args.provenance);
     if !args.method.is_auto() {
@@ -165,11 +166,7 @@ fn settings(args: &AugmentArgs, table: &Table) -> windlass_compare::Result<Optio
 }
 
 /// The method that suits the table, if any does.
-fn search(
-    args: &AugmentArgs,
-    table: &Table,
-    columns: &Columns,
-) -> windlass_compare::Result<Option<MethodConfig>> {
+fn search(args: &AugmentArgs, table: &Table, columns: &Columns) -> Result<Option<MethodConfig>> {
     let progress = Progress::new(args.quiet);
     let drop = args.method.drops_missing_target();
     let frame = LoadedTable::load(table, columns, drop, args.read.memory, &progress)?;
@@ -191,7 +188,7 @@ fn search(
     let rows = NamedTable { table: &frame, path: table.path() };
     let found = config.run(rows, vec![], None, &watch)?;
     watch.bar.finish_and_clear();
-    let result = config.summarize(rows, &found.ok_or(windlass_compare::Error::Interrupted)?)?;
+    let result = config.summarize(rows, &found.ok_or(CompareError::Interrupted)?)?;
     if !args.quiet {
         terminal::say(&result.verdict);
         if !result.helps {

@@ -14,7 +14,7 @@ use windlass_compare::{
     Candidate, CompareConfig, Comparison, Finding, Key, MethodName, ModelName, Results, Run,
     RunDir, RunPlan, SplitRule, Summary, Watch, in_percent,
 };
-use windlass_model::{Error, Kind, NamedTable};
+use windlass_model::{Kind, NamedTable};
 use windlass_plot::format::signed_percent;
 use windlass_table::{Columns, LoadedTable, Table};
 
@@ -22,6 +22,7 @@ use super::network::TrainingArgs;
 use super::train::{carried, check_memory};
 use crate::options::choices;
 use crate::terminal::{self, Progress, to_json};
+use crate::{Error, Result};
 
 /// Compare augmentations, and other models, on a table: does anything help?
 #[derive(Debug, Args)]
@@ -130,9 +131,9 @@ impl CompareArgs {
         sizes
     }
 
-    fn config(&self, columns: Columns) -> Result<CompareConfig, Error> {
+    fn config(&self, columns: Columns) -> Result<CompareConfig> {
         if self.common.columns.wants_floats() {
-            return Err(Error::DoesNotApply { option: "--integers float", to: "models" });
+            return Err(Error::does_not_apply("--integers float", "models"));
         }
         self.common.network.check()?;
         Ok(CompareConfig {
@@ -154,7 +155,7 @@ impl CompareArgs {
     }
 }
 
-pub(crate) fn run(args: &CompareArgs) -> windlass_compare::Result<u8> {
+pub(crate) fn run(args: &CompareArgs) -> Result<u8> {
     let started = Instant::now();
     terminal::heed_ctrl_c();
     args.config(Columns::default())?;
@@ -216,7 +217,7 @@ pub(crate) fn run(args: &CompareArgs) -> windlass_compare::Result<u8> {
             if args.output.is_some() && (useless || folder.is_empty()) {
                 folder.discard();
             }
-            return Err(error);
+            return Err(error.into());
         }
     };
     let summary = comparison.summary(&runs);
@@ -227,7 +228,7 @@ pub(crate) fn run(args: &CompareArgs) -> windlass_compare::Result<u8> {
             comparison.keys().len(),
             command(Some(folder.path()))
         ));
-        return Err(windlass_compare::Error::Interrupted);
+        return Err(windlass_compare::Error::Interrupted.into());
     }
     let results = Results {
         version: plan.version,

@@ -1,9 +1,7 @@
 //! `completions`: what a shell needs to complete commands and options.
 
+use crate::{Result, Windlass, terminal};
 use clap::{Args, CommandFactory};
-use windlass_table::Result;
-
-use crate::{Windlass, terminal};
 
 /// Print completions for a shell
 #[derive(Debug, Args)]

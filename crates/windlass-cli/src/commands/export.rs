@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use windlass_model::{Error, Result, onnx};
+use windlass_model::{Error as ModelError, onnx};
 use windlass_table::{check_outputs, write_atomic};
 
 use super::predict::open;
+use crate::Result;
 
 /// Write a model as ONNX, with its preprocessing inside
 #[derive(Debug, Args)]
@@ -28,7 +29,7 @@ pub(crate) fn run(args: &ExportArgs) -> Result<u8> {
     let onnx_file =
         args.output.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("onnx"));
     if !onnx_file {
-        return Err(Error::ExportEnding { path: args.output.clone() });
+        return Err(ModelError::ExportEnding { path: args.output.clone() }.into());
     }
     check_outputs(
         &[&args.output],

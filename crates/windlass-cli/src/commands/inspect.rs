@@ -4,9 +4,10 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
-use windlass_table::{AugmentConfig, Inspection, Result, Table};
+use windlass_table::{AugmentConfig, Inspection, Table};
 
 use super::augment::groups_in_words;
+use crate::Result;
 use crate::options::{ColumnArgs, MethodArgs, ReadArgs};
 use crate::terminal::{self, Progress, aligned, to_json};
 
@@ -40,8 +41,9 @@ pub(crate) fn run(args: &InspectArgs) -> Result<u8> {
     let columns = args.columns.columns(&args.target, &table);
     let settings = args.method.settings(columns, (true, false))?;
     let progress = Progress::new(false);
-    let inspection = Inspection::new(&table, &settings, args.read.memory, &progress)?;
+    let mut inspection = Inspection::new(&table, &settings, args.read.memory, &progress)?;
     progress.clear();
+    inspection.refused = inspection.refusal.as_ref().map(|error| format!("{error:#}"));
     let text = if args.json {
         to_json(&inspection) + "\n"
     } else {
@@ -75,8 +77,8 @@ fn in_words(inspection: &Inspection, table: &Table, settings: &AugmentConfig) ->
             range.unwrap_or_else(|| "-".into()),
             column.levels.map_or_else(|| "many".into(), |levels| levels.to_string()),
             match &column.note {
-                Some(note) => format!("{}; {note}", column.reason),
-                None => column.reason.clone(),
+                Some(note) => format!("{:#}; {note}", column.reason),
+                None => format!("{:#}", column.reason),
             },
         ]);
     }

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, CommandFactory};
-use windlass_table::{Error, Result};
+use windlass_table::Error as TableError;
 
-use crate::{Windlass, terminal};
+use crate::{Result, Windlass, terminal};
 
 /// Print the manual page, or write the pages of all commands to a folder
 #[derive(Debug, Args)]
@@ -21,7 +21,7 @@ pub(crate) struct ManArgs {
 pub(crate) fn run(args: &ManArgs) -> Result<u8> {
     let command = Windlass::command();
     if let Some(folder) = &args.folder {
-        clap_mangen::generate_to(command, folder).map_err(|source| Error::Io {
+        clap_mangen::generate_to(command, folder).map_err(|source| TableError::Io {
             doing: "write",
             path: folder.clone(),
             source,

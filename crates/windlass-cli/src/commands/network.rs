@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 use windlass_model::{
-    ActivationName, Error, NetworkConfig, NetworkOptions, OptimizerName, Scaling, Validation,
-    parse_loss,
+    ActivationName, NetworkConfig, NetworkOptions, OptimizerName, Scaling, Validation, parse_loss,
 };
+
+use crate::{Error, Result};
 use windlass_train::{Activation, Loss, Schedule, Shuffle, TrainConfig};
 
 use crate::options::{ColumnArgs, ReadArgs, choices};
@@ -155,8 +156,8 @@ impl NetworkArgs {
     }
 
     /// Refuses options that others make meaningless.
-    pub(super) fn check(&self) -> Result<(), Error> {
-        self.options().check(self.valid().0)
+    pub(super) fn check(&self) -> Result<()> {
+        Ok(self.options().check(self.valid().0)?)
     }
 
     /// An option that says how layers are, if one was given.
@@ -172,17 +173,17 @@ impl NetworkArgs {
     }
 
     /// The network of a search, which has its own validation rows.
-    pub(super) fn searched(&self) -> Result<NetworkConfig, Error> {
+    pub(super) fn searched(&self) -> Result<NetworkConfig> {
         let given = [(self.committee.is_some(), "--committee"), (self.valid.is_some(), "--valid")];
         if let Some((_, option)) = given.into_iter().find(|(given, _)| *given) {
-            return Err(Error::DoesNotApply { option, to: "tune" });
+            return Err(Error::does_not_apply(option, "tune"));
         }
         self.compared("tune")
     }
 
     /// The network of a command that trains many and holds out rows itself.
-    pub(super) fn compared(&self, to: &'static str) -> Result<NetworkConfig, Error> {
-        let refuse = |option| Err(Error::DoesNotApply { option, to });
+    pub(super) fn compared(&self, to: &'static str) -> Result<NetworkConfig> {
+        let refuse = |option| Err(Error::does_not_apply(option, to));
         if self.checkpoint.is_some() {
             return refuse("--checkpoint");
         }

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use windlass_plot::render_png;
-use windlass_table::{Error, Result};
+
+use crate::{Error, Result};
 
 /// The format of a plot.
 #[derive(Debug, Clone, Copy)]
@@ -20,7 +21,7 @@ impl PlotFormat {
         match path.extension().and_then(|extension| extension.to_str()) {
             Some(extension) if extension.eq_ignore_ascii_case("svg") => Ok(Self::Svg),
             Some(extension) if extension.eq_ignore_ascii_case("png") => Ok(Self::Png),
-            _ => Err(Error::PictureEnding { path: path.to_owned() }),
+            _ => Err(Error::PlotExtension { path: path.to_owned() }),
         }
     }
 

@@ -7,11 +7,12 @@ use arrow_array::{Array, ArrayRef, Float64Array, RecordBatch};
 use arrow_schema::{DataType, Field, Schema};
 use clap::Args;
 use ndarray::Array2;
-use windlass_model::{Error, MemberMetadata, Metrics, Model, Result};
+use windlass_model::{Error as ModelError, MemberMetadata, Metrics, Model};
 use windlass_table::{Sink, Table, Watch as _, check_outputs, is_numeric, to_f64, type_name};
 
 use crate::options::ReadArgs;
 use crate::terminal::{self, Progress, to_json};
+use crate::{Error, Result};
 
 /// Add a model's predictions to a table, or measure them
 #[derive(Debug, Args)]
@@ -50,7 +51,7 @@ pub(super) fn open(path: &Path) -> Result<Model> {
             _ => windlass_table::Error::Io { doing: "read", path, source },
         }
     })?;
-    Model::from_bytes(&bytes, path)
+    Ok(Model::from_bytes(&bytes, path)?)
 }
 
 pub(crate) fn run(args: &PredictArgs) -> Result<u8> {
@@ -66,17 +67,19 @@ pub(crate) fn run(args: &PredictArgs) -> Result<u8> {
     if args.metrics {
         let absent = |target: &String| table.schema().index_of(target).is_err();
         if let Some(column) = model.targets().into_iter().find(absent) {
-            return Err(Error::NoTarget { column, path: table.path().to_owned() });
+            let path = table.path().to_owned();
+            return Err(ModelError::NoTarget { column, path }.into());
         }
         for column in model.targets() {
             let data_type = table.schema().field_with_name(&column).expect("found").data_type();
             if !is_numeric(data_type) {
                 let (path, holds) = (table.path().to_owned(), type_name(data_type));
-                return Err(Error::OtherType { column, path, holds, expected: "numbers".into() });
+                let expected = "numbers".into();
+                return Err(ModelError::OtherType { column, path, holds, expected }.into());
             }
         }
         if args.json && args.output.as_ref().is_some_and(|output| output.as_os_str() == "-") {
-            return Err(Error::DoesNotApply { option: "--json", to: "rows on standard output" });
+            return Err(Error::does_not_apply("--json", "rows on standard output"));
         }
     }
     say_extra(&model, &table, args.quiet);
@@ -158,7 +161,7 @@ fn with_columns(table: &Table, added: &[String]) -> Result<Arc<Schema>> {
     for name in added {
         if table.schema().index_of(name).is_ok() {
             let (column, path) = (name.clone(), table.path().to_owned());
-            return Err(Error::ColumnTaken { column, path });
+            return Err(ModelError::ColumnTaken { column, path }.into());
         }
         fields.push(Field::new(name, DataType::Float64, false));
     }
@@ -226,7 +229,7 @@ impl Compared {
         }
         let rows = self.y.len() / self.targets.max(1);
         if rows == 0 {
-            return Err(Error::NothingToCompare);
+            return Err(ModelError::NothingToCompare.into());
         }
         let array = |values: Vec<f64>| {
             Array2::from_shape_vec((rows, self.targets), values).expect("a row of targets each")

@@ -6,7 +6,7 @@ use std::str::FromStr as _;
 
 use clap::Args;
 use windlass::regress::GAMMAS;
-use windlass_model::{Error, GammaPath, GammaPathConfig, NamedTable, Result};
+use windlass_model::{GammaPath, GammaPathConfig, NamedTable};
 use windlass_plot::{Labels, Layout, LinePlot, LineSeries};
 use windlass_table::{
     AnchorSource, ClusterCount, LoadedTable, check_clusters, check_outputs, write_atomic,
@@ -16,6 +16,7 @@ use super::plot_format::PlotFormat;
 use super::train::without_anchors;
 use crate::options::{ColumnArgs, ReadArgs};
 use crate::terminal::{self, Progress, short, to_json};
+use crate::{Error, Result};
 
 /// Fit anchor regression for several strengths γ: coefficients, and errors in groups seen and unseen
 #[derive(Debug, Args)]
@@ -75,7 +76,7 @@ pub(crate) fn run(args: &RegressArgs) -> Result<u8> {
         check_clusters(&args.anchors)?;
     }
     if args.columns.wants_floats() {
-        return Err(Error::DoesNotApply { option: "--integers float", to: "models" });
+        return Err(Error::does_not_apply("--integers float", "models"));
     }
     let format = args.plot.as_deref().map(PlotFormat::from_path).transpose()?;
     let places: Vec<&std::path::Path> = args.plot.iter().map(PathBuf::as_path).collect();

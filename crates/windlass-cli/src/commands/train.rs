@@ -8,8 +8,9 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 use windlass::MethodInfo;
 use windlass_model::{
-    AutoConfig, AutoSelection, Checkpoint, Error, ForestSettings, InLoopAugmentConfig, Kind,
-    Metrics, Model, ModelConfig, ModelMetadata, NamedTable, NetworkConfig, Result, Split, Trained,
+    AutoConfig, AutoSelection, Checkpoint, Error as ModelError, ForestSettings,
+    InLoopAugmentConfig, Kind, Metrics, Model, ModelConfig, ModelMetadata, NamedTable,
+    NetworkConfig, Split, Trained,
 };
 use windlass_plot::{Annotation, Labels, Layout, LinePlot, LineSeries};
 use windlass_table::{AnchorSource, Columns, LoadedTable, Table, check_outputs, write_atomic};
@@ -19,6 +20,7 @@ use super::network::TrainingArgs;
 use super::plot_format::PlotFormat;
 use crate::options::{ParamArgs, method_names};
 use crate::terminal::{self, Epochs, Progress, to_json};
+use crate::{Error, Result};
 
 /// Train a model on a table, with augmentation inside the loop if asked for
 #[derive(Debug, Args)]
@@ -97,8 +99,8 @@ enum ModelName {
 impl TrainArgs {
     /// Refuses options that the kind of model has no use for: they would be silently ignored.
     fn refuse_others(&self) -> Result<()> {
-        let refuse = |option: Option<&'static str>, to| match option {
-            Some(option) => Err(Error::DoesNotApply { option, to }),
+        let refuse = |option: Option<&str>, to| match option {
+            Some(option) => Err(Error::does_not_apply(option, to)),
             None => Ok(()),
         };
         let to = match self.model {
@@ -141,13 +143,13 @@ impl TrainArgs {
                 ModelName::Anchor => &["anchors", "clusters", "gamma"],
                 _ => &[],
             };
-            refuse(inside.or(self.params.given(anchors)), to)?;
+            refuse(inside.or(self.params.given(anchors).as_deref()), to)?;
         }
         if self.common.json && self.output.as_os_str() == "-" {
-            return Err(Error::DoesNotApply { option: "--json", to: "a model on standard output" });
+            return Err(Error::does_not_apply("--json", "a model on standard output"));
         }
         if self.common.columns.wants_floats() {
-            return Err(Error::DoesNotApply { option: "--integers float", to: "models" });
+            return Err(Error::does_not_apply("--integers float", "models"));
         }
         self.common.network.check()?;
         if self.model == ModelName::Anchor {
@@ -157,7 +159,7 @@ impl TrainArgs {
             refuse(self.common.network.shape_given(), "a preset network")?;
         }
         if self.per_batch && self.params.names_groups() {
-            return Err(Error::DoesNotApply { option: "--per-batch", to: "groups that are given" });
+            return Err(Error::does_not_apply("--per-batch", "groups that are given"));
         }
         Ok(())
     }
@@ -322,7 +324,7 @@ pub(crate) fn run(args: &TrainArgs) -> Result<u8> {
         terminal::say(in_words(&trained, &args.output, seconds).trim_end());
     }
     match trained.diverged {
-        Some(epoch) => Err(Error::Diverged { epoch }),
+        Some(epoch) => Err(ModelError::Diverged { epoch }.into()),
         None => Ok(0),
     }
 }
@@ -337,7 +339,7 @@ pub(super) fn check_memory(kind: &Kind, at_once: usize, memory: u64) -> Result<(
     });
     let needs = weights.saturating_mul(4 * LISTS).saturating_mul(at_once as u64);
     if needs > memory {
-        return Err(Error::LargeNetwork { needs, memory });
+        return Err(ModelError::LargeNetwork { needs, memory }.into());
     }
     Ok(())
 }
@@ -355,7 +357,7 @@ impl<'a> InFile<'a> {
 }
 
 impl Checkpoint for InFile<'_> {
-    fn load(&self) -> Result<Option<Vec<u8>>> {
+    fn load(&self) -> windlass_model::Result<Option<Vec<u8>>> {
         match std::fs::read(self.path) {
             Ok(state) => Ok(Some(state)),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
@@ -366,7 +368,7 @@ impl Checkpoint for InFile<'_> {
         }
     }
 
-    fn save(&self, state: &dyn Fn() -> Vec<u8>, last: bool) -> Result<()> {
+    fn save(&self, state: &dyn Fn() -> Vec<u8>, last: bool) -> windlass_model::Result<()> {
         const PAUSE: Duration = Duration::from_secs(1);
         if last || self.last.get().is_none_or(|last| last.elapsed() >= PAUSE) {
             write_atomic(self.path, &state())?;

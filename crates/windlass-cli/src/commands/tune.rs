@@ -7,13 +7,14 @@ use clap::Args;
 use indicatif::ProgressBar;
 use windlass::Param;
 use windlass_compare::{Record, RunDir, RunPlan, SearchWatch, Trial, TuneConfig, TuneResult};
-use windlass_model::{Error, Kind, NamedTable, NetworkConfig, Split};
+use windlass_model::{Kind, NamedTable, NetworkConfig, Split};
 use windlass_table::{Columns, LoadedTable, MethodConfig};
 
 use super::compare::{command, quoted, table_name, typed_without};
 use super::network::TrainingArgs;
 use super::train::{carried, check_memory};
 use crate::terminal::{self, Progress, to_json};
+use crate::{Error, Result};
 
 /// Search for the settings that suit a table, and say whether augmentation is worth it
 #[derive(Debug, Args)]
@@ -71,9 +72,9 @@ fn time(text: &str) -> Result<Duration, String> {
 pub(super) const INNER: usize = 3;
 
 impl TuneArgs {
-    fn config(&self, columns: Columns) -> Result<TuneConfig, Error> {
+    fn config(&self, columns: Columns) -> Result<TuneConfig> {
         if self.common.columns.wants_floats() {
-            return Err(Error::DoesNotApply { option: "--integers float", to: "models" });
+            return Err(Error::does_not_apply("--integers float", "models"));
         }
         self.common.network.check()?;
         let split = self.domain.clone().map_or(Split::Rows, Split::Groups);
@@ -93,7 +94,7 @@ impl TuneArgs {
     }
 }
 
-pub(crate) fn run(args: &TuneArgs) -> windlass_compare::Result<u8> {
+pub(crate) fn run(args: &TuneArgs) -> Result<u8> {
     let started = Instant::now();
     terminal::heed_ctrl_c();
     args.config(Columns::default())?;
@@ -138,7 +139,7 @@ pub(crate) fn run(args: &TuneArgs) -> windlass_compare::Result<u8> {
             {
                 folder.discard();
             }
-            return Err(error);
+            return Err(error.into());
         }
     };
     let Some(trials) = found else {
@@ -146,7 +147,7 @@ pub(crate) fn run(args: &TuneArgs) -> windlass_compare::Result<u8> {
             let again = command(Some(folder.path()));
             terminal::say(&format!("stopped; what was tried is kept. To go on:\n  {again}"));
         }
-        return Err(windlass_compare::Error::Interrupted);
+        return Err(windlass_compare::Error::Interrupted.into());
     };
     let result = config.summarize(rows, &trials)?;
     let advice = advice(&config, &result);

@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr as _;
 
 use clap::Args;
-use windlass_table::{AnchorSource, Error, Manifest, Result, Table, Verdict, VerifyOptions};
+use windlass_table::{AnchorSource, Error as TableError, Manifest, Table, Verdict, VerifyOptions};
 
 use super::augment::read_fitted;
 use crate::options::ReadArgs;
 use crate::terminal::{self, Progress, to_json};
+use crate::{Error, Result};
 
 /// Compute every synthetic row again and say which differ
 #[derive(Debug, Args)]
@@ -52,16 +53,13 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<u8> {
         None => None,
         Some(AnchorSource::Matrix(path)) => Some(path.as_path()),
         Some(_) => {
-            return Err(Error::DoesNotApply {
-                option: "--anchors",
-                to: "verify, but for a matrix",
-            });
+            return Err(Error::does_not_apply("--anchors", "verify, but for a matrix"));
         }
     };
     let output = args.read.open_output(&args.output)?;
     let fitted = args.fitted.as_deref().map(read_fitted).transpose()?;
     let manifest = match (manifest(&args.output, args.manifest.as_deref(), &output), &fitted) {
-        (Err(Error::NoManifest { .. }), Some(_)) => None,
+        (Err(TableError::NoManifest { .. }), Some(_)) => None,
         (manifest, _) => Some(manifest?),
     };
     let how = VerifyOptions { manifest: manifest.as_ref(), fitted, matrix };
@@ -75,10 +73,10 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<u8> {
     Ok(u8::from(!(verdict.holds() && whole)))
 }
 
-fn manifest(path: &Path, beside: Option<&Path>, output: &Table) -> Result<Manifest> {
+fn manifest(path: &Path, beside: Option<&Path>, output: &Table) -> Result<Manifest, TableError> {
     let (path, text) = match beside {
         Some(beside) => {
-            let text = std::fs::read_to_string(beside).map_err(|source| Error::Io {
+            let text = std::fs::read_to_string(beside).map_err(|source| TableError::Io {
                 doing: "read",
                 path: beside.to_owned(),
                 source,
@@ -87,11 +85,11 @@ fn manifest(path: &Path, beside: Option<&Path>, output: &Table) -> Result<Manife
         }
         None => match output.metadata(Manifest::KEY) {
             Some(note) => (path, note.to_owned()),
-            None => return Err(Error::NoManifest { path: path.to_owned() }),
+            None => return Err(TableError::NoManifest { path: path.to_owned() }),
         },
     };
     serde_json::from_str(&text)
-        .map_err(|error| Error::BadManifest { path: path.to_owned(), why: error.to_string() })
+        .map_err(|error| TableError::BadManifest { path: path.to_owned(), why: error.to_string() })
 }
 
 fn in_words(verdict: &Verdict, output: &Path) -> String {

@@ -30,7 +30,7 @@
 //! ```
 
 use arrow_schema::SchemaRef;
-use windlass::sample_within;
+use windlass::{ParamName, sample_within};
 
 use super::context::PassContext;
 use super::fitted::Fitted;
@@ -78,7 +78,8 @@ impl FitDriver {
             && let MethodConfig::Ada(ada) = &settings.method
             && matches!(ada.anchors, AnchorSource::Matrix(_))
         {
-            return Err(Error::DoesNotApply { option: "--rows-by", to: "an anchor matrix" });
+            let param = ParamName("rows_by");
+            return Err(Error::DoesNotApply { param, to: "an anchor matrix" });
         }
         let context = PassContext::new(&schema, settings, memory)?;
         context.block_reader(&schema)?;

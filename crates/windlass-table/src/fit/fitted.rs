@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::{Field, Schema, SchemaRef};
 use serde::{Deserialize, Serialize};
-use windlass::Seed;
+use windlass::{ParamName, Seed};
 
 use crate::column::{is_numeric, type_name};
 use crate::generate::generator::{Generator, SavedGenerator};
@@ -18,7 +18,7 @@ use crate::manifest::Manifest;
 use crate::rows::block::BlockReader;
 use crate::rows::row_id::{DuplicateCounter, RowIdSource};
 use crate::schema::profile::Profile;
-use crate::schema::roles::{Role, Roles};
+use crate::schema::roles::{Role, RoleReason, Roles};
 use crate::settings::AugmentConfig;
 use crate::{Error, Result};
 
@@ -140,7 +140,8 @@ impl Fitted {
     fn from_file(file: FittedFile) -> Result<Self> {
         let FittedFile { settings, table, columns, fitted, .. } = file;
         settings.check()?;
-        let reasons = columns.iter().map(|_| "as fitted".to_owned()).collect();
+        let reasons =
+            columns.iter().map(|_| RoleReason::Inferred("as fitted".to_owned())).collect();
         let roles = Roles::new(columns.iter().map(|column| column.role).collect(), reasons);
         if roles.targets.is_empty() || roles.features.is_empty() {
             return Err(Error::bad_part("it has no target or no feature"));
@@ -255,7 +256,8 @@ impl BoundFitted {
     ) -> Result<Vec<RecordBatch>> {
         let fitted = &self.fitted;
         if fitted.settings.rows_by == RowIdSource::Number {
-            return Err(Error::Needs { of: "a table without an order", option: "--rows-by" });
+            let param = ParamName("rows_by");
+            return Err(Error::Needs { of: "a table without an order", param });
         }
         if fitted.needs_duplicate_counts() && counter.is_none() {
             return Err(Error::bad_part("rows that hold the same were not counted"));

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use arrow_array::{Array as _, ArrayRef, Float64Array, Int64Array, UInt64Array};
 use arrow_buffer::NullBuffer;
 use ndarray::{Array2, Axis};
-use windlass::{AnchorMatrix, Batch, Draw, Fitted, How, Method as _, RowProvenance, Samples, Seed};
+use windlass::{
+    AnchorMatrix, Batch, Draw, Fitted, How, Method as _, ParamName, RowProvenance, Samples, Seed,
+};
 
 use crate::column::{is_numeric, matrix, type_name};
 use crate::generate::generated_block::GeneratedBlock;
@@ -248,7 +250,7 @@ fn read_anchors(
         if !is_numeric(field.data_type()) {
             return Err(Error::NotNumeric {
                 column: field.name().clone(),
-                option: "--anchors",
+                param: ParamName("anchors"),
                 holds: type_name(field.data_type()),
                 example: String::new(),
             });

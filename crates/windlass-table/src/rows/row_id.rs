@@ -14,6 +14,7 @@ use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, Int64Array, LargeStringArray, RecordBatch};
 use arrow_schema::{DataType, Schema, TimeUnit};
 use serde::{Deserialize, Serialize};
+use windlass::ParamName;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::column::{find_column, is_discrete, type_name};
@@ -86,7 +87,7 @@ impl RowIdResolver {
             RowIdSource::Number => Self::Number,
             RowIdSource::Content => Self::Content,
             RowIdSource::Column(name) => {
-                let place = find_column(schema, name, "--rows-by")?;
+                let place = find_column(schema, name, ParamName("rows_by"))?;
                 let data_type = schema.field(place).data_type();
                 if !is_discrete(data_type) {
                     let (column, holds) = (name.clone(), type_name(data_type));
@@ -195,8 +196,8 @@ impl DuplicateCounter {
 /// The identifiers of the rows of a batch, in a table without an order.
 pub fn row_ids(batch: &RecordBatch, source: &RowIdSource) -> Result<Vec<u64>> {
     let ids = RowIdResolver::new(source, &batch.schema())?.resolve(batch, None)?;
-    let (of, option) = ("a table without an order", "--rows-by");
-    Ok(ids.ok_or(Error::Needs { of, option })?.ids)
+    let (of, param) = ("a table without an order", ParamName("rows_by"));
+    Ok(ids.ok_or(Error::Needs { of, param })?.ids)
 }
 
 /// A hash of the values of every row, independent of the width of integers, floats and text.

@@ -1,8 +1,10 @@
 //! The role of each column: requested by the user, or inferred from its values.
 
+use std::fmt;
+
 use arrow_schema::{Field, Schema};
-use serde::{Deserialize, Serialize};
-use windlass::ClusterOn;
+use serde::{Deserialize, Serialize, Serializer};
+use windlass::{ClusterOn, ParamName};
 
 use crate::column::{find_column, is_discrete, is_numeric, type_name};
 use crate::rows::row_id::RowIdSource;
@@ -48,13 +50,43 @@ impl Role {
     }
 }
 
+/// Why a column has its role; parameters are named in the [style](windlass::ParamStyle) of the format.
+#[derive(Debug, Clone, PartialEq)]
+pub enum RoleReason {
+    /// A parameter names the column.
+    NamedBy(ParamName),
+    /// A parameter names other columns.
+    NotNamedBy(ParamName),
+    /// The role follows from the column's type or values, which are described here.
+    Inferred(String),
+}
+
+impl fmt::Display for RoleReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NamedBy(param) => param.fmt(f),
+            Self::NotNamedBy(param) => {
+                f.write_str("not in ")?;
+                param.fmt(f)
+            }
+            Self::Inferred(text) => f.write_str(text),
+        }
+    }
+}
+
+impl Serialize for RoleReason {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
 /// The roles of all columns.
 #[derive(Debug, Clone)]
 pub struct Roles {
     /// The role of every column.
     pub roles: Vec<Role>,
     /// Why each column has its role.
-    pub reasons: Vec<String>,
+    pub reasons: Vec<RoleReason>,
     /// The continuous features.
     pub(crate) features: Vec<usize>,
     /// The targets, in table order.
@@ -63,7 +95,7 @@ pub struct Roles {
 }
 
 impl Roles {
-    pub(crate) fn new(roles: Vec<Role>, reasons: Vec<String>) -> Self {
+    pub(crate) fn new(roles: Vec<Role>, reasons: Vec<RoleReason>) -> Self {
         let having = |role: Role| -> Vec<usize> {
             roles.iter().enumerate().filter(|(_, r)| **r == role).map(|(place, _)| place).collect()
         };
@@ -156,8 +188,8 @@ impl Roles {
 
 /// The roles that the user requested, before any row is read.
 pub(crate) struct RequestedRoles {
-    /// The role of each column, and the option that requested it.
-    by_column: Vec<Option<(Role, &'static str)>>,
+    /// The role of each column, and the parameter that requested it.
+    by_column: Vec<Option<(Role, ParamName)>>,
     only_features: bool,
     /// The columns whose values name groups.
     pub(crate) group_columns: Vec<usize>,
@@ -177,58 +209,59 @@ impl RequestedRoles {
             && let Ok(place) = schema.index_of(column)
             && !group_columns.contains(&place)
         {
-            fixed.push((place, "--rows-by"));
+            fixed.push((place, ParamName("rows_by")));
         }
         let requested = Self::with_fixed(schema, &settings.columns, &fixed)?;
         Ok(Self { group_columns, ..requested })
     }
 
-    /// `fixed` are columns that must not move, each with the option that names it.
+    /// `fixed` are columns that must not move, each with the parameter that names it.
     fn with_fixed(
         schema: &Schema,
         columns: &Columns,
-        fixed: &[(usize, &'static str)],
+        fixed: &[(usize, ParamName)],
     ) -> Result<Self> {
         let mut by_column = vec![None; schema.fields().len()];
         let weight: Vec<String> = columns.weight.iter().cloned().collect();
         let features = columns.features.clone().unwrap_or_default();
-        for (names, role, option) in [
-            (&columns.target, Role::Target, "--target"),
-            (&weight, Role::Weight, "--weight"),
-            (&features, Role::Continuous, "--features"),
-            (&columns.exclude, Role::Excluded, "--exclude"),
-            (&columns.carry, Role::Carried, "--carry"),
-            (&columns.categorical, Role::Categorical, "--categorical"),
-            (&columns.continuous, Role::Continuous, "--continuous"),
+        for (names, role, param) in [
+            (&columns.target, Role::Target, "target"),
+            (&weight, Role::Weight, "weight"),
+            (&features, Role::Continuous, "features"),
+            (&columns.exclude, Role::Excluded, "exclude"),
+            (&columns.carry, Role::Carried, "carry"),
+            (&columns.categorical, Role::Categorical, "categorical"),
+            (&columns.continuous, Role::Continuous, "continuous"),
         ] {
             for name in names {
-                let place = find_column(schema, name, option)?;
+                let param = ParamName(param);
+                let place = find_column(schema, name, param)?;
                 match by_column[place] {
                     Some((other, first)) if other != role => {
-                        let (column, second) = (name.clone(), option);
+                        let (column, second) = (name.clone(), param);
                         return Err(Error::TwoRoles { column, first, second });
                     }
-                    _ => by_column[place] = Some((role, option)),
+                    _ => by_column[place] = Some((role, param)),
                 }
             }
         }
-        for &(place, option) in fixed {
+        for &(place, param) in fixed {
             match by_column[place] {
                 Some((Role::Target | Role::Continuous | Role::Excluded, first)) => {
                     let column = schema.field(place).name().clone();
-                    return Err(Error::TwoRoles { column, first, second: option });
+                    return Err(Error::TwoRoles { column, first, second: param });
                 }
                 Some(_) => {}
-                None => by_column[place] = Some((Role::Carried, option)),
+                None => by_column[place] = Some((Role::Carried, param)),
             }
         }
         for (field, requested) in schema.fields().iter().zip(&by_column) {
-            if let Some((Role::Target | Role::Continuous | Role::Weight, option)) = requested
+            if let Some((Role::Target | Role::Continuous | Role::Weight, param)) = *requested
                 && !is_numeric(field.data_type())
             {
                 return Err(Error::NotNumeric {
                     column: field.name().clone(),
-                    option,
+                    param,
                     holds: type_name(field.data_type()),
                     example: String::new(),
                 });
@@ -273,9 +306,14 @@ impl RequestedRoles {
         let mut reasons = vec![];
         for (place, field) in schema.fields().iter().enumerate() {
             let (role, reason) = match self.by_column[place] {
-                Some((role, option)) => (role, option.to_owned()),
-                None if self.only_features => (Role::Carried, "not in --features".to_owned()),
-                None => infer_role(field, distinct_integers(place)),
+                Some((role, param)) => (role, RoleReason::NamedBy(param)),
+                None if self.only_features => {
+                    (Role::Carried, RoleReason::NotNamedBy(ParamName("features")))
+                }
+                None => {
+                    let (role, why) = infer_role(field, distinct_integers(place));
+                    (role, RoleReason::Inferred(why))
+                }
             };
             roles.push(role);
             reasons.push(reason);
@@ -298,39 +336,41 @@ fn infer_role(field: &Field, distinct_integers: Option<usize>) -> (Role, String)
     }
 }
 
-/// The columns that name groups, each with the option that names it.
-fn group_columns(schema: &Schema, method: &MethodConfig) -> Result<Vec<(usize, &'static str)>> {
+/// The columns that name groups, each with the parameter that names it.
+fn group_columns(schema: &Schema, method: &MethodConfig) -> Result<Vec<(usize, ParamName)>> {
     let MethodConfig::Ada(ada) = method else { return Ok(vec![]) };
     let mut columns = vec![];
-    let mut add = |column: &String, option| {
-        let place = find_column(schema, column, option)?;
+    let mut add = |column: &String, param| {
+        let place = find_column(schema, column, param)?;
         let data_type = schema.field(place).data_type();
         if !is_discrete(data_type) {
             let (column, holds) = (column.clone(), type_name(data_type));
-            return Err(Error::NotCategories { column, option, holds });
+            return Err(Error::NotCategories { column, param, holds });
         }
-        columns.push((place, option));
+        columns.push((place, param));
         Ok(())
     };
     if let Some(within) = &ada.within {
-        add(within, "--within")?;
+        add(within, ParamName("within"))?;
     }
+    let anchors = ParamName("anchors");
     match &ada.anchors {
-        AnchorSource::Column(column) => add(column, "--anchors")?,
+        AnchorSource::Column(column) => add(column, anchors)?,
         AnchorSource::Bins(column) | AnchorSource::Quantiles(column) => {
-            let place = find_column(schema, column, "--anchors")?;
+            let place = find_column(schema, column, anchors)?;
             let data_type = schema.field(place).data_type();
             if !is_numeric(data_type) {
                 return Err(Error::NotNumeric {
                     column: column.clone(),
-                    option: "--anchors",
+                    param: anchors,
                     holds: type_name(data_type),
                     example: String::new(),
                 });
             }
         }
         AnchorSource::Matrix(_) if ada.within.is_some() => {
-            return Err(Error::DoesNotApply { option: "--within", to: "an anchor matrix" });
+            let param = ParamName("within");
+            return Err(Error::DoesNotApply { param, to: "an anchor matrix" });
         }
         AnchorSource::KMeans | AnchorSource::Matrix(_) => {}
     }

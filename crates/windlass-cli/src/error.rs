@@ -1,0 +1,127 @@
+//! Errors of the command, which names parameters as options.
+
+use std::path::PathBuf;
+
+use windlass::{ParamName, ParamStyle};
+use windlass_compare::Error as CompareError;
+use windlass_model::Error as ModelError;
+use windlass_table::Error as TableError;
+
+use crate::terminal::Refusal;
+
+/// A result with this crate's error.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// A refused option, or an error of a library.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "each message names its fields")]
+pub enum Error {
+    /// A comparison, a model or a table was refused.
+    #[error(transparent)]
+    Library(#[from] CompareError),
+    /// An option that another makes meaningless.
+    #[error("{option} does not apply to {to}")]
+    DoesNotApply { option: String, to: &'static str },
+    /// An option that is missing.
+    #[error("{of} needs {option}")]
+    Needs { of: &'static str, option: &'static str },
+    /// A memory limit below which nothing can be done.
+    #[error("--memory must be at least {} MiB", least >> 20)]
+    LittleMemory { least: u64 },
+    /// A file name extension without a known format of plots.
+    #[error("cannot tell the format of the picture `{}` from its name", path.display())]
+    PlotExtension { path: PathBuf },
+    /// A plot that cannot be drawn.
+    #[error("cannot draw `{}`: {why}", path.display())]
+    Plot { path: PathBuf, why: String },
+}
+
+impl From<TableError> for Error {
+    fn from(error: TableError) -> Self {
+        Self::Library(error.into())
+    }
+}
+
+impl From<ModelError> for Error {
+    fn from(error: ModelError) -> Self {
+        Self::Library(error.into())
+    }
+}
+
+impl From<windlass::Error> for Error {
+    fn from(error: windlass::Error) -> Self {
+        TableError::from(error).into()
+    }
+}
+
+impl Error {
+    pub(crate) fn does_not_apply(option: impl Into<String>, to: &'static str) -> Self {
+        Self::DoesNotApply { option: option.into(), to }
+    }
+}
+
+impl Refusal for Error {
+    fn hint(&self) -> Option<String> {
+        Some(match self {
+            Self::Library(error) => return Refusal::hint(error),
+            Self::DoesNotApply { .. } => "leave it out".into(),
+            Self::Needs { .. } => "add it".into(),
+            Self::LittleMemory { .. } => "leave it out for 512 MiB".into(),
+            Self::PlotExtension { .. } => "name it .svg or .png".into(),
+            Self::Plot { .. } => return None,
+        })
+    }
+
+    fn exit_code(&self) -> std::result::Result<u8, u8> {
+        match self {
+            Self::Library(error) => error.exit_code(),
+            Self::Plot { .. } => Ok(2),
+            _ => Ok(1),
+        }
+    }
+}
+
+impl Refusal for CompareError {
+    fn hint(&self) -> Option<String> {
+        command_hint(self).or_else(|| self.hint(ParamStyle::Command))
+    }
+
+    fn exit_code(&self) -> std::result::Result<u8, u8> {
+        match self {
+            Self::Model(ModelError::Table(error)) if error.is_closed_pipe() => Err(0),
+            Self::Model(ModelError::Table(TableError::Interrupted)) | Self::Interrupted => Err(130),
+            _ => Ok(if self.is_fault() { 2 } else { 1 }),
+        }
+    }
+}
+
+/// The next step for users of the command, if it differs from that for users of the libraries.
+fn command_hint(error: &CompareError) -> Option<String> {
+    let error = match error {
+        CompareError::Model(error) | CompareError::InSplit { source: error, .. } => error,
+        CompareError::InFile { source, .. } => return command_hint(source),
+        _ => return None,
+    };
+    let hint = match error {
+        ModelError::NotAModel { .. } => "models are made by `windlass train`",
+        ModelError::OtherType { .. } => "convert the column, or mark what is missing with --null",
+        ModelError::Table(TableError::NotNumeric { param: ParamName("target"), .. }) => {
+            "a target is a number; set other markers of missing values with --null"
+        }
+        ModelError::Table(TableError::NoFeatures { .. }) => {
+            "--continuous COLUMN moves an integer column with few values; `windlass inspect` shows all roles"
+        }
+        ModelError::Table(TableError::Needs { param: ParamName("anchors"), .. }) => {
+            "name the matrix: --anchors matrix:FILE"
+        }
+        ModelError::Table(TableError::Needs { param: ParamName("fitted"), .. }) => {
+            "name the file: --fitted FILE.json"
+        }
+        ModelError::Table(TableError::Needs { .. } | TableError::Setting(_)) => {
+            "`windlass augment --help` explains it"
+        }
+        _ => return None,
+    };
+    Some(hint.to_owned())
+}
