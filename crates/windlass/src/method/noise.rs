@@ -36,11 +36,7 @@ use crate::{Error, Mixing, Real, Result, Samples, Seed, Stream};
 /// # Ok::<(), windlass::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
-#[expect(
-    missing_docs,
-    clippy::struct_field_names,
-    reason = "the table explains each field by the name of its parameter"
-)]
+#[expect(missing_docs, reason = "the table explains each field")]
 pub struct Noise {
     pub target_noise: f64,
     pub feature_noise: f64,
