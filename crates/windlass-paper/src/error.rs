@@ -18,7 +18,7 @@ pub enum Error {
     Compare(#[from] CompareError),
     /// An option was refused.
     #[error(transparent)]
-    Command(#[from] windlass_cli::Error),
+    Command(Box<windlass_cli::Error>),
     /// A data set cannot be had.
     #[error(transparent)]
     Data(#[from] crate::data::Error),
@@ -46,6 +46,12 @@ pub enum Error {
     /// Seeds that cannot number splits.
     #[error("--seeds: {why}")]
     BadSeeds { why: String },
+}
+
+impl From<windlass_cli::Error> for Error {
+    fn from(error: windlass_cli::Error) -> Self {
+        Self::Command(Box::new(error))
+    }
 }
 
 impl From<windlass_table::Error> for Error {
