@@ -443,7 +443,10 @@ fn sizes_are_samples_of_training_rows() {
     assert_eq!(trained.iter().filter(|&&rows| rows == 40).count(), 33);
     let large = CompareConfig { sizes: vec![Some(41)], ..config.clone() };
     let refused = Comparison::new(&large, rows(&table), None).unwrap_err();
-    assert_eq!(refused.to_string(), "`t.csv`: --sizes 41: the smallest training part has 40 rows");
+    assert_eq!(
+        refused.to_string(),
+        "`t.csv`: cannot train on 41 rows: the smallest training part has 40"
+    );
     let alone = CompareConfig { methods: vec![named("ada")], ..config.clone() };
     let refused = Comparison::new(&alone, rows(&table), None).unwrap_err();
     assert_eq!(

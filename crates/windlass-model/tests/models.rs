@@ -155,7 +155,7 @@ fn pre_augmentation_equals_the_core() {
     }
     let auto = AutoConfig { folds: 2, split: Split::Rows, larger_shifts: false };
     let refused = table.train(&augmented(Kind::Auto(auto)));
-    assert!(matches!(refused, Err(Error::DoesNotApply { .. })));
+    assert!(matches!(refused, Err(Error::PreAugmented)));
 }
 
 fn network(valid: Validation) -> ModelConfig {
