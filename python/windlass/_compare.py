@@ -413,7 +413,7 @@ class Comparison:
         table : str
             What the page calls the data.
         """
-        core.write_whole(os.fspath(path), self._page(table))
+        core.write_atomic(os.fspath(path), self._page(table))
 
     def _page(self, table: str) -> bytes:
         if isinstance(self._outcome, core.Outcome):

@@ -357,7 +357,7 @@ class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             Where it goes; it appears there only when it is complete.
         """
         check_is_fitted(self, "model_")
-        core.write_whole(os.fspath(path), self.model_.to_bytes())
+        core.write_atomic(os.fspath(path), self.model_.to_bytes())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:

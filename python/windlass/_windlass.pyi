@@ -33,7 +33,7 @@ __all__ = [
     "run_command",
     "step_of",
     "write_rows",
-    "write_whole",
+    "write_atomic",
 ]
 
 __version__: str
@@ -61,7 +61,7 @@ def step_of(index: NDArray[np.int64], epoch: int) -> int: ...
 def predict_linear(
     x: NDArray[np.float64], coef: NDArray[np.float64], intercept: NDArray[np.float64]
 ) -> NDArray[np.float64]: ...
-def write_whole(path: str, bytes: bytes) -> None: ...
+def write_atomic(path: str, bytes: bytes) -> None: ...
 def augment(
     table: Table,
     name: str,
