@@ -48,7 +48,7 @@ def train(x: torch.Tensor, y: torch.Tensor, seed: int, ada: ADA | None) -> Netwo
             h, target = network.first(x[idx]), y[idx]
             if ada is not None:
                 # The same move for the hidden layer and for the targets.
-                groups, gamma = ada.groups_[idx], ada.gamma(step)
+                groups, gamma = ada.groups_[idx], ada.draw_gamma(step)
                 h = windlass.torch.ada(h, groups=groups, gamma=gamma)
                 target = windlass.torch.ada(target, groups=groups, gamma=gamma)
             loss = nn.functional.mse_loss(network.rest(h), target)

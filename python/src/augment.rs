@@ -91,7 +91,7 @@ impl Fitted {
             (_, _, Some(matrix)) => Kept::Matrix(matrix),
             _ => {
                 let (x, y) = (flat(x.to_double()), flat(y.to_double()));
-                Kept::Rows(Dataset::new(x, y, weights).refused()?)
+                Kept::Rows(away(py, || Dataset::new(x, y, weights))?.refused()?)
             }
         };
         let options = options.copy()?.unbind();
@@ -125,13 +125,14 @@ impl Fitted {
             }
             (None, None, Some((x, y))) => {
                 let (x, y) = (x.as_array().to_owned(), y.as_array().to_owned());
-                (None, Kept::Rows(Dataset::new(x, y, weights).refused()?))
+                (None, Kept::Rows(away(py, || Dataset::new(x, y, weights))?.refused()?))
             }
             (None, None, None) => return Err(InputError::new_err("nothing was kept")),
         };
         // Where anchors are known, the values of rows do not matter any more, only how many there are.
         let blank = |rows: usize, weights: Option<Vec<f64>>| {
-            Dataset::new(Array2::zeros((rows, 1)), Array2::zeros((rows, 1)), weights).refused()
+            let blank = || Array2::zeros((rows, 1));
+            away(py, || Dataset::new(blank(), blank(), weights))?.refused()
         };
         let dataset = match &kept {
             Kept::Groups { labels, weights } => &blank(labels.rows(), weights.clone())?,

@@ -171,13 +171,13 @@ def test_a_batch_takes_the_means_of_its_own_rows():
     together = X[[0, 5, 10]]
     assert np.allclose(made[:3], (together + together.mean(axis=0)) / 2)
     assert np.allclose(made[3], X[1])
-    assert ada.gamma(0) == 4.0
+    assert ada.draw_gamma(0) == 4.0
 
 
 def test_gamma_is_of_the_step_or_of_the_row():
     shared, own = ADA(clusters=3).fit(X, Y), ADA(clusters=3, per="row").fit(X, Y)
-    assert shared.gamma(2) == shared.draw([9], step=2)["gamma"][0] != shared.gamma(3)
-    assert len(set(own.gamma(2, [4, 5, 6]))) == 3
+    assert shared.draw_gamma(2) == shared.draw([9], step=2)["gamma"][0] != shared.draw_gamma(3)
+    assert len(set(own.draw_gamma(2, [4, 5, 6]))) == 3
 
 
 def test_weights_count_in_the_means():
@@ -467,9 +467,9 @@ def test_sparse_matrices_are_refused():
         (ADA(random_state=-1), "random_state must be in"),
         (ADA(random_state="a"), "random_state must be an integer, a Generator or None, got 'a'"),
         (Mixup(beta=0), r"beta must be in \(0, inf\), got 0"),
-        (CMixup(bandwidth="wide"), "bandwidth: a number, or deviations as in 0.25sd"),
+        (CMixup(bandwidth="wide"), "bandwidth: a number, or standard deviations as in 0.25sd"),
         (LocalMixup(), "local-mixup needs epsilon"),
-        (Noise(target_noise=-1), r"targets must be in \[0, inf\), got -1"),
+        (Noise(target_noise=-1), r"target_noise must be in \[0, inf\), got -1"),
     ],
     ids=repr,
 )
@@ -553,7 +553,7 @@ def test_the_published_grid(case):
     gamma = f"published-grid:{case['n']}"
     ada = ADA.published(2, case["a"], gamma=gamma, per="row", copies=40)
     ada.fit_resample(X, Y)
-    assert ada.scale == "raw"
+    assert ada.cluster_scale == "raw"
     assert set(ada.provenance_["gamma"][len(X) :]) == set(np.asarray(case["gammas"]).tolist())
 
 

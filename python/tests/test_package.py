@@ -60,7 +60,7 @@ def test_numpy_is_all_that_it_needs():
         """
     )
     lines = said.splitlines()
-    assert lines[0] == "ADA(copies=2, clusters=3) ADA() CMixup(bandwidth=1.0)"
+    assert lines[0] == "ADA(clusters=3, copies=2) ADA() CMixup(bandwidth=1.0)"
     assert "AugmentedRegressor needs scikit-learn 1.6 or newer, which is not installed" in said
     assert "hint: pip install torch" in said
 

@@ -259,7 +259,8 @@ ANY_METHOD = st.one_of(
     st.builds(Mixup, beta=NUMBERS),
     st.builds(CMixup, bandwidth=NUMBERS),
     st.builds(LocalMixup, epsilon=NUMBERS),
-    st.builds(Noise, targets=NUMBERS, features=NUMBERS, relative=st.booleans()),
+    st.builds(Noise, target_noise=NUMBERS, feature_noise=NUMBERS),
+    st.builds(Noise, noise_units=st.sampled_from(["sd", "absolute"]) | st.text(max_size=4)),
 )
 ANY_ARRAY = st.one_of(
     hnp.arrays(

@@ -226,7 +226,7 @@ def test_pandas_columns_that_are_not_moved_are_carried(kind, method):
 @pytest.mark.parametrize("method", ["ada", "mixup", "noise"])
 def test_pandas_columns_that_are_moved_keep_their_dtype_and_holes(kind, method):
     frame = plain(c=MOVED[kind])
-    options = {"features": 0.5} if method == "noise" else {}
+    options = {"feature_noise": 0.5} if method == "noise" else {}
     method = Noise(copies=2, **options) if method == "noise" else method
     made = augment(frame, "y", method=method, copies=2, provenance=True)
     assert made["c"].dtype == frame["c"].dtype

@@ -444,7 +444,7 @@ def test_ada_of_tensors_is_the_batch_of_an_augmenter(per, dtype):
     x, y = torch.from_numpy(X).to(dtype), torch.from_numpy(Y).to(dtype)
     ada = ADA(clusters=5, per=per).fit(x, y)
     for step in range(3):
-        groups, gamma = ada.groups_[IDX], ada.gamma(step, IDX)
+        groups, gamma = ada.groups_[IDX], ada.draw_gamma(step, IDX)
         expected = ada.batch(x[IDX], y[IDX], IDX, step=step)
         for side, whole in zip(expected, (x, y)):
             assert same(wt.ada(whole[IDX], groups, gamma), side)
@@ -477,7 +477,7 @@ def test_a_loop_of_torch_learns_the_same_every_time(hidden):
         for step, idx in enumerate(torch.randperm(90 * 30).remainder(90).split(30)):
             xb, yb = x[idx], y[idx]
             if hidden:
-                gamma, groups = ada.gamma(step), ada.groups_[idx]
+                gamma, groups = ada.draw_gamma(step), ada.groups_[idx]
                 h = wt.ada(model[:2](xb), groups=groups, gamma=gamma)
                 yb, out = wt.ada(yb, groups=groups, gamma=gamma), model[2](h)
             else:

@@ -19,7 +19,7 @@ def augmenters(X: NDArray[np.float64], y: NDArray[np.float64]) -> None:
     xb, yb = ada.batch(X[:4], y[:4], [0, 1, 2, 3], step=0)
     groups: NDArray[np.int64] = ada.groups_
     source: NDArray[np.int64] = ada.provenance_["source"]
-    assert_type(ada.gamma(3), Any)
+    assert_type(ada.draw_gamma(3), Any)
     CMixup(bandwidth="0.5sd", copies=2).fit_resample(X2, y2)
     ADA("many", copies="ten")  # type: ignore[arg-type]
     ADA(anchor=3)  # type: ignore[call-arg]

@@ -512,7 +512,7 @@ class ADA(Augmenter):
         self._groups = groups
         return groups
 
-    def gamma(self, step: int, idx: Any = None) -> Any:
+    def draw_gamma(self, step: int, idx: Any = None) -> Any:
         """Give the strength γ of a step: a number, or one for every row of ``idx``.
 
         Parameters

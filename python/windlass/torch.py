@@ -57,7 +57,7 @@ def ada(h: Tensor, groups: Any, gamma: Any) -> Tensor:
     groups : array-like or Tensor of int, shape (n_batch,)
         The group of every row, such as ``ada.groups_[idx]``.
     gamma : float, or array-like or Tensor of shape (n_batch,)
-        The strength, such as ``ada.gamma(step)``, in [1e-16, 1e16]. It gets no gradient.
+        The strength, such as ``ada.draw_gamma(step)``, in [1e-16, 1e16]. It gets no gradient.
 
     Returns
     -------
@@ -79,7 +79,7 @@ def ada(h: Tensor, groups: Any, gamma: Any) -> Tensor:
     >>> X, y = torch.randn(32, 3), torch.randn(32)
     >>> ada = ADA(clusters=4).fit(X, y)
     >>> layer, idx = torch.nn.Linear(3, 8), torch.randperm(32)[:16]
-    >>> groups, gamma = ada.groups_[idx], ada.gamma(step=0)
+    >>> groups, gamma = ada.groups_[idx], ada.draw_gamma(step=0)
     >>> h = windlass.torch.ada(layer(X[idx]), groups=groups, gamma=gamma)
     >>> target = windlass.torch.ada(y[idx], groups=groups, gamma=gamma)
     >>> h.shape, target.shape
@@ -218,7 +218,7 @@ def _strength(value: Any, rows: int, limits: tuple[float, float], name: str) -> 
     if array.shape not in ((), (rows,)):
         text = f"{name} must be a number, or one for each of {rows} rows, got shape {array.shape}"
         # What a loop over an ADA with per="row" asked for.
-        hint = "\nhint: ada.gamma(step, idx) gives those of a batch" if name == "gamma" else ""
+        hint = "\nhint: ada.draw_gamma(step, idx) gives those of a batch" if name == "gamma" else ""
         raise InputError(text + hint)
     # Asked as "is it inside?": NaN is not.
     outside = array[~((array >= low) & (array <= high))]
