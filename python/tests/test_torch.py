@@ -373,7 +373,7 @@ H = made(7)
         ((H, GROUPS, float("nan")), ValueError, "gamma must be in .*, got nan"),
         ((H.half(), GROUPS, 0.0), ValueError, "gamma must be in .*, got 0"),
         ((H, GROUPS, [1.0] * 6 + [-3.0]), ValueError, "gamma must be in .*, got -3"),
-        ((H, GROUPS, [1.0] * 6), ValueError, r"gamma .* 7 rows, got shape \(6,\)\nhint: ada.ga"),
+        ((H, GROUPS, [1.0] * 6), ValueError, r"gamma .* 7 rows, got shape \(6,\)\nhint: ada.draw_ga"),
         ((H, GROUPS, "two"), TypeError, "gamma must be a number, .* got str"),
         ((H, GROUPS, None), TypeError, "gamma must be a number, .* got NoneType"),
         ((H, GROUPS, made(requires_grad=True)), TypeError, r"hint: gamma.detach\(\)"),
