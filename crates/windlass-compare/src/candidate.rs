@@ -192,7 +192,7 @@ pub struct Candidate {
     pub spec: Option<usize>,
 }
 
-/// A candidate with settings of its own.
+/// A candidate with its own settings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CandidateSpec {
     /// What it is called.

@@ -235,7 +235,7 @@ impl CandidateGrid {
             why: format!("`{}` needs `{what}`", self.method.name()),
         };
         let Some(method) = self.method.info() else { return Ok(None) };
-        // Every copy has a strength of its own.
+        // Each copy has its own γ.
         let gamma = match point.copies {
             Some(copies) => GammaDistribution::List(published_grid(point.alpha, copies)),
             None => GammaDistribution::PublishedGrid { alpha: point.alpha, values: GRID_SIZE },
