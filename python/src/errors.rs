@@ -47,9 +47,9 @@ impl Refusal for windlass_table::Error {
             Self::BadTarget { .. } => {
                 Some("leave such rows out; windlass.augment does with drop_missing_target".into())
             }
-            Self::NoFeatures { .. } => Some(
-                "integers with few values are names; X.astype(float) makes them numbers".into(),
-            ),
+            Self::NoFeatures { .. } => {
+                Some("text, dates, columns of 0 and 1 and constants are not moved".into())
+            }
             Self::NoRows { .. } => Some("a table needs at least one row".into()),
             Self::NotAKey { .. } => {
                 Some("a key is a column of integers, text or times; or no key".into())

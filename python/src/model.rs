@@ -102,7 +102,8 @@ impl Model {
             epochs.into_iter().map(|epoch| (epoch.loss, epoch.valid)).collect()
         };
         let histories = trained.histories.into_iter().map(history).collect();
-        Ok((Self { model: trained.model }, trained.notes, histories, trained.diverged))
+        let notes = trained.model.metadata().notes.clone();
+        Ok((Self { model: trained.model }, notes, histories, trained.diverged))
     }
 
     /// Predictions, a column for every target, and how far members of a committee are apart.

@@ -16,7 +16,8 @@ use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
 use windlass_table::{
-    AugmentConfig, Augmentation, Columns, IntegerHandling, RowIdSource, Table as Rows, Watch,
+    AugmentConfig, Augmentation, Columns, IntegerHandling, RoleRules, RowIdSource, Table as Rows,
+    Watch,
 };
 
 use crate::errors::{InputError, InputTypeError, Refused as _};
@@ -242,6 +243,7 @@ pub(crate) fn column_roles(target: Vec<String>, roles: &Bound<'_, PyDict>) -> Py
             _ => None,
         },
         integers,
+        rules: RoleRules::default(),
     })
 }
 

@@ -240,3 +240,22 @@ def test_refusals_are_the_cores():
         AugmentedRegressor(Ridge(), ADA(alpha=0.5)).fit(x, y)
     with pytest.raises(InputError, match="81 clusters cannot be made of 80 rows"):
         AugmentedRegressor(Ridge(), ADA(clusters=81)).fit(x, y)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        RidgeCV(),
+        GridSearchCV(Ridge(), {"alpha": [1, 10]}, cv=3),
+        make_pipeline(StandardScaler(), LassoCV(cv=3)),
+        HistGradientBoostingRegressor(early_stopping=True, max_iter=5),
+    ],
+)
+def test_an_estimator_that_holds_out_rows_itself_is_reported(estimator):
+    x, y = data()
+    with pytest.warns(UserWarning, match="holds out rows whose synthetic relatives"):
+        AugmentedRegressor(estimator, ADA(copies=2)).fit(x, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        AugmentedRegressor(estimator, None).fit(x, y)
+        AugmentedRegressor(make_pipeline(StandardScaler(), Ridge()), ADA()).fit(x, y)

@@ -183,7 +183,7 @@ def test_columns_may_be_given_roles():
     X = cars[["weight", "cylinders", "name"]]
     usual = Regressor((4,), epochs=1).fit(X, cars["mpg"])
     assert usual.notes_ == [
-        "`name` has more than 32 different values: left out (name it as categorical to keep it)"
+        "`name`: omitted, more than 32 different values (name it as categorical to keep it)"
     ]
     asked = Regressor((4,), epochs=1, categorical=["name"], continuous=["cylinders"])
     asked.fit(X, cars["mpg"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +26,21 @@ except ImportError as error:
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from typing_extensions import Self
+
+
+def _holds_out_rows(estimator: Any, rows: int) -> str | None:
+    """The part of an estimator that holds out training rows by itself, in words."""
+    params = estimator.get_params(deep=True) if hasattr(estimator, "get_params") else {}
+    for part in [estimator, *(value for value in params.values() if hasattr(value, "fit"))]:
+        own = part.get_params(deep=False) if hasattr(part, "get_params") else {}
+        name = type(part).__name__
+        if "cv" in own or name.endswith("CV"):
+            return name
+        early = own.get("early_stopping")
+        # "auto" of histogram boosting stops early with more than 10,000 rows.
+        if early is True or (early == "auto" and rows > 10_000):
+            return f"{name} with early stopping"
+    return None
 
 
 class AugmentedRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
@@ -52,11 +68,13 @@ class AugmentedRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):  # 
     feature_names_in_ : ndarray of str
         Their names, where they have any.
 
-    Notes
+    Warns
     -----
-    A regressor that holds out rows by itself (``early_stopping=True``) holds out relatives of
-    the rows that it learns from, and stops too late. Switch that off, or use
-    :class:`Regressor`, which augments inside its loop and validates on rows of the table.
+    UserWarning
+        If the regressor holds out rows by itself (``RidgeCV``, ``GridSearchCV``,
+        ``early_stopping=True``): synthetic relatives of those rows are among its training rows,
+        so it is too optimistic. Put the search around this estimator, or use
+        :class:`Regressor`, which augments inside its loop and validates on rows of the table.
 
     Examples
     --------
@@ -135,6 +153,13 @@ class AugmentedRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):  # 
             by_name = isinstance(self.augmenter, str)
             augmenter = named(self.augmenter) if by_name else clone(self.augmenter)
             X, y = augmenter.fit_resample(X, y, sample_weight=sample_weight, anchors=anchors)
+            if (part := _holds_out_rows(self.estimator, len(y))) is not None:
+                warnings.warn(
+                    f"{part} holds out rows whose synthetic relatives it is trained on, so its "
+                    "validation error is too optimistic; put the search around AugmentedRegressor, "
+                    "or turn it off",
+                    stacklevel=2,
+                )
             if sample_weight is not None:
                 weights["sample_weight"] = np.asarray(sample_weight)[augmenter.sample_indices_]
             self.augmenter_ = augmenter

@@ -167,7 +167,7 @@ class Augmenter(BaseEstimator):  # type: ignore[misc]
 
         In arrays every column is a number and is moved; integers are rounded back, booleans
         are what is nearer. In a table (pandas, polars, pyarrow) text, dates, booleans and
-        integers with few values stay those of the source row, and missing values stay missing:
+        columns of 0 and 1 stay those of the source row, and missing values stay missing:
         see :func:`windlass.augment`.
 
         Parameters

@@ -106,7 +106,7 @@ class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     history_ : list of list of (float, float or None)
         For every network, the loss and the validation error of every epoch.
     notes_ : list of str
-        Columns that were left out, and why.
+        Columns that are omitted or not used as the numbers they hold, and why.
     card_ : dict
         What the model file says of the model.
     n_features_in_ : int

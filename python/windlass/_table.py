@@ -47,9 +47,9 @@ def augment(
 ) -> Any:
     """Augment a table: the same rows as the command ``windlass augment`` makes.
 
-    Floats, and integers with more than 20 distinct values, are moved. Text, dates, booleans
-    and integers with few values keep the value of the source row. Missing values stay
-    missing.
+    Numbers are moved. Text, dates, booleans, columns of 0 and 1, row counters, identifiers and
+    constants keep the value of the source row. Missing values stay missing. Of a table that
+    Windlass augmented with provenance, the original rows are augmented.
 
     Parameters
     ----------

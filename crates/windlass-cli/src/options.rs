@@ -13,7 +13,7 @@ use windlass::{
 };
 use windlass_table::{
     AdaConfig, AugmentConfig, Columns, Format, IntegerHandling, MethodConfig, ReadOptions,
-    RowIdSource, Table, WriteOptions,
+    RoleRules, RowIdSource, Table, WriteOptions,
 };
 
 /// How files are read.
@@ -195,6 +195,7 @@ impl ColumnArgs {
             continuous: list(&self.continuous),
             weight: self.weight.clone(),
             integers: self.integers,
+            rules: RoleRules::default(),
         }
     }
 }

@@ -13,12 +13,12 @@ cars.csv: 398 rows, 9 columns
 
 column        holds     role         missing  range         distinct  because
 mpg           floats    target       0        9 to 46.6     many      --target
-cylinders     integers  categorical  0        3 to 8        5         integers, 5 distinct values
+cylinders     integers  continuous   0        3 to 8        5         integers
 displacement  floats    continuous   0        68 to 455     many      floats
 horsepower    integers  continuous   6        46 to 230     many      integers
 weight        integers  continuous   0        1613 to 5140  many      integers
 acceleration  floats    continuous   0        8 to 24.8     many      floats
-model_year    dates     categorical  0        -             12        dates
+model_year    dates     date         0        -             12        dates
 origin        text      carried      0        -             3         --anchors
 name          text      categorical  0        -             many      text
 

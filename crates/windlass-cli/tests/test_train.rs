@@ -293,10 +293,9 @@ fn what_is_left_out_is_said() {
     assert_eq!(
         notes,
         [
-            "  note     `empty` has no values: left out",
-            "  note     `name` has more than 32 different values: left out (name it as categorical to keep it)",
-            "  note     `same` is 7.5 in every row: left out",
-            "  note     `word` is the same in every row: left out",
+            "  note     `same`, `word`: omitted, constant",
+            "  note     `name`: omitted, more than 32 different values (name it as categorical to keep it)",
+            "  note     `empty`: omitted, no values",
         ]
     );
 }

@@ -17,12 +17,13 @@ use windlass_train::{Activation, FittedOn, Outcome, RunResult, TrainConfig, Watc
 
 use crate::config::{AutoConfig, InLoopAugmentConfig, Kind, NetworkConfig, Validation};
 use crate::ensemble::Blend;
-use crate::fit::{FitContext, FoldBatches, OofPredictions, Trained, check_sizes, merge_notes};
+use crate::fit::{FitContext, FoldBatches, OofPredictions, Trained, check_sizes};
 use crate::forest::ForestSettings;
 use crate::metadata::{AutoSelection, FarGroups, PortfolioResult};
 use crate::metrics::Metrics;
 use crate::model::{EnsembleMember, Model};
 use crate::network::{NetworkFold, member_seed};
+use crate::preprocessing::ColumnNote;
 use crate::split::{Fold, Split, groups_of};
 use crate::{Error, Result};
 
@@ -174,7 +175,8 @@ pub(crate) fn train(
     model.metadata.valid = Some(predictions.metrics());
     let folds = folds.len();
     model.metadata.selection = Some(AutoSelection { portfolio, fits, folds, worst, far_groups });
-    Ok(Trained { model, notes, histories: vec![], diverged: None, cancelled: false })
+    model.metadata.notes = ColumnNote::lines(notes);
+    Ok(Trained { model, histories: vec![], diverged: None, cancelled: false })
 }
 
 /// Fits every entry once per fold, with notes on omitted columns; refused as interrupted if it is cancelled.
@@ -183,7 +185,7 @@ fn fit_portfolio(
     portfolio: &[PortfolioEntry],
     folds: &[Fold],
     watch: &dyn Watch,
-) -> Result<(Vec<FittedEntry>, Vec<String>)> {
+) -> Result<(Vec<FittedEntry>, Vec<ColumnNote>)> {
     let batch = &context.train.table.batch;
     let folds: Vec<FoldBatches> = folds.iter().map(|fold| FoldBatches::new(batch, fold)).collect();
     let (mut network_folds, mut notes) = (vec![], vec![]);
@@ -223,7 +225,7 @@ fn fit_portfolio(
         let predictions = predictions.expect("every fold holds out rows");
         fitted.push(FittedEntry { entry: entry.clone(), members, predictions });
     }
-    Ok((fitted, merge_notes(notes)))
+    Ok((fitted, notes))
 }
 
 /// The group with the largest error.

@@ -14,7 +14,7 @@ use crate::design_matrix::{NamedTable, pre_augmented};
 use crate::forest::Forest;
 use crate::metrics::Metrics;
 use crate::model::{EnsembleMember, Estimator, Model};
-use crate::preprocessing::{Preprocessing, row_weights};
+use crate::preprocessing::{ColumnNote, Preprocessing, row_weights};
 use crate::split::Fold;
 use crate::{Error, Result, groups};
 
@@ -23,8 +23,6 @@ use crate::{Error, Result, groups};
 pub struct Trained {
     /// The model.
     pub model: Model,
-    /// Columns that were omitted, and why.
-    pub notes: Vec<String>,
     /// The epochs of every network.
     pub histories: Vec<Vec<Epoch>>,
     /// The epoch in which a network diverged; the model has its last good weights.
@@ -63,8 +61,11 @@ impl<'a> FitContext<'a> {
         self.valid.map_or(self.train.path, |valid| valid.path)
     }
 
-    /// The preprocessing fitted on some rows, with notes on omitted columns.
-    pub(crate) fn preprocessing(&self, rows: &RecordBatch) -> Result<(Preprocessing, Vec<String>)> {
+    /// The preprocessing fitted on some rows, with notes on columns.
+    pub(crate) fn preprocessing(
+        &self,
+        rows: &RecordBatch,
+    ) -> Result<(Preprocessing, Vec<ColumnNote>)> {
         let ModelConfig { columns, scaling, target_scaling, .. } = self.config;
         Preprocessing::fit(self.train.table, rows, columns, *scaling, *target_scaling)
     }
@@ -87,7 +88,7 @@ impl<'a> FitContext<'a> {
         &self,
         rows: &RecordBatch,
         kind: &Kind,
-    ) -> Result<(EnsembleMember, Vec<String>)> {
+    ) -> Result<(EnsembleMember, Vec<ColumnNote>)> {
         let (preprocessing, notes) = self.preprocessing(rows)?;
         let dataset = self.training_data(rows, &preprocessing)?;
         let (samples, seed) = (dataset.samples(), self.seed());
@@ -119,7 +120,8 @@ impl<'a> FitContext<'a> {
         let valid = self.out_of_fold_predictions(&members, fold.as_slice())?;
         let mut model = Model::new(self.config, members, table, &table.batch)?;
         model.metadata.valid = valid.map(|predictions| predictions.metrics());
-        Ok(Trained { model, notes, histories: vec![], diverged: None, cancelled: false })
+        model.metadata.notes = ColumnNote::lines(notes);
+        Ok(Trained { model, histories: vec![], diverged: None, cancelled: false })
     }
 
     /// The predictions of each member for the validation rows of its fold, one fold after the other; `None`
@@ -177,11 +179,4 @@ pub(crate) fn check_sizes(rows: NamedTable<'_>) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// Notes of several folds, each once.
-pub(crate) fn merge_notes(mut notes: Vec<String>) -> Vec<String> {
-    notes.sort();
-    notes.dedup();
-    notes
 }

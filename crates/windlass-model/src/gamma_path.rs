@@ -8,7 +8,7 @@ use windlass::{Dataset, Partition, Seed};
 use windlass_table::{AnchorSource, ClusterCount, Columns, select};
 
 use crate::design_matrix::NamedTable;
-use crate::preprocessing::{Input, Preprocessing, Scaling};
+use crate::preprocessing::{ColumnNote, Input, Preprocessing, Scaling};
 use crate::{Error, Result, groups};
 
 /// Settings of a [`GammaPath`].
@@ -130,7 +130,7 @@ impl GammaPath {
             });
         }
         let target = whole.preprocessing.targets[0].name.clone();
-        let (groups, notes) = (filled.len(), whole.notes);
+        let (groups, notes) = (filled.len(), ColumnNote::lines(whole.notes));
         Ok(Self { names, target, groups, folds, rows, notes })
     }
 }
@@ -138,7 +138,7 @@ impl GammaPath {
 /// Rows that a regression is fitted on.
 struct FitRows {
     preprocessing: Preprocessing,
-    notes: Vec<String>,
+    notes: Vec<ColumnNote>,
     dataset: Dataset,
 }
 

@@ -6,6 +6,7 @@
 //! the same for other programs.
 
 mod auto;
+mod calendar;
 mod config;
 mod design_matrix;
 mod ensemble;
@@ -25,6 +26,7 @@ mod serialize;
 mod split;
 mod train;
 
+pub use calendar::{Calendar, CalendarPart};
 pub use config::{
     AutoConfig, InLoopAugmentConfig, Kind, ModelConfig, NetworkConfig, PreAugmentConfig, Validation,
 };
@@ -40,7 +42,9 @@ pub use metrics::Metrics;
 pub use model::{Model, Predictions};
 pub use network::Checkpoint;
 pub use options::{ActivationName, NetworkOptions, OptimizerName, parse_loss};
-pub use preprocessing::{FittedScaling, Input, Preprocessing, Scaling, Target, row_weights};
+pub use preprocessing::{
+    ColumnNote, FittedScaling, Input, Preprocessing, Scaling, Target, row_weights,
+};
 pub use split::{Fold, Split, groups_of};
 
 /// The README's example, compiled and run.

@@ -20,12 +20,18 @@ pub struct ModelMetadata {
     /// The configuration that the model was trained with.
     #[serde(rename = "recipe")]
     pub config: ModelConfig,
+    /// The name of the training table's file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub table: Option<String>,
     /// The fingerprint of the training table.
     pub fingerprint: String,
     /// Rows of the training table.
     pub rows: u64,
     /// The members of the ensemble; a single model is an ensemble of one.
     pub members: Vec<MemberMetadata>,
+    /// Columns that are omitted, or not used as the numbers they hold, and why.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// Metrics on the training rows.
     pub train: Metrics,
     /// Metrics on validation rows; for several members, of out-of-fold predictions.
@@ -33,6 +39,20 @@ pub struct ModelMetadata {
     /// How the members were selected, for [`Kind::Auto`].
     #[serde(default, rename = "choice", skip_serializing_if = "Option::is_none")]
     pub selection: Option<AutoSelection>,
+}
+
+impl ModelMetadata {
+    /// The columns that any member uses.
+    #[must_use]
+    pub fn features(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = vec![];
+        for input in self.members.iter().flat_map(|member| &member.preprocessing.inputs) {
+            if !names.contains(&input.name()) {
+                names.push(input.name());
+            }
+        }
+        names
+    }
 }
 
 /// A member of the ensemble, without its weights.

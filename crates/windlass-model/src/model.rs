@@ -74,6 +74,8 @@ pub struct Predictions {
     pub std: Option<Array2<f64>>,
     /// Rows with a category that no member saw in training, by column; columns without any are absent.
     pub unknown_categories: BTreeMap<String, u64>,
+    /// Rows outside the range of the training rows, by column; columns without any are absent.
+    pub outside_range: BTreeMap<String, u64>,
 }
 
 impl Model {
@@ -92,9 +94,11 @@ impl Model {
             format: FORMAT,
             version: env!("CARGO_PKG_VERSION").into(),
             config: config.clone(),
+            table: None,
             fingerprint: table.profile.fingerprint.clone(),
             rows: table.batch.num_rows() as u64,
             members: members.iter().map(EnsembleMember::metadata).collect(),
+            notes: vec![],
             train: Metrics::compute(&y, &predicted, weights.as_deref()),
             valid: None,
             selection: None,
@@ -169,7 +173,8 @@ fn predict(
         let correction = 1.0 - weights().map(|weight| weight * weight).sum::<f64>();
         variance.mapv(|variance: f64| (variance / correction).sqrt())
     });
-    let preprocessings = members.iter().map(|member| &member.preprocessing);
-    let unknown_categories = Preprocessing::unknown_categories(preprocessings, batch);
-    Ok(Predictions { mean, std, unknown_categories })
+    let preprocessings = || members.iter().map(|member| &member.preprocessing);
+    let unknown_categories = Preprocessing::unknown_categories(preprocessings(), batch);
+    let outside_range = Preprocessing::outside_range(preprocessings(), batch);
+    Ok(Predictions { mean, std, unknown_categories, outside_range })
 }

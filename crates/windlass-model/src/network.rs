@@ -9,9 +9,9 @@ use windlass_train::{
 
 use crate::config::{NetworkConfig, Validation};
 use crate::design_matrix::{NamedTable, to_f32};
-use crate::fit::{FitContext, FoldBatches, Trained, check_sizes, merge_notes};
+use crate::fit::{FitContext, FoldBatches, Trained, check_sizes};
 use crate::model::{EnsembleMember, Estimator, Model};
-use crate::preprocessing::Preprocessing;
+use crate::preprocessing::{ColumnNote, Preprocessing};
 use crate::{Error, Result, groups};
 
 /// Storage for the state of a run in progress.
@@ -35,7 +35,7 @@ impl<'a> NetworkFold<'a> {
     pub(crate) fn new(
         context: &FitContext<'_>,
         batches: &'a FoldBatches,
-    ) -> Result<(Self, Vec<String>)> {
+    ) -> Result<(Self, Vec<ColumnNote>)> {
         let (preprocessing, notes) = context.preprocessing(&batches.train)?;
         let train = to_f32(&context.training_data(&batches.train, &preprocessing)?)?;
         let valid_table = NamedTable { path: context.valid_path(), ..context.train };
@@ -123,7 +123,8 @@ pub(crate) fn train(
     let train_rows = if folds.len() == 1 { &folds[0].train } else { &table.batch };
     let mut model = Model::new(context.config, members, table, train_rows)?;
     model.metadata.valid = valid.map(|predictions| predictions.metrics());
-    Ok(Trained { model, notes: merge_notes(notes), histories, diverged, cancelled })
+    model.metadata.notes = ColumnNote::lines(notes);
+    Ok(Trained { model, histories, diverged, cancelled })
 }
 
 fn folds(context: &FitContext<'_>, network: &NetworkConfig) -> Result<Vec<FoldBatches>> {

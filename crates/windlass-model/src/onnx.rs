@@ -1,7 +1,7 @@
 //! Export of models to ONNX, with the preprocessing inside.
 //!
-//! Inputs of the graph are `continuous` (double, a column for each continuous column of the table, NaN for a
-//! missing value) and, if the model has categorical columns, `categories` (float, one-hot). The names of the
+//! Inputs of the graph are `continuous` (double, a column for each continuous column of the table and each
+//! calendar feature of a date, NaN for a missing value) and, if the model has categorical columns, `categories` (float, one-hot). The names of the
 //! columns of both are in the file's metadata, under `continuous` and `categories`. Outputs are `prediction`
 //! and, for an ensemble, `prediction_sd`, with a column for every target, in its units.
 //!
@@ -228,9 +228,10 @@ impl Columns {
         let mut columns = Self::default();
         for input in model.members.iter().flat_map(|member| &member.preprocessing.inputs) {
             match input {
-                Input::Continuous { name, .. } => {
-                    if !columns.continuous.contains(name) {
-                        columns.continuous.push(name.clone());
+                Input::Continuous { .. } => {
+                    let name = input.feature_name();
+                    if !columns.continuous.contains(&name) {
+                        columns.continuous.push(name);
                     }
                 }
                 Input::Categorical { name, levels, .. } => {
@@ -478,17 +479,21 @@ fn features(
     columns: &Columns,
 ) -> (String, Vec<usize>) {
     let (mut places, mut offsets, mut scales, mut fills) = (vec![], vec![], vec![], vec![]);
+    let (mut lows, mut highs) = (vec![], vec![]);
     let (mut indicators, mut levels_at) = (vec![], vec![]);
     let (mut values_order, mut missing_order, mut levels_order) = (vec![], vec![], vec![]);
     let mut at = 0;
     for input in &preprocessing.inputs {
         match input {
-            Input::Continuous { name, scale, fill, indicator } => {
+            Input::Continuous { calendar, scale, fill, indicator, range, .. } => {
                 if *indicator {
                     indicators.push(places.len());
                     missing_order.push(at + 1);
                 }
-                places.push(columns.continuous(name));
+                places.push(columns.continuous(&input.feature_name()));
+                let limited = |value| calendar.map_or(value, |own| own.limit(value, *range));
+                lows.push(limited(f64::NEG_INFINITY));
+                highs.push(limited(f64::INFINITY));
                 offsets.push(scale.offset);
                 scales.push(scale.scale);
                 fills.push(*fill);
@@ -509,7 +514,13 @@ fn features(
         let raw = graph.columns("continuous", &places);
         let missing = graph.node("IsNaN", &[&raw], &[]);
         let fill = graph.doubles(&width, &fills);
-        let filled = graph.node("Where", &[&missing, &fill, &raw], &[]);
+        let mut filled = graph.node("Where", &[&missing, &fill, &raw], &[]);
+        // Days and years stop at the last training row.
+        if lows.iter().any(|low| low.is_finite()) {
+            let (low, high) = (graph.doubles(&width, &lows), graph.doubles(&width, &highs));
+            let above = graph.node("Max", &[&filled, &low], &[]);
+            filled = graph.node("Min", &[&above, &high], &[]);
+        }
         let offset = graph.doubles(&width, &offsets);
         let moved = graph.node("Sub", &[&filled, &offset], &[]);
         let scale = graph.doubles(&width, &scales);

@@ -4,19 +4,22 @@
 //! | :-- | :-- |
 //! | continuous | `(x − offset)/scale`, mean imputation; a missing-value indicator if training rows had missing values |
 //! | categorical | one-hot encoding; all 0 for a level that training rows did not have |
+//! | date | [calendar features](crate::calendar), each like a continuous column |
 //! | target | `(y − offset)/scale`, undone in predictions |
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use arrow_array::{Array, ArrayRef, RecordBatch, StringArray};
+use arrow_array::{Array, ArrayRef, Float64Array, RecordBatch, StringArray};
 use ndarray::{Array2, ArrayView2};
 use serde::{Deserialize, Serialize};
 use windlass::Real as _;
 use windlass_table::{
-    Columns, LoadedTable, MAX_LEVELS, Role, is_numeric, to_f64, to_strings, type_name,
+    Columns, LoadedTable, MAX_LEVELS, Role, RoleReason, is_numeric, is_temporal, to_f64,
+    to_seconds, to_strings, type_name,
 };
 
+use crate::calendar::{self, Calendar, CalendarPart};
 use crate::{Error, Result};
 
 /// Scaling of continuous columns.
@@ -77,10 +80,13 @@ fn mean(values: &[(f64, f64)]) -> f64 {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum Input {
-    /// A continuous column.
+    /// A continuous column, or a number that is computed from a date.
     Continuous {
         /// The column.
         name: String,
+        /// What is computed, if it is a column of dates.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        calendar: Option<Calendar>,
         /// Its scaling.
         #[serde(flatten)]
         scale: FittedScaling,
@@ -88,6 +94,9 @@ pub enum Input {
         fill: f64,
         /// Whether a missing-value indicator follows.
         indicator: bool,
+        /// Minimum and maximum of the training rows.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        range: Option<(f64, f64)>,
     },
     /// A categorical column.
     Categorical {
@@ -106,6 +115,22 @@ impl Input {
     pub fn name(&self) -> &str {
         match self {
             Self::Continuous { name, .. } | Self::Categorical { name, .. } => name,
+        }
+    }
+
+    /// The feature that is computed from a date.
+    fn part(&self) -> Option<&'static str> {
+        match self {
+            Self::Continuous { calendar, .. } => calendar.map(|calendar| calendar.part.name()),
+            Self::Categorical { .. } => None,
+        }
+    }
+
+    /// The name of a continuous column, or of what is computed from it.
+    pub(crate) fn feature_name(&self) -> String {
+        match self {
+            Self::Continuous { name, calendar: Some(calendar), .. } => calendar.feature_name(name),
+            _ => self.name().to_owned(),
         }
     }
 
@@ -136,6 +161,37 @@ pub struct Preprocessing {
     pub inputs: Vec<Input>,
     /// Columns to predict.
     pub targets: Vec<Target>,
+}
+
+/// A decision about a column that its user should know.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ColumnNote {
+    what: String,
+    column: String,
+}
+
+impl ColumnNote {
+    fn new(column: &str, what: impl Into<String>) -> Self {
+        Self { what: what.into(), column: column.to_owned() }
+    }
+
+    /// A line for each decision, with the columns that it is about.
+    #[must_use]
+    pub fn lines(mut notes: Vec<Self>) -> Vec<String> {
+        const SHOWN: usize = 5;
+        notes.sort();
+        notes.dedup();
+        let line = |notes: &[Self]| {
+            let names = notes.iter().take(SHOWN).map(|note| format!("`{}`", note.column));
+            let names = names.collect::<Vec<_>>().join(", ");
+            let more = match notes.len().saturating_sub(SHOWN) {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            format!("{names}{more}: {}", notes[0].what)
+        };
+        notes.chunk_by(|a, b| a.what == b.what).map(line).collect()
+    }
 }
 
 /// The weights of rows, in the column that is the weight of the training table; missing ones are 0.
@@ -172,44 +228,77 @@ fn levels(column: &ArrayRef) -> StringArray {
     to_f64(column).iter().map(|value| value.map(spell)).collect()
 }
 
+/// A continuous feature with present values and their weights, or why it is omitted.
+fn continuous(
+    name: &str,
+    calendar: Option<Calendar>,
+    values: &Float64Array,
+    present: &[(f64, f64)],
+    scaling: Scaling,
+) -> std::result::Result<Input, String> {
+    let Some(&(first, _)) = present.first() else { return Err("no values".into()) };
+    if present.iter().all(|&(value, _)| value == first) {
+        return Err("constant".into());
+    }
+    let scale = FittedScaling::fit(present, scaling);
+    if !scale.is_usable() {
+        return Err("values vary too little or too much".into());
+    }
+    let low = present.iter().fold(f64::INFINITY, |low, (value, _)| low.min(*value));
+    let high = present.iter().fold(f64::NEG_INFINITY, |high, (value, _)| high.max(*value));
+    Ok(Input::Continuous {
+        name: name.to_owned(),
+        calendar,
+        scale,
+        fill: mean(present),
+        // One indicator is enough for all features of a date.
+        indicator: values.null_count() > 0
+            && calendar.is_none_or(|calendar| calendar.part == CalendarPart::Days),
+        range: Some((low, high)),
+    })
+}
+
 impl Preprocessing {
-    /// Fits training rows, with a note on every column that is omitted.
+    /// Fits training rows, with a note on every column that is omitted or not used as the numbers it holds.
     pub fn fit(
         table: &LoadedTable,
         rows: &RecordBatch,
         columns: &Columns,
         scaling: Scaling,
         target_scaling: Scaling,
-    ) -> Result<(Self, Vec<String>)> {
+    ) -> Result<(Self, Vec<ColumnNote>)> {
         let schema = rows.schema();
         let weights = row_weights(table, rows, Path::new("-"))?;
         let weight = |row: usize| weights.as_ref().map_or(1.0, |weights| weights[row]);
         // Present values with their weights; rows of weight 0 are ignored.
-        let weighted = |column: &ArrayRef| -> Vec<(f64, f64)> {
-            let values = to_f64(column);
+        let weighted = |values: &Float64Array| -> Vec<(f64, f64)> {
             let present =
                 (0..values.len()).filter(|&row| values.is_valid(row) && weight(row) > 0.0);
             present.map(|row| (values.value(row), weight(row))).collect()
         };
-        let (mut inputs, mut notes) = (vec![], vec![]);
+        let (mut inputs, mut notes, mut dates) = (vec![], vec![], vec![]);
         for (index, field) in schema.fields().iter().enumerate() {
-            let (name, column) = (field.name().clone(), rows.column(index));
+            let (name, column) = (field.name(), rows.column(index));
             match table.roles.roles[index] {
                 Role::Continuous => {
-                    let present = weighted(column);
-                    let scale = FittedScaling::fit(&present, scaling);
-                    let first = present.first().map_or(0.0, |(value, _)| *value);
-                    if present.is_empty() {
-                        notes.push(format!("`{name}` has no values: left out"));
-                    } else if present.iter().all(|&(value, _)| value == first) {
-                        notes.push(format!("`{name}` is {first} in every row: left out"));
-                    } else if !scale.is_usable() {
-                        notes.push(format!("`{name}` varies too little or too much: left out"));
-                    } else {
-                        let fill = mean(&present);
-                        let indicator = to_f64(column).null_count() > 0;
-                        inputs.push(Input::Continuous { name, scale, fill, indicator });
+                    let values = to_f64(column);
+                    match continuous(name, None, &values, &weighted(&values), scaling) {
+                        Ok(input) => inputs.push(input),
+                        Err(why) => notes.push(ColumnNote::new(name, format!("omitted, {why}"))),
                     }
+                }
+                Role::Date => {
+                    let order = table.profile.columns[index].date_order;
+                    let calendar = Calendar::for_column(column, order);
+                    let features: Vec<Input> = calendar
+                        .into_iter()
+                        .filter_map(|part| {
+                            let values = part.values(column);
+                            continuous(name, Some(part), &values, &weighted(&values), scaling).ok()
+                        })
+                        .collect();
+                    inputs.extend(features);
+                    dates.push((name.clone(), index));
                 }
                 Role::Categorical => {
                     let mut levels: Vec<Option<String>> = levels(column)
@@ -220,33 +309,43 @@ impl Preprocessing {
                         .collect();
                     levels.sort();
                     levels.dedup();
-                    let requested = columns.categorical.contains(&name);
+                    let requested = columns.categorical.contains(name);
                     if levels == [None] {
-                        notes.push(format!("`{name}` has no values: left out"));
+                        notes.push(ColumnNote::new(name, "omitted, no values"));
                     } else if levels.len() < 2 {
-                        notes.push(format!("`{name}` is the same in every row: left out"));
+                        notes.push(ColumnNote::new(name, "omitted, constant"));
                     } else if levels.len() > MAX_LEVELS && !requested {
-                        notes.push(format!(
-                            "`{name}` has more than {MAX_LEVELS} different values: left out \
-                             (name it as categorical to keep it)"
-                        ));
+                        let what = format!(
+                            "omitted, more than {MAX_LEVELS} different values (name it as categorical \
+                             to keep it)"
+                        );
+                        notes.push(ColumnNote::new(name, what));
                     } else {
-                        let holds = type_name(column.data_type());
+                        if is_numeric(column.data_type()) && !requested {
+                            let why = &table.roles.reasons[index];
+                            notes.push(ColumnNote::new(name, format!("{why}, used as a category")));
+                        }
+                        let (name, holds) = (name.clone(), type_name(column.data_type()));
                         inputs.push(Input::Categorical { name, levels, holds });
                     }
                 }
-                Role::Target | Role::Carried | Role::Weight | Role::Excluded => {}
+                Role::Carried | Role::Excluded => {
+                    if let RoleReason::Inferred(why) = &table.roles.reasons[index] {
+                        notes.push(ColumnNote::new(name, format!("omitted, {why}")));
+                    }
+                }
+                Role::Target | Role::Weight => {}
             }
         }
         if inputs.is_empty() {
-            let why =
-                if notes.is_empty() { String::new() } else { format!(": {}", notes.join("; ")) };
+            let why = ColumnNote::lines(notes).join("; ");
+            let why = if why.is_empty() { why } else { format!(": {why}") };
             return Err(Error::NoInputs { why });
         }
         let mut targets = vec![];
         for &index in table.roles.targets() {
             let name = schema.field(index).name().clone();
-            let values = weighted(rows.column(index));
+            let values = weighted(&to_f64(rows.column(index)));
             let first = values.first().map_or(0.0, |(value, _)| *value);
             let scale = FittedScaling::fit(&values, target_scaling);
             if values.iter().all(|&(value, _)| value == first) || !scale.is_usable() {
@@ -254,7 +353,58 @@ impl Preprocessing {
             }
             targets.push(Target { name, scale });
         }
-        Ok((Self { inputs, targets }, notes))
+        let mut fitted = Self { inputs, targets };
+        for (name, index) in dates {
+            notes.push(fitted.choose_trend(&name, rows, rows.column(index))?);
+        }
+        if fitted.inputs.is_empty() {
+            let why = ColumnNote::lines(notes).join("; ");
+            return Err(Error::NoInputs { why: format!(": {why}") });
+        }
+        Ok((fitted, notes))
+    }
+
+    /// Keeps the elapsed time of a date only if it helps to predict later rows, and describes the features.
+    fn choose_trend(
+        &mut self,
+        name: &str,
+        rows: &RecordBatch,
+        column: &ArrayRef,
+    ) -> Result<ColumnNote> {
+        let of_date = |input: &Input| match input {
+            Input::Continuous { name: other, calendar, .. } if other == name => *calendar,
+            _ => None,
+        };
+        let mut at = 0;
+        let (mut trend, mut order) = (vec![], None);
+        for input in &self.inputs {
+            if let Some(calendar) = of_date(input).filter(|calendar| calendar.part.is_trend()) {
+                trend.push(at);
+                order = Some(calendar.order);
+            }
+            at += input.width();
+        }
+        let mut omitted = "";
+        if let Some(order) = order {
+            let x = self.features(rows, Path::new("-"), 0)?;
+            let seconds = to_seconds(column, order);
+            if !calendar::trend_helps(&x, &self.scaled_targets(rows), &seconds, &trend) {
+                let is_trend =
+                    |input: &Input| of_date(input).is_some_and(|own| own.part.is_trend());
+                self.inputs.retain(|input| !is_trend(input));
+                omitted = "elapsed time does not help to predict later rows";
+            }
+        }
+        let parts = self.inputs.iter().filter(|input| of_date(input).is_some());
+        let parts: Vec<&str> = parts.filter_map(Input::part).collect();
+        let used = format!("a date, used as {}", parts.join(", "));
+        let what = match (parts.is_empty(), omitted.is_empty()) {
+            (true, true) => "omitted, constant".to_owned(),
+            (true, false) => format!("omitted, {omitted}"),
+            (false, true) => used,
+            (false, false) => format!("{used} ({omitted})"),
+        };
+        Ok(ColumnNote::new(name, what))
     }
 
     /// Number of columns of the design matrix.
@@ -269,7 +419,7 @@ impl Preprocessing {
         let of_input = |input: &Input| match input {
             Input::Continuous { name, indicator, .. } => {
                 let missing = indicator.then(|| format!("{name} is missing"));
-                [Some(name.clone()), missing].into_iter().flatten().collect()
+                [Some(input.feature_name()), missing].into_iter().flatten().collect()
             }
             Input::Categorical { name, levels, .. } => {
                 let level = |level: &Option<String>| {
@@ -290,23 +440,31 @@ impl Preprocessing {
                 || Error::MissingColumn { column: input.name().to_owned(), path: path.to_owned() };
             let column = batch.column_by_name(input.name()).ok_or_else(missing)?;
             match input {
-                Input::Continuous { name, scale, fill, indicator } => {
+                Input::Continuous { name, calendar, scale, fill, indicator, range } => {
+                    let numbers = is_numeric(column.data_type()) || is_temporal(column.data_type());
                     let has_values = column.logical_null_count() < column.len();
-                    if !is_numeric(column.data_type()) && has_values {
+                    let values = match calendar {
+                        Some(calendar) => Some(calendar.values(column)),
+                        None => numbers.then(|| to_f64(column)),
+                    };
+                    let readable = values.as_ref().is_some_and(|values| {
+                        calendar.is_none() || values.null_count() < values.len()
+                    });
+                    if !readable && has_values {
+                        let expected = if calendar.is_some() { "dates" } else { "numbers" };
                         return Err(Error::OtherType {
                             column: name.clone(),
                             path: path.to_owned(),
                             holds: type_name(column.data_type()),
-                            expected: "numbers".into(),
+                            expected: expected.into(),
                         });
                     }
-                    let empty = !is_numeric(column.data_type());
-                    let values = (!empty).then(|| to_f64(column));
                     for row in 0..batch.num_rows() {
                         let value = values
                             .as_ref()
                             .filter(|values| values.is_valid(row))
-                            .map(|values| values.value(row));
+                            .map(|values| values.value(row))
+                            .map(|value| calendar.map_or(value, |own| own.limit(value, *range)));
                         let scaled = |value: f64| (value - scale.offset) / scale.scale;
                         if let Some(value) = value
                             && scaled(value).abs().max(value.abs()) >= f32::LIMIT
@@ -365,6 +523,34 @@ impl Preprocessing {
             (unknown > 0).then(|| (name.to_owned(), unknown as u64))
         };
         known.into_iter().filter_map(count).collect()
+    }
+
+    /// For every continuous column, the number of rows outside the range of all training rows.
+    pub(crate) fn outside_range<'a>(
+        fitted: impl Iterator<Item = &'a Self>,
+        batch: &RecordBatch,
+    ) -> BTreeMap<String, u64> {
+        let mut ranges: BTreeMap<&str, (Option<Calendar>, f64, f64)> = BTreeMap::new();
+        for input in fitted.flat_map(|preprocessing| &preprocessing.inputs) {
+            if let Input::Continuous { name, calendar, range: Some((low, high)), .. } = input
+                && calendar.is_none_or(|calendar| calendar.part == CalendarPart::Days)
+            {
+                let known = ranges.entry(name).or_insert((*calendar, *low, *high));
+                *known = (*calendar, known.1.min(*low), known.2.max(*high));
+            }
+        }
+        let count = |(name, (calendar, low, high)): (&str, (Option<Calendar>, f64, f64))| {
+            let column = batch.column_by_name(name)?;
+            let numbers = is_numeric(column.data_type()) || is_temporal(column.data_type());
+            let values = match calendar {
+                Some(calendar) => calendar.values(column),
+                None => numbers.then(|| to_f64(column))?,
+            };
+            let outside = values.iter().flatten().filter(|value| *value < low || *value > high);
+            let outside = outside.count() as u64;
+            (outside > 0).then(|| (name.to_owned(), outside))
+        };
+        ranges.into_iter().filter_map(count).collect()
     }
 
     /// The targets in the scaled units that models are fitted in.

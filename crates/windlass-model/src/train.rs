@@ -32,10 +32,13 @@ impl Model {
             return Err(Error::PreAugmented);
         }
         let context = FitContext { train: table, valid, config };
-        match &config.kind {
+        let mut trained = match &config.kind {
             Kind::Network(config) => network::train(&context, config, watch, checkpoint),
             Kind::Ridge { .. } | Kind::Anchor { .. } | Kind::Forest(_) => context.train(),
             Kind::Auto(config) => auto::train(&context, config, watch),
-        }
+        }?;
+        let name = table.path.file_name().map(|name| name.to_string_lossy().into_owned());
+        trained.model.metadata.table = name;
+        Ok(trained)
     }
 }

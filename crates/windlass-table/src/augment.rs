@@ -18,7 +18,7 @@ use crate::fit::pass::PassAccumulator;
 use crate::generate::generated_block::GeneratedBlock;
 use crate::generate::groups::GroupSummary;
 use crate::generate::output_batch::{OutOfRange, OutputBatch};
-use crate::io::read::table::Table;
+use crate::io::read::table::{SyntheticRows, Table};
 use crate::io::write::sink::Sink;
 use crate::manifest::Manifest;
 use crate::plot_sample::PlotSample;
@@ -66,6 +66,8 @@ pub struct Summary {
     pub rows_in: u64,
     /// Number of rows dropped because of a missing target.
     pub rows_dropped: u64,
+    /// Number of synthetic input rows, which are dropped.
+    pub rows_synthetic: u64,
     /// Number of output rows.
     pub rows_out: u64,
     /// Columns by role.
@@ -114,6 +116,9 @@ impl<'a> Augmentation<'a> {
         watch: &dyn Watch,
     ) -> Result<Self> {
         let schema = table.schema();
+        if table.synthetic_rows() == Some(SyntheticRows::Unmarked) {
+            return Err(Error::AlreadyAugmented { path: table.path().to_owned() });
+        }
         let mut driver = FitDriver::new(Arc::clone(schema), settings, memory)
             .map_err(|error| table.with_example(error))?;
         let mut rows = TableRows::new(table, driver.block_reader()?);
@@ -270,17 +275,14 @@ impl<'a> Augmentation<'a> {
         let settings = self.fitted().settings();
         let outside = self.roles().moved().into_iter().zip(&tally.out_of_range);
         let outside = outside.filter(|(_, outside)| outside.below + outside.above > 0);
-        let mut roles: Vec<(String, Vec<String>)> = vec![];
-        for (field, role) in fields.iter().zip(&self.roles().roles) {
-            match roles.iter_mut().find(|(name, _)| name == role.name()) {
-                Some((_, columns)) => columns.push(field.name().clone()),
-                None => roles.push((role.name().into(), vec![field.name().clone()])),
-            }
-        }
+        let roles = self.fitted().columns_by_role().into_iter();
+        let owned = |names: Vec<&str>| names.into_iter().map(str::to_owned).collect();
+        let roles = roles.map(|(role, names)| (role.to_owned(), owned(names))).collect();
         Summary {
             method: settings.method.name().into(),
             rows_in: self.profile.rows,
-            rows_dropped: self.profile.rows - self.profile.kept,
+            rows_dropped: self.profile.rows - self.profile.kept - self.profile.synthetic,
+            rows_synthetic: self.profile.synthetic,
             rows_out: tally.rows,
             roles,
             groups: self.groups(),

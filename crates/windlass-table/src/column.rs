@@ -13,9 +13,17 @@ use arrow_select::take::take_record_batch;
 use ndarray::{Array2, ArrayView2};
 use windlass::ParamName;
 
+use crate::dates::{is_temporal, temporal_to_f64};
 use crate::{Error, Result};
 
-/// Whether values of a type can be moved.
+/// The start of the names of columns that Windlass writes; they are never features.
+pub const MARK: &str = "windlass_";
+/// The column that tells whether a row is synthetic.
+pub(crate) const SYNTHETIC: &str = "windlass_synthetic";
+/// The column that names the source of a row.
+pub const SOURCE: &str = "windlass_source";
+
+/// Whether values of a type are numbers.
 #[must_use]
 pub fn is_numeric(data_type: &DataType) -> bool {
     data_type.is_numeric()
@@ -45,7 +53,7 @@ pub fn type_name(data_type: &DataType) -> String {
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => "text".into(),
         DataType::Boolean => "booleans".into(),
         DataType::Date32 | DataType::Date64 => "dates".into(),
-        DataType::Timestamp(..) => "times".into(),
+        DataType::Timestamp(..) | DataType::Time32(_) | DataType::Time64(_) => "times".into(),
         DataType::Dictionary(..) => "categories".into(),
         integer if integer.is_integer() => "integers".into(),
         float if float.is_floating() => "floats".into(),
@@ -62,7 +70,8 @@ pub(crate) fn find_column(schema: &Schema, column: &str, param: ParamName) -> Re
     })
 }
 
-/// The values of a numeric column as `f64`; NaN becomes a missing value.
+/// The values of a numeric column as `f64`; NaN becomes a missing value. Dates and times are the
+/// integers that they are stored as.
 #[must_use]
 pub fn to_f64(column: &ArrayRef) -> Float64Array {
     let floats = to_floats(column);
@@ -95,6 +104,7 @@ fn to_floats(column: &ArrayRef) -> ArrayRef {
         DataType::UInt16 => floats!(UInt16Type),
         DataType::UInt32 => floats!(UInt32Type),
         DataType::UInt64 => floats!(UInt64Type),
+        temporal if is_temporal(temporal) => Arc::new(temporal_to_f64(column)),
         _ => arrow_cast::cast(column, &DataType::Float64).expect("a numeric column"),
     }
 }
@@ -149,6 +159,12 @@ pub(crate) fn to_type(values: Float64Array, data_type: &DataType) -> ArrayRef {
         DataType::UInt16 => integers!(UInt16Type),
         DataType::UInt32 => integers!(UInt32Type),
         DataType::UInt64 => integers!(UInt64Type),
+        DataType::Date32 | DataType::Time32(_) => {
+            arrow_cast::cast(&to_type(values, &DataType::Int32), data_type).expect("from integers")
+        }
+        temporal if is_temporal(temporal) => {
+            arrow_cast::cast(&to_type(values, &DataType::Int64), data_type).expect("from integers")
+        }
         // Smaller floats and decimals saturate too.
         _ => {
             let limit = largest(data_type);

@@ -134,6 +134,12 @@ pub enum Error {
     /// A column of the table has a name that provenance needs.
     #[error("the table has a column `{column}` already, which provenance would add")]
     ReservedColumn { column: String },
+    /// A column says that Windlass wrote the table, but not which rows are synthetic.
+    #[error("`{column}` was written by Windlass, but no column tells which rows are synthetic")]
+    UnmarkedSynthetic { column: String },
+    /// A file says that it holds synthetic rows, but not which.
+    #[error("`{}` has synthetic rows already, and no column tells which", path.display())]
+    AlreadyAugmented { path: PathBuf },
     /// A parameter is of no use to the chosen method.
     #[error(fmt = does_not_apply)]
     DoesNotApply { param: ParamName, to: &'static str },
@@ -304,12 +310,19 @@ impl Error {
             Self::BadFeature { column, .. } => format!("mend the value, or {} {column}", param("carry")),
             Self::BadWeight { .. } => "a weight says how much a row counts".into(),
             Self::NoFeatures { .. } => {
-                format!("{} COLUMN moves an integer column with few values", param("continuous"))
+                format!("{} COLUMN moves a column of 0 and 1 or of dates", param("continuous"))
             }
             Self::MoreClustersThanRows { .. } => format!("use {} auto", param("clusters")),
             Self::ReservedColumn { column } => {
                 format!("leave it out with {} {column}, or rename it", param("exclude"))
             }
+            Self::UnmarkedSynthetic { column } => format!(
+                "augment the original table; if all rows are original, rename `{column}` or omit it"
+            ),
+            Self::AlreadyAugmented { .. } => format!(
+                "augment the original table, or write augmented tables with {}",
+                param("provenance")
+            ),
             Self::NeedsMemory { what: "training", .. } => {
                 format!("raise {}, or train on a sample of the rows", param("memory"))
             }

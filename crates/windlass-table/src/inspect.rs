@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::augment::Augmentation;
-use crate::column::{is_discrete, type_name};
+use crate::column::{is_discrete, is_numeric, type_name};
 use crate::generate::groups::GroupSummary;
 use crate::io::read::table::Table;
 use crate::progress::Watch;
@@ -30,8 +30,6 @@ pub struct ColumnReport {
     pub range: Option<(f64, f64)>,
     /// Number of distinct values, if few.
     pub levels: Option<usize>,
-    /// A remark.
-    pub note: Option<&'static str>,
 }
 
 /// A report on a table.
@@ -78,7 +76,7 @@ impl Inspection {
         let requested = RequestedRoles::new(schema, &settings.columns)?;
         watch.stage("reading");
         let profile = Profile::read(&TableRows::finite(table, vec![]), memory, watch)?;
-        let roles = requested.infer(schema, |place| profile.columns[place].distinct_integers);
+        let roles = requested.infer(schema, |place| profile.columns[place].clone());
         let refused = refusal.as_ref().map(ToString::to_string);
         Ok(Self { refused, refusal, ..Self::from_profile(table, &roles, &profile) })
     }
@@ -88,25 +86,23 @@ impl Inspection {
         let report = |place: usize| {
             let (field, column) = (schema.field(place), &profile.columns[place]);
             let role = roles.roles[place];
-            let id = role == Role::Continuous && column.counts_rows;
             ColumnReport {
                 name: field.name().clone(),
                 holds: type_name(field.data_type()),
                 role: role.name(),
                 reason: roles.reasons[place].clone(),
                 missing: column.missing,
-                range: column.range,
+                range: column.range.filter(|_| is_numeric(field.data_type())),
                 levels: column.levels,
-                note: id.then_some("counts the rows: if it is an id, carry it"),
             }
         };
         let columns: Vec<ColumnReport> = (0..schema.fields().len()).map(report).collect();
         let suggested = |&place: &usize| {
-            let copied = matches!(roles.roles[place], Role::Categorical | Role::Carried);
+            let named = !matches!(roles.roles[place], Role::Target | Role::Weight | Role::Excluded);
             // The mean of fewer than 5 rows is too noisy.
             let levels = profile.columns[place].levels.unwrap_or(0) as u64;
             let enough = levels > 1 && levels * 5 <= profile.kept;
-            copied && enough && is_discrete(schema.field(place).data_type())
+            named && enough && is_discrete(schema.field(place).data_type())
         };
         let suggested_anchors = (0..columns.len()).filter(suggested);
         let suggested_anchors =

@@ -23,6 +23,7 @@
 
 mod augment;
 mod column;
+mod dates;
 mod error;
 mod fit;
 mod generate;
@@ -39,7 +40,8 @@ mod text;
 mod verify;
 
 pub use augment::{Augmentation, OutOfRangeCount, Output, Summary};
-pub use column::{is_numeric, select, to_f64, type_name};
+pub use column::{MARK, SOURCE, is_numeric, select, to_f64, type_name};
+pub use dates::{DateOrder, is_temporal, to_seconds};
 pub use error::{Error, Result, RowList};
 pub use fit::driver::FitDriver;
 pub use fit::fitted::{BoundFitted, Fitted};
@@ -47,18 +49,18 @@ pub use fit::pass::{PassAccumulator, PassTask};
 pub use generate::groups::GroupSummary;
 pub use inspect::{ColumnReport, Inspection};
 pub use io::format::{Compression, Format};
-pub use io::read::table::{DEFAULT_MEMORY, ReadOptions, Table};
+pub use io::read::table::{DEFAULT_MEMORY, ReadOptions, SyntheticRows, Table};
 pub use io::write::sink::{Sink, WriteOptions, check_outputs, write_atomic};
 pub use loaded_table::LoadedTable;
 pub use manifest::Manifest;
 pub use plot_sample::{PlotPoint, PlotSample};
 pub use progress::Watch;
 pub use rows::row_id::{DuplicateCounter, RowIdSource, row_ids};
-pub use schema::profile::{ColumnProfile, MAX_CATEGORICAL_INTEGERS, MAX_LEVELS, Profile};
+pub use schema::profile::{ColumnProfile, MAX_LEVELS, Profile};
 pub use schema::roles::{Role, RoleReason, Roles};
 pub use settings::{
     AdaConfig, AnchorSource, AugmentConfig, ClusterCount, Columns, IntegerHandling, MethodConfig,
-    check_clusters,
+    RoleRules, check_clusters,
 };
 pub use text::to_strings;
 pub use verify::{Difference, Verdict, VerifyOptions};

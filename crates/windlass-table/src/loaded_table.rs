@@ -43,7 +43,7 @@ impl LoadedTable {
         if profile.kept == 0 {
             return Err(Error::NoTargets { path: table.path().to_owned() });
         }
-        let roles = requested.infer(schema, |place| profile.columns[place].distinct_integers);
+        let roles = requested.infer(schema, |place| profile.columns[place].clone());
         roles.check_values(schema, &profile)?;
         let (mut batches, mut bytes) = (vec![], 0);
         for block in rows.blocks() {

@@ -96,12 +96,33 @@ pub struct Columns {
     pub carry: Vec<String>,
     /// Kept as they are in the source row, because their numbers are names.
     pub categorical: Vec<String>,
-    /// Moved, although integers with few values.
+    /// Moved, although dates, times, 0 and 1, a row counter or an identifier.
     pub continuous: Vec<String>,
     /// How much a row counts in means, deviations and clusters.
     pub weight: Option<String>,
     /// What becomes of moved integers.
     pub integers: IntegerHandling,
+    /// How roles that were not requested are inferred.
+    #[serde(default = "RoleRules::of_0_1_0")]
+    pub rules: RoleRules,
+}
+
+/// The rules by which roles are inferred, so that old outputs can be verified.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum RoleRules {
+    /// 0.1.0: integers with at most 20 values and dates are categories, all other numbers continuous.
+    #[serde(rename = "1")]
+    V1,
+    /// See [`Role`](crate::Role).
+    #[default]
+    #[serde(rename = "2")]
+    V2,
+}
+
+impl RoleRules {
+    fn of_0_1_0() -> Self {
+        Self::V1
+    }
 }
 
 /// What becomes of integers that are moved.

@@ -16,8 +16,9 @@ use serde::Serialize;
 use windlass::ParamName;
 
 use crate::augment::Augmentation;
+use crate::column::SOURCE;
 use crate::fit::fitted::Fitted;
-use crate::generate::provenance::{COPY, SOURCE};
+use crate::generate::provenance::COPY;
 use crate::io::read::table::{Blocks, Table};
 use crate::manifest::Manifest;
 use crate::progress::Watch;

@@ -235,6 +235,10 @@ fn in_words(summary: &Summary, output: &Path, seconds: f64) -> String {
         let _ =
             writeln!(text, "  left out    {} rows without a finite target", summary.rows_dropped);
     }
+    if summary.rows_synthetic > 0 {
+        let _ =
+            writeln!(text, "  ignored     {} synthetic rows of the input", summary.rows_synthetic);
+    }
     for (role, columns) in &summary.roles {
         let _ = writeln!(text, "  {role:<11} {}", shortened(columns));
     }

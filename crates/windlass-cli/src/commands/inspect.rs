@@ -76,10 +76,7 @@ fn in_words(inspection: &Inspection, table: &Table, settings: &AugmentConfig) ->
             column.missing.to_string(),
             range.unwrap_or_else(|| "-".into()),
             column.levels.map_or_else(|| "many".into(), |levels| levels.to_string()),
-            match &column.note {
-                Some(note) => format!("{:#}; {note}", column.reason),
-                None => format!("{:#}", column.reason),
-            },
+            format!("{:#}", column.reason),
         ]);
     }
     text += &aligned(&lines);

@@ -325,8 +325,10 @@ impl Figures<'_> {
             .inputs
             .iter()
             .filter_map(|input| match input {
-                Input::Continuous { name, .. } => Some((name, column(&frame, name))),
-                Input::Categorical { .. } => None,
+                Input::Continuous { name, calendar: None, .. } => {
+                    Some((name, column(&frame, name)))
+                }
+                Input::Continuous { .. } | Input::Categorical { .. } => None,
             })
             .max_by(|a, b| correlation(&a.1, &truth).total_cmp(&correlation(&b.1, &truth)));
         let (name, values) = best?;

@@ -8,7 +8,7 @@ use windlass_compare::{CandidateSpec, CompareConfig, ModelName, SplitRule};
 use windlass_model::{
     InLoopAugmentConfig, Kind, NetworkConfig, PreAugmentConfig, Scaling, Split, Validation,
 };
-use windlass_table::{Columns, MethodConfig};
+use windlass_table::{Columns, MethodConfig, RoleRules};
 
 use super::dataset::Roles;
 use super::spec::{CandidateGrid, ExperimentPart, OneOrMany, SplitSpec};
@@ -45,6 +45,8 @@ impl ExperimentPart {
             target: targets,
             carry: domain.iter().map(|&column| column.to_owned()).collect(),
             exclude: self.exclude.clone(),
+            // The rules that the stored results were made with.
+            rules: RoleRules::V1,
             ..Columns::default()
         })
     }

@@ -134,8 +134,8 @@ impl FitDriver {
         if profile.kept == 0 {
             return Err(Error::NoTargets { path: "the table".into() });
         }
-        let distinct_integers = |place: usize| profile.columns[place].distinct_integers;
-        let roles = self.context.requested.infer(&self.schema, distinct_integers);
+        let column = |place: usize| profile.columns[place].clone();
+        let roles = self.context.requested.infer(&self.schema, column);
         roles.check_values(&self.schema, &profile)?;
         roles.check_features(&self.schema)?;
         let table = self.profiled.insert(ProfiledTable { profile, roles });

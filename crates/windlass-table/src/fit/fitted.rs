@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use windlass::{ParamName, Seed};
 
 use crate::column::{is_numeric, type_name};
+use crate::dates::is_temporal;
 use crate::generate::generator::{Generator, SavedGenerator};
 use crate::generate::groups::GroupSummary;
 use crate::generate::output_batch::OutputLayout;
@@ -92,6 +93,20 @@ impl Fitted {
     #[must_use]
     pub fn rows(&self) -> u64 {
         self.table.rows
+    }
+
+    /// The columns of the training table by role.
+    #[must_use]
+    pub fn columns_by_role(&self) -> Vec<(&'static str, Vec<&str>)> {
+        let mut roles: Vec<(&'static str, Vec<&str>)> = vec![];
+        for column in &self.columns {
+            let role = column.role.name();
+            match roles.iter_mut().find(|(name, _)| *name == role) {
+                Some((_, columns)) => columns.push(&column.name),
+                None => roles.push((role, vec![&column.name])),
+            }
+        }
+        roles
     }
 
     /// The groups; empty if the method has none.
@@ -216,7 +231,8 @@ impl Fitted {
         let numeric = self.roles.moved().into_iter().chain(self.roles.weight);
         for place in numeric.chain(self.generator.numeric_columns()) {
             let (column, holds) = (&self.columns[place].name, &self.columns[place].holds);
-            if !is_numeric(schema.field(place).data_type()) {
+            let data_type = schema.field(place).data_type();
+            if !is_numeric(data_type) && !is_temporal(data_type) {
                 let why = format!("`{column}` holds {holds}, not numbers");
                 return Err(Error::OtherColumns { why });
             }

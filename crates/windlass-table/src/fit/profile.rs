@@ -29,8 +29,7 @@ impl ProfilePass {
     pub(super) fn add(&mut self, block: &Block, context: &PassContext) -> Result<()> {
         self.profile.add(block, context.memory)?;
         let schema = block.batch.schema();
-        let guess =
-            || context.requested.infer(&schema, |column| self.profile.distinct_integers(column));
+        let guess = || context.requested.infer(&schema, |place| self.profile.column(place));
         self.speculation.take_if(|all| all.add(block, guess, context.memory).is_none());
         Ok(())
     }

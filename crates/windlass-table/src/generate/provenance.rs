@@ -16,18 +16,18 @@ use arrow_array::{ArrayRef, BooleanArray, Int32Array};
 use arrow_schema::{DataType, Field};
 use windlass::RowProvenance;
 
+use crate::column::{SOURCE, SYNTHETIC};
 use crate::generate::generated_block::GeneratedBlock;
 use crate::rows::block::Block;
 use crate::settings::{AnchorSource, AugmentConfig, MethodConfig};
 
-pub(crate) const SOURCE: &str = "windlass_source";
 pub(crate) const COPY: &str = "windlass_copy";
 const TWIN: &str = "windlass_twin";
 
 /// The columns for a method.
 pub(crate) fn fields(settings: &AugmentConfig, source: &DataType) -> Vec<Field> {
     let mut fields = vec![
-        Field::new("windlass_synthetic", DataType::Boolean, false),
+        Field::new(SYNTHETIC, DataType::Boolean, false),
         Field::new(SOURCE, source.clone(), false),
         Field::new(COPY, DataType::Int32, false),
     ];

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, BooleanArray, Int64Array, RecordBatch};
-use arrow_schema::Schema;
+use arrow_schema::{DataType, Schema};
 use arrow_select::filter::filter_record_batch;
 
-use crate::column::to_f64;
+use crate::column::{MARK, SYNTHETIC, to_f64};
 use crate::io::read::table::Table;
 use crate::rows::row_id::{DuplicateCounter, RowIdResolver, RowIdSource, RowIds};
 use crate::settings::AugmentConfig;
@@ -23,6 +24,8 @@ pub(crate) struct Block {
     row_numbers: RowNumbers,
     /// The row identifiers, if not row numbers.
     pub(crate) row_ids: Option<RowIds>,
+    /// How many of the dropped rows are synthetic.
+    pub(crate) synthetic: u64,
 }
 
 /// The row numbers of a block in its table.
@@ -85,6 +88,8 @@ impl Block {
 pub(crate) struct BlockReader {
     /// A row without a finite number in one of these columns is dropped.
     required: Vec<usize>,
+    /// The column that marks synthetic rows, which are dropped.
+    synthetic: Option<usize>,
     pub(crate) resolver: RowIdResolver,
     needs_duplicate_counts: bool,
     /// Number of rows read, and number of those not dropped.
@@ -99,6 +104,7 @@ impl BlockReader {
         targets: &[usize],
     ) -> Result<Self> {
         Ok(Self {
+            synthetic: synthetic_column(schema)?,
             required: if settings.drop_missing_target { targets.to_vec() } else { vec![] },
             resolver: RowIdResolver::new(&settings.rows_by, schema)?,
             needs_duplicate_counts: settings.needs_twins(),
@@ -115,7 +121,8 @@ impl BlockReader {
         counter: Option<&mut DuplicateCounter>,
     ) -> Result<Block> {
         let first_number = self.rows_read;
-        let (batch, row_numbers) = match self.keep(&unfiltered) {
+        let (keep, synthetic) = self.keep(&unfiltered);
+        let (batch, row_numbers) = match keep {
             None => (unfiltered.clone(), RowNumbers::From(first_number)),
             Some(keep) => {
                 let numbers = (first_number..).zip(&keep).filter(|(_, keep)| **keep);
@@ -129,19 +136,35 @@ impl BlockReader {
         let first = self.rows_kept;
         self.rows_read += unfiltered.num_rows() as u64;
         self.rows_kept += batch.num_rows() as u64;
-        Ok(Block { batch, unfiltered, first, row_numbers, row_ids })
+        Ok(Block { batch, unfiltered, first, row_numbers, row_ids, synthetic })
     }
 
-    /// Which rows to keep, if not all.
-    fn keep(&self, batch: &RecordBatch) -> Option<Vec<bool>> {
+    /// Which rows to keep, if not all, and how many of the others are synthetic.
+    fn keep(&self, batch: &RecordBatch) -> (Option<Vec<bool>>, u64) {
         let mut keep = vec![true; batch.num_rows()];
+        if let Some(marks) = self.synthetic.and_then(|place| batch.column(place).as_boolean_opt()) {
+            for (mark, keep) in marks.iter().zip(&mut keep) {
+                *keep = mark != Some(true);
+            }
+        }
+        let synthetic = keep.iter().filter(|keep| !**keep).count() as u64;
         for &column in &self.required {
             let values = to_f64(batch.column(column));
             for (row, keep) in keep.iter_mut().enumerate() {
                 *keep &= values.is_valid(row) && values.value(row).is_finite();
             }
         }
-        keep.contains(&false).then_some(keep)
+        (keep.contains(&false).then_some(keep), synthetic)
+    }
+}
+
+/// The column that tells synthetic rows from originals, in a table with provenance.
+fn synthetic_column(schema: &Schema) -> Result<Option<usize>> {
+    let marked = schema.fields().iter().find(|field| field.name().starts_with(MARK));
+    let Some(marked) = marked else { return Ok(None) };
+    match schema.column_with_name(SYNTHETIC) {
+        Some((place, field)) if field.data_type() == &DataType::Boolean => Ok(Some(place)),
+        _ => Err(Error::UnmarkedSynthetic { column: marked.name().clone() }),
     }
 }
 
@@ -162,8 +185,14 @@ impl<'a> TableRows<'a> {
     pub(crate) fn finite(table: &'a Table, required: Vec<usize>) -> Self {
         let resolver = RowIdResolver::Number;
         let needs_duplicate_counts = false;
-        let reader =
-            BlockReader { required, resolver, needs_duplicate_counts, rows_read: 0, rows_kept: 0 };
+        let reader = BlockReader {
+            required,
+            synthetic: None,
+            resolver,
+            needs_duplicate_counts,
+            rows_read: 0,
+            rows_kept: 0,
+        };
         Self::new(table, reader)
     }
 

@@ -12,30 +12,35 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::column::{is_numeric, range, to_f64};
+use crate::dates::{DateOrder, PossibleOrders, is_temporal};
 use crate::progress::Watch;
 use crate::rows::block::{Block, TableRows};
 use crate::rows::row_id::{RowIdSource, content_hashes};
 use crate::schema::categories::Categories;
 use crate::{Error, Result, RowList};
 
-/// An integer column with at most this many distinct values is inferred to be categorical.
-pub const MAX_CATEGORICAL_INTEGERS: usize = 20;
-
-/// A column with at most this many distinct values is suggested as an anchor.
+/// A column with at most this many distinct values is suggested as an anchor, and encoded by models.
 pub const MAX_LEVELS: usize = 32;
+
+/// In fewer rows consecutive integers are not taken for a row counter.
+const MIN_COUNTED_ROWS: u64 = 10;
 
 /// Statistics of a column.
 #[derive(Debug, Clone)]
 pub struct ColumnProfile {
     /// Number of missing values: null or NaN.
     pub missing: u64,
-    /// Minimum and maximum.
+    /// Whether all values are missing.
+    pub is_empty: bool,
+    /// Minimum and maximum; of dates and times, of the integers that they are stored as.
     pub range: Option<(f64, f64)>,
-    /// The number of distinct integers, if at most [`MAX_CATEGORICAL_INTEGERS`].
-    pub distinct_integers: Option<usize>,
+    /// Whether the values are the numbers 0 and 1.
+    pub is_binary: bool,
+    /// How dates are written, if all values are texts of dates or times.
+    pub date_order: Option<DateOrder>,
     /// The number of distinct values of a column that could name groups, if at most [`MAX_LEVELS`].
     pub levels: Option<usize>,
-    /// Whether the column counts the rows: each integer is one more than the previous one.
+    /// Whether the column counts the rows: consecutive integers in any order, each once.
     pub counts_rows: bool,
     /// The first value that is too large to compute with, and its row.
     pub(crate) extreme: Option<(String, f64)>,
@@ -54,6 +59,8 @@ pub struct Profile {
     pub rows: u64,
     /// Number of rows that are not dropped.
     pub kept: u64,
+    /// Number of synthetic rows that are dropped.
+    pub synthetic: u64,
     /// A hash of the names, types and values of all columns.
     pub fingerprint: String,
 }
@@ -82,7 +89,7 @@ impl Profile {
         }
         let rows = block.rows() as u64;
         let columns = scans.into_iter().map(|scan| scan.profile(rows)).collect();
-        Self { columns, rows, kept: rows, fingerprint: String::new() }
+        Self { columns, rows, kept: rows, synthetic: 0, fingerprint: String::new() }
     }
 }
 
@@ -93,6 +100,7 @@ pub(crate) struct ProfileAccumulator {
     categories: Categories,
     rows: u64,
     kept: u64,
+    synthetic: u64,
     /// The sum of the hashes of all rows; none if values are hashed in order.
     content_hash: Option<u64>,
 }
@@ -101,7 +109,7 @@ impl ProfileAccumulator {
     /// For rows that come in any order.
     pub(crate) fn new(columns: usize, categories: Categories) -> Self {
         let scans = std::iter::repeat_with(ColumnScan::default).take(columns).collect();
-        Self { scans, categories, rows: 0, kept: 0, content_hash: Some(0) }
+        Self { scans, categories, rows: 0, kept: 0, synthetic: 0, content_hash: Some(0) }
     }
 
     /// For all rows of a table, read from its start. Without row numbers the order does not count.
@@ -141,6 +149,7 @@ impl ProfileAccumulator {
         }
         self.rows += block.unfiltered.num_rows() as u64;
         self.kept += block.rows() as u64;
+        self.synthetic += block.synthetic;
         Ok(())
     }
 
@@ -152,6 +161,7 @@ impl ProfileAccumulator {
         self.categories.merge(other.categories);
         self.rows += other.rows;
         self.kept += other.kept;
+        self.synthetic += other.synthetic;
         self.content_hash =
             self.content_hash.zip(other.content_hash).map(|(a, b)| a.wrapping_add(b));
         self.check_categories(memory)
@@ -166,9 +176,9 @@ impl ProfileAccumulator {
         Ok(())
     }
 
-    /// The number of distinct integers of a column so far, if at most [`MAX_CATEGORICAL_INTEGERS`].
-    pub(crate) fn distinct_integers(&self, column: usize) -> Option<usize> {
-        self.scans[column].distinct_integers()
+    /// Statistics of a column so far.
+    pub(crate) fn column(&self, column: usize) -> ColumnProfile {
+        self.scans[column].clone().profile(self.kept)
     }
 
     pub(crate) fn finish(mut self, schema: &Schema) -> (Profile, Categories) {
@@ -178,9 +188,9 @@ impl ProfileAccumulator {
         }
         self.categories.number_groups();
         let fingerprint = self.fingerprint(schema);
-        let (rows, kept) = (self.rows, self.kept);
+        let Self { rows, kept, synthetic, .. } = self;
         let columns = self.scans.into_iter().map(|scan| scan.profile(kept)).collect();
-        (Profile { columns, rows, kept, fingerprint }, self.categories)
+        (Profile { columns, rows, kept, synthetic, fingerprint }, self.categories)
     }
 
     fn fingerprint(&self, schema: &Schema) -> String {
@@ -277,8 +287,10 @@ struct ColumnScan {
     range: Option<(f64, f64)>,
     distinct: Vec<i128>,
     distinct_text: HashSet<String>,
-    last: Option<i128>,
-    jumps: bool,
+    dates: PossibleOrders,
+    /// Whether a number is neither 0 nor 1.
+    other_than_binary: bool,
+    integers: IntegerSet,
     extreme: Option<(String, f64)>,
     missing_rows: RowList,
     infinite_rows: RowList,
@@ -299,9 +311,9 @@ impl ColumnScan {
             }
         }
         self.distinct_text.extend(other.distinct_text);
-        // It is unknown which rows come first.
-        self.jumps |= other.jumps || self.last.is_some() && other.last.is_some();
-        self.last = self.last.or(other.last);
+        self.dates.merge(other.dates);
+        self.other_than_binary |= other.other_than_binary;
+        self.integers.merge(other.integers);
         self.extreme = self.extreme.take().or(other.extreme);
         self.missing_rows.merge(other.missing_rows);
         self.infinite_rows.merge(other.infinite_rows);
@@ -309,10 +321,13 @@ impl ColumnScan {
     }
 
     fn add(&mut self, column: &ArrayRef, describe_row: &dyn Fn(usize) -> String) {
-        if is_numeric(column.data_type()) {
+        let numeric = is_numeric(column.data_type());
+        if numeric || is_temporal(column.data_type()) {
             self.add_numbers(column, describe_row);
         } else {
             self.missing += column.logical_null_count() as u64;
+        }
+        if !numeric {
             self.add_text(column);
         }
         if column.data_type().is_integer() {
@@ -327,6 +342,10 @@ impl ColumnScan {
         if let Some((low, high)) = block_range {
             let (least, most) = self.range.unwrap_or((low, high));
             self.range = Some((least.min(low), most.max(high)));
+            let is_other = |value: f64| value != 0.0 && value != 1.0;
+            if !self.other_than_binary {
+                self.other_than_binary = values.iter().flatten().any(is_other);
+            }
         }
         // Values are only inspected one by one if some may be missing, infinite or no valid weight.
         if let Some((low, high)) = block_range
@@ -367,72 +386,94 @@ impl ColumnScan {
         for row in (0..column.len())
             .filter(|&row| column.data_type() != &DataType::Null && column.is_valid(row))
         {
-            if self.distinct_text.len() > MAX_LEVELS {
+            if self.distinct_text.len() > MAX_LEVELS && self.dates.none() {
                 return;
             }
-            self.distinct_text.insert(formatter.value(row).to_string());
+            let text = formatter.value(row).to_string();
+            if !self.dates.none() {
+                self.dates.add(&text);
+            }
+            if self.distinct_text.len() <= MAX_LEVELS {
+                self.distinct_text.insert(text);
+            }
         }
     }
 
     fn add_integers(&mut self, column: &ArrayRef) {
-        if self.distinct.len() > MAX_LEVELS && self.jumps {
-            return;
-        }
         // The only integers that an `i64` cannot hold.
         if column.data_type() == &DataType::UInt64 {
             let integers = column.as_primitive::<UInt64Type>().iter();
-            return self.add_each_integer(integers.map(|value| value.map(i128::from)));
+            return self.add_each_integer(integers.flatten().map(i128::from));
         }
         let integers = arrow_cast::cast(column, &DataType::Int64).expect("integers");
         let integers = integers.as_primitive::<Int64Type>().iter();
-        self.add_each_integer(integers.map(|value| value.map(i128::from)));
+        self.add_each_integer(integers.flatten().map(i128::from));
     }
 
-    fn add_each_integer(&mut self, integers: impl Iterator<Item = Option<i128>>) {
+    fn add_each_integer(&mut self, integers: impl Iterator<Item = i128>) {
         for value in integers {
-            let follows = match (self.last, value) {
-                (Some(last), Some(value)) => last.checked_add(1) == Some(value),
-                (None, Some(_)) => true,
-                (_, None) => false,
-            };
-            self.jumps |= !follows;
-            self.last = value;
-            if let Some(value) = value
-                && self.distinct.len() <= MAX_LEVELS
-                && !self.distinct.contains(&value)
-            {
+            self.integers.add(value);
+            if self.distinct.len() <= MAX_LEVELS && !self.distinct.contains(&value) {
                 self.distinct.push(value);
-            }
-            if self.jumps && self.distinct.len() > MAX_LEVELS {
-                return;
             }
         }
     }
 
-    /// Whether the column holds integers.
-    fn integers(&self) -> bool {
-        self.last.is_some() || !self.distinct.is_empty()
-    }
-
-    fn distinct_integers(&self) -> Option<usize> {
-        (self.integers() && self.distinct.len() <= MAX_CATEGORICAL_INTEGERS)
-            .then_some(self.distinct.len())
-    }
-
     fn profile(self, rows: u64) -> ColumnProfile {
-        let integers = self.integers();
         let levels = self.distinct.len().max(self.distinct_text.len());
         ColumnProfile {
             levels: (1..=MAX_LEVELS).contains(&levels).then_some(levels),
             missing: self.missing,
+            is_empty: self.missing >= rows,
             range: self.range,
-            distinct_integers: self.distinct_integers(),
-            counts_rows: integers && !self.jumps && rows > 1,
+            is_binary: self.range == Some((0.0, 1.0)) && !self.other_than_binary,
+            date_order: self.dates.order(),
+            counts_rows: rows >= MIN_COUNTED_ROWS && self.integers.is_consecutive(rows),
             extreme: self.extreme,
             missing_rows: self.missing_rows,
             infinite_rows: self.infinite_rows,
             invalid_weights: self.invalid_weights,
         }
+    }
+}
+
+/// Integers, of which only a hash is kept that does not depend on their order.
+#[derive(Clone, Default, Serialize, Deserialize)]
+struct IntegerSet {
+    range: Option<(i128, i128)>,
+    hash: u64,
+}
+
+impl IntegerSet {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a hash")]
+    fn hash(value: i128) -> u64 {
+        // The finalizer of SplitMix64.
+        let mixed = (value as u64).wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ mixed >> 31
+    }
+
+    fn add(&mut self, value: i128) {
+        let (low, high) = self.range.unwrap_or((value, value));
+        self.range = Some((low.min(value), high.max(value)));
+        self.hash = self.hash.wrapping_add(Self::hash(value));
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.range = match (self.range, other.range) {
+            (Some(a), Some(b)) => Some((a.0.min(b.0), a.1.max(b.1))),
+            (one, None) | (None, one) => one,
+        };
+        self.hash = self.hash.wrapping_add(other.hash);
+    }
+
+    /// Whether these are so many consecutive integers, each once.
+    fn is_consecutive(&self, count: u64) -> bool {
+        self.range.is_some_and(|(low, high)| {
+            let consecutive = || (low..=high).map(Self::hash).fold(0, u64::wrapping_add);
+            high - low + 1 == i128::from(count) && self.hash == consecutive()
+        })
     }
 }
 

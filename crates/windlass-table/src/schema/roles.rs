@@ -6,18 +6,22 @@ use arrow_schema::{Field, Schema};
 use serde::{Deserialize, Serialize, Serializer};
 use windlass::{ClusterOn, ParamName};
 
-use crate::column::{find_column, is_discrete, is_numeric, type_name};
+use crate::column::{MARK, find_column, is_discrete, is_numeric, type_name};
+use crate::dates::is_temporal;
 use crate::rows::row_id::RowIdSource;
-use crate::schema::profile::Profile;
-use crate::settings::{AnchorSource, AugmentConfig, Columns, MethodConfig};
+use crate::schema::profile::{ColumnProfile, Profile};
+use crate::settings::{AnchorSource, AugmentConfig, Columns, MethodConfig, RoleRules};
 use crate::{Error, Result};
 
-/// How a column is treated in a synthetic row.
+/// How a column is treated in a synthetic row, and by models.
 ///
 /// | Column | Role |
 /// | :-- | :-- |
-/// | floats, decimals, integers with more than 20 distinct values | continuous |
-/// | text, booleans, dates, integers with few distinct values | categorical |
+/// | floats, decimals, integers | continuous |
+/// | text, booleans, the numbers 0 and 1 | categorical |
+/// | dates and times, also as text | date |
+/// | row counters, constants, columns without values | carried |
+/// | columns that Windlass wrote | excluded |
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
@@ -25,13 +29,15 @@ pub enum Role {
     Target,
     /// Moved.
     Continuous,
-    /// Copied from the source row: a category.
+    /// Copied from the source row: a category. Models encode it.
     Categorical,
-    /// Copied from the source row at the user's request.
+    /// Copied from the source row: dates or times. Models use calendar features of it.
+    Date,
+    /// Copied from the source row; not used by models.
     Carried,
     /// Copied from the source row: the weight of the row.
     Weight,
-    /// Not written.
+    /// Not written, and not used by models.
     Excluded,
 }
 
@@ -43,6 +49,7 @@ impl Role {
             Self::Target => "target",
             Self::Continuous => "continuous",
             Self::Categorical => "categorical",
+            Self::Date => "date",
             Self::Carried => "carried",
             Self::Weight => "weight",
             Self::Excluded => "excluded",
@@ -191,6 +198,7 @@ pub(crate) struct RequestedRoles {
     /// The role of each column, and the parameter that requested it.
     by_column: Vec<Option<(Role, ParamName)>>,
     only_features: bool,
+    rules: RoleRules,
     /// The columns whose values name groups.
     pub(crate) group_columns: Vec<usize>,
 }
@@ -256,8 +264,11 @@ impl RequestedRoles {
             }
         }
         for (field, requested) in schema.fields().iter().zip(&by_column) {
-            if let Some((Role::Target | Role::Continuous | Role::Weight, param)) = *requested
+            let movable = |role| role == Role::Continuous && is_temporal(field.data_type());
+            if let Some((role @ (Role::Target | Role::Continuous | Role::Weight), param)) =
+                *requested
                 && !is_numeric(field.data_type())
+                && !movable(role)
             {
                 return Err(Error::NotNumeric {
                     column: field.name().clone(),
@@ -268,7 +279,8 @@ impl RequestedRoles {
             }
         }
         let only_features = columns.features.is_some();
-        Ok(Self { by_column, only_features, group_columns: vec![] })
+        let rules = columns.rules;
+        Ok(Self { by_column, only_features, rules, group_columns: vec![] })
     }
 
     fn with_role(&self, role: Role) -> impl Iterator<Item = usize> {
@@ -295,15 +307,11 @@ impl RequestedRoles {
         (0..self.by_column.len()).filter(movable).collect()
     }
 
-    /// The role of every column, inferred from the [number of distinct
-    /// integers](crate::ColumnProfile) if it was not requested.
-    pub(crate) fn infer(
-        &self,
-        schema: &Schema,
-        distinct_integers: impl Fn(usize) -> Option<usize>,
-    ) -> Roles {
+    /// The role of every column, inferred from its profile if it was not requested.
+    pub(crate) fn infer(&self, schema: &Schema, profile: impl Fn(usize) -> ColumnProfile) -> Roles {
         let mut roles = vec![];
         let mut reasons = vec![];
+        let mut counters = vec![];
         for (place, field) in schema.fields().iter().enumerate() {
             let (role, reason) = match self.by_column[place] {
                 Some((role, param)) => (role, RoleReason::NamedBy(param)),
@@ -311,29 +319,81 @@ impl RequestedRoles {
                     (Role::Carried, RoleReason::NotNamedBy(ParamName("features")))
                 }
                 None => {
-                    let (role, why) = infer_role(field, distinct_integers(place));
+                    let profile = profile(place);
+                    let (role, why) = match self.rules {
+                        RoleRules::V1 => infer_role_v1(field, &profile),
+                        RoleRules::V2 => infer_role(field, &profile),
+                    };
+                    if profile.counts_rows && role == Role::Carried {
+                        counters.push(place);
+                    }
                     (role, RoleReason::Inferred(why))
                 }
             };
             roles.push(role);
             reasons.push(reason);
         }
+        // In a table of two columns, consecutive integers are what the target depends on.
+        let is_feature =
+            |role: &Role| matches!(role, Role::Continuous | Role::Categorical | Role::Date);
+        if !roles.iter().any(is_feature) {
+            for place in counters {
+                roles[place] = Role::Continuous;
+                reasons[place] = RoleReason::Inferred("integers; the only feature".to_owned());
+            }
+        }
         Roles::new(roles, reasons)
     }
 }
 
-fn infer_role(field: &Field, distinct_integers: Option<usize>) -> (Role, String) {
+fn infer_role(field: &Field, profile: &ColumnProfile) -> (Role, String) {
     let data_type = field.data_type();
-    match distinct_integers {
+    let holds = type_name(data_type);
+    let is_constant = profile.range.map_or(profile.levels == Some(1), |(low, high)| low == high);
+    let (role, why) = if field.name().starts_with(MARK) {
+        (Role::Excluded, "written by Windlass")
+    } else if profile.is_empty {
+        (Role::Carried, "no values")
+    } else if is_constant {
+        (Role::Carried, "constant")
+    } else if profile.counts_rows {
+        (Role::Carried, "counts the rows")
+    } else if data_type.is_integer() && profile.levels.is_none() && is_identifier(field.name()) {
+        (Role::Carried, "named like an identifier")
+    } else if field.extension_type_name().is_some() {
         // Integers that encode something else, such as the periods of pandas.
-        _ if field.extension_type_name().is_some() => {
-            (Role::Categorical, "values of an extension type".to_owned())
-        }
-        _ if !is_numeric(data_type) => (Role::Categorical, type_name(data_type)),
-        Some(1) => (Role::Categorical, "integers, 1 distinct value".to_owned()),
-        Some(count) => (Role::Categorical, format!("integers, {count} distinct values")),
-        None => (Role::Continuous, type_name(data_type)),
-    }
+        (Role::Categorical, "values of an extension type")
+    } else if let Some(order) = profile.date_order.filter(|_| !is_temporal(data_type)) {
+        return (Role::Date, format!("text: {order}"));
+    } else if is_temporal(data_type) {
+        (Role::Date, &*holds)
+    } else if !is_numeric(data_type) {
+        (Role::Categorical, &*holds)
+    } else if profile.is_binary {
+        (Role::Categorical, "0 and 1")
+    } else {
+        (Role::Continuous, &*holds)
+    };
+    (role, why.to_owned())
+}
+
+/// The rules of 0.1.0.
+fn infer_role_v1(field: &Field, profile: &ColumnProfile) -> (Role, String) {
+    let data_type = field.data_type();
+    let few = data_type.is_integer() && profile.levels.is_some_and(|levels| levels <= 20);
+    let continuous = is_numeric(data_type) && !few && field.extension_type_name().is_none();
+    (if continuous { Role::Continuous } else { Role::Categorical }, type_name(data_type))
+}
+
+/// Whether a name is that of an index or identifier.
+fn is_identifier(name: &str) -> bool {
+    let lower = name.trim().to_ascii_lowercase();
+    let is_index = matches!(&*lower, "id" | "index" | "rownames" | "unnamed: 0" | "");
+    let has_suffix = ["_id", " id", "-id", ".id"].iter().any(|suffix| lower.ends_with(suffix));
+    // `sampleId`, `SampleID`, but not `grid`.
+    let camel = name.strip_suffix("Id").or_else(|| name.strip_suffix("ID"));
+    let has_camel = camel.is_some_and(|rest| rest.ends_with(|c: char| c.is_ascii_lowercase()));
+    is_index || has_suffix || has_camel
 }
 
 /// The columns that name groups, each with the parameter that names it.

@@ -16,8 +16,9 @@ use super::file::Input;
 use super::ipc::IpcFile;
 use super::parquet::ParquetFile;
 use super::rechunk::{flatten_error, rechunk};
-use crate::column::memory_size;
+use crate::column::{MARK, memory_size};
 use crate::io::format::{Compression, Format};
+use crate::manifest::Manifest;
 use crate::{Error, Result};
 
 /// How files are read.
@@ -198,6 +199,23 @@ impl Table {
         }
     }
 
+    /// Whether a name has the extension of a table.
+    #[must_use]
+    pub fn has_known_extension(path: &Path) -> bool {
+        Format::from_path(path).is_ok()
+    }
+
+    /// Whether the table says that it holds rows that Windlass generated.
+    #[must_use]
+    pub fn synthetic_rows(&self) -> Option<SyntheticRows> {
+        if self.schema.fields().iter().any(|field| field.name().starts_with(MARK)) {
+            return Some(SyntheticRows::Marked);
+        }
+        let manifest = serde_json::from_str(self.metadata(Manifest::KEY)?);
+        let has_copies = |manifest: Manifest| manifest.settings.copies > 0;
+        manifest.is_ok_and(has_copies).then_some(SyntheticRows::Unmarked)
+    }
+
     /// The rows in order. All blocks but the last have the same number of rows.
     #[must_use]
     pub fn blocks(&self) -> Blocks<'_> {
@@ -273,6 +291,15 @@ impl Table {
         }
         error
     }
+}
+
+/// Synthetic rows in a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SyntheticRows {
+    /// Provenance columns tell them from originals.
+    Marked,
+    /// Only the metadata of the file mention them.
+    Unmarked,
 }
 
 enum TextLoad {
