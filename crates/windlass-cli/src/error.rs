@@ -26,6 +26,9 @@ pub enum Error {
     /// An option that is missing.
     #[error("{of} needs {option}")]
     Needs { of: &'static str, option: &'static str },
+    /// A file of another program.
+    #[error("`{}` was not written by Windlass", path.display())]
+    NotWritten { path: PathBuf },
     /// A memory limit below which nothing can be done.
     #[error("--memory must be at least {} MiB", least >> 20)]
     LittleMemory { least: u64 },
@@ -67,6 +70,7 @@ impl Refusal for Error {
             Self::Library(error) => return Refusal::hint(error),
             Self::DoesNotApply { .. } => "leave it out".into(),
             Self::Needs { .. } => "add it".into(),
+            Self::NotWritten { .. } => "`windlass inspect` shows the columns of any table".into(),
             Self::LittleMemory { .. } => "leave it out for 512 MiB".into(),
             Self::PlotExtension { .. } => "name it .svg or .png".into(),
             Self::Plot { .. } => return None,
@@ -110,7 +114,7 @@ fn command_hint(error: &CompareError) -> Option<String> {
             "a target is a number; set other markers of missing values with --null"
         }
         ModelError::Table(TableError::NoFeatures { .. }) => {
-            "--continuous COLUMN moves an integer column with few values; `windlass inspect` shows all roles"
+            "--continuous COLUMN moves a column of 0 and 1 or of dates; `windlass inspect` shows all roles"
         }
         ModelError::Table(TableError::Needs { param: ParamName("anchors"), .. }) => {
             "name the matrix: --anchors matrix:FILE"

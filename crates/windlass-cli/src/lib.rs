@@ -15,12 +15,7 @@ use clap::{Parser, Subcommand};
 
 /// More training rows out of few: data augmentation for regression
 #[derive(Debug, Parser)]
-#[command(
-    name = "windlass",
-    version,
-    arg_required_else_help = true,
-    disable_help_subcommand = true
-)]
+#[command(name = "windlass", version, arg_required_else_help = true)]
 #[command(
     after_help = "Exit codes: 0 done, 1 the input was refused, 2 a fault, 3 compare found no help, 130 interrupted."
 )]
@@ -39,6 +34,7 @@ enum Command {
     Train(Box<commands::train::TrainArgs>),
     Predict(commands::predict::PredictArgs),
     Regress(Box<commands::regress::RegressArgs>),
+    Show(commands::show::ShowArgs),
     Export(commands::export::ExportArgs),
     Completions(commands::completions::CompletionsArgs),
     Man(commands::man::ManArgs),
@@ -71,6 +67,7 @@ pub fn run(arguments: Vec<OsString>) -> u8 {
         Command::Train(args) => commands::train::run(&args),
         Command::Predict(args) => commands::predict::run(&args),
         Command::Regress(args) => commands::regress::run(&args),
+        Command::Show(args) => commands::show::run(&args),
         Command::Export(args) => commands::export::run(&args),
         Command::Completions(args) => commands::completions::run(&args),
         Command::Man(args) => commands::man::run(&args),

@@ -8,6 +8,7 @@ use windlass_table::{check_outputs, write_atomic};
 
 use super::predict::open;
 use crate::Result;
+use crate::terminal;
 
 /// Write a model as ONNX, with its preprocessing inside
 #[derive(Debug, Args)]
@@ -37,6 +38,8 @@ pub(crate) fn run(args: &ExportArgs) -> Result<u8> {
         std::slice::from_ref(&args.model),
     )?;
     let model = open(&args.model)?;
-    write_atomic(&args.output, &onnx::export(&model))?;
+    let bytes = onnx::export(&model);
+    write_atomic(&args.output, &bytes)?;
+    terminal::say(&format!("{}: {} bytes", args.output.display(), bytes.len()));
     Ok(0)
 }

@@ -21,11 +21,10 @@ pub(crate) struct ManArgs {
 pub(crate) fn run(args: &ManArgs) -> Result<u8> {
     let command = Windlass::command();
     if let Some(folder) = &args.folder {
-        clap_mangen::generate_to(command, folder).map_err(|source| TableError::Io {
-            doing: "write",
-            path: folder.clone(),
-            source,
-        })?;
+        let written = std::fs::create_dir_all(folder)
+            .and_then(|()| clap_mangen::generate_to(command, folder));
+        let path = || folder.clone();
+        written.map_err(|source| TableError::Io { doing: "write", path: path(), source })?;
     } else {
         let mut page = vec![];
         clap_mangen::Man::new(command).render(&mut page).expect("a vector takes all");

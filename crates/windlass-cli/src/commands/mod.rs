@@ -10,6 +10,7 @@ mod network;
 pub(crate) mod plot_format;
 pub(crate) mod predict;
 pub(crate) mod regress;
+pub(crate) mod show;
 pub(crate) mod train;
 pub(crate) mod tune;
 pub(crate) mod verify;

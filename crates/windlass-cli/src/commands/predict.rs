@@ -1,5 +1,6 @@
 //! `predict`: what a model says of the rows of a table.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -7,7 +8,7 @@ use arrow_array::{Array, ArrayRef, Float64Array, RecordBatch};
 use arrow_schema::{DataType, Field, Schema};
 use clap::Args;
 use ndarray::Array2;
-use windlass_model::{Error as ModelError, MemberMetadata, Metrics, Model};
+use windlass_model::{Error as ModelError, MemberMetadata, Metrics, Model, Predictions};
 use windlass_table::{Sink, Table, Watch as _, check_outputs, is_numeric, to_f64, type_name};
 
 use crate::options::ReadArgs;
@@ -18,6 +19,7 @@ use crate::{Error, Result};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
+  windlass predict model.windlass new.csv
   windlass predict model.windlass new.parquet -o predictions.parquet
   windlass predict model.windlass test.csv --metrics --json")]
 pub(crate) struct PredictArgs {
@@ -26,8 +28,9 @@ pub(crate) struct PredictArgs {
     /// Files or folders of files with the same columns, or `-`: one table
     #[arg(required = true, value_name = "INPUT")]
     inputs: Vec<PathBuf>,
-    /// Where the rows go, with a column `prediction` (and `prediction_sd` from a committee)
-    #[arg(short, long, value_name = "FILE", required_unless_present = "metrics")]
+    /// Where the rows go, with a column `prediction` (and `prediction_sd` from a committee); without it, metrics or
+    /// the first predictions are printed
+    #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Compare predictions with the target and say how good they are
     #[arg(long)]
@@ -93,20 +96,24 @@ pub(crate) fn run(args: &PredictArgs) -> Result<u8> {
         }
         None => None,
     };
-    let (mut first, mut unknown, mut compared) =
-        (0, Vec::<(String, u64)>::new(), Compared::default());
+    let has_target = |target: &String| {
+        let field = table.schema().field_with_name(target);
+        field.is_ok_and(|field| is_numeric(field.data_type()))
+    };
+    // Without an output, metrics are what a table with targets is for.
+    let measure = args.metrics || args.output.is_none() && model.targets().iter().all(has_target);
+    let (mut first, mut notes, mut compared) = (0, Notes::default(), Compared::default());
+    let mut head = String::new();
     for batch in table.blocks() {
         let batch = batch?;
         progress.advance(batch.num_rows() as u64)?;
         let predicted = model.predict(&batch, table.path(), first)?;
         first += batch.num_rows() as u64;
-        for (column, count) in &predicted.unknown_categories {
-            match unknown.iter_mut().find(|(other, _)| other == column) {
-                Some((_, all)) => *all += count,
-                None => unknown.push((column.clone(), *count)),
-            }
+        notes.add(&model, &batch, &predicted);
+        if args.output.is_none() && !measure && head.is_empty() {
+            head = first_rows(&added, &predicted);
         }
-        if args.metrics {
+        if measure {
             compared.add(&model, &batch, &predicted.mean);
         }
         if let Some(sink) = &mut sink {
@@ -128,16 +135,97 @@ pub(crate) fn run(args: &PredictArgs) -> Result<u8> {
         sink.finish()?;
     }
     if !args.quiet {
-        for (column, count) in &unknown {
-            let rows = if *count == 1 { "row has" } else { "rows have" };
-            terminal::say(&format!("note: {count} {rows} a `{column}` never seen in training"));
+        notes.say(first);
+        if let Some(output) = args.output.as_ref().filter(|output| output.as_os_str() != "-") {
+            terminal::say(&format!("{}: {} with predictions", output.display(), rows_of(first)));
         }
     }
-    if args.metrics {
+    if !head.is_empty() {
+        terminal::print(&head)?;
+        if !args.quiet {
+            terminal::say(&format!(
+                "{} predicted; write all of them with --output",
+                rows_of(first)
+            ));
+        }
+    }
+    if measure {
         let to_stdout = args.output.as_ref().is_some_and(|output| output.as_os_str() == "-");
         compared.report(args.json, args.quiet, to_stdout)?;
     }
     Ok(0)
+}
+
+fn rows_of(count: u64) -> String {
+    format!("{count} {}", if count == 1 { "row" } else { "rows" })
+}
+
+/// The first predictions as text.
+fn first_rows(names: &[String], predicted: &Predictions) -> String {
+    const SHOWN: usize = 10;
+    let mut lines = vec![std::iter::once("row").chain(names.iter().map(String::as_str)).collect()];
+    let mut rows: Vec<Vec<String>> = vec![];
+    for row in 0..predicted.mean.nrows().min(SHOWN) {
+        let values = predicted.mean.row(row).to_vec().into_iter();
+        let spread = predicted.std.iter().flat_map(|std| std.row(row).to_vec());
+        let cells = values.chain(spread).map(terminal::short);
+        rows.push(std::iter::once((row + 1).to_string()).chain(cells).collect());
+    }
+    lines.extend(rows.iter().map(|row| row.iter().map(String::as_str).collect::<Vec<_>>()));
+    let width = |column: usize| lines.iter().map(|line| line[column].len()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..lines[0].len()).map(width).collect();
+    let cell = |(cell, width): (&&str, &usize)| format!("{cell:>width$}");
+    let line = |line: &Vec<&str>| line.iter().zip(&widths).map(cell).collect::<Vec<_>>().join("  ");
+    lines.iter().map(|cells| line(cells) + "\n").collect()
+}
+
+/// Rows unlike those that the model was trained on, by column.
+#[derive(Default)]
+struct Notes {
+    unknown: BTreeMap<String, u64>,
+    outside: BTreeMap<String, u64>,
+    missing: BTreeMap<String, u64>,
+}
+
+impl Notes {
+    fn add(&mut self, model: &Model, batch: &RecordBatch, predicted: &Predictions) {
+        for (column, count) in &predicted.unknown_categories {
+            *self.unknown.entry(column.clone()).or_default() += count;
+        }
+        for (column, count) in &predicted.outside_range {
+            *self.outside.entry(column.clone()).or_default() += count;
+        }
+        let members = &model.metadata().members;
+        let inputs = members.iter().flat_map(|member| &member.preprocessing.inputs);
+        let names: BTreeSet<&str> = inputs.map(windlass_model::Input::name).collect();
+        for name in names {
+            let Some(column) = batch.column_by_name(name) else { continue };
+            let missing = match is_numeric(column.data_type()) {
+                true => to_f64(column).null_count(),
+                false => column.logical_null_count(),
+            };
+            *self.missing.entry(name.to_owned()).or_default() += missing as u64;
+        }
+    }
+
+    fn say(&self, rows: u64) {
+        let have = |count: u64| if count == 1 { "row has" } else { "rows have" };
+        for (column, &missing) in &self.missing {
+            if missing == rows {
+                terminal::say(&format!("note: `{column}` is missing in every row"));
+            }
+        }
+        for (column, &count) in &self.unknown {
+            let have = have(count);
+            terminal::say(&format!("note: {count} {have} a `{column}` never seen in training"));
+        }
+        for (column, &count) in &self.outside {
+            let have = have(count);
+            terminal::say(&format!(
+                "note: {count} {have} a `{column}` outside the range of the training rows"
+            ));
+        }
+    }
 }
 
 fn added_columns(model: &Model) -> Vec<String> {

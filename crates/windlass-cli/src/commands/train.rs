@@ -407,7 +407,7 @@ impl<'a> Summary<'a> {
         let card = trained.model.metadata();
         Self {
             rows: card.rows,
-            inputs: inputs(card),
+            inputs: card.features(),
             targets: trained.model.targets(),
             networks: trained.model.member_count(),
             epochs: trained.histories.iter().map(|history| kept(history)).collect(),
@@ -415,43 +415,19 @@ impl<'a> Summary<'a> {
             valid: card.valid,
             choice: card.selection.as_ref(),
             diverged: trained.diverged.is_some(),
-            notes: &trained.notes,
+            notes: &trained.model.metadata().notes,
             seconds,
         }
     }
 }
 
-fn inputs(card: &ModelMetadata) -> Vec<&str> {
-    let mut names: Vec<&str> = vec![];
-    for input in card.members.iter().flat_map(|member| &member.preprocessing.inputs) {
-        if !names.contains(&input.name()) {
-            names.push(input.name());
-        }
-    }
-    names
-}
-
 fn in_words(trained: &Trained, path: &Path, seconds: f64) -> String {
     let (model, card) = (&trained.model, trained.model.metadata());
     let mut text = String::new();
-    let what = match (&card.config.kind, model.member_count()) {
-        (Kind::Network(network), members) => {
-            let widths: Vec<String> = network.hidden.iter().map(ToString::to_string).collect();
-            let widths =
-                if widths.is_empty() { "no hidden layer".into() } else { widths.join("-") };
-            match members {
-                1 => format!("network {widths}"),
-                members => format!("committee of {members} networks {widths}"),
-            }
-        }
-        (Kind::Ridge { penalty }, _) => format!("ridge, penalty {penalty}"),
-        (Kind::Anchor { gamma, .. }, _) => format!("anchor regression, γ = {gamma}"),
-        (Kind::Forest(forest), _) => format!("forest of {} trees", forest.trees),
-        (Kind::Auto(_), members) => format!("a choice of {members} models"),
-    };
+    let what = super::show::kind_in_words(card);
     let _ = writeln!(text, "{}: {what}, {} rows, {seconds:.1} s", path.display(), card.rows);
     let _ = writeln!(text, "  target   {}", model.targets().join(", "));
-    let _ = writeln!(text, "  inputs   {}", inputs(card).join(", "));
+    let _ = writeln!(text, "  inputs   {}", card.features().join(", "));
     if let Kind::Network(network) = &card.config.kind
         && let Some(augment) = &network.augment
     {
@@ -461,7 +437,7 @@ fn in_words(trained: &Trained, path: &Path, seconds: f64) -> String {
         };
         let _ = writeln!(text, "  augment  {} {place}", augment.method.name());
     }
-    for note in &trained.notes {
+    for note in &trained.model.metadata().notes {
         let _ = writeln!(text, "  note     {note}");
     }
     if let Some(choice) = &card.selection {
