@@ -1,5 +1,6 @@
 //! Tables that are spread over many processes: passes in parts, and rows made of any batch.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -9,11 +10,11 @@ use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyDict};
 use windlass_table::{
-    AugmentConfig, DuplicateCounter, Error, PassTask, RowIdSource, row_ids, write_atomic,
+    AugmentConfig, Decimals, DuplicateCounter, Error, PassTask, RowIdSource, row_ids, write_atomic,
 };
 
 use crate::errors::{InputTypeError, Refused as _};
-use crate::options;
+use crate::options::{self, CLIP};
 use crate::runtime::away;
 use crate::table::{NAME, Table, column_roles, read, stream};
 
@@ -50,7 +51,7 @@ pub(crate) struct FitDriver {
 #[pymethods]
 impl FitDriver {
     #[new]
-    #[pyo3(signature = (schema, name, options, *, target, roles, copies, originals, seed, clip, drop_missing_target, provenance, rows_by, memory))]
+    #[pyo3(signature = (schema, name, options, *, target, roles, copies, originals, seed, clip, bounds, drop_missing_target, provenance, rows_by, memory))]
     #[expect(
         clippy::too_many_arguments,
         clippy::fn_params_excessive_bools,
@@ -65,7 +66,8 @@ impl FitDriver {
         copies: usize,
         originals: bool,
         seed: u64,
-        clip: bool,
+        clip: &str,
+        bounds: BTreeMap<String, (Option<f64>, Option<f64>)>,
         drop_missing_target: bool,
         provenance: bool,
         rows_by: &str,
@@ -77,10 +79,12 @@ impl FitDriver {
             copies,
             originals,
             seed,
-            clip,
+            clip: options::word("clip", clip, &CLIP)?,
+            bounds: options::bounds(bounds)?,
             drop_missing_target,
             provenance,
             rows_by: identity(rows_by)?,
+            decimals: Decimals::default(),
         };
         let core =
             windlass_table::FitDriver::new(schema_of(schema)?, &settings, memory).refused()?;

@@ -1,13 +1,15 @@
 //! What a user says of a method or a network, as the core takes it. Defaults are the core's; what equals its
 //! default was not said.
 
+use std::collections::BTreeMap;
+
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use windlass::regress::AnchorRegression;
 use windlass::{METHODS, MethodInfo, MethodParams, Param};
 use windlass_compare::CompareConfig;
 use windlass_model::{ActivationName, NetworkOptions, OptimizerName, Scaling, Validation};
-use windlass_table::{AugmentConfig, IntegerHandling, MethodConfig};
+use windlass_table::{AugmentConfig, Bounds, IntegerHandling, MethodConfig};
 use windlass_train::{Loss, Schedule, Shuffle, TrainConfig};
 
 use crate::errors::{InputError, InputTypeError, Refused as _};
@@ -88,12 +90,7 @@ impl<'py> Options<'py> {
 
     /// One of a few words.
     pub(crate) fn word<T: Copy>(&self, name: &str, words: &[(&str, T)]) -> PyResult<Option<T>> {
-        let Some(text) = self.text(name)? else { return Ok(None) };
-        if let Some((_, value)) = words.iter().find(|(word, _)| *word == text) {
-            return Ok(Some(*value));
-        }
-        let known: Vec<String> = words.iter().map(|(word, _)| format!("{word:?}")).collect();
-        Err(InputError::new_err(format!("{name} must be {}, got {text:?}", known.join(" or "))))
+        self.text(name)?.map(|text| word(name, &text, words)).transpose()
     }
 
     /// The value of a parameter, as text: words, a number, or a list of numbers.
@@ -150,6 +147,30 @@ const SCHEDULE: [(&str, Schedule); 2] =
     [("constant", Schedule::Constant), ("cosine", Schedule::Cosine)];
 const SHUFFLE: [(&str, Shuffle); 3] =
     [("epoch", Shuffle::EveryEpoch), ("once", Shuffle::Once), ("never", Shuffle::Never)];
+
+/// What synthetic values are clipped to.
+pub(crate) const CLIP: [(&str, bool); 2] = [("none", false), ("observed", true)];
+
+/// The value of a word that a parameter takes.
+pub(crate) fn word<T: Copy>(name: &str, word: &str, words: &[(&str, T)]) -> PyResult<T> {
+    let found = words.iter().find(|(known, _)| *known == word);
+    found.map(|(_, value)| *value).ok_or_else(|| {
+        let known: Vec<String> = words.iter().map(|(word, _)| format!("{word:?}")).collect();
+        InputError::new_err(format!("{name} must be {}, got {word:?}", known.join(" or ")))
+    })
+}
+
+/// Bounds of columns, from pairs of numbers.
+pub(crate) fn bounds(
+    pairs: BTreeMap<String, (Option<f64>, Option<f64>)>,
+) -> PyResult<BTreeMap<String, Bounds>> {
+    let bounds = pairs.into_iter().map(|(column, (low, high))| {
+        let bounds = Bounds::new(low, high);
+        let bounds = bounds.map_err(|why| format!("bounds of `{column}`: {why}")).refused()?;
+        Ok((column, bounds))
+    });
+    bounds.collect()
+}
 
 /// The word for a value.
 fn word_of<T: PartialEq>(value: &T, words: &[(&'static str, T)]) -> &'static str {
@@ -209,7 +230,7 @@ pub(crate) fn network(options: &Bound<'_, PyDict>) -> PyResult<Network> {
         optimizer: said.word("optimizer", &OPTIMIZER)?,
         momentum: said.number("momentum")?,
         weight_decay: said.number("weight_decay")?,
-        clip_norm: said.number("clip")?,
+        clip_norm: said.number("clip_norm")?,
         loss: said.read("loss", |_| Loss::default(), windlass_model::parse_loss)?,
         patience: said.count("patience")?,
         drop_last: said.flag("drop_last")?.unwrap_or_default(),
@@ -243,7 +264,7 @@ pub(crate) fn defaults(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     augment.set_item("copies", settings.copies)?;
     augment.set_item("originals", settings.originals)?;
     augment.set_item("random_state", settings.seed)?;
-    augment.set_item("clip", settings.clip)?;
+    augment.set_item("clip", word_of(&settings.clip, &CLIP))?;
     augment.set_item("integers", word_of(&IntegerHandling::default(), &INTEGERS))?;
     augment.set_item("drop_missing_target", settings.drop_missing_target)?;
     all.set_item("augment", augment)?;
@@ -277,7 +298,7 @@ fn network_defaults(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     network.set_item("drop_last", training.drop_last)?;
     network.set_item("scale", word_of(&Scaling::default(), &SCALING))?;
     network.set_item("target_scale", word_of(&Scaling::default(), &SCALING))?;
-    for name in ["slope", "momentum", "weight_decay", "clip", "patience", "committee"] {
+    for name in ["slope", "momentum", "weight_decay", "clip_norm", "patience", "committee"] {
         network.set_item(name, py.None())?;
     }
     if let Validation::Fraction(share) = NetworkOptions::VALID {

@@ -1,5 +1,6 @@
 //! Tables that come and go by Arrow's C stream interface, without copies.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,12 +17,13 @@ use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
 use windlass_table::{
-    AugmentConfig, Augmentation, Columns, IntegerHandling, RoleRules, RowIdSource, Table as Rows,
+    AugmentConfig, Augmentation, Columns, Decimals, IntegerHandling, RoleRules, RowIdSource,
+    Table as Rows,
     Watch,
 };
 
 use crate::errors::{InputError, InputTypeError, Refused as _};
-use crate::options::{self, INTEGERS};
+use crate::options::{self, CLIP, INTEGERS};
 use crate::runtime::interruptible;
 
 /// What a table in memory is called in messages.
@@ -221,13 +223,7 @@ pub(crate) fn column_roles(target: Vec<String>, roles: &Bound<'_, PyDict>) -> Py
     };
     let integers = match roles.get_item("integers")? {
         Some(word) if !word.is_none() => {
-            let word = word.extract::<String>()?;
-            let known = INTEGERS.iter().find(|(known, _)| *known == word);
-            known.map(|(_, integers)| *integers).ok_or_else(|| {
-                InputError::new_err(format!(
-                    "integers must be \"round\" or \"float\", got {word:?}"
-                ))
-            })?
+            options::word("integers", &word.extract::<String>()?, &INTEGERS)?
         }
         _ => IntegerHandling::default(),
     };
@@ -249,7 +245,7 @@ pub(crate) fn column_roles(target: Vec<String>, roles: &Bound<'_, PyDict>) -> Py
 
 /// Augments a table, with provenance, and names the columns that were moved.
 #[pyfunction]
-#[pyo3(signature = (table, name, options, *, target, roles, copies, originals, seed, clip, drop_missing_target))]
+#[pyo3(signature = (table, name, options, *, target, roles, copies, originals, seed, clip, bounds, drop_missing_target))]
 #[expect(clippy::too_many_arguments, reason = "called by keyword, in one place")]
 pub(crate) fn augment(
     py: Python<'_>,
@@ -261,7 +257,8 @@ pub(crate) fn augment(
     copies: usize,
     originals: bool,
     seed: u64,
-    clip: bool,
+    clip: &str,
+    bounds: BTreeMap<String, (Option<f64>, Option<f64>)>,
     drop_missing_target: bool,
 ) -> PyResult<(Table, Vec<String>)> {
     let settings = AugmentConfig {
@@ -270,10 +267,12 @@ pub(crate) fn augment(
         copies,
         originals,
         seed,
-        clip,
+        clip: options::word("clip", clip, &CLIP)?,
+        bounds: options::bounds(bounds)?,
         drop_missing_target,
         provenance: true,
         rows_by: RowIdSource::Number,
+        decimals: Decimals::default(),
     };
     if copies == 0 {
         let error = windlass::Error::OutOfRange { name: "copies", range: "[1, inf)", got: 0.0 };

@@ -128,7 +128,7 @@ def test_every_row_can_be_explained(method):
         want = mean + (old[source] - mean) / np.sqrt(gamma)[:, None]
         strengths = gamma[synthetic].reshape(3, -1)
         assert (strengths.min() < 1 < strengths.max()) and np.isnan(gamma[~synthetic]).all()
-        assert (np.ptp(strengths, axis=1) > 0).all() == (method.per == "row")
+        assert (np.ptp(strengths, axis=1) > 0).all() == (method.per != "copy")
     elif isinstance(method, Noise):
         assert set(said) == {"synthetic", "source", "copy"}
         moved = (new - old[source])[synthetic]
@@ -146,6 +146,9 @@ def test_every_row_can_be_explained(method):
 @each_method
 def test_a_copy_is_the_batch_of_all_rows(method):
     made = clone(method).set_params(originals=False, copies=2)
+    if "per" in made.get_params():
+        # By default a copy has a strength for each row, and a batch one for all.
+        made.set_params(per="row")
     x2, y2 = made.fit_resample(X, Y)
     kept = [made.draw(step=step).get("weight", np.ones(len(X))) > 0 for step in (0, 1)]
     sides = [made.batch(X, Y, np.arange(len(X)), step=step) for step in (0, 1)]
@@ -178,6 +181,28 @@ def test_gamma_is_of_the_step_or_of_the_row():
     shared, own = ADA(clusters=3).fit(X, Y), ADA(clusters=3, per="row").fit(X, Y)
     assert shared.draw_gamma(2) == shared.draw([9], step=2)["gamma"][0] != shared.draw_gamma(3)
     assert len(set(own.draw_gamma(2, [4, 5, 6]))) == 3
+
+
+@pytest.mark.parametrize("method", [ADA(), Mixup(), CMixup(), LocalMixup()])
+def test_a_copy_has_a_strength_for_each_row_and_a_batch_one_for_all(method):
+    strength = "gamma" if isinstance(method, ADA) else "lambda"
+    made = clone(method).set_params(originals=False)
+    made.fit_resample(X, Y)
+    of_copy, of_batch = made.provenance_[strength], made.draw(range(20), step=3)[strength]
+    assert len(set(of_copy)) == len(of_copy) > 10 and len(set(of_batch)) == 1
+    made.set_params(per="copy").fit_resample(X, Y)
+    assert len(set(made.provenance_[strength])) == 1
+    assert ADA.published(4, 2.0).per == "copy"
+
+
+def test_epsilon_is_found_in_standardized_rows():
+    far, near = LocalMixup(originals=False), LocalMixup(originals=False)
+    made, _ = near.fit_resample(X, Y)
+    scaled, _ = far.fit_resample(X * [1e-6, 1.0, 1e6], Y)
+    assert (near.sample_indices_ == far.sample_indices_).all()
+    assert 0.1 * len(X) < len(made) < 0.5 * len(X)
+    wide, _ = LocalMixup("100sd", originals=False).fit_resample(X, Y)
+    assert len(wide) == len(X)
 
 
 def test_weights_count_in_the_means():
@@ -468,7 +493,7 @@ def test_sparse_matrices_are_refused():
         (ADA(random_state="a"), "random_state must be an integer, a Generator or None, got 'a'"),
         (Mixup(beta=0), r"beta must be in \(0, inf\), got 0"),
         (CMixup(bandwidth="wide"), "bandwidth: a number, or standard deviations as in 0.25sd"),
-        (LocalMixup(), "local-mixup needs epsilon"),
+        (LocalMixup("far"), "epsilon: auto, a number, or standard deviations as in 1.5sd"),
         (Noise(target_noise=-1), r"target_noise must be in \[0, inf\), got -1"),
     ],
     ids=repr,

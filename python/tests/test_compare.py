@@ -148,7 +148,6 @@ def test_tables_groups_and_sizes():
         ({"methods": ["best"]}, InputError, "there is no method 'best': methods are erm, placebo, ada"),
         ({"methods": ["erm"]}, InputError, "one candidate only"),
         ({"methods": ["ada-manifold"]}, InputError, "hidden layer"),
-        ({"methods": ["local-mixup"]}, InputError, "local-mixup needs epsilon"),
         ({"methods": ["placebo"]}, InputError, "LinearRegression has none"),
         ({"methods": [ADA(anchors=[0, 1])]}, InputError, "splits have fewer"),
         ({"cv": 1}, InputError, r"cv must be in \[2, inf\), got 1"),

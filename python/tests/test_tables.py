@@ -104,7 +104,8 @@ def test_tables_and_arrays_make_the_same_bits(name):
 
 def test_cars_are_those_of_the_command(tmp_path):
     options = ["--target", "mpg", "--copies", 5, "--provenance", "--anchors", "column:origin"]
-    windlass("augment", CARS, *options, "--output", tmp_path / "out.csv")
+    # Text has decimals, a table in memory has none.
+    windlass("augment", CARS, *options, "--decimals", "full", "--output", tmp_path / "out.csv")
     cars = pl.read_csv(CARS, infer_schema_length=None)
     made = augment(cars, "mpg", copies=5, provenance=True, anchors="origin")
     assert made.equals(pl.read_csv(tmp_path / "out.csv", infer_schema_length=None), null_equal=True)
@@ -417,9 +418,33 @@ def test_weights_beside_a_table_are_a_column_of_it():
 def test_clip_keeps_values_inside():
     frame = plain()
     wild = augment(frame, "y", gamma=0.1, copies=2)
-    tame = augment(frame, "y", gamma=0.1, copies=2, clip=True)
+    tame = augment(frame, "y", gamma=0.1, copies=2, clip="observed")
     assert (wild.max() > frame.max()).all() and (wild.min() < frame.min()).all()
     assert (tame.max() == frame.max()).all() and (tame.min() == frame.min()).all()
+    with pytest.raises(InputError, match='clip must be "none" or "observed", got "tight"'):
+        augment(frame, "y", clip="tight")
+    with pytest.raises(InputTypeError, match="clip must be a word, got True"):
+        augment(frame, "y", clip=True)
+
+
+def test_bounds_clip_what_is_made_and_refuse_what_is_given():
+    frame = plain()
+    low, high = frame["a"].min() - 0.01, frame["a"].max() + 0.01
+    made = augment(frame, "y", gamma=0.1, copies=2, bounds={"a": (low, high), "b": (None, 1e9)})
+    assert made["a"].min() == low and made["a"].max() == high
+    assert made["b"].min() < frame["b"].min()
+    row = int((frame["a"] > 0).to_numpy().argmax())
+    says = rf"column `a` is {frame['a'][row]} in row {row}, outside its bounds \.\.0"
+    with pytest.raises(InputError, match=says):
+        augment(frame, "y", bounds={"a": (None, 0)})
+    with pytest.raises(InputError, match="there is no column `c`"):
+        augment(frame, "y", bounds={"c": (0, 1)})
+    for wrong in [{"a": (1, 0)}, {"a": (None, None)}]:
+        with pytest.raises(InputError, match="bounds of `a`"):
+            augment(frame, "y", bounds=wrong)
+    for wrong in [{"a": 3}, {"a": ("low", 1)}, [1, 2]]:
+        with pytest.raises(InputTypeError, match="bounds must be pairs of numbers"):
+            augment(frame, "y", bounds=wrong)
 
 
 def test_rows_without_a_target_are_refused_or_dropped():

@@ -165,6 +165,8 @@ class Augmenter(BaseEstimator):  # type: ignore[misc]
     ) -> tuple[Any, Any]:
         """Fit, and make ``copies`` synthetic rows of every row.
 
+        Split before you augment: test on rows that no synthetic row was made from.
+
         In arrays every column is a number and is moved; integers are rounded back, booleans
         are what is nearer. In a table (pandas, polars, pyarrow) text, dates, booleans and
         columns of 0 and 1 stay those of the source row, and missing values stay missing:
@@ -260,7 +262,7 @@ class Augmenter(BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         idx : array-like of int, optional
-            The rows; all, if not given.
+            The rows of a batch; if not given, all rows as a copy of :meth:`fit_resample`.
         step : int, default 0
             The step.
 
@@ -380,8 +382,9 @@ class ADA(Augmenter):
         Standardize columns before k-means, or take them as they are.
     within : str or array of labels, optional
         A category whose levels no group crosses.
-    per : {"copy", "row"}, default "copy"
-        One γ for a whole copy (or batch), or one for each row.
+    per : {"auto", "row", "copy"}, default "auto"
+        One γ for each row, or one for a whole copy or batch; "auto" is "row" for
+        :meth:`fit_resample` and "copy" for :meth:`batch`.
     copies : int, default 1
         Synthetic rows of every row, for :meth:`fit_resample`.
     originals : bool, default True
@@ -447,6 +450,8 @@ class ADA(Augmenter):
     def published(cls, clusters: int, alpha: float, **params: Any) -> Self:
         """Give the choices of the published code: clusters of raw [x, y], its grid of γ.
 
+        One γ is drawn for a copy or batch.
+
         Parameters
         ----------
         clusters : int
@@ -456,7 +461,8 @@ class ADA(Augmenter):
         **params
             Further parameters.
         """
-        return cls(clusters, alpha, **{"cluster_scale": "raw", "gamma": "published-grid", **params})
+        published = {"cluster_scale": "raw", "gamma": "published-grid", "per": "copy"}
+        return cls(clusters, alpha, **{**published, **params})
 
     def _options(self) -> dict[str, Any]:
         options = super()._options()
@@ -520,7 +526,7 @@ class ADA(Augmenter):
         step : int
             The step.
         idx : array-like of int, optional
-            The rows, where every row has its own (``per="row"``).
+            The rows, where every row of a batch has its own (``per="row"``).
 
         Returns
         -------
@@ -557,8 +563,9 @@ class Mixup(Augmenter):
     ----------
     beta : float, default 2.0
         The weight λ of a row is drawn from Beta(beta, beta).
-    per : {"copy", "row"}, default "copy"
-        One λ for a whole copy (or batch), or one for each row.
+    per : {"auto", "row", "copy"}, default "auto"
+        One λ for each row, or one for a whole copy or batch; "auto" is "row" for
+        :meth:`fit_resample` and "copy" for :meth:`batch`.
     copies, originals, random_state
         See :class:`ADA`.
 
@@ -645,9 +652,12 @@ class LocalMixup(Augmenter):
 
     Parameters
     ----------
-    epsilon : float
-        How far apart the features of partners may be. Farther pairs are left out by
-        :meth:`fit_resample`; in :meth:`batch` they count 0: see ``draw(idx, step=step)["weight"]``.
+    epsilon : float or str, default "auto"
+        How far apart the features of partners may be: in their units, or in standard deviations
+        as in ``"1.5sd"``; "auto" is the median distance to the nearest quarter of the
+        standardized rows. Farther pairs are omitted by :meth:`fit_resample`, which makes fewer
+        rows than asked for; in :meth:`batch` they count 0: see
+        ``draw(idx, step=step)["weight"]``.
     beta : float, default 2.0
         The weight λ of a row is drawn from Beta(beta, beta).
     per, copies, originals, random_state
@@ -668,7 +678,7 @@ class LocalMixup(Augmenter):
 
     def __init__(
         self,
-        epsilon: float | None = _LOCAL_MIXUP["epsilon"],
+        epsilon: float | str = _LOCAL_MIXUP["epsilon"],
         *,
         beta: float = _LOCAL_MIXUP["beta"],
         per: str = _LOCAL_MIXUP["per"],

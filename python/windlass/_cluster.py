@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from . import _windlass as core
 from ._augmenters import Augmenter, named
 from ._base import DEFAULTS, seed_of
-from ._table import names_of
+from ._table import bounds_of, names_of, word_of
 from ._windlass import FittedTable, InputError, InputTypeError
 
 if TYPE_CHECKING:
@@ -49,6 +49,7 @@ class Request:
                 'hint: ADA(anchors="column:NAME", within="NAME")'
             )
         clip = roles.pop("clip", DEFAULTS["augment"]["clip"])
+        bounds = roles.pop("bounds", None)
         drop = roles.pop("drop_missing_target", DEFAULTS["augment"]["drop_missing_target"])
         self.rows_by = "content" if key is None else f"column:{key}"
         lists = ("features", "exclude", "carry", "categorical", "continuous")
@@ -64,7 +65,8 @@ class Request:
             "copies": self.augmenter.copies,
             "originals": bool(self.augmenter.originals),
             "seed": seed_of(self.augmenter.random_state),
-            "clip": bool(clip),
+            "clip": word_of(clip, "clip"),
+            "bounds": bounds_of(bounds),
             "drop_missing_target": bool(drop),
             "provenance": bool(provenance),
             "rows_by": self.rows_by,
@@ -85,7 +87,7 @@ class Request:
     @property
     def draws_for_rows(self) -> bool:
         """Whether random numbers belong to rows, so that they must be told apart."""
-        return self.augmenter._method != "ada" or self.options.get("per") == "row"
+        return self.augmenter._method != "ada" or self.options.get("per") != "copy"
 
 
 def check_fitted(fitted: FittedTable, given: dict[str, Any]) -> None:

@@ -75,9 +75,10 @@ class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     momentum : float, optional
         Of SGD, default 0.9.
     weight_decay : float, optional
-        How strongly weights are drawn to zero; 0.5 for adamw, else 0.
-    clip : float, optional
-        Cut gradients that are longer.
+        Weight decay; by default 0.001 / ``lr`` for adamw, which is 0.5 at the default ``lr``, and
+        0 for other optimizers. AdamW shrinks weights by ``lr`` times it in a step.
+    clip_norm : float, optional
+        Clip the gradient norm.
     loss : str, default "mse"
         "mse", "huber" or "huber:DELTA".
     patience : int, optional
@@ -142,7 +143,7 @@ class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         optimizer: str = _NET["optimizer"],
         momentum: float | None = _NET["momentum"],
         weight_decay: float | None = _NET["weight_decay"],
-        clip: float | None = _NET["clip"],
+        clip_norm: float | None = _NET["clip_norm"],
         loss: str = _NET["loss"],
         patience: int | None = _NET["patience"],
         shuffle: str = _NET["shuffle"],
@@ -169,7 +170,7 @@ class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.optimizer = optimizer
         self.momentum = momentum
         self.weight_decay = weight_decay
-        self.clip = clip
+        self.clip_norm = clip_norm
         self.loss = loss
         self.patience = patience
         self.shuffle = shuffle
@@ -243,7 +244,7 @@ class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         if diverged is not None:
             raise InputError(
                 f"training diverged in epoch {diverged}: the loss is no number any more\n"
-                "hint: choose a smaller lr, or clip=1.0"
+                "hint: choose a smaller lr, or clip_norm=1.0"
             )
         self.model_ = model
         self.notes_ = notes

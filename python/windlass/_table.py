@@ -15,7 +15,7 @@ from ._base import DEFAULTS, needs, seed_of
 from ._windlass import InputError, InputTypeError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import ArrayLike
 
@@ -41,15 +41,20 @@ def augment(
     continuous: Sequence[str] = (),
     weight: str | None = None,
     integers: str = _USUAL["integers"],
-    clip: bool = _USUAL["clip"],
+    clip: str = _USUAL["clip"],
+    bounds: Mapping[str, tuple[float | None, float | None]] | None = None,
     drop_missing_target: bool = _USUAL["drop_missing_target"],
     **options: Any,
 ) -> Any:
     """Augment a table: the same rows as the command ``windlass augment`` makes.
 
+    Split before you augment: test on rows that no synthetic row was made from.
+
     Numbers are moved. Text, dates, booleans, columns of 0 and 1, row counters, identifiers and
     constants keep the value of the source row. Missing values stay missing. Of a table that
-    Windlass augmented with provenance, the original rows are augmented.
+    Windlass augmented with provenance, the original rows are augmented. Synthetic values of text
+    files have the decimals of their column (the command, and what it fitted); floats of tables
+    in memory are not rounded.
 
     Parameters
     ----------
@@ -82,8 +87,11 @@ def augment(
         The column that says how much a row counts.
     integers : {"round", "float"}, default "round"
         What becomes of integers that are moved.
-    clip : bool, default False
-        Whether to keep values inside the range observed in their column.
+    clip : {"none", "observed"}, default "none"
+        Whether to clip synthetic values to the range observed in their column.
+    bounds : dict of str to (low, high), optional
+        Bounds of columns, with ``None`` for an open end, such as ``{"hours": (0, 24)}``:
+        synthetic values are clipped, other values outside refused.
     drop_missing_target : bool, default False
         Leave out rows without a finite target instead of refusing them.
     **options
@@ -134,6 +142,7 @@ def augment(
         originals=augmenter.originals if originals is None else originals,
         seed=seed_of(random_state),
         clip=clip,
+        bounds=bounds,
         drop_missing_target=drop_missing_target,
     )
     return made.table(provenance=provenance)
@@ -152,6 +161,27 @@ def names_of(columns: Any, role: str) -> list[str]:
     if role == "target" and not names:
         raise InputError("target names no column")
     return names
+
+
+def word_of(value: Any, name: str) -> str:
+    """Check that a setting is a word."""
+    if not isinstance(value, str):
+        raise InputTypeError(f"{name} must be a word, got {value!r} of type {type(value).__name__}")
+    return value
+
+
+def bounds_of(bounds: Any) -> dict[str, tuple[float | None, float | None]]:
+    """Check that bounds are pairs of numbers, by column."""
+    try:
+        pairs = {str(name): (low, high) for name, (low, high) in dict(bounds or {}).items()}
+        ends = [end for pair in pairs.values() for end in pair if end is not None]
+        for end in ends:
+            float(end)
+    except (TypeError, ValueError):
+        raise InputTypeError(
+            f'bounds must be pairs of numbers such as {{"hours": (0, 24)}}, got {bounds!r}'
+        ) from None
+    return pairs
 
 
 class Source:
@@ -194,7 +224,8 @@ class Source:
         copies: int,
         originals: bool,
         seed: int,
-        clip: bool = _USUAL["clip"],
+        clip: str = _USUAL["clip"],
+        bounds: Mapping[str, tuple[float | None, float | None]] | None = None,
         drop_missing_target: bool = _USUAL["drop_missing_target"],
         anchors: Any = None,
     ) -> Made:
@@ -220,7 +251,8 @@ class Source:
             copies=copies,
             originals=bool(originals),
             seed=seed,
-            clip=bool(clip),
+            clip=word_of(clip, "clip"),
+            bounds=bounds_of(bounds),
             drop_missing_target=bool(drop_missing_target),
         )
         return Made(self, table, moved)

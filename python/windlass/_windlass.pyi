@@ -72,7 +72,8 @@ def augment(
     copies: int,
     originals: bool,
     seed: int,
-    clip: bool,
+    clip: str,
+    bounds: dict[str, tuple[float | None, float | None]],
     drop_missing_target: bool,
 ) -> tuple[Table, list[str]]: ...
 @final
@@ -151,7 +152,8 @@ class FitDriver:
         copies: int,
         originals: bool,
         seed: int,
-        clip: bool,
+        clip: str,
+        bounds: dict[str, tuple[float | None, float | None]],
         drop_missing_target: bool,
         provenance: bool,
         rows_by: str,

@@ -70,7 +70,8 @@ def fit(
         little; methods that mix rows need all of them.
     **columns
         As in :func:`windlass.augment`: ``features``, ``exclude``, ``carry``, ``categorical``,
-        ``continuous``, ``weight``, ``integers``, ``clip``, ``drop_missing_target``.
+        ``continuous``, ``weight``, ``integers``, ``clip``, ``bounds``,
+        ``drop_missing_target``.
 
     Returns
     -------

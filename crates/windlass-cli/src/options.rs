@@ -9,11 +9,11 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, ValueEnum};
 use windlass::{
     AnchorSource, ClusterCount, ClusterScaling, GammaDistribution, METHODS, MethodInfo,
-    MethodParams, PARAMS, Param, ParamStyle,
+    MethodParams, PARAMS, Param, ParamStyle, Per,
 };
 use windlass_table::{
-    AdaConfig, AugmentConfig, Columns, Format, IntegerHandling, MethodConfig, ReadOptions,
-    RoleRules, RowIdSource, Table, WriteOptions,
+    AdaConfig, AugmentConfig, Bounds, Columns, Decimals, Format, IntegerHandling, MethodConfig,
+    ReadOptions, RoleRules, RowIdSource, Table, WriteOptions,
 };
 
 /// How files are read.
@@ -228,9 +228,22 @@ pub(crate) struct MethodArgs {
     /// (a key), or content (what they hold). With the last two the order of rows does not matter
     #[arg(long, value_name = "IDENTITY", default_value = "number", value_parser = RowIdSource::from_str)]
     rows_by: RowIdSource,
-    /// Keep synthetic values inside the range observed in their column
-    #[arg(long, value_name = "RANGE")]
-    clip: Option<Clip>,
+    /// Clip synthetic values to the range observed in their column
+    #[arg(long, value_name = "RANGE", default_value = "none", value_parser = choices(&[
+        ("observed", "To the smallest and the largest value of the input", true),
+        ("none", "Only columns that have --bounds", false),
+    ]))]
+    clip: bool,
+    /// Bounds of a column, such as hours=0..24, hours=0.. or hours=..24: synthetic values are clipped, other
+    /// values outside refused; may be repeated
+    #[arg(long, value_name = "COLUMN=LOW..HIGH", value_parser = bounds)]
+    bounds: Vec<(String, Bounds)>,
+    /// Decimals of synthetic values, if the input is text
+    #[arg(long, value_name = "DECIMALS", default_value = "auto", value_parser = choices(&[
+        ("auto", "As many as the column has in the input", Decimals::Auto),
+        ("full", "All: not rounded", Decimals::Full),
+    ]))]
+    decimals: Decimals,
     /// Leave out rows without a finite target instead of refusing them
     #[arg(long)]
     drop_missing_target: bool,
@@ -249,7 +262,8 @@ impl ParamArgs {
     fn options() -> impl Iterator<Item = Arg> {
         let preset = Arg::new(Self::PRESET).long(Self::PRESET).value_name("NAME");
         let preset = preset.value_parser(["published"]).help(
-            "ADA: start from the choices of the published code: clusters of raw [x, y], its grid of γ",
+            "ADA: start from the choices of the published code: clusters of raw [x, y], its grid of γ, one \
+             γ for a copy",
         );
         std::iter::once(preset).chain(PARAMS.iter().map(|param| {
             let methods: Vec<&str> = METHODS
@@ -313,14 +327,6 @@ impl ParamArgs {
         (anchors.clone().unwrap_or_default(), clusters.unwrap_or_default())
     }
 
-    /// The strength of an anchor regression: a single γ.
-    pub(crate) fn strength(&self) -> Option<f64> {
-        match &self.params.gamma {
-            Some(GammaDistribution::List(list)) if list.len() == 1 => Some(list[0]),
-            _ => None,
-        }
-    }
-
     /// Whether groups are named by columns, and not found.
     pub(crate) fn names_groups(&self) -> bool {
         self.groups().0 != AnchorSource::KMeans || self.params.within.is_some()
@@ -346,6 +352,7 @@ impl ParamArgs {
         if self.published {
             let grid = GammaDistribution::PublishedGrid { alpha: 2.0, values: 20 };
             params.gamma.get_or_insert(grid);
+            params.per.get_or_insert(Per::Batch);
             if self.groups().0 == AnchorSource::KMeans {
                 params.cluster_scale.get_or_insert(ClusterScaling::Raw);
             }
@@ -388,9 +395,11 @@ fn method_choices() -> impl TypedValueParser<Value = MethodChoice> {
         .map(|name| MethodInfo::named(&name).map_or(MethodChoice::Auto, MethodChoice::Method))
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Clip {
-    Observed,
+/// A column and its bounds.
+fn bounds(text: &str) -> Result<(String, Bounds), String> {
+    // A name may contain `=`, bounds do not.
+    let (column, bounds) = text.rsplit_once('=').ok_or("bounds are written as in hours=0..24")?;
+    Ok((column.to_owned(), bounds.parse()?))
 }
 
 impl MethodArgs {
@@ -443,10 +452,12 @@ impl MethodArgs {
             method: method.unwrap_or_else(|| MethodConfig::Ada(AdaConfig::default())),
             originals,
             seed: self.seed,
-            clip: self.clip.is_some(),
+            clip: self.clip,
             drop_missing_target: self.drop_missing_target,
             provenance,
             rows_by: self.rows_by.clone(),
+            bounds: self.bounds.iter().cloned().collect(),
+            decimals: self.decimals,
         };
         settings.check()?;
         Ok(settings)

@@ -120,8 +120,9 @@ fn same_seed_same_bytes() {
                 if output != "out.csv" && more.contains("--threads 4") {
                     continue;
                 }
-                let words =
-                    format!("augment {input} {TARGETS} {method} --weight w --seed 5 --provenance");
+                let words = format!(
+                    "augment {input} {TARGETS} {method} --weight w --seed 5 --provenance --decimals full"
+                );
                 desk.run(&format!("{words} {more} --quiet -o {output}")).ok();
                 hashes.push(xxhash_rust::xxh3::xxh3_128(&desk.get(output)));
             }
@@ -245,15 +246,125 @@ fn a_summary_for_people_and_for_machines() {
     assert!(said.out.is_empty());
     let lines: Vec<&str> = said.err.lines().collect();
     assert_eq!(lines[0], "out.csv: 796 rows from 398 by ada");
+    assert!(lines.last().unwrap().starts_with("note: split before you augment"), "{}", said.err);
+    assert_eq!(said.err.matches("split before").count(), 1);
     assert!(lines[1..].iter().any(|line| line.starts_with("  groups      5 of ")), "{}", said.err);
     let said = desk.run("augment cars.csv -t mpg --clusters 5 --seed 3 --json -o out.csv").ok();
     let summary: serde_json::Value = serde_json::from_str(&said.out).unwrap();
     assert_eq!(summary["rows_out"], 796);
+    assert!(!said.err.contains("split before"), "{}", said.err);
     let sizes = summary["groups"].as_array().unwrap().iter();
     assert_eq!(sizes.map(|group| group["rows"].as_u64().unwrap()).sum::<u64>(), 398);
     assert!(desk.run("augment cars.csv -t mpg --quiet -o out.csv").ok().err.is_empty());
     // Nobody gets colors who is not at a terminal.
     assert!(!desk.run("augment none.csv -t mpg -o out.csv").err.contains('\x1b'));
+}
+
+#[test]
+fn every_row_has_a_strength_of_its_own() {
+    let desk = Desk::with_cars();
+    let gammas = |options: &str| {
+        let words = format!("augment cars.csv -t mpg --provenance --no-originals {options}");
+        desk.run(&format!("{words} --quiet -o out.csv")).ok();
+        let text = desk.text("out.csv");
+        let place = fields(text.lines().next().unwrap()).len() - 1;
+        let gamma = |line| fields(line)[place].clone();
+        text.lines().skip(1).map(gamma).collect::<std::collections::HashSet<_>>().len()
+    };
+    for method in ["ada", "mixup", "c-mixup", "local-mixup"] {
+        assert!(gammas(&format!("--method {method}")) > 50, "{method}");
+        assert_eq!(gammas(&format!("--method {method} --per copy")), 1, "{method}");
+    }
+    assert_eq!(gammas("--preset published"), 1);
+    assert!(gammas("--preset published --per row") > 1);
+}
+
+#[test]
+fn decimals_are_those_of_the_text() {
+    let desk = Desk::new();
+    let mut text = String::from("price,share,n,y\n");
+    for row in 0..90 {
+        let _ = writeln!(
+            text,
+            "{:.2},{:.3},{row},{:.1}",
+            9.0 + f64::from(row * 31 % 47),
+            0.001 * f64::from(row * 7 % 90),
+            f64::from(row * 13 % 31) / 2.0
+        );
+    }
+    desk.put("in.csv", &text);
+    desk.put("in.tsv", text.replace(',', "\t"));
+    let longest = |output: &str| {
+        let text = desk.text(output).replace('\t', ",");
+        let mut most = [0; 4];
+        for line in text.lines().skip(1) {
+            for (most, field) in most.iter_mut().zip(line.split(',')) {
+                *most = field.split_once('.').map_or(0, |(_, digits)| digits.len()).max(*most);
+            }
+        }
+        most
+    };
+    desk.run("augment in.csv -t y --copies 3 --provenance --manifest m.json --save-fitted f.json --quiet -o out.csv").ok();
+    assert_eq!(longest("out.csv"), [2, 3, 0, 1]);
+    desk.run("verify out.csv --against in.csv --manifest m.json").ok();
+    desk.run("augment in.csv --fitted f.json --quiet -o again.csv").ok();
+    assert_eq!(desk.text("again.csv"), desk.text("out.csv"));
+    desk.run("augment in.tsv -t y --quiet -o out.tsv").ok();
+    assert_eq!(longest("out.tsv"), [2, 3, 0, 1]);
+    desk.run("augment in.csv -t y --decimals full --quiet -o full.csv").ok();
+    assert!(
+        longest("full.csv").iter().all(|&most| most == 0 || most > 9),
+        "{:?}",
+        longest("full.csv")
+    );
+    // Floats that are no text are not rounded.
+    desk.run("augment in.csv -t y --gamma 1 --no-originals --quiet -o in.parquet").ok();
+    desk.run("augment in.parquet -t y --quiet -o full.csv").ok();
+    assert!(longest("full.csv")[0] > 9);
+    let manifest: serde_json::Value = serde_json::from_str(&desk.text("m.json")).unwrap();
+    assert_eq!(manifest["decimals"]["share"], 3);
+    assert_eq!(manifest["settings"]["decimals"], "auto");
+}
+
+#[test]
+fn values_out_of_range_are_counted_and_bounds_are_kept() {
+    let desk = Desk::with_cars();
+    let words = "augment cars.csv -t mpg --gamma 0.3 --copies 2";
+    let said = desk.run(&format!("{words} -o out.csv")).ok();
+    assert!(said.err.contains("  outside     "), "{}", said.err);
+    assert!(said.err.contains(" below and ") || said.err.contains(" above"), "{}", said.err);
+    assert!(said.err.contains("\nhint: --clip observed keeps values inside"), "{}", said.err);
+    let said = desk.run(&format!("{words} --clip observed -o out.csv")).ok();
+    assert!(said.err.contains("  clipped     ") && !said.err.contains("hint:"), "{}", said.err);
+    assert!(said.err.contains("  outside     no value"), "{}", said.err);
+    assert!(!desk.run(&format!("{words} --clip none -o out.csv")).ok().err.contains("clipped"));
+    desk.run(&format!("{words} --bounds mpg=5..50 --bounds acceleration=..25 --manifest m.json --provenance --quiet -o out.csv")).ok();
+    let text = desk.text("out.csv");
+    let header = fields(text.lines().next().unwrap());
+    let column = |name: &str| {
+        let place = header.iter().position(|other| other == name).unwrap();
+        text.lines().skip(1).map(move |line| fields(line)[place].parse::<f64>().unwrap())
+    };
+    assert!(column("mpg").all(|mpg| (5.0..=50.0).contains(&mpg)));
+    assert!(column("acceleration").all(|value| value <= 25.0));
+    desk.run("verify out.csv --against cars.csv --manifest m.json").ok();
+}
+
+#[test]
+fn local_mixup_says_how_many_rows_it_made() {
+    let desk = Desk::with_cars();
+    let words = "augment cars.csv -t mpg --method local-mixup";
+    let said = desk.run(&format!("{words} -o out.csv")).ok();
+    assert!(said.err.contains(" of 398 synthetic rows"), "{}", said.err);
+    assert!(said.err.contains("\nhint: a larger --epsilon or more --copies"), "{}", said.err);
+    let said = desk.run(&format!("{words} --copies 2 --json -o out.csv")).ok();
+    let summary: serde_json::Value = serde_json::from_str(&said.out).unwrap();
+    assert_eq!(summary["requested"], 796);
+    let made = summary["synthetic"].as_u64().unwrap();
+    assert!((80..500).contains(&made), "{made}");
+    assert_eq!(desk.text("out.csv").lines().count() as u64, 1 + 398 + made);
+    let said = desk.run(&format!("{words} --epsilon 100sd -o out.csv")).ok();
+    assert!(said.err.contains("796 rows") && !said.err.contains("epsilon"), "{}", said.err);
 }
 
 #[test]
@@ -264,6 +375,8 @@ fn pictures_are_drawn() {
     assert!(
         svg.contains("mpg against weight") && svg.matches("<circle").count() + svg.len() > 10_000
     );
+    desk.run("augment cars.csv -t mpg --plot cars.svg --plot-x horsepower --quiet -o out.csv").ok();
+    assert!(desk.text("cars.svg").contains("mpg against horsepower"));
     desk.run("augment cars.csv -t mpg --method mixup --plot cars.png --quiet -o out.csv").ok();
     assert!(desk.get("cars.png").starts_with(b"\x89PNG\r\n\x1a\n"));
 }

@@ -71,3 +71,23 @@ fn it_says_what_augment_would_refuse() {
     assert!(said.out.contains("counts the rows: if it is an id, carry it"), "{}", said.out);
     assert!(said.err.contains("the target `y` is missing in row 7"), "{}", said.err);
 }
+
+#[test]
+fn few_values_are_counted_in_any_type() {
+    let desk = Desk::new();
+    let rows: Vec<String> =
+        (0..60).map(|row| format!("2.5,{}.5,,{},{}.25", row % 2, row % 3, row * 7 % 50)).collect();
+    desk.put("few.csv", format!("same,two,none,three,y\n{}\n", rows.join("\n")));
+    let said = desk.run("inspect few.csv").ok();
+    let distinct: Vec<&str> = said.out.lines().skip(3).take(5).collect();
+    for (line, words) in distinct.iter().zip([
+        "2.5 to 2.5    constant",
+        "0.5 to 1.5    2",
+        "-             none",
+        "0 to 2        3",
+        "0.25 to 49.25  many",
+    ]) {
+        let one_space = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(one_space(line).contains(&one_space(words)), "{words}: {}", said.out);
+    }
+}

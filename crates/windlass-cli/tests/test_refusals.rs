@@ -147,7 +147,17 @@ fn settings(log: &mut String, with: &dyn Fn(&str) -> String) {
         ("gamma 0", "--gamma list:0.5,0"),
         ("bandwidth without c-mixup", "--bandwidth 1"),
         ("alpha for mixup", "--method mixup --alpha 2"),
-        ("local mixup without epsilon", "--method local-mixup"),
+        ("epsilon 0", "--method local-mixup --epsilon 0"),
+        ("epsilon is a word", "--method local-mixup --epsilon far"),
+        ("bounds the wrong way round", "--bounds a=5..1"),
+        ("bounds without ends", "--bounds a=.."),
+        ("bounds of nothing", "--bounds 0..1"),
+        ("bounds of no column", "--bounds hours=0..24"),
+        ("bounds of words", "--bounds kind=0..24"),
+        ("a value outside its bounds", "--bounds a=..90"),
+        ("clip to an unknown range", "--clip tight"),
+        ("a column for no plot", "--plot-x a"),
+        ("a plot of words", "--plot p.svg --plot-x kind"),
         ("clusters of a column", "--anchors column:kind --clusters 3"),
         ("anchors unknown", "--anchors trees"),
         ("no unit of memory", "--memory 5apples"),
@@ -270,7 +280,8 @@ fn models(log: &mut String) {
         ("model: a layer without augmentation", "--manifold 1"),
         ("model: units of a preset", "--model fcn3 --hidden 5"),
         ("model: anchors without strength", "--model anchor --anchors column:kind"),
-        ("model: anchors of no column", "--model anchor --anchors column:knd --gamma 2"),
+        ("model: strength of anchors in a network", "--anchor-gamma 2"),
+        ("model: anchors of no column", "--model anchor --anchors column:knd --anchor-gamma 2"),
         ("model: no such layer", "--augment ada --manifold 3"),
         ("model: noise inside", "--augment noise --manifold 1"),
         ("model: an anchor matrix", "--augment ada --anchors matrix:good.csv"),
@@ -292,7 +303,7 @@ fn models(log: &mut String) {
         ("model: too many clusters", "--augment ada --clusters 500"),
         (
             "model: clusters of a column",
-            "--model anchor --anchors column:kind --gamma 2 --clusters 3",
+            "--model anchor --anchors column:kind --anchor-gamma 2 --clusters 3",
         ),
         ("model: patience without validation", "--patience 3 --valid none"),
         ("model: floats of integers", "--integers float"),
@@ -379,7 +390,12 @@ fn uses_of_models(log: &mut String) {
     case(log, "regress: one group", "regress good.csv --target y --anchors column:one", |desk| {
         desk.put("good.csv", "one,a,y\nk,1.5,2\nk,2.5,4\nk,4.5,3\n");
     });
-    case(log, "regress: a strength below 0", "regress good.csv --target y --gamma=-1", |_| {});
+    case(
+        log,
+        "regress: a strength below 0",
+        "regress good.csv --target y --anchor-gamma=-1",
+        |_| {},
+    );
     case(log, "export: another ending", "export model model.pb", trained);
 }
 

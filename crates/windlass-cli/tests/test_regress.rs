@@ -26,7 +26,7 @@ fn sites() -> String {
 fn the_path_goes_from_least_squares_to_the_anchors() {
     let desk = Desk::new();
     desk.put("sites.csv", sites());
-    let words = "regress sites.csv --target y --anchors column:site --gamma 0,1,10,1000";
+    let words = "regress sites.csv --target y --anchors column:site --anchor-gamma 0,1,10,1000";
     let said = desk.run(&format!("{words} --json --plot path.svg")).ok();
     let path: Value = serde_json::from_str(&said.out).unwrap();
     assert_eq!((path["groups"].as_u64(), path["folds"].as_u64()), (Some(8), Some(8)));
@@ -57,7 +57,7 @@ fn coefficients_have_units() {
         writeln!(text, "{},{a},{b},{y}", ["u", "v"][row as usize % 2]).unwrap();
     }
     desk.put("t.csv", text);
-    let said = desk.run("regress t.csv -t y --anchors column:g --gamma 1 --json").ok();
+    let said = desk.run("regress t.csv -t y --anchors column:g --anchor-gamma 1 --json").ok();
     let path: Value = serde_json::from_str(&said.out).unwrap();
     let row = &path["rows"][0];
     for (got, want) in [

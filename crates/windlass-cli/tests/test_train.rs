@@ -92,7 +92,7 @@ fn linear_models_and_their_errors() {
     desk.put("train.csv", shop(120, 0)).put("test.csv", shop(40, 500));
     for words in [
         "--model ridge --penalty 0.001",
-        "--model anchor --anchors column:kind --gamma 2 --categorical kind",
+        "--model anchor --anchors column:kind --anchor-gamma 2 --categorical kind",
     ] {
         desk.run(&format!("train train.csv -t price --carry id {words} --valid test.csv -o m -q"))
             .ok();

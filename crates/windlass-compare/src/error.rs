@@ -119,7 +119,7 @@ impl Error {
             Self::LargeSize { .. } => format!("choose smaller {}, or `all`", param("sizes")),
             Self::SmallSize { .. } => format!("choose larger {}", param("sizes")),
             Self::AllDiverged { .. } => {
-                format!("choose a smaller {}, or {} 1", param("lr"), param("clip"))
+                format!("choose a smaller {}, or {} 1", param("lr"), param("clip_norm"))
             }
             Self::NothingToCompare { .. } => format!(
                 "name a network with {} and several {}, one of them erm",

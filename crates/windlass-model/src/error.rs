@@ -150,7 +150,7 @@ impl Error {
             Self::Diverged { .. } => format!(
                 "choose a smaller {}, or {} 1; the last good weights were saved",
                 param("lr"),
-                param("clip")
+                param("clip_norm")
             ),
             Self::LargeNetwork { .. } => {
                 format!("raise {}, or choose fewer units", param("memory"))

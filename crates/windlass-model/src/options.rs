@@ -37,7 +37,7 @@ pub enum OptimizerName {
 /// | `slope` | `0.1`, of leaky ReLU |
 /// | `optimizer` | `AdamW` |
 /// | `momentum` | `0.9`, of SGD |
-/// | `weight_decay` | that of [`TrainConfig`] for `AdamW`, else 0 |
+/// | `weight_decay` | [`TrainConfig::default_weight_decay`] for `AdamW`, else 0 |
 /// | all others | those of [`TrainConfig`] |
 #[derive(Debug, Clone, PartialEq, Default)]
 #[expect(missing_docs, reason = "TrainConfig explains each field")]
@@ -68,6 +68,7 @@ impl NetworkOptions {
     pub fn training(&self) -> TrainConfig {
         let default = TrainConfig::default();
         let optimizer = self.optimizer.unwrap_or_default();
+        let learning_rate = self.learning_rate.unwrap_or(default.learning_rate);
         TrainConfig {
             epochs: self.epochs.unwrap_or(default.epochs),
             batch_size: self.batch_size.unwrap_or(default.batch_size),
@@ -78,11 +79,11 @@ impl NetworkOptions {
                 OptimizerName::Adam => Optimizer::adam(),
                 OptimizerName::Sgd => Optimizer::Sgd { momentum: self.momentum.unwrap_or(0.9) },
             },
-            learning_rate: self.learning_rate.unwrap_or(default.learning_rate),
+            learning_rate,
             schedule: self.schedule.unwrap_or(default.schedule),
             // The default is for decoupled weight decay; in the gradient it would be far too strong.
             weight_decay: self.weight_decay.unwrap_or(match optimizer {
-                OptimizerName::AdamW => default.weight_decay,
+                OptimizerName::AdamW => TrainConfig::default_weight_decay(learning_rate),
                 OptimizerName::Adam | OptimizerName::Sgd => 0.0,
             }),
             clip_norm: self.clip_norm,

@@ -4,6 +4,7 @@
 //! and their means, and once for every copy. The other methods mix arbitrary rows, or use all of
 //! them, and hold the moved columns in memory.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
@@ -70,23 +71,25 @@ pub struct Summary {
     pub rows_synthetic: u64,
     /// Number of output rows.
     pub rows_out: u64,
+    /// Number of synthetic rows.
+    pub synthetic: u64,
+    /// Number of synthetic rows asked for: copies × rows. A method may make fewer.
+    pub requested: u64,
     /// Columns by role.
     pub roles: Vec<(String, Vec<String>)>,
     /// The groups.
     pub groups: Vec<GroupSummary>,
     /// Minimum and maximum of γ.
     pub gamma: Option<(f64, f64)>,
-    /// Synthetic values outside the observed range, by column.
+    /// Synthetic values outside the bounds or, without bounds, the observed range of a column.
     pub outside: Vec<OutOfRangeCount>,
-    /// Whether such values were clipped.
-    pub clipped: bool,
     /// The fingerprint of the input.
     pub fingerprint: String,
     /// The seed.
     pub seed: u64,
 }
 
-/// Synthetic values outside the observed range of a column.
+/// Synthetic values outside the bounds or the observed range of a column.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct OutOfRangeCount {
     /// The column.
@@ -95,6 +98,8 @@ pub struct OutOfRangeCount {
     pub below: u64,
     /// Number of values above the maximum, before clipping.
     pub above: u64,
+    /// Whether they were clipped.
+    pub clipped: bool,
 }
 
 /// A table and a method that was fitted on it, or on another table with the same columns.
@@ -112,6 +117,17 @@ impl<'a> Augmentation<'a> {
     pub fn fit(
         table: &'a Table,
         settings: &AugmentConfig,
+        memory: u64,
+        watch: &dyn Watch,
+    ) -> Result<Self> {
+        Self::fit_rounded(table, settings, &table.decimals(), memory, watch)
+    }
+
+    /// [`fit`](Self::fit), with decimals of columns that may be those of another file of the same table.
+    pub(crate) fn fit_rounded(
+        table: &'a Table,
+        settings: &AugmentConfig,
+        decimals: &BTreeMap<String, u8>,
         memory: u64,
         watch: &dyn Watch,
     ) -> Result<Self> {
@@ -140,6 +156,7 @@ impl<'a> Augmentation<'a> {
             }
         }
         let mut fitted = driver.finish()?;
+        fitted.round_to(decimals);
         let profile = fitted.profile.take().expect("fitted in this process");
         let bound = Arc::new(fitted).bind(schema)?;
         Ok(Self { rows, profile, bound, prefitted: None })
@@ -165,6 +182,7 @@ impl<'a> Augmentation<'a> {
         for block in rows.blocks() {
             let block = block?;
             watch.advance(block.rows() as u64)?;
+            block.check_bounds(&settings.bounds)?;
             profile.add(&block, memory)?;
             if let Some(ids) = &mut ids {
                 ids.add(&block)?;
@@ -209,9 +227,10 @@ impl<'a> Augmentation<'a> {
         self.fitted().settings().copies
     }
 
-    /// An empty sample for a plot, with the feature that correlates best with the first target.
-    pub fn plot_sample(&self) -> Result<PlotSample> {
-        PlotSample::new(&self.rows, self.roles(), self.profile.kept, self.copies())
+    /// An empty sample for a plot of the first target against a column; without one, against the feature
+    /// that correlates best with the target.
+    pub fn plot_sample(&self, x: Option<&str>) -> Result<PlotSample> {
+        PlotSample::new(&self.rows, self.roles(), &self.profile, self.copies(), x)
     }
 
     /// The manifest of the output.
@@ -259,7 +278,7 @@ impl<'a> Augmentation<'a> {
                     watch.advance(block.rows() as u64)?;
                     let generated = generator.block(&block, &labels)?;
                     let rows = self.bound.output.batch(copy, &block, generated.as_ref())?;
-                    tally.add(&rows, generated.as_ref());
+                    tally.add(copy, &rows, generated.as_ref());
                     if let Some(sample) = &mut sample {
                         sample.add(copy, &rows.batch, generated.groups().as_deref());
                     }
@@ -284,17 +303,19 @@ impl<'a> Augmentation<'a> {
             rows_dropped: self.profile.rows - self.profile.kept - self.profile.synthetic,
             rows_synthetic: self.profile.synthetic,
             rows_out: tally.rows,
+            synthetic: tally.synthetic,
+            requested: self.profile.kept.saturating_mul(settings.copies as u64),
             roles,
             groups: self.groups(),
             gamma: tally.gamma,
             outside: outside
-                .map(|(place, &OutOfRange { below, above })| OutOfRangeCount {
+                .map(|(place, &OutOfRange { below, above, clipped })| OutOfRangeCount {
                     column: fields[place].name().clone(),
                     below,
                     above,
+                    clipped,
                 })
                 .collect(),
-            clipped: settings.clip,
             fingerprint: self.profile.fingerprint.clone(),
             seed: settings.seed,
         }
@@ -312,6 +333,7 @@ fn with_path(error: Error, table: &Table) -> Error {
 /// Statistics of the rows written so far.
 struct Tally {
     rows: u64,
+    synthetic: u64,
     /// One per moved column.
     out_of_range: Vec<OutOfRange>,
     gamma: Option<(f64, f64)>,
@@ -319,14 +341,22 @@ struct Tally {
 
 impl Tally {
     fn new(moved: usize) -> Self {
-        Self { rows: 0, out_of_range: vec![OutOfRange::default(); moved], gamma: None }
+        Self {
+            rows: 0,
+            synthetic: 0,
+            out_of_range: vec![OutOfRange::default(); moved],
+            gamma: None,
+        }
     }
 
-    fn add(&mut self, rows: &OutputBatch, generated: &dyn GeneratedBlock) {
-        self.rows += rows.batch.num_rows() as u64;
+    fn add(&mut self, copy: usize, rows: &OutputBatch, generated: &dyn GeneratedBlock) {
+        let written = rows.batch.num_rows() as u64;
+        self.rows += written;
+        self.synthetic += if copy > 0 { written } else { 0 };
         for (all, more) in self.out_of_range.iter_mut().zip(&rows.out_of_range) {
             all.below += more.below;
             all.above += more.above;
+            all.clipped |= more.clipped;
         }
         if let Some((low, high)) = generated.gammas().and_then(|gammas| range(&gammas)) {
             let (least, most) = self.gamma.unwrap_or((low, high));

@@ -137,6 +137,17 @@ pub(crate) fn range(column: &Float64Array) -> Option<(f64, f64)> {
     (low <= high).then_some((low, high))
 }
 
+/// A value rounded to so many decimals: the nearest number whose shortest text has no more of them.
+pub(crate) fn round_decimals(value: f64, decimals: u8) -> f64 {
+    /// Beyond it floats are farther apart than decimals.
+    const WHOLE: f64 = (1_u64 << 53) as f64;
+    // Powers up to 10²² are exact, and so the quotient is the nearest float.
+    let unit = 10_f64.powi(decimals.min(22).into());
+    let scaled = (value * unit).round();
+    // Adding 0 turns −0 into 0.
+    if scaled.abs() < WHOLE { scaled / unit + 0.0 } else { value }
+}
+
 /// Moved values as a column of a type; rounded for integers, and clamped to the range of the type.
 #[allow(
     clippy::cast_possible_truncation,

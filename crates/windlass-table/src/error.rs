@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use windlass::{ParamName, ParamStyle};
 
+use crate::bounds::Bounds;
+
 /// The result of everything in this crate that can be refused or fail.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -122,6 +124,9 @@ pub enum Error {
     /// A feature is infinite or too large to be computed with.
     #[error("column `{column}` is {value} in row {row}")]
     BadFeature { column: String, row: String, value: f64 },
+    /// A value is outside the bounds of its column.
+    #[error("column `{column}` is {value} in row {row}, outside its bounds {bounds}")]
+    OutOfBounds { column: String, row: String, value: f64, bounds: Bounds },
     /// A weight is missing, negative or too large.
     #[error("the weight `{column}` must be in [0, 2^50]; it is not, in {rows}")]
     BadWeight { column: String, rows: RowList },
@@ -286,6 +291,9 @@ impl Error {
             Self::NotNumeric { param: ParamName("anchors"), column, .. } => {
                 format!("use column:{column}")
             }
+            Self::NotNumeric { param: ParamName(name @ ("bounds" | "plot_x")), .. } => {
+                format!("{} needs a column of numbers", param(name))
+            }
             Self::NotNumeric { .. } => {
                 format!("only numbers can be moved: carry it with {}", param("carry"))
             }
@@ -308,6 +316,9 @@ impl Error {
             Self::BadPart { .. } => "do all processes have the same version of windlass?".into(),
             Self::BadTarget { .. } => format!("{} leaves such rows out", param("drop_missing_target")),
             Self::BadFeature { column, .. } => format!("mend the value, or {} {column}", param("carry")),
+            Self::OutOfBounds { column, .. } => {
+                format!("fix the value, or set wider bounds of `{column}` with {}", param("bounds"))
+            }
             Self::BadWeight { .. } => "a weight says how much a row counts".into(),
             Self::NoFeatures { .. } => {
                 format!("{} COLUMN moves a column of 0 and 1 or of dates", param("continuous"))

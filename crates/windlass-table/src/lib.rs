@@ -22,6 +22,7 @@
 //! The modules follow the data: `io::read` → `rows` → `schema` → `fit` → `generate` → `io::write`.
 
 mod augment;
+mod bounds;
 mod column;
 mod dates;
 mod error;
@@ -40,6 +41,7 @@ mod text;
 mod verify;
 
 pub use augment::{Augmentation, OutOfRangeCount, Output, Summary};
+pub use bounds::Bounds;
 pub use column::{MARK, SOURCE, is_numeric, select, to_f64, type_name};
 pub use dates::{DateOrder, is_temporal, to_seconds};
 pub use error::{Error, Result, RowList};
@@ -59,8 +61,8 @@ pub use rows::row_id::{DuplicateCounter, RowIdSource, row_ids};
 pub use schema::profile::{ColumnProfile, MAX_LEVELS, Profile};
 pub use schema::roles::{Role, RoleReason, Roles};
 pub use settings::{
-    AdaConfig, AnchorSource, AugmentConfig, ClusterCount, Columns, IntegerHandling, MethodConfig,
-    RoleRules, check_clusters,
+    AdaConfig, AnchorSource, AugmentConfig, ClusterCount, Columns, Decimals, IntegerHandling,
+    MethodConfig, RoleRules, check_clusters,
 };
 pub use text::to_strings;
 pub use verify::{Difference, Verdict, VerifyOptions};

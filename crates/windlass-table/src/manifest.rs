@@ -1,5 +1,7 @@
 //! How an output was generated.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::settings::AugmentConfig;
@@ -18,6 +20,9 @@ pub struct Manifest {
     /// A hash of the fitted method, if it was fitted on another table.
     #[serde(default)]
     pub fitted: Option<String>,
+    /// The number of decimals that synthetic values of a column are rounded to.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub decimals: BTreeMap<String, u8>,
 }
 
 impl Manifest {

@@ -1,13 +1,16 @@
-//! Points for a plot of an augmentation: the target against the feature that correlates best with
-//! it.
+//! Points for a plot of an augmentation: the target against a column, by default the feature that
+//! correlates best with it.
 
 use arrow_array::{Array, RecordBatch};
+use arrow_schema::Schema;
 use ndarray::ArrayView1;
+use windlass::ParamName;
 
-use crate::Result;
-use crate::column::{matrix, to_f64};
+use crate::column::{find_column, is_numeric, matrix, to_f64, type_name};
 use crate::rows::block::TableRows;
-use crate::schema::roles::Roles;
+use crate::schema::profile::Profile;
+use crate::schema::roles::{Role, Roles};
+use crate::{Error, Result};
 
 /// A row of the plot.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -41,15 +44,20 @@ const MAX_POINTS: u64 = 1 << 18;
 const CORRELATION_ROWS: u64 = 1 << 16;
 
 impl PlotSample {
-    /// Empty, with the feature that correlates best with the first target.
+    /// Empty, with a column or, without one, the feature that correlates best with the first target.
     pub(crate) fn new(
         rows: &TableRows<'_>,
         roles: &Roles,
-        row_count: u64,
+        profile: &Profile,
         copies: usize,
+        x: Option<&str>,
     ) -> Result<Self> {
-        let feature = roles.features[best_feature(rows, roles, row_count)?];
-        let name = |place: usize| rows.table.schema().field(place).name().clone();
+        let (schema, row_count) = (rows.table.schema(), profile.kept);
+        let feature = match x {
+            Some(name) => find_number(schema, roles, name)?,
+            None => best_feature(rows, roles, profile)?,
+        };
+        let name = |place: usize| schema.field(place).name().clone();
         let synthetic = row_count.saturating_mul(copies as u64);
         let stride = usize::try_from(synthetic.div_ceil(MAX_POINTS)).unwrap_or(usize::MAX).max(1);
         Ok(Self {
@@ -75,9 +83,30 @@ impl PlotSample {
     }
 }
 
-/// The index among the features of the one with the largest absolute correlation.
-fn best_feature(rows: &TableRows<'_>, roles: &Roles, row_count: u64) -> Result<usize> {
-    let columns: Vec<usize> = roles.features.iter().chain(&roles.targets[..1]).copied().collect();
+/// The column of this name, which must be in the output and hold numbers.
+fn find_number(schema: &Schema, roles: &Roles, name: &str) -> Result<usize> {
+    let param = ParamName("plot_x");
+    let place = find_column(schema, name, param)?;
+    let data_type = schema.field(place).data_type();
+    if roles.roles[place] == Role::Excluded {
+        return Err(Error::DoesNotApply { param, to: "a column that is excluded" });
+    }
+    if !is_numeric(data_type) {
+        let (column, holds) = (name.to_owned(), type_name(data_type));
+        return Err(Error::NotNumeric { column, param, holds, example: String::new() });
+    }
+    Ok(place)
+}
+
+/// The feature with the largest absolute correlation. One with at most two values is drawn only if the
+/// others have no more.
+fn best_feature(rows: &TableRows<'_>, roles: &Roles, profile: &Profile) -> Result<usize> {
+    let values = |&place: &usize| profile.columns[place].levels.unwrap_or(usize::MAX).min(3);
+    let most = roles.features.iter().map(values).max().unwrap_or(0);
+    let features: Vec<usize> =
+        roles.features.iter().copied().filter(|place| values(place) == most).collect();
+    let columns: Vec<usize> = features.iter().chain(&roles.targets[..1]).copied().collect();
+    let row_count = profile.kept;
     let stride = usize::try_from(row_count.div_ceil(CORRELATION_ROWS)).unwrap_or(usize::MAX).max(1);
     let mut values = ndarray::Array2::zeros((0, columns.len()));
     for block in rows.blocks() {
@@ -87,9 +116,10 @@ fn best_feature(rows: &TableRows<'_>, roles: &Roles, row_count: u64) -> Result<u
     }
     let target = values.column(columns.len() - 1);
     let score = |feature: usize| correlation(values.column(feature), target).map_or(0.0, f64::abs);
-    let best = (0..roles.features.len()).map(|feature| (score(feature), feature));
+    let best = (0..features.len()).map(|feature| (score(feature), feature));
     // Of equal ones the first.
-    Ok(best.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1))).map_or(0, |(_, place)| place))
+    let best = best.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
+    Ok(features[best.map_or(0, |(_, feature)| feature)])
 }
 
 /// Pearson's correlation over rows that have both values.

@@ -1,5 +1,6 @@
 //! What a user can ask for, as it is kept in the metadata of an output.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::de::{Error as _, MapAccess, SeqAccess, Visitor};
@@ -11,6 +12,7 @@ use windlass::{
 };
 pub use windlass::{AnchorSource, ClusterCount};
 
+use crate::bounds::Bounds;
 use crate::{Error, Result, RowIdSource};
 
 /// Everything that decides which rows are made.
@@ -22,7 +24,9 @@ use crate::{Error, Result, RowIdSource};
 /// | `copies` | `1` | synthetic rows for every row |
 /// | `originals` | `true` | whether the rows themselves are written too, before the copies |
 /// | `seed` | `0` | what random numbers depend on |
-/// | `clip` | `false` | keep values inside the observed range of their column |
+/// | `clip` | `false` | keep synthetic values inside the observed range of their column |
+/// | `bounds` | – | what columns may hold: synthetic values are clipped, others refused |
+/// | `decimals` | those of the input | how many decimals synthetic values of text input have |
 /// | `drop_missing_target` | `false` | leave out rows without a finite target instead of refusing them |
 /// | `provenance` | `false` | say in further columns where every row comes from |
 /// | `rows_by` | their number | what tells rows apart |
@@ -40,6 +44,29 @@ pub struct AugmentConfig {
     pub provenance: bool,
     #[serde(default)]
     pub rows_by: RowIdSource,
+    #[serde(default)]
+    pub bounds: BTreeMap<String, Bounds>,
+    #[serde(default = "Decimals::of_0_1_0")]
+    pub decimals: Decimals,
+}
+
+/// How many decimals synthetic values have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Decimals {
+    /// As many as the longest value of the column has in a text file. Values of Parquet, Arrow and memory
+    /// are not rounded.
+    #[default]
+    Auto,
+    /// As many as they need.
+    Full,
+}
+
+impl Decimals {
+    /// Files of 0.1.0 do not say.
+    fn of_0_1_0() -> Self {
+        Self::Full
+    }
 }
 
 impl AugmentConfig {
@@ -57,6 +84,8 @@ impl AugmentConfig {
             drop_missing_target: false,
             provenance: false,
             rows_by: RowIdSource::Number,
+            bounds: BTreeMap::new(),
+            decimals: Decimals::Auto,
         }
     }
 
@@ -73,7 +102,7 @@ impl AugmentConfig {
     /// Whether what is made of a row depends on random numbers of its own, so that rows must be told apart.
     #[must_use]
     pub fn draws_for_rows(&self) -> bool {
-        !matches!(&self.method, MethodConfig::Ada(ada) if ada.per == Per::Batch)
+        !matches!(&self.method, MethodConfig::Ada(ada) if ada.per.of_table() == Per::Batch)
     }
 
     /// Whether rows that hold the same must be told apart.
@@ -159,12 +188,7 @@ impl MethodConfig {
         if method.provenance == RowProvenance::Group {
             return AdaConfig::new(params).map(Self::Ada);
         }
-        let params = params.clone().with_defaults(method);
-        let mut needed = method.params.iter();
-        if let Some(param) = needed.find(|param| (param.get)(&params).is_none()) {
-            return Err(Error::Needs { of: method.name, param: ParamName(param.name) });
-        }
-        Ok(Self::Other { method, params })
+        Ok(Self::Other { method, params: params.clone().with_defaults(method) })
     }
 
     /// The method's entry in the registry.
@@ -289,7 +313,7 @@ impl<'de> Deserialize<'de> for MethodConfig {
 /// | `on`, `scale` | `[x, y]`, standardized | what k-means compares |
 /// | `within` | – | a category whose levels no group crosses |
 /// | `gamma` | uniform on `[1/2, 2]` | how far rows move |
-/// | `per` | copy | one γ a copy, or one a row |
+/// | `per` | [`Per::Auto`] | one γ for each row of a table, one for a minibatch |
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "the table explains each field")]

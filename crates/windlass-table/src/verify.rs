@@ -134,7 +134,7 @@ impl VerifyOptions<'_> {
                     let param = ParamName("anchors");
                     self.matrix.ok_or(Error::Needs { of, param })?.clone_into(path);
                 }
-                Augmentation::fit(input, &settings, memory, watch)?
+                Augmentation::fit_rounded(input, &settings, &manifest.decimals, memory, watch)?
             }
             (None, _) => return Err(Error::Needs { of, param }),
         };

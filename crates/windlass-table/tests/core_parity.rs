@@ -20,7 +20,7 @@ use windlass::{
     Stream,
 };
 use windlass_table::{
-    AdaConfig, AnchorSource, AugmentConfig, Augmentation, ClusterCount, DEFAULT_MEMORY,
+    AdaConfig, AnchorSource, AugmentConfig, Augmentation, ClusterCount, DEFAULT_MEMORY, Decimals,
     IntegerHandling, LoadedTable, MethodConfig, ReadOptions, Sink, Table, WriteOptions,
 };
 
@@ -85,7 +85,9 @@ fn same_as_core(
     let (more_x, more_y) = (plan.features(x.view()).unwrap(), plan.targets(y.view()).unwrap());
     let table = TestDir::new();
     let table = table.table(&text);
-    let settings = AugmentConfig { method, copies: 3, seed: 7, ..AugmentConfig::new(&["y"]) };
+    let decimals = Decimals::Full;
+    let settings =
+        AugmentConfig { method, copies: 3, seed: 7, decimals, ..AugmentConfig::new(&["y"]) };
     let batches = augmented(&table, &settings);
     for (name, expected) in [
         ("a", more_x.column(0)),
@@ -185,6 +187,7 @@ fn means_use_weights_and_skip_missing_values() {
     let mut settings =
         AugmentConfig { method: MethodConfig::Ada(ada), ..AugmentConfig::new(&["y"]) };
     settings.originals = false;
+    settings.decimals = Decimals::Full;
     settings.columns.continuous = vec!["n".into()];
     settings.columns.weight = Some("w".into());
     let batches = augmented(&table, &settings);

@@ -10,7 +10,9 @@ use arrow_array::{
 };
 use arrow_schema::{Field, Schema};
 use proptest::prelude::*;
-use windlass::{Bandwidth, GammaDistribution, MethodInfo, MethodParams, Per, Seed, Stream};
+use windlass::{
+    Bandwidth, Epsilon, GammaDistribution, MethodInfo, MethodParams, Per, Seed, Stream,
+};
 use windlass_table::{
     AdaConfig, AnchorSource, AugmentConfig, Augmentation, ClusterCount, DEFAULT_MEMORY,
     DuplicateCounter, Error, FitDriver, Fitted, IntegerHandling, Manifest, MethodConfig,
@@ -89,7 +91,12 @@ fn methods() -> Vec<MethodConfig> {
         method("c-mixup", MethodParams { bandwidth: Some(Bandwidth::Absolute(0.5)), ..default() }),
         method(
             "local-mixup",
-            MethodParams { epsilon: Some(1.5), beta: Some(1.0), per, ..default() },
+            MethodParams {
+                epsilon: Some(Epsilon::Absolute(1.5)),
+                beta: Some(1.0),
+                per,
+                ..default()
+            },
         ),
         method(
             "noise",

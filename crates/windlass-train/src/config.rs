@@ -23,7 +23,7 @@ use crate::{Error, Result};
 /// | `optimizer` | `AdamW` | |
 /// | `learning_rate` | `2e-3` | `(0, ∞)` |
 /// | `schedule` | constant | |
-/// | `weight_decay` | `0.5` | `[0, ∞)` |
+/// | `weight_decay` | [`default_weight_decay`](Self::default_weight_decay): `0.5` | `[0, ∞)` |
 /// | `clip_norm` | none | `(0, ∞)` |
 /// | `loss` | squared error | |
 /// | `patience` | none | `1, …` |
@@ -49,7 +49,8 @@ pub struct TrainConfig {
     pub learning_rate: f64,
     /// How the learning rate changes.
     pub schedule: Schedule,
-    /// Weight decay.
+    /// Weight decay. `AdamW` shrinks weights by the learning rate times it in a step: another learning rate
+    /// needs [another](Self::default_weight_decay).
     pub weight_decay: f64,
     /// The norm to which longer gradients are clipped.
     #[serde(rename = "clip")]
@@ -60,17 +61,21 @@ pub struct TrainConfig {
     pub patience: Option<usize>,
 }
 
+/// The share of a weight that the default weight decay of `AdamW` takes away in a step.
+const DECAY_PER_STEP: f64 = 1e-3;
+
 impl Default for TrainConfig {
     fn default() -> Self {
+        let learning_rate = 2e-3;
         Self {
             epochs: 200,
             batch_size: 16,
             drop_last: false,
             shuffle: Shuffle::EveryEpoch,
             optimizer: Optimizer::adam_w(),
-            learning_rate: 2e-3,
+            learning_rate,
             schedule: Schedule::Constant,
-            weight_decay: 0.5,
+            weight_decay: Self::default_weight_decay(learning_rate),
             clip_norm: None,
             loss: Loss::Squared,
             patience: None,
@@ -79,6 +84,19 @@ impl Default for TrainConfig {
 }
 
 impl TrainConfig {
+    /// The default weight decay of `AdamW` at a learning rate: their product, the decay of a step, is 0.001.
+    ///
+    /// ```
+    /// use windlass_train::TrainConfig;
+    ///
+    /// assert_eq!(TrainConfig::default_weight_decay(0.002), TrainConfig::default().weight_decay);
+    /// assert_eq!(TrainConfig::default_weight_decay(0.01), 0.1);
+    /// ```
+    #[must_use]
+    pub fn default_weight_decay(learning_rate: f64) -> f64 {
+        DECAY_PER_STEP / learning_rate
+    }
+
     pub(crate) fn check(&self, rows: usize) -> Result<()> {
         self.optimizer.check()?;
         self.loss.check()?;
@@ -90,7 +108,8 @@ impl TrainConfig {
                 return refuse(name, "[1, inf)", 0.0);
             }
         }
-        for (name, value) in [("learning rate", Some(self.learning_rate)), ("clip", self.clip_norm)]
+        for (name, value) in
+            [("learning rate", Some(self.learning_rate)), ("clip_norm", self.clip_norm)]
         {
             if let Some(value) = value.filter(|value| !(*value > 0.0 && value.is_finite())) {
                 return refuse(name, "(0, inf)", value);

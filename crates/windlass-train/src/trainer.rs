@@ -262,7 +262,8 @@ impl<'a, A: Architecture> Trainer<'a, A> {
                 } else {
                     let batch = train.select(rows)?;
                     let fitted = augment.method.fit(&batch.samples(), spec.seed)?;
-                    let draw = fitted.draw(Batch::All, spec.seed, number)?;
+                    let all: Vec<usize> = (0..rows.len()).collect();
+                    let draw = fitted.draw(Batch::Rows(&all), spec.seed, number)?;
                     self.augmented_loss(augment, &draw, &batch, rows, number)?
                 }
             }

@@ -9,9 +9,8 @@ fn main() -> Result<()> {
     let y = x.column(0).mapv(f64::sin) + x.column(1);
     let samples = Samples::new(x.view(), y.view())?;
     // Local-Mixup has no default for the largest distance between partners.
-    let params = MethodParams { epsilon: Some(2.0), ..MethodParams::default() };
     for method in METHODS {
-        let fitted = (method.build)(&params).fit(&samples, Seed(7))?;
+        let fitted = (method.build)(&MethodParams::default()).fit(&samples, Seed(7))?;
         let plan = Plan::draw(fitted.as_ref(), Copies::new(3), Seed(7))?;
         let (more_x, more_y) = (plan.features(x.view())?, plan.targets(y.view())?);
         // Local-Mixup omits rows without a neighbor; all others make three copies of every row.

@@ -8,9 +8,9 @@ use common::{bits, clustered_data, group_mean};
 use ndarray::{Array1, Array2, Axis};
 use windlass::regress::{AnchorRegression, Ridge};
 use windlass::{
-    Ada, AnchorMatrix, Bandwidth, Batch, CMixup, Copies, Draw, Erm, Fitted, GammaDistribution, How,
-    KMeans, LocalMixup, MeansOf, Method, Mixing, Mixup, Noise, Partition, Per, Plan, Samples, Seed,
-    Strength,
+    Ada, AnchorMatrix, Bandwidth, Batch, CMixup, Copies, Draw, Epsilon, Erm, Fitted,
+    GammaDistribution, How, KMeans, LocalMixup, MeansOf, Method, Mixing, Mixup, Noise, Partition,
+    Per, Plan, Samples, Seed, Strength,
 };
 
 /// Every method with some of its settings, for `n` rows.
@@ -25,7 +25,8 @@ fn every_method(n: usize) -> Vec<(&'static str, Box<dyn Method>)> {
         ("noise", Box::new(Noise { feature_noise: 0.2, ..Noise::default() })),
         ("mixup", Box::new(Mixup::default())),
         ("mixup per row", Box::new(Mixup { beta: 0.5, per: Per::Row })),
-        ("local mixup", Box::new(LocalMixup { epsilon: 4.0, mixup: per_row })),
+        ("local mixup", Box::new(LocalMixup { epsilon: Epsilon::Absolute(4.0), mixup: per_row })),
+        ("local mixup, epsilon from the rows", Box::new(LocalMixup::default())),
         ("c-mixup", Box::new(CMixup::default())),
         ("c-mixup per row", Box::new(CMixup { mixup: per_row, ..CMixup::default() })),
         ("ada", Box::new(Ada::default())),
@@ -173,7 +174,8 @@ fn a_rows_draws_do_not_depend_on_its_batch() {
             draw.origin(at).unwrap()
         };
         assert_eq!(origin(&[7, 50, 3], 1), origin(&[50], 0), "{name}");
-        let all = fitted.draw(Batch::All, Seed(1), 5).unwrap();
+        let every: Vec<usize> = (0..fitted.rows()).collect();
+        let all = fitted.draw(Batch::Rows(&every), Seed(1), 5).unwrap();
         assert_eq!(origin(&[50], 0), all.origin(50).unwrap(), "{name}");
     }
 }
@@ -337,6 +339,7 @@ fn gamma_laws_stay_in_their_range_and_have_their_median() {
     assert_eq!(values, [2.0, 0.5, 2.0, 0.5]);
     let (x, y) = clustered_data(20, 2);
     let in_turn = Ada::default().clusters(2).gamma(GammaDistribution::List(vec![0.5, 2.0]));
+    let in_turn = in_turn.per(Per::Batch);
     let fitted = in_turn.fit(&Samples::new(x.view(), y.view()).unwrap(), Seed(0)).unwrap();
     let plan = Plan::draw(fitted.as_ref(), Copies::new(2), Seed(0)).unwrap();
     let gamma_of = |row| match plan.origin(row).unwrap().how {
@@ -410,4 +413,95 @@ fn gathered_rows_make_the_same_batch() {
         let short = xb.slice(ndarray::s![1.., ..]);
         assert!(draw.features_of(short).is_err(), "{name}");
     }
+}
+
+/// The strengths of a draw: γ or λ of every row.
+fn strengths(draw: &Draw) -> Vec<f64> {
+    let strength = |row| match draw.origin(row).unwrap().how {
+        How::Group { gamma, .. } | How::Projection { gamma } => gamma,
+        How::Pair { lambda, .. } => lambda,
+        other => panic!("{other:?}"),
+    };
+    (0..draw.rows()).map(strength).collect()
+}
+
+#[test]
+fn a_data_set_has_a_strength_for_each_row_and_a_minibatch_one_for_all() {
+    let (x, y) = clustered_data(60, 3);
+    let samples = Samples::new(x.view(), y.view()).unwrap();
+    let shared = |draw: &Draw| {
+        let all = strengths(draw);
+        assert!(all.len() > 10);
+        all.iter().all(|strength| *strength == all[0])
+    };
+    let batch: Vec<usize> = (10..40).collect();
+    let cases: [(&str, [Box<dyn Method>; 3]); 4] = [
+        (
+            "ada",
+            [Per::Auto, Per::Row, Per::Batch].map(|per| Box::new(Ada::default().per(per)) as _),
+        ),
+        ("mixup", with_mixup(|mixup| Box::new(mixup))),
+        ("c-mixup", with_mixup(|mixup| Box::new(CMixup { mixup, ..CMixup::default() }))),
+        (
+            "local mixup",
+            with_mixup(|mixup| Box::new(LocalMixup { mixup, ..LocalMixup::default() })),
+        ),
+    ];
+    for (name, methods) in cases {
+        let draws = methods.map(|method| {
+            let fitted = method.fit(&samples, Seed(0)).unwrap();
+            let whole = Plan::draw(fitted.as_ref(), Copies::new(1), Seed(0)).unwrap();
+            let whole = whole.draws()[0].clone();
+            (shared(&whole), shared(&fitted.draw(Batch::Rows(&batch), Seed(0), 3).unwrap()))
+        });
+        assert_eq!(draws, [(false, true), (false, false), (true, true)], "{name}");
+    }
+    let published = Ada::published(4, 2.0).fit(&samples, Seed(0)).unwrap();
+    assert!(shared(&published.draw(Batch::All, Seed(0), 0).unwrap()));
+}
+
+fn with_mixup(method: impl Fn(Mixup) -> Box<dyn Method>) -> [Box<dyn Method>; 3] {
+    [Per::Auto, Per::Row, Per::Batch].map(|per| method(Mixup { per, ..Mixup::default() }))
+}
+
+/// By default about a quarter of the pairs count, whatever the units of the features and the number of
+/// rows; they are the pairs that are close together.
+#[test]
+fn epsilon_is_taken_from_standardized_rows() {
+    for rows in [2, 3, 600, 5000] {
+        let (x, y) = clustered_data(rows, 3);
+        let scaled = &x * &ndarray::array![1e-9, 1.0, 1e9];
+        let draws: Vec<Draw> = [x.view(), scaled.view()]
+            .into_iter()
+            .map(|x| {
+                let fitted = LocalMixup::default()
+                    .fit(&Samples::new(x, y.view()).unwrap(), Seed(1))
+                    .unwrap();
+                fitted.draw(Batch::All, Seed(1), 0).unwrap()
+            })
+            .collect();
+        let weights = draws[0].row_weights().unwrap();
+        assert_eq!(weights, draws[1].row_weights().unwrap(), "{rows} rows");
+        if rows < 100 {
+            continue;
+        }
+        let kept = weights.iter().sum::<f64>() / rows as f64;
+        assert!((0.1..0.4).contains(&kept), "{kept} of {rows} rows");
+        let deviations = x.std_axis(Axis(0), 0.0);
+        let distance = |row: usize| {
+            let How::Pair { partner, .. } = draws[0].origin(row).unwrap().how else { panic!() };
+            let standardized = (&x.row(row) - &x.row(partner)) / &deviations;
+            standardized.dot(&standardized)
+        };
+        let farthest = |weight: f64, least: bool| {
+            let of = (0..rows).filter(|&row| weights[row] == weight).map(distance);
+            if least { of.fold(f64::MAX, f64::min) } else { of.fold(0.0, f64::max) }
+        };
+        assert!(farthest(1.0, false) <= farthest(0.0, true) * (1.0 + 1e-9));
+    }
+    // Rows that are all alike are close to each other.
+    let (x, y) = (Array2::<f64>::ones((5, 2)), Array1::<f64>::ones(5));
+    let same = LocalMixup::default().fit(&Samples::new(x.view(), y.view()).unwrap(), Seed(0));
+    let draw = same.unwrap().draw(Batch::All, Seed(0), 0).unwrap();
+    assert_eq!(draw.row_weights().unwrap(), [1.0; 5]);
 }

@@ -6,9 +6,9 @@ use ndarray::{Array1, Array2, array};
 use windlass::metrics::Metric;
 use windlass::regress::{AnchorRegression, Ridge};
 use windlass::{
-    Ada, AnchorMatrix, Anchors, Bandwidth, Batch, Bins, CMixup, Column, Copies, Draw, Erm, Error,
-    Fitted, GammaDistribution, GroupSums, KMeans, LocalMixup, MeansOf, Method, Mixing, Mixup,
-    Noise, Partition, Plan, Result, RowSample, Samples, Seed, Strength,
+    Ada, AnchorMatrix, Anchors, Bandwidth, Batch, Bins, CMixup, Column, Copies, Draw, Epsilon, Erm,
+    Error, Fitted, GammaDistribution, GroupSums, KMeans, LocalMixup, MeansOf, Method, Mixing,
+    Mixup, Noise, Partition, Plan, Result, RowSample, Samples, Seed, Strength,
 };
 
 #[track_caller]
@@ -127,7 +127,9 @@ fn settings_outside_their_range() {
         "shape must be in (0, inf), got 0",
     );
     refused(fit(&Mixup { beta: 0.0, ..Mixup::default() }), "beta must be in (0, inf), got 0");
-    refused(fit(&LocalMixup::new(-1.0)), "epsilon must be in (0, inf), got -1");
+    let epsilon = |epsilon| fit(&LocalMixup { epsilon, ..LocalMixup::default() });
+    refused(epsilon(Epsilon::Absolute(-1.0)), "epsilon must be in (0, inf), got -1");
+    refused(epsilon(Epsilon::Deviations(0.0)), "epsilon must be in (0, inf), got 0");
     refused(
         fit(&CMixup { bandwidth: Bandwidth::Absolute(0.0), ..CMixup::default() }),
         "bandwidth must be in (0, inf), got 0",

@@ -13,10 +13,11 @@ fn built(name: &str, params: &MethodParams) -> String {
 
 #[test]
 fn defaults_are_those_of_the_types() {
-    let defaults: [(&str, Box<dyn Method>); 4] = [
+    let defaults: [(&str, Box<dyn Method>); 5] = [
         ("ada", Box::new(Ada::default())),
         ("mixup", Box::new(Mixup::default())),
         ("c-mixup", Box::new(CMixup::default())),
+        ("local-mixup", Box::new(LocalMixup::default())),
         ("noise", Box::new(Noise::default())),
     ];
     for (name, default) in defaults {
@@ -25,8 +26,6 @@ fn defaults_are_those_of_the_types() {
         assert_eq!(built(name, &MethodParams::default()), format!("{default:?}"), "{name}");
         assert_eq!(built(name, &explicit), format!("{default:?}"), "{name}");
     }
-    let params = MethodParams { epsilon: Some(1.5), ..MethodParams::default() };
-    assert_eq!(built("local-mixup", &params), format!("{:?}", LocalMixup::new(1.5)));
 }
 
 #[test]
@@ -42,7 +41,7 @@ fn values_can_be_read_again() {
         ("per", "row"),
         ("beta", "0.1"),
         ("bandwidth", "0.3sd"),
-        ("epsilon", "0.25"),
+        ("epsilon", "1.5sd"),
         ("target_noise", "0.2"),
         ("feature_noise", "0.3"),
         ("noise_units", "absolute"),
@@ -56,8 +55,13 @@ fn values_can_be_read_again() {
         let default = param.default.map(|text| (param.set)(&mut MethodParams::default(), text));
         assert!(default.is_none_or(|read| read.is_ok()), "{name}");
     }
-    for (name, text) in [("alpha", "wide"), ("per", "table"), ("gamma", "often"), ("clusters", "0")]
-    {
+    for (name, text) in [
+        ("alpha", "wide"),
+        ("per", "table"),
+        ("gamma", "often"),
+        ("clusters", "0"),
+        ("epsilon", "far"),
+    ] {
         assert!((Param::named(name).unwrap().set)(&mut MethodParams::default(), text).is_err());
     }
 }

@@ -31,7 +31,7 @@ CASES: list[tuple[Any, dict[str, Any], str]] = [
     (windlass.ADA(clusters=8, copies=2, random_state=7), {}, "--clusters 8 --copies 2 --seed 7"),
     (
         windlass.ADA(clusters=3, within="site", per="row", random_state=1),
-        {"weight": "w", "clip": True, "integers": "float"},
+        {"weight": "w", "clip": "observed", "integers": "float"},
         "--clusters 3 --within site --per row --seed 1 --weight w --clip observed --integers float",
     ),
     (

@@ -12,7 +12,7 @@ use windlass_model::{NamedTable, NetworkOptions, Scaling, Split, Validation};
 use windlass_plot::{Labels, Layout, Point, PointSeries, Scatter};
 use windlass_table::{
     AugmentConfig, Augmentation, Columns, Error as TableError, Fitted, LoadedTable, Manifest,
-    MethodConfig, PlotSample, Sink, Summary, Table, check_outputs, write_atomic,
+    MethodConfig, OutOfRangeCount, PlotSample, Sink, Summary, Table, check_outputs, write_atomic,
 };
 
 use super::plot_format::PlotFormat;
@@ -29,7 +29,7 @@ Examples:
   windlass augment train.parquet -t y --clusters 12 --copies 10 --provenance -o out.parquet
   windlass augment train.csv -t y --anchors column:site --clip observed -o - | head
   windlass augment train.csv -t y1,y2 --method c-mixup --bandwidth 1.0 -o out.arrow
-  windlass augment folder/ -t y --within species --per row --plot rows.svg -o out.parquet
+  windlass augment folder/ -t y --within species --per copy --plot rows.svg --plot-x size -o out.parquet
   windlass augment train.parquet -t y --save-fitted anchors.json -o out.parquet
   windlass augment more.parquet --fitted anchors.json -o more-out.parquet")]
 pub(crate) struct AugmentArgs {
@@ -60,6 +60,9 @@ pub(crate) struct AugmentArgs {
     /// Draw originals and synthetic rows: a .svg or .png file
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
+    /// Column on the x axis of the plot [default: the feature that correlates best with the target]
+    #[arg(long, value_name = "COLUMN", requires = "plot")]
+    plot_x: Option<String>,
     /// A summary for machines, on standard output (on standard error if rows go there)
     #[arg(long)]
     json: bool,
@@ -76,7 +79,7 @@ pub(crate) struct AugmentArgs {
 
 /// Options whose values come from a file of something fitted.
 fn settings_options() -> impl Iterator<Item = &'static str> {
-    let others = "target save_fitted no_originals provenance method preset copies seed rows_by clip \
+    let others = "target save_fitted no_originals provenance method preset copies seed rows_by clip bounds decimals \
                   drop_missing_target features exclude carry categorical continuous weight integers";
     others.split(' ').chain(PARAMS.iter().map(|param| param.name))
 }
@@ -122,7 +125,8 @@ pub(crate) fn run(args: &AugmentArgs) -> Result<u8> {
     terminal::begin_writing();
     let options = args.read.write_options(&args.output, &table);
     let mut sink = Sink::create(&args.output, &options, augmentation.schema(), note)?;
-    let mut sketch = format.map(|_| augmentation.plot_sample()).transpose()?;
+    let mut sketch =
+        format.map(|_| augmentation.plot_sample(args.plot_x.as_deref())).transpose()?;
     let summary = augmentation.write(&progress, sketch.as_mut(), &mut sink)?;
     progress.clear();
     let picture = match (&args.plot, format, &sketch) {
@@ -146,6 +150,9 @@ pub(crate) fn run(args: &AugmentArgs) -> Result<u8> {
         if to_stdout { terminal::say(text.trim_end()) } else { terminal::print(&text)? }
     } else if !args.quiet {
         terminal::say(in_words(&summary, &args.output, started.elapsed().as_secs_f64()).trim_end());
+        terminal::say(
+            "note: split before you augment: test on rows that no synthetic row was made from",
+        );
     }
     Ok(0)
 }
@@ -231,6 +238,13 @@ fn in_words(summary: &Summary, output: &Path, seconds: f64) -> String {
         if output.as_os_str() == "-" { "<stdout>".into() } else { output.display().to_string() };
     let made = summary.rows_out;
     let _ = writeln!(text, "{place}: {made} rows from {} by {}", summary.rows_in, summary.method);
+    if summary.synthetic < summary.requested {
+        let _ = writeln!(
+            text,
+            "  made        {} of {} synthetic rows: the other partners are too far apart",
+            summary.synthetic, summary.requested
+        );
+    }
     if summary.rows_dropped > 0 {
         let _ =
             writeln!(text, "  left out    {} rows without a finite target", summary.rows_dropped);
@@ -250,17 +264,37 @@ fn in_words(summary: &Summary, output: &Path, seconds: f64) -> String {
             if low == high { format!("{low:.4}") } else { format!("{low:.4} to {high:.4}") };
         let _ = writeln!(text, "  gamma       {range}");
     }
-    let outside: Vec<String> = summary
-        .outside
-        .iter()
-        .map(|outside| format!("{} {}", outside.column, outside.below + outside.above))
-        .collect();
-    let outside = if outside.is_empty() { "no value".to_owned() } else { shortened(&outside) };
-    let label = if summary.clipped { "clipped" } else { "outside" };
-    let _ = writeln!(text, "  {label:<11} {outside}, of the observed ranges");
+    let outside = |clipped: bool| -> Vec<String> {
+        let columns = summary.outside.iter().filter(|outside| outside.clipped == clipped);
+        columns.map(out_of_range_in_words).collect()
+    };
+    let (clipped, outside) = (outside(true), outside(false));
+    if !clipped.is_empty() {
+        let _ = writeln!(text, "  clipped     {}", shortened(&clipped));
+    }
+    let range = if outside.is_empty() { "no value".into() } else { shortened(&outside) };
+    let _ = writeln!(text, "  outside     {range} (of the observed range)");
     let _ = writeln!(text, "  seed        {}", summary.seed);
     let _ = writeln!(text, "  time        {seconds:.2} s");
+    if !outside.is_empty() {
+        let _ = writeln!(
+            text,
+            "hint: --clip observed keeps values inside the observed range, --bounds COLUMN=LOW..HIGH \
+             inside another"
+        );
+    }
+    if summary.synthetic < summary.requested / 2 {
+        let _ = writeln!(text, "hint: a larger --epsilon or more --copies make more rows");
+    }
     text
+}
+
+/// A column with the numbers of its values below and above the range.
+fn out_of_range_in_words(outside: &OutOfRangeCount) -> String {
+    let sides = [(outside.below, "below"), (outside.above, "above")];
+    let sides = sides.into_iter().filter(|(count, _)| *count > 0);
+    let sides: Vec<String> = sides.map(|(count, side)| format!("{count} {side}")).collect();
+    format!("{} {}", outside.column, sides.join(" and "))
 }
 
 /// Groups with their names and sizes, as far as there is room.

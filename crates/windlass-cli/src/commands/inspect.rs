@@ -75,7 +75,12 @@ fn in_words(inspection: &Inspection, table: &Table, settings: &AugmentConfig) ->
             column.role.into(),
             column.missing.to_string(),
             range.unwrap_or_else(|| "-".into()),
-            column.levels.map_or_else(|| "many".into(), |levels| levels.to_string()),
+            match column.levels {
+                Some(1) => "constant".into(),
+                Some(levels) => levels.to_string(),
+                None if column.missing == rows => "none".into(),
+                None => "many".into(),
+            },
             format!("{:#}", column.reason),
         ]);
     }

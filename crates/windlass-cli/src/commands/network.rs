@@ -97,12 +97,13 @@ pub(super) struct NetworkArgs {
     /// sgd: how much of the last step goes on [default: 0.9]
     #[arg(long, value_name = "μ")]
     momentum: Option<f64>,
-    /// How strongly weights are drawn to zero [default: 0.5 for adamw, else 0]
+    /// Weight decay; with adamw, weights shrink by the learning rate times it in a step [default:
+    /// 0.001/η for adamw, which is 0.5 at the default rate; else 0]
     #[arg(long, value_name = "λ")]
     weight_decay: Option<f64>,
-    /// Cut gradients that are longer
-    #[arg(long, value_name = "LENGTH")]
-    clip: Option<f64>,
+    /// Clip the gradient norm
+    #[arg(long, value_name = "NORM")]
+    clip_norm: Option<f64>,
     /// What is made small: mse, huber, or huber:DELTA in units of the scaled target [default: mse]
     #[arg(long, value_name = "LOSS", value_parser = parse_loss)]
     loss: Option<Loss>,
@@ -143,7 +144,7 @@ impl NetworkArgs {
             optimizer: self.optimizer,
             momentum: self.momentum,
             weight_decay: self.weight_decay,
-            clip_norm: self.clip,
+            clip_norm: self.clip_norm,
             loss: self.loss,
             patience: self.patience,
             drop_last: self.drop_last,
@@ -207,7 +208,7 @@ impl NetworkArgs {
             (self.optimizer.is_some(), "--optimizer"),
             (self.momentum.is_some(), "--momentum"),
             (self.weight_decay.is_some(), "--weight-decay"),
-            (self.clip.is_some(), "--clip"),
+            (self.clip_norm.is_some(), "--clip-norm"),
             (self.loss.is_some(), "--loss"),
             (self.patience.is_some(), "--patience"),
             (self.drop_last, "--drop-last"),

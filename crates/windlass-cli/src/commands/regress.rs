@@ -26,7 +26,7 @@ groups that are larger than those seen.
 
 Examples:
   windlass regress train.csv --target y --anchors column:site
-  windlass regress train.csv --target y --anchors column:site --gamma 0,0.5,1,2,5,10,100 --plot path.svg")]
+  windlass regress train.csv --target y --anchors column:site --anchor-gamma 0,0.5,1,2,5,10,100 --plot path.svg")]
 pub(crate) struct RegressArgs {
     /// Files or folders of files with the same columns, or `-`: one table
     #[arg(required = true, value_name = "INPUT")]
@@ -40,7 +40,7 @@ pub(crate) struct RegressArgs {
     /// How many clusters or bins
     #[arg(long, value_name = "N|auto", value_parser = ClusterCount::from_str)]
     clusters: Option<ClusterCount>,
-    /// Strengths
+    /// Strengths γ of anchor regression
     #[arg(
         long,
         value_name = "γ,γ,…",
@@ -48,7 +48,7 @@ pub(crate) struct RegressArgs {
         default_values_t = GAMMAS,
         allow_negative_numbers = true
     )]
-    gamma: Vec<f64>,
+    anchor_gamma: Vec<f64>,
     /// Penalty on the coefficients of scaled columns
     #[arg(long, value_name = "λ", default_value_t = 0.0, allow_negative_numbers = true)]
     penalty: f64,
@@ -92,7 +92,7 @@ pub(crate) fn run(args: &RegressArgs) -> Result<u8> {
         columns,
         anchors: args.anchors.clone(),
         clusters: args.clusters.unwrap_or_default(),
-        gammas: args.gamma.clone(),
+        gammas: args.anchor_gamma.clone(),
         penalty: args.penalty,
         seed: args.seed,
     };

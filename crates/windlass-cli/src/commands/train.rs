@@ -32,7 +32,7 @@ Examples:
   windlass train cars.csv -t mpg --auto -o model.windlass
   windlass train sites.csv -t y --auto --domain site -o model.windlass
   windlass train train.csv -t y --model ridge --penalty 1.0 -o ridge.windlass
-  windlass train train.csv -t y --model anchor --anchors column:site --gamma 5 -o anchor.windlass")]
+  windlass train train.csv -t y --model anchor --anchors column:site --anchor-gamma 5 -o anchor.windlass")]
 pub(crate) struct TrainArgs {
     /// Where the model goes
     #[arg(short, long, value_name = "FILE")]
@@ -58,6 +58,9 @@ pub(crate) struct TrainArgs {
     /// ridge, anchor: penalty on the coefficients of scaled columns [default: 1 for ridge, 0 for anchor]
     #[arg(long, value_name = "λ", help_heading = "Linear models", allow_negative_numbers = true)]
     penalty: Option<f64>,
+    /// anchor: strength γ of anchor regression; 1 is least squares
+    #[arg(long, value_name = "γ", help_heading = "Linear models", allow_negative_numbers = true)]
+    anchor_gamma: Option<f64>,
     /// forest: trees [default: 200]
     #[arg(long, value_name = "N", help_heading = "Forests")]
     trees: Option<usize>,
@@ -90,7 +93,7 @@ enum ModelName {
     Mlp5x50,
     /// A linear model with a penalty
     Ridge,
-    /// Anchor regression: --anchors, --gamma
+    /// Anchor regression: --anchors, --anchor-gamma
     Anchor,
     /// A random forest: --trees, --leaf
     Forest,
@@ -126,6 +129,10 @@ impl TrainArgs {
         if !matches!(self.model, ModelName::Ridge | ModelName::Anchor) {
             refuse(self.penalty.is_some().then_some("--penalty"), to.unwrap_or("networks"))?;
         }
+        if self.model != ModelName::Anchor {
+            let given = self.anchor_gamma.map(|_| "--anchor-gamma");
+            refuse(given, to.unwrap_or("networks"))?;
+        }
         if self.model != ModelName::Forest {
             let given = [(self.trees.is_some(), "--trees"), (self.leaf.is_some(), "--leaf")];
             let given = given.into_iter().find(|(given, _)| *given).map(|(_, option)| option);
@@ -140,7 +147,7 @@ impl TrainArgs {
             let inside = inside.into_iter().find(|(given, _)| *given).map(|(_, option)| option);
             let to = to.unwrap_or("training without --augment");
             let anchors: &[&str] = match self.model {
-                ModelName::Anchor => &["anchors", "clusters", "gamma"],
+                ModelName::Anchor => &["anchors", "clusters"],
                 _ => &[],
             };
             refuse(inside.or(self.params.given(anchors).as_deref()), to)?;
@@ -178,8 +185,8 @@ impl TrainArgs {
             ModelName::Ridge => return Ok(Kind::Ridge { penalty: self.penalty.unwrap_or(1.0) }),
             ModelName::Anchor => {
                 let (anchors, clusters) = self.params.groups();
-                let needs = Error::Needs { of: "--model anchor", option: "--gamma NUMBER" };
-                let gamma = self.params.strength().ok_or(needs)?;
+                let needs = Error::Needs { of: "--model anchor", option: "--anchor-gamma NUMBER" };
+                let gamma = self.anchor_gamma.ok_or(needs)?;
                 let penalty = self.penalty.unwrap_or(0.0);
                 return Ok(Kind::Anchor { anchors, clusters, gamma, penalty });
             }

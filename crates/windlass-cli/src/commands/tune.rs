@@ -225,7 +225,7 @@ fn advice(config: &TuneConfig, result: &TuneResult) -> Vec<String> {
         "--schedule",
         "--optimizer",
         "--momentum",
-        "--clip",
+        "--clip-norm",
         "--loss",
         "--patience",
         "--shuffle",

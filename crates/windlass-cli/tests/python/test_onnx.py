@@ -43,7 +43,7 @@ def inputs(session, rows):
         "--epochs 5 --model fcn3 --features weight,acceleration --target-scale none",
         "--epochs 5 --hidden 9 --activation sigmoid",
         "--model ridge --penalty 0.5",
-        "--model anchor --anchors column:origin --gamma 3",
+        "--model anchor --anchors column:origin --anchor-gamma 3",
         "--model forest --trees 30",
         "--model forest --trees 10 --target weight,mpg",
         "--auto",

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 use windlass::{
-    Bandwidth, ClusterScaling, GammaDistribution, MethodParams, NoiseUnits, published_grid,
+    Bandwidth, ClusterScaling, Epsilon, GammaDistribution, MethodParams, NoiseUnits, Per,
+    published_grid,
 };
 use windlass_compare::{CandidateSpec, CompareConfig, ModelName, SplitRule};
 use windlass_model::{
@@ -249,7 +250,8 @@ impl CandidateGrid {
             alpha: point.copies.is_none().then_some(point.alpha),
             gamma: Some(gamma),
             beta: self.beta,
-            epsilon: self.epsilon,
+            epsilon: self.epsilon.map(Epsilon::Absolute),
+            per: Some(Per::Batch),
             bandwidth: self.bandwidth.map(Bandwidth::Absolute),
             target_noise: self.noise,
             noise_units: Some(NoiseUnits::Absolute),

@@ -1,11 +1,13 @@
 //! The input of all passes.
 
 use arrow_schema::Schema;
+use windlass::ParamName;
 
-use crate::Result;
+use crate::column::{find_column, is_numeric, type_name};
 use crate::rows::block::BlockReader;
 use crate::schema::roles::RequestedRoles;
 use crate::settings::AugmentConfig;
+use crate::{Error, Result};
 
 pub(super) struct PassContext {
     pub(super) settings: AugmentConfig,
@@ -17,6 +19,14 @@ pub(super) struct PassContext {
 impl PassContext {
     pub(super) fn new(schema: &Schema, settings: &AugmentConfig, memory: u64) -> Result<Self> {
         let requested = RequestedRoles::for_augmentation(schema, settings)?;
+        for name in settings.bounds.keys() {
+            let param = ParamName("bounds");
+            let field = schema.field(find_column(schema, name, param)?);
+            if !is_numeric(field.data_type()) {
+                let (column, holds) = (name.clone(), type_name(field.data_type()));
+                return Err(Error::NotNumeric { column, param, holds, example: String::new() });
+            }
+        }
         Ok(Self { settings: settings.clone(), requested, memory })
     }
 

@@ -1,5 +1,6 @@
 //! A fitted method, which generates rows from any batch with the columns of its training table.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ use crate::column::{is_numeric, type_name};
 use crate::dates::is_temporal;
 use crate::generate::generator::{Generator, SavedGenerator};
 use crate::generate::groups::GroupSummary;
-use crate::generate::output_batch::OutputLayout;
+use crate::generate::output_batch::{ObservedColumn, OutputLayout};
 use crate::io::read::rechunk::rechunk;
 use crate::io::write::sink::{Sink, WriteOptions};
 use crate::manifest::Manifest;
@@ -20,7 +21,7 @@ use crate::rows::block::BlockReader;
 use crate::rows::row_id::{DuplicateCounter, RowIdSource};
 use crate::schema::profile::Profile;
 use crate::schema::roles::{Role, RoleReason, Roles};
-use crate::settings::AugmentConfig;
+use crate::settings::{AugmentConfig, Decimals};
 use crate::{Error, Result};
 
 /// A method fitted on a table. It augments that table, or others with the same columns.
@@ -43,6 +44,9 @@ struct FittedColumn {
     role: Role,
     /// The observed range of a moved column.
     range: Option<(f64, f64)>,
+    /// The number of decimals of synthetic values; `None` if they are not rounded.
+    #[serde(default)]
+    decimals: Option<u8>,
 }
 
 /// The training table.
@@ -77,6 +81,7 @@ impl Fitted {
             holds: type_name(field.data_type()),
             role: roles.roles[place],
             range: profile.columns[place].range.filter(|_| moved.contains(&place)),
+            decimals: None,
         };
         let columns = schema.fields().iter().enumerate().map(column).collect();
         let table = TableInfo { rows: profile.rows, fingerprint: profile.fingerprint.clone() };
@@ -87,6 +92,15 @@ impl Fitted {
     #[must_use]
     pub fn settings(&self) -> &AugmentConfig {
         &self.settings
+    }
+
+    /// Rounds the synthetic values of columns to so many decimals, unless all are asked for.
+    pub(crate) fn round_to(&mut self, decimals: &BTreeMap<String, u8>) {
+        let moved = self.roles.moved();
+        for (place, column) in self.columns.iter_mut().enumerate() {
+            let rounded = self.settings.decimals == Decimals::Auto && moved.contains(&place);
+            column.decimals = decimals.get(&column.name).copied().filter(|_| rounded);
+        }
     }
 
     /// Number of rows of the training table.
@@ -133,6 +147,11 @@ impl Fitted {
             rows: self.table.rows,
             settings: self.settings.clone(),
             fitted: None,
+            decimals: self
+                .columns
+                .iter()
+                .filter_map(|column| Some((column.name.clone(), column.decimals?)))
+                .collect(),
         }
     }
 
@@ -198,7 +217,25 @@ impl Fitted {
 
     /// A hash of the fitted method.
     pub(crate) fn fingerprint(&self) -> String {
-        let bytes = self.to_bytes().unwrap_or_default();
+        let FittedFile { settings, table, columns, fitted, .. } = self.to_file();
+        let rounded: Vec<Option<u8>> = columns.iter().map(|column| column.decimals).collect();
+        let extras = (settings.decimals, &settings.bounds, &rounded);
+        let is_old = settings.decimals == Decimals::Full && settings.bounds.is_empty();
+        // The layout of 0.1.0, so that what it fitted has the same hash.
+        let config = (
+            (&settings.columns, &settings.method, settings.copies, settings.originals),
+            (settings.seed, settings.clip, settings.drop_missing_target, settings.provenance),
+            &settings.rows_by,
+        );
+        let column = |column: &FittedColumn| {
+            (column.name.clone(), column.holds.clone(), column.role, column.range)
+        };
+        let columns: Vec<_> = columns.iter().map(column).collect();
+        let old = ("0.1.0", config, &table, columns, &fitted);
+        let mut bytes = postcard::to_stdvec(&old).unwrap_or_default();
+        if !is_old {
+            bytes.extend(postcard::to_stdvec(&extras).unwrap_or_default());
+        }
         format!("xxh3-128:{:032x}", xxhash_rust::xxh3::xxh3_128(&bytes))
     }
 
@@ -206,9 +243,14 @@ impl Fitted {
     pub fn bind(self: Arc<Self>, schema: &SchemaRef) -> Result<BoundFitted> {
         self.check(schema)?;
         let reader = BlockReader::new(schema, &self.settings, &self.roles.targets)?;
-        let ranges: Vec<_> = self.columns.iter().map(|column| column.range).collect();
+        let observed = |column: &FittedColumn| ObservedColumn {
+            range: column.range,
+            decimals: column.decimals,
+        };
+        let observed: Vec<ObservedColumn> = self.columns.iter().map(observed).collect();
         let source_type = reader.resolver.source_type();
-        let output = OutputLayout::new(schema, &self.roles, &ranges, &self.settings, &source_type)?;
+        let output =
+            OutputLayout::new(schema, &self.roles, &observed, &self.settings, &source_type)?;
         Ok(BoundFitted { fitted: self, input: Arc::clone(schema), reader, output })
     }
 
@@ -282,6 +324,7 @@ impl BoundFitted {
             fitted.check(&rows.schema())?;
         }
         let block = self.reader.clone().next(rows, counter)?;
+        block.check_bounds(&fitted.settings.bounds)?;
         for (field, column) in self.input.fields().iter().zip(block.batch.columns()) {
             if let Some(nulls) = column.nulls().filter(|nulls| nulls.null_count() > 0)
                 && !field.is_nullable()

@@ -27,6 +27,7 @@ impl ProfilePass {
     }
 
     pub(super) fn add(&mut self, block: &Block, context: &PassContext) -> Result<()> {
+        block.check_bounds(&context.settings.bounds)?;
         self.profile.add(block, context.memory)?;
         let schema = block.batch.schema();
         let guess = || context.requested.infer(&schema, |place| self.profile.column(place));

@@ -72,7 +72,7 @@ impl GroupGenerator {
             number
         };
         let numbers = sizes.iter().map(number).collect();
-        let (gammas, per) = (ada.gamma.check()?, ada.per);
+        let (gammas, per) = (ada.gamma.check()?, ada.per.of_table());
         Ok(Self { grouping, sizes, numbers, means, labels, gammas, per })
     }
 
@@ -141,12 +141,12 @@ impl GroupGenerator {
         seed: Seed,
         step: Option<u64>,
     ) -> GroupBlock<'_> {
-        let strength = step.map(|step| match self.per {
-            Per::Batch => Strength::Shared(self.gammas.shared(seed, step)),
-            Per::Row => {
-                let gamma = |row| self.gammas.of_row(seed, step, block.id(row));
-                Strength::PerRow((0..block.rows()).map(gamma).collect())
+        let strength = step.map(|step| {
+            if self.per == Per::Batch {
+                return Strength::Shared(self.gammas.shared(seed, step));
             }
+            let gamma = |row| self.gammas.of_row(seed, step, block.id(row));
+            Strength::PerRow((0..block.rows()).map(gamma).collect())
         });
         GroupBlock { groups: self, labels: Arc::clone(labels), strength }
     }

@@ -7,7 +7,8 @@ use arrow_array::{Array as _, ArrayRef, Float64Array, Int64Array, UInt64Array};
 use arrow_buffer::NullBuffer;
 use ndarray::{Array2, Axis};
 use windlass::{
-    AnchorMatrix, Batch, Draw, Fitted, How, Method as _, ParamName, RowProvenance, Samples, Seed,
+    AnchorMatrix, Batch, Draw, Fitted, How, Method as _, MethodParams, ParamName, Per,
+    RowProvenance, Samples, Seed,
 };
 
 use crate::column::{is_numeric, matrix, type_name};
@@ -77,7 +78,9 @@ impl InMemoryGenerator {
             }
             (MethodConfig::Ada(_), None) => return Err(mismatch()),
             (MethodConfig::Other { method, params }, _) => {
-                (method.build)(params).fit(&samples, seed)?
+                // Blocks are drawn one by one, but they are parts of a whole table.
+                let per = params.per.map(Per::of_table);
+                (method.build)(&MethodParams { per, ..params.clone() }).fit(&samples, seed)?
             }
         };
         let detail = settings.method.info().provenance;

@@ -7,7 +7,7 @@ use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use arrow_select::filter::filter_record_batch;
 use rayon::prelude::*;
 
-use crate::column::{range, restore_nans, to_f64, to_type};
+use crate::column::{range, restore_nans, round_decimals, to_f64, to_type};
 use crate::generate::generated_block::GeneratedBlock;
 use crate::generate::provenance;
 use crate::rows::block::Block;
@@ -20,8 +20,15 @@ use crate::{Error, Result};
 pub(crate) struct OutputLayout {
     pub(crate) schema: SchemaRef,
     columns: Vec<OutputColumn>,
-    clip: bool,
     provenance: bool,
+}
+
+/// What was observed of an input column.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct ObservedColumn {
+    pub(crate) range: Option<(f64, f64)>,
+    /// The number of decimals of its synthetic values; `None` if they are not rounded.
+    pub(crate) decimals: Option<u8>,
 }
 
 #[derive(Debug)]
@@ -32,15 +39,21 @@ struct OutputColumn {
     moved: Option<usize>,
     data_type: DataType,
     nullable: bool,
-    /// The observed range of a moved column.
-    range: Option<(f64, f64)>,
+    /// The number of decimals of moved values; `None` if they are not rounded.
+    decimals: Option<u8>,
+    /// The bounds of a moved column, or its observed range.
+    limits: Option<(f64, f64)>,
+    /// Whether moved values are clipped to the limits.
+    clip: bool,
 }
 
-/// Number of values outside the observed range of a column.
+/// Number of values outside the limits of a column.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct OutOfRange {
     pub(crate) below: u64,
     pub(crate) above: u64,
+    /// Whether they were clipped.
+    pub(crate) clipped: bool,
 }
 
 pub(crate) struct OutputBatch {
@@ -50,11 +63,11 @@ pub(crate) struct OutputBatch {
 }
 
 impl OutputLayout {
-    /// `ranges` are those of the input columns, `source_type` is the type of `windlass_source`.
+    /// `source_type` is the type of `windlass_source`.
     pub(crate) fn new(
         input: &Schema,
         roles: &Roles,
-        ranges: &[Option<(f64, f64)>],
+        observed: &[ObservedColumn],
         settings: &AugmentConfig,
         source_type: &DataType,
     ) -> Result<Self> {
@@ -65,8 +78,17 @@ impl OutputLayout {
             let to_float = settings.columns.integers == IntegerHandling::Float;
             let float = moved.is_some() && to_float && field.data_type().is_integer();
             let data_type = if float { DataType::Float64 } else { field.data_type().clone() };
-            let (nullable, range) = (field.is_nullable(), ranges[place]);
-            OutputColumn { place, moved, data_type, nullable, range }
+            let ObservedColumn { range, decimals } = observed[place];
+            let decimals = decimals.filter(|_| data_type.is_floating());
+            let bounds = settings.bounds.get(field.name());
+            let (limits, clip) = match bounds {
+                Some(bounds) if !settings.clip => (Some(bounds.range()), true),
+                _ => (range, settings.clip),
+            };
+            let digits = if data_type.is_integer() { Some(0) } else { decimals };
+            let limits = limits.map(|limits| on_grid(limits, digits));
+            let nullable = field.is_nullable();
+            OutputColumn { place, moved, data_type, nullable, decimals, limits, clip }
         };
         let written = (0..roles.roles.len()).filter(|&place| roles.roles[place] != Role::Excluded);
         let columns: Vec<OutputColumn> = written.map(column).collect();
@@ -82,8 +104,8 @@ impl OutputLayout {
                 fields.push(added);
             }
         }
-        let (clip, provenance) = (settings.clip, settings.provenance);
-        Ok(Self { schema: Arc::new(Schema::new(fields)), columns, clip, provenance })
+        let provenance = settings.provenance;
+        Ok(Self { schema: Arc::new(Schema::new(fields)), columns, provenance })
     }
 
     /// A block of a copy; copy 0 are the originals.
@@ -98,7 +120,7 @@ impl OutputLayout {
             Ok(match column.moved {
                 Some(index) if copy > 0 => {
                     let values = generated.column(index, &to_f64(original))?;
-                    let (values, outside) = column.finish(values, original, self.clip);
+                    let (values, outside) = column.finish(values, original);
                     (values, Some((index, outside)))
                 }
                 _ if original.data_type() == &column.data_type => (Arc::clone(original), None),
@@ -125,14 +147,13 @@ impl OutputLayout {
 }
 
 impl OutputColumn {
-    /// Moved values in the type of the column, and how many are below and above the observed range.
-    fn finish(
-        &self,
-        values: Float64Array,
-        original: &ArrayRef,
-        clip: bool,
-    ) -> (ArrayRef, OutOfRange) {
-        let Some((low, high)) = self.range else {
+    /// Moved values in the type of the column, and how many are below and above its limits.
+    fn finish(&self, values: Float64Array, original: &ArrayRef) -> (ArrayRef, OutOfRange) {
+        let values = match self.decimals {
+            Some(decimals) => values.unary(|value| round_decimals(value, decimals)),
+            None => values,
+        };
+        let Some((low, high)) = self.limits else {
             return (self.convert(values, original), OutOfRange::default());
         };
         // Values that are rounded back into the range are inside.
@@ -149,15 +170,23 @@ impl OutputColumn {
             0 => values.values().iter().for_each(|&value| count(value)),
             _ => values.iter().flatten().for_each(count),
         }
-        let values = if clip && below + above > 0 {
-            values.unary(|value| value.clamp(low, high))
-        } else {
-            values
-        };
-        (self.convert(values, original), OutOfRange { below, above })
+        let clipped = self.clip && below + above > 0;
+        let values = if clipped { values.unary(|value| value.clamp(low, high)) } else { values };
+        (self.convert(values, original), OutOfRange { below, above, clipped })
     }
 
     fn convert(&self, values: Float64Array, original: &ArrayRef) -> ArrayRef {
         restore_nans(to_type(values, &self.data_type), original, self.nullable)
     }
+}
+
+/// The range of the values with so many decimals that lie inside limits; the limits themselves if there
+/// are none.
+fn on_grid((low, high): (f64, f64), decimals: Option<u8>) -> (f64, f64) {
+    let Some(decimals) = decimals else { return (low, high) };
+    let unit = 10_f64.powi(-i32::from(decimals));
+    let rounded = |value: f64| round_decimals(value, decimals);
+    let up = if rounded(low) < low { rounded(rounded(low) + unit) } else { rounded(low) };
+    let down = if rounded(high) > high { rounded(rounded(high) - unit) } else { rounded(high) };
+    if up <= down { (up, down) } else { (low, high) }
 }

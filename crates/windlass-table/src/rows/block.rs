@@ -1,5 +1,6 @@
 //! Blocks of the rows that are augmented: all rows of a table, or those with finite targets.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
@@ -7,7 +8,8 @@ use arrow_array::{Array, ArrayRef, BooleanArray, Int64Array, RecordBatch};
 use arrow_schema::{DataType, Schema};
 use arrow_select::filter::filter_record_batch;
 
-use crate::column::{MARK, SYNTHETIC, to_f64};
+use crate::bounds::Bounds;
+use crate::column::{MARK, SYNTHETIC, range, to_f64};
 use crate::io::read::table::Table;
 use crate::rows::row_id::{DuplicateCounter, RowIdResolver, RowIdSource, RowIds};
 use crate::settings::AugmentConfig;
@@ -67,6 +69,24 @@ impl Block {
             None => self.row_number(row).to_string(),
             Some(ids) => ids.describe(row),
         }
+    }
+
+    /// Refuses a value outside the bounds of its column.
+    pub(crate) fn check_bounds(&self, bounds: &BTreeMap<String, Bounds>) -> Result<()> {
+        for (name, &bounds) in bounds {
+            let Some(column) = self.batch.column_by_name(name) else { continue };
+            let values = to_f64(column);
+            let inside = range(&values)
+                .is_none_or(|(low, high)| bounds.contains(low) && bounds.contains(high));
+            let outside =
+                |row: &usize| values.is_valid(*row) && !bounds.contains(values.value(*row));
+            if let Some(row) = (0..values.len()).filter(|_| !inside).find(outside) {
+                let (column, row, value) =
+                    (name.clone(), self.describe_row(row), values.value(row));
+                return Err(Error::OutOfBounds { column, row, value, bounds });
+            }
+        }
+        Ok(())
     }
 
     /// The values of `windlass_source`.

@@ -38,7 +38,7 @@ pub struct ColumnProfile {
     pub is_binary: bool,
     /// How dates are written, if all values are texts of dates or times.
     pub date_order: Option<DateOrder>,
-    /// The number of distinct values of a column that could name groups, if at most [`MAX_LEVELS`].
+    /// The number of distinct values, if at most [`MAX_LEVELS`].
     pub levels: Option<usize>,
     /// Whether the column counts the rows: consecutive integers in any order, each once.
     pub counts_rows: bool,
@@ -287,6 +287,8 @@ struct ColumnScan {
     range: Option<(f64, f64)>,
     distinct: Vec<i128>,
     distinct_text: HashSet<String>,
+    /// The bits of distinct floats.
+    distinct_floats: Vec<u64>,
     dates: PossibleOrders,
     /// Whether a number is neither 0 nor 1.
     other_than_binary: bool,
@@ -311,6 +313,7 @@ impl ColumnScan {
             }
         }
         self.distinct_text.extend(other.distinct_text);
+        self.add_floats(other.distinct_floats.into_iter().map(f64::from_bits));
         self.dates.merge(other.dates);
         self.other_than_binary |= other.other_than_binary;
         self.integers.merge(other.integers);
@@ -338,6 +341,9 @@ impl ColumnScan {
     fn add_numbers(&mut self, column: &ArrayRef, describe_row: &dyn Fn(usize) -> String) {
         let values = to_f64(column);
         self.missing += values.null_count() as u64;
+        if !column.data_type().is_integer() && self.distinct_floats.len() <= MAX_LEVELS {
+            self.add_floats(values.iter().flatten());
+        }
         let block_range = range(&values);
         if let Some((low, high)) = block_range {
             let (least, most) = self.range.unwrap_or((low, high));
@@ -375,6 +381,20 @@ impl ColumnScan {
             }
             if value.abs() >= <f64 as windlass::Real>::LIMIT && self.extreme.is_none() {
                 self.extreme = Some((describe_row(row), value));
+            }
+        }
+    }
+
+    /// Counts distinct floats, until they are many.
+    fn add_floats(&mut self, values: impl Iterator<Item = f64>) {
+        for value in values {
+            if self.distinct_floats.len() > MAX_LEVELS {
+                return;
+            }
+            // Adding 0 turns −0 into 0.
+            let bits = (value + 0.0).to_bits();
+            if !self.distinct_floats.contains(&bits) {
+                self.distinct_floats.push(bits);
             }
         }
     }
@@ -420,7 +440,8 @@ impl ColumnScan {
     }
 
     fn profile(self, rows: u64) -> ColumnProfile {
-        let levels = self.distinct.len().max(self.distinct_text.len());
+        let levels =
+            self.distinct.len().max(self.distinct_text.len()).max(self.distinct_floats.len());
         ColumnProfile {
             levels: (1..=MAX_LEVELS).contains(&levels).then_some(levels),
             missing: self.missing,

@@ -64,7 +64,8 @@ pub enum GammaDistribution {
     LogUniform { alpha: f64 },
     /// A gamma distribution with mean `shape · scale`.
     Gamma { shape: f64, scale: f64 },
-    /// These values, one after the other: step `t` takes value `t mod length`.
+    /// These values, one after the other: step `t` takes value `t mod length`, and row `i` of a step in which
+    /// each row has its own takes value `(t + i) mod length`.
     List(Vec<f64>),
 }
 

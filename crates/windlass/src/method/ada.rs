@@ -41,7 +41,7 @@ pub enum MeansOf {
 /// | [`clusters`](Self::clusters) | [`ClusterCount::Auto`] | `1, …` | groups of k-means |
 /// | [`gamma`](Self::gamma) | uniform on `[1/2, 2]` | see [`GammaDistribution`] | how γ is drawn |
 /// | [`alpha`](Self::alpha) | `2.0` | `(1, 1e16]` | range `[1/α, α]` of γ |
-/// | [`per`](Self::per) | [`Per::Batch`] | | one γ a batch or copy, or one a row |
+/// | [`per`](Self::per) | [`Per::Auto`] | | one γ for each row of a data set, one for a minibatch |
 /// | [`means_of`](Self::means_of) | [`MeansOf::Batch`] | | whose group means a minibatch uses |
 /// | [`within`](Self::within) | – | | groups never cross the levels of this partition |
 ///
@@ -73,7 +73,8 @@ pub struct Ada {
 }
 
 impl Ada {
-    /// The choices of the published code: k-means on raw `[x, y]` and its 20-value grid of γ.
+    /// The choices of the published code: k-means on raw `[x, y]`, its 20-value grid of γ, one γ for a
+    /// batch or copy.
     #[must_use]
     pub fn published(clusters: usize, alpha: f64) -> Self {
         Self {
@@ -83,6 +84,7 @@ impl Ada {
                 scale: ClusterScaling::Raw,
             }),
             gamma: GammaDistribution::PublishedGrid { alpha, values: 20 },
+            per: Per::Batch,
             ..Self::default()
         }
     }
@@ -120,7 +122,7 @@ impl Ada {
         self
     }
 
-    /// Sets whether a batch shares its γ.
+    /// Sets whether a batch shares its γ: see [`Per`].
     #[must_use]
     pub fn per(mut self, per: Per) -> Self {
         self.per = per;
@@ -243,13 +245,15 @@ impl Ada {
 }
 
 impl FittedAda {
-    fn strength(&self, sources: Option<&[usize]>, seed: Seed, step: u64) -> Strength {
-        let of_row = |row: usize| self.gammas.of_row(seed, step, row as u64);
-        match (self.per, sources) {
-            (Per::Batch, _) => Strength::Shared(self.gammas.shared(seed, step)),
-            (Per::Row, None) => Strength::PerRow((0..self.rows).map(of_row).collect()),
-            (Per::Row, Some(rows)) => Strength::PerRow(rows.iter().copied().map(of_row).collect()),
+    fn strength(&self, batch: Batch<'_>, seed: Seed, step: u64) -> Strength {
+        if !self.per.is_row(batch) {
+            return Strength::Shared(self.gammas.shared(seed, step));
         }
+        let of_row = |row: usize| self.gammas.of_row(seed, step, row as u64);
+        Strength::PerRow(match batch {
+            Batch::All => (0..self.rows).map(of_row).collect(),
+            Batch::Rows(rows) => rows.iter().copied().map(of_row).collect(),
+        })
     }
 }
 
@@ -260,7 +264,7 @@ impl Fitted for FittedAda {
 
     fn draw(&self, batch: Batch<'_>, seed: Seed, step: u64) -> Result<Draw> {
         let sources = batch.check(self.rows)?;
-        let gamma = self.strength(sources, seed, step);
+        let gamma = self.strength(batch, seed, step);
         let mut set_means = None;
         let map = match (&self.anchors, sources) {
             (FittedAnchors::Groups { partition, weights, centers }, sources) => {

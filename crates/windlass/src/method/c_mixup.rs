@@ -180,7 +180,7 @@ impl Fitted for FittedCMixup {
             self.partner(row, &mut seed.at(Stream::Partner, step, row as u64), reach)
         };
         let partners = sources.par_iter().with_min_len(256).map_init(Vec::new, partner).collect();
-        self.mixup.pairs(self.rows(), sources, partners, None, (seed, step))
+        self.mixup.pairs(self.rows(), batch, sources, partners, None, (seed, step))
     }
 }
 

@@ -24,7 +24,7 @@ use crate::{Mixing, Result, Samples, Seed, Stream};
 /// | Setting | Default | Range | Meaning |
 /// | :-- | :-- | :-- | :-- |
 /// | `beta` | `2.0` | `(0, ∞)` | λ ~ Beta(beta, beta) |
-/// | `per` | [`Per::Batch`] | | one λ a batch, as published, or one a row |
+/// | `per` | [`Per::Auto`] | | one λ for each row of a data set, one for a minibatch |
 ///
 /// ```
 /// use ndarray::array;
@@ -46,7 +46,7 @@ pub struct Mixup {
 
 impl Default for Mixup {
     fn default() -> Self {
-        Self { beta: 2.0, per: Per::Batch }
+        Self { beta: 2.0, per: Per::Auto }
     }
 }
 
@@ -56,30 +56,32 @@ impl Mixup {
         Self { beta: params.beta.unwrap_or(default.beta), per: params.per.unwrap_or(default.per) }
     }
 
-    fn draw_lambda(&self, sources: &[usize], seed: Seed, step: u64) -> Strength {
-        match self.per {
-            Per::Batch => {
-                Strength::Shared(seed.shared(Stream::Lambda, step).symmetric_beta(self.beta))
-            }
-            Per::Row => {
-                let one = |&row: &usize| {
-                    seed.at(Stream::Lambda, step, row as u64).symmetric_beta(self.beta)
-                };
-                Strength::PerRow(sources.iter().map(one).collect())
-            }
+    fn draw_lambda(
+        &self,
+        batch: Batch<'_>,
+        sources: &[usize],
+        (seed, step): (Seed, u64),
+    ) -> Strength {
+        if !self.per.is_row(batch) {
+            return Strength::Shared(seed.shared(Stream::Lambda, step).symmetric_beta(self.beta));
         }
+        let one =
+            |&row: &usize| seed.at(Stream::Lambda, step, row as u64).symmetric_beta(self.beta);
+        Strength::PerRow(sources.iter().map(one).collect())
     }
 
-    /// The draw of a method that has chosen a partner, and optionally a weight, for every source.
+    /// The draw of a method that has chosen a partner, and optionally a weight, for every source of a
+    /// batch.
     pub(super) fn pairs(
         &self,
         training_rows: usize,
+        batch: Batch<'_>,
         sources: Vec<usize>,
         partners: Vec<usize>,
         row_weights: Option<Vec<f64>>,
         (seed, step): (Seed, u64),
     ) -> Result<Draw> {
-        let lambda = self.draw_lambda(&sources, seed, step);
+        let lambda = self.draw_lambda(batch, &sources, (seed, step));
         let pairs = Pairs::new(sources.len(), lambda, row_weights)?;
         Ok(Draw {
             sources: Some(sources),
@@ -141,6 +143,6 @@ impl Fitted for FittedMixup {
     fn draw(&self, batch: Batch<'_>, seed: Seed, step: u64) -> Result<Draw> {
         let sources = listed(batch, self.rows)?;
         let partners = uniform_partners(&sources, self.rows, seed, step);
-        self.mixup.pairs(self.rows, sources, partners, None, (seed, step))
+        self.mixup.pairs(self.rows, batch, sources, partners, None, (seed, step))
     }
 }

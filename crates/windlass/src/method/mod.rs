@@ -54,7 +54,7 @@ pub use noise::Noise;
 pub use registry::{
     HiddenInfo, MethodInfo, MethodParams, PARAMS, Param, RowProvenance, SearchRange, TrialSpec,
 };
-pub use values::{Bandwidth, NoiseUnits};
+pub use values::{Bandwidth, Epsilon, NoiseUnits};
 
 use crate::choice::choice;
 use crate::data::flatten;
@@ -100,9 +100,9 @@ pub trait Fitted: Debug + Send + Sync {
 /// Which training rows a batch consists of.
 #[derive(Debug, Clone, Copy)]
 pub enum Batch<'a> {
-    /// All of them, in order.
+    /// All of them, in order: a copy of the data set.
     All,
-    /// These, in this order; a row may occur more than once.
+    /// A minibatch of these, in this order; a row may occur more than once.
     Rows(&'a [usize]),
 }
 
@@ -122,18 +122,40 @@ impl<'a> Batch<'a> {
     }
 }
 
-choice!(Per, "copy" => Per::Batch, "row" => Per::Row);
+choice!(Per, "auto" => Per::Auto, "row" => Per::Row, "copy" => Per::Batch);
 
 /// Draws a value for every row of a batch, or one for all.
+///
+/// The order of the variants is part of the format of files.
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Per {
     /// One value for a whole batch or copy, as published.
-    #[default]
     Batch,
     /// One value for each row.
     Row,
+    /// [`Row`](Self::Row) for a whole data set ([`Batch::All`], and so every [`Plan`](crate::Plan)),
+    /// [`Batch`](Self::Batch) for a minibatch.
+    #[default]
+    Auto,
+}
+
+impl Per {
+    /// Whether every row of a batch has a value of its own.
+    pub(crate) fn is_row(self, batch: Batch<'_>) -> bool {
+        match self {
+            Self::Batch => false,
+            Self::Row => true,
+            Self::Auto => matches!(batch, Batch::All),
+        }
+    }
+
+    /// What it means for a whole data set.
+    #[must_use]
+    pub fn of_table(self) -> Self {
+        if self.is_row(Batch::All) { Self::Row } else { Self::Batch }
+    }
 }
 
 /// One synthetic batch, ready to be made: the rows to gather and the mixing to apply.

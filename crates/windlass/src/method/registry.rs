@@ -7,7 +7,7 @@
 use std::str::FromStr;
 use std::sync::Arc;
 
-use super::values::{Bandwidth, NoiseUnits};
+use super::values::{Bandwidth, Epsilon, NoiseUnits};
 use super::{Method, Per};
 use crate::anchors::{AnchorSource, ClusterCount, ClusterOn, ClusterScaling};
 use crate::{GammaDistribution, Result};
@@ -171,7 +171,7 @@ pub struct MethodParams {
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub bandwidth: Option<Bandwidth>,
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
-    pub epsilon: Option<f64>,
+    pub epsilon: Option<Epsilon>,
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub beta: Option<f64>,
     #[cfg_attr(
@@ -368,9 +368,9 @@ pub(super) static GAMMA: Param = Param {
 pub(super) static PER: Param = Param {
     name: "per",
     placeholder: "WHAT",
-    default: Some("copy"),
-    range: "copy, row",
-    help: "Draw one γ or λ for a whole copy (or batch), or one for each row",
+    default: Some("auto"),
+    range: "row, copy, auto: row for a table, copy (one for the batch) in training",
+    help: "Draw one γ or λ for each row, or one for a whole copy or batch",
     set: |params, text| store(&mut params.per, text),
     get: |params| text(params.per.as_ref()),
     ..TEXT
@@ -405,12 +405,13 @@ pub(super) static BANDWIDTH: Param = Param {
 pub(super) static EPSILON: Param = Param {
     name: "epsilon",
     placeholder: "ε",
-    range: "(0, inf)",
-    is_number: true,
+    default: Some("auto"),
+    range: "(0, inf), in units of the features, or between standardized features as in 1.5sd; auto: \
+            the distance to the nearest quarter of the standardized rows",
     help: "Largest distance between the features of partners",
     search: Some(SearchRange::DistanceQuantile { low: 0.01, high: 1.0 }),
     trial: Some(TrialSpec { coordinate: 4, first: Some(0.5) }),
-    set: |params, text| store_number(&mut params.epsilon, text),
+    set: |params, text| store(&mut params.epsilon, text),
     get: |params| text(params.epsilon.as_ref()),
     ..TEXT
 };

@@ -40,6 +40,77 @@ impl fmt::Display for Bandwidth {
     }
 }
 
+/// How far apart the features of partners may be: the largest distance ε.
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(try_from = "SavedEpsilon", into = "SavedEpsilon"))]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub enum Epsilon {
+    /// In the units of the features.
+    Absolute(f64),
+    /// Between standardized features.
+    Deviations(f64),
+    /// Between standardized features, and taken from the rows: about a quarter of the pairs count.
+    #[default]
+    Auto,
+}
+
+/// `auto`, a number in units of the features, or standard deviations as in `1.5sd`.
+impl FromStr for Epsilon {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "auto" {
+            return Ok(Self::Auto);
+        }
+        match text.parse() {
+            Ok(Bandwidth::Absolute(epsilon)) => Ok(Self::Absolute(epsilon)),
+            Ok(Bandwidth::Deviations(epsilon)) => Ok(Self::Deviations(epsilon)),
+            Err(_) => Err("auto, a number, or standard deviations as in 1.5sd".into()),
+        }
+    }
+}
+
+impl fmt::Display for Epsilon {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Absolute(epsilon) => epsilon.fmt(f),
+            Self::Deviations(epsilon) => write!(f, "{epsilon}sd"),
+            Self::Auto => f.write_str("auto"),
+        }
+    }
+}
+
+/// A number as 0.1.0 wrote it, or text.
+#[cfg(feature = "serde")]
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(untagged)]
+enum SavedEpsilon {
+    Number(f64),
+    Text(String),
+}
+
+#[cfg(feature = "serde")]
+impl TryFrom<SavedEpsilon> for Epsilon {
+    type Error = String;
+
+    fn try_from(saved: SavedEpsilon) -> Result<Self, String> {
+        match saved {
+            SavedEpsilon::Number(epsilon) => Ok(Self::Absolute(epsilon)),
+            SavedEpsilon::Text(text) => text.parse(),
+        }
+    }
+}
+
+#[cfg(feature = "serde")]
+impl From<Epsilon> for SavedEpsilon {
+    fn from(epsilon: Epsilon) -> Self {
+        match epsilon {
+            Epsilon::Absolute(epsilon) => Self::Number(epsilon),
+            other => Self::Text(other.to_string()),
+        }
+    }
+}
+
 /// The units of the standard deviation of noise.
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(from = "bool", into = "bool"))]

@@ -5,6 +5,7 @@
 
 use std::io::Read;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use arrow_array::builder::{
     BooleanBuilder, Date32Builder, Float64Builder, Int64Builder, StringBuilder,
@@ -106,6 +107,15 @@ fn to_integer(value: &str) -> Option<i64> {
 
 fn to_float(value: &str) -> Option<f64> {
     value.parse::<f64>().ok().filter(|number| !number.is_nan())
+}
+
+/// The number of decimals of a number, written out without an exponent.
+fn decimals(value: &str) -> u8 {
+    let (digits, exponent) = value.split_once(['e', 'E']).unwrap_or((value, "0"));
+    let fraction = digits.rfind(['.', ',']).map_or(0, |mark| digits[mark + 1..].trim_end().len());
+    let exponent: i64 = exponent.trim_end().parse().unwrap_or(0);
+    let decimals = i64::try_from(fraction).unwrap_or(i64::MAX).saturating_sub(exponent);
+    u8::try_from(decimals.max(0)).unwrap_or(u8::MAX)
 }
 
 fn to_boolean(value: &str) -> Option<bool> {
@@ -392,12 +402,15 @@ pub(super) struct CsvTable {
     dialect: Dialect,
     kinds: Vec<ValueKinds>,
     schema: SchemaRef,
+    /// The most decimals of the values parsed so far, by column.
+    decimals: Vec<AtomicU8>,
 }
 
 impl CsvTable {
     /// Guesses the types of the columns from the first chunk.
     pub(super) fn open(files: Vec<CsvFile>, dialect: Dialect) -> Result<Self> {
-        let mut table = Self { files, dialect, kinds: vec![], schema: Schema::empty().into() };
+        let schema = Schema::empty().into();
+        let mut table = Self { files, dialect, kinds: vec![], schema, decimals: vec![] };
         let first = table.files[0].data(&table.dialect)?.next().transpose()?;
         let kinds = match &first {
             _ if table.dialect.as_text => {
@@ -415,7 +428,17 @@ impl CsvTable {
         let field =
             |(name, kinds): (&String, &ValueKinds)| Field::new(name, kinds.data_type(), true);
         self.schema = Schema::new(names.zip(&kinds).map(field).collect::<Vec<_>>()).into();
+        self.decimals = kinds.iter().map(|_| AtomicU8::new(0)).collect();
         self.kinds = kinds;
+    }
+
+    /// The most decimals of each column of floats, after all rows were parsed.
+    pub(super) fn decimals(&self) -> Vec<Option<u8>> {
+        let columns = self.kinds.iter().zip(&self.decimals);
+        let most = |(kinds, most): (&ValueKinds, &AtomicU8)| {
+            (kinds.data_type() == DataType::Float64).then(|| most.load(Ordering::Relaxed))
+        };
+        columns.map(most).collect()
     }
 
     pub(super) fn schema(&self) -> &SchemaRef {
@@ -497,6 +520,11 @@ impl CsvTable {
             columns[column].push(if null { None } else { Some(value) })
         })?;
         let Some(rows) = rows else { return Ok(None) };
+        for (column, most) in columns.iter().zip(&self.decimals) {
+            if let ColumnBuilder::Float { decimals, .. } = column {
+                most.fetch_max(*decimals, Ordering::Relaxed);
+            }
+        }
         let columns = columns.into_iter().map(ColumnBuilder::finish).collect();
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
         let schema = Arc::clone(&self.schema);
@@ -542,7 +570,7 @@ fn windows(mut chunks: Chunks<'_>) -> impl Iterator<Item = Result<Vec<Chunk>>> +
 enum ColumnBuilder {
     Boolean(BooleanBuilder),
     Integer(Int64Builder),
-    Float(Float64Builder),
+    Float { values: Float64Builder, decimals: u8 },
     Date(Date32Builder),
     Text { values: StringBuilder, kinds: ValueKinds },
 }
@@ -552,7 +580,7 @@ impl ColumnBuilder {
         match kinds.data_type() {
             DataType::Boolean => Self::Boolean(BooleanBuilder::new()),
             DataType::Int64 => Self::Integer(Int64Builder::new()),
-            DataType::Float64 => Self::Float(Float64Builder::new()),
+            DataType::Float64 => Self::Float { values: Float64Builder::new(), decimals: 0 },
             DataType::Date32 => Self::Date(Date32Builder::new()),
             _ => Self::Text { values: StringBuilder::new(), kinds },
         }
@@ -575,7 +603,10 @@ impl ColumnBuilder {
         match self {
             Self::Boolean(values) => typed!(values, to_boolean),
             Self::Integer(values) => typed!(values, to_integer),
-            Self::Float(values) => typed!(values, to_float),
+            Self::Float { values, decimals: most } => {
+                *most = value.map_or(*most, |value| decimals(value).max(*most));
+                typed!(values, to_float)
+            }
             Self::Date(values) => typed!(values, to_date),
             Self::Text { values, kinds } => {
                 if value.is_some_and(|value| kinds.changes_with(value)) {
@@ -591,7 +622,7 @@ impl ColumnBuilder {
         match self {
             Self::Boolean(mut values) => Arc::new(values.finish()),
             Self::Integer(mut values) => Arc::new(values.finish()),
-            Self::Float(mut values) => Arc::new(values.finish()),
+            Self::Float { mut values, .. } => Arc::new(values.finish()),
             Self::Date(mut values) => Arc::new(values.finish()),
             Self::Text { mut values, .. } => Arc::new(values.finish()),
         }
@@ -600,8 +631,28 @@ impl ColumnBuilder {
 
 #[cfg(test)]
 mod tests {
-    use super::ValueKinds;
+    use super::{ValueKinds, decimals};
     use arrow_schema::DataType;
+
+    #[test]
+    fn decimals_are_counted_without_an_exponent() {
+        for (value, expected) in [
+            ("1", 0),
+            ("-2.50", 2),
+            (" 0.125 ", 3),
+            (".5", 1),
+            ("3.", 0),
+            ("1.5e-3", 4),
+            ("1.25E+1", 1),
+            ("2e5", 0),
+            ("1e-400", 255),
+            ("1,5", 1),
+            ("inf", 0),
+            ("None", 0),
+        ] {
+            assert_eq!(decimals(value), expected, "{value}");
+        }
+    }
 
     #[test]
     fn a_column_has_the_type_that_keeps_all_its_values() {

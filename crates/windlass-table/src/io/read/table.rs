@@ -4,6 +4,7 @@
 //! format and the files, so later stages depend on neither. A table that fits in memory is cached
 //! after the first reading.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -79,6 +80,8 @@ pub struct Table {
     schema: SchemaRef,
     format: Format,
     cache: Option<Vec<RecordBatch>>,
+    /// The most decimals of the values of each column of floats, if the files are text.
+    decimals: Vec<Option<u8>>,
 }
 
 #[derive(Debug)]
@@ -132,7 +135,7 @@ impl Table {
             });
         }
         let (files, schema) = Files::open(inputs, format, options)?;
-        let mut table = Self { files, schema, format, cache: None };
+        let mut table = Self { files, schema, format, cache: None, decimals: vec![] };
         table.fill_cache(cache_limit(options.memory))?;
         let first = table.blocks().next().transpose()?;
         if first.is_none() {
@@ -157,13 +160,20 @@ impl Table {
         }
         let blocks = rechunk(rows.into_iter().map(Ok), &schema).collect::<Result<_>>()?;
         let files = Files::InMemory(name.to_owned());
-        Ok(Self { files, schema, format: Format::Arrow, cache: Some(blocks) })
+        Ok(Self { files, schema, format: Format::Arrow, cache: Some(blocks), decimals: vec![] })
     }
 
     /// The columns.
     #[must_use]
     pub fn schema(&self) -> &SchemaRef {
         &self.schema
+    }
+
+    /// The most decimals of the values of each column of floats in text files; empty for other formats.
+    #[must_use]
+    pub fn decimals(&self) -> BTreeMap<String, u8> {
+        let columns = self.schema.fields().iter().zip(&self.decimals);
+        columns.filter_map(|(field, most)| Some((field.name().clone(), (*most)?))).collect()
     }
 
     /// The format of its files.
@@ -252,6 +262,7 @@ impl Table {
                 }
             };
             self.schema = Arc::clone(table.schema());
+            self.decimals = table.decimals();
             return Ok(());
         }
         let claimed = match &self.files {
