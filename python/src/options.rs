@@ -291,14 +291,15 @@ fn network_defaults(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     network.set_item("epochs", training.epochs)?;
     network.set_item("batch", training.batch_size)?;
     network.set_item("lr", training.learning_rate)?;
-    network.set_item("schedule", word_of(&training.schedule, &SCHEDULE))?;
     network.set_item("optimizer", word_of(&OptimizerName::default(), &OPTIMIZER))?;
     network.set_item("loss", "mse")?;
     network.set_item("shuffle", word_of(&training.shuffle, &SHUFFLE))?;
     network.set_item("drop_last", training.drop_last)?;
     network.set_item("scale", word_of(&Scaling::default(), &SCALING))?;
     network.set_item("target_scale", word_of(&Scaling::default(), &SCALING))?;
-    for name in ["slope", "momentum", "weight_decay", "clip_norm", "patience", "committee"] {
+    for name in
+        ["schedule", "slope", "momentum", "weight_decay", "clip_norm", "patience", "committee"]
+    {
         network.set_item(name, py.None())?;
     }
     if let Validation::Fraction(share) = NetworkOptions::VALID {

@@ -68,15 +68,16 @@ class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         Rows of a step.
     lr : float, default 0.002
         The learning rate.
-    schedule : {"constant", "cosine"}, default "constant"
-        How the rate changes.
+    schedule : {"constant", "cosine"}, optional
+        How the learning rate changes; by default constant, and cosine for ``lr`` above 0.002.
     optimizer : {"adamw", "adam", "sgd"}, default "adamw"
         How weights follow the gradient.
     momentum : float, optional
         Of SGD, default 0.9.
     weight_decay : float, optional
-        Weight decay; by default 0.001 / ``lr`` for adamw, which is 0.5 at the default ``lr``, and
-        0 for other optimizers. AdamW shrinks weights by ``lr`` times it in a step.
+        Weight decay; AdamW shrinks weights by ``lr`` times it in a step. By default
+        0.001 / ``lr``, at most 0.5, times 20 / batches if an epoch has more than 20 batches; 0 for
+        other optimizers.
     clip_norm : float, optional
         Clip the gradient norm.
     loss : str, default "mse"
@@ -139,7 +140,7 @@ class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         epochs: int = _NET["epochs"],
         batch: int = _NET["batch"],
         lr: float = _NET["lr"],
-        schedule: str = _NET["schedule"],
+        schedule: str | None = _NET["schedule"],
         optimizer: str = _NET["optimizer"],
         momentum: float | None = _NET["momentum"],
         weight_decay: float | None = _NET["weight_decay"],

@@ -299,3 +299,33 @@ fn what_is_left_out_is_said() {
         ]
     );
 }
+
+/// Any learning rate in reach trains well without further options: weight decay and schedule fit it.
+#[test]
+#[expect(clippy::print_stdout, reason = "says what was skipped")]
+fn defaults_fit_the_learning_rate() {
+    let data = std::env::var_os("WINDLASS_DATA").map(std::path::PathBuf::from);
+    let file = data.map(|data| data.join("airfoil/airfoil_self_noise.dat"));
+    let Some(text) = file.and_then(|file| std::fs::read_to_string(file).ok()) else {
+        println!("skipped: WINDLASS_DATA has no airfoil data");
+        return;
+    };
+    let mut rows: Vec<String> = text.lines().map(|line| line.replace('\t', ",") + "\n").collect();
+    rows.sort_by_key(|row| xxhash_rust::xxh3::xxh3_64(row.as_bytes()));
+    let (test, train) = rows.split_at(200);
+    let desk = Desk::new();
+    for (name, rows) in [("train.csv", train), ("test.csv", test)] {
+        desk.put(
+            name,
+            format!("frequency,angle,chord,velocity,thickness,level\n{}", rows.concat()),
+        );
+    }
+    for lr in ["0.001", "0.01", "0.02"] {
+        let words = "train train.csv -t level --augment ada --clusters 8 --manifold 1 --epochs 200";
+        desk.run(&format!("{words} --batch 16 --lr {lr} --quiet -o m.windlass")).ok();
+        let said = desk.run("predict m.windlass test.csv --metrics --json").ok();
+        let metrics: serde_json::Value = serde_json::from_str(&said.out).unwrap();
+        let rmse = metrics["rmse"].as_f64().unwrap();
+        assert!(rmse <= 1.7, "rate {lr}: {rmse}");
+    }
+}

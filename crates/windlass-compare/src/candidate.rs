@@ -264,6 +264,7 @@ impl Candidate {
                 let training = &mut network.training;
                 training.learning_rate =
                     tried(trial, training.learning_rate, (5e-4, 1e-2), point(trial, 1));
+                training.adapt_weight_decay &= trial == 0;
                 training.weight_decay =
                     tried(trial, training.weight_decay, decays(training), point(trial, 2));
                 network.augment = method.augment(trial, distances);

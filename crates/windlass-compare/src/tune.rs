@@ -402,6 +402,7 @@ impl SearchSpace {
         let mut network = default.clone();
         network.training.learning_rate = ask("rate");
         network.training.weight_decay = ask("weight_decay");
+        network.training.adapt_weight_decay = false;
         network.training.epochs = EPOCHS[index(ask("epochs"))];
         let method = if self.augments { methods[index(ask("method"))] } else { None };
         network.augment = method.map(|method| {

@@ -7,7 +7,7 @@ use windlass_train::{
     Augment, Network, Outcome, RunResult, RunSpec, Shape, Trainer, Watch, run_all,
 };
 
-use crate::config::{NetworkConfig, Validation};
+use crate::config::{Kind, NetworkConfig, Validation};
 use crate::design_matrix::{NamedTable, to_f32};
 use crate::fit::{FitContext, FoldBatches, Trained, check_sizes};
 use crate::model::{EnsembleMember, Estimator, Model};
@@ -66,7 +66,7 @@ impl<'a> NetworkFold<'a> {
                 outputs: self.preprocessing.targets.len(),
                 activation: network.activation,
             },
-            training: network.training.clone(),
+            training: network.training.for_rows(self.train.rows()),
             augment,
             seed,
         })
@@ -122,6 +122,10 @@ pub(crate) fn train(
     let valid = context.out_of_fold_predictions(&members, &folds)?;
     let train_rows = if folds.len() == 1 { &folds[0].train } else { &table.batch };
     let mut model = Model::new(context.config, members, table, train_rows)?;
+    // What was used, and not how it was found.
+    let training = specs[0].training.clone();
+    let network = NetworkConfig { training, ..network.clone() };
+    model.metadata.config.kind = Kind::Network(Box::new(network));
     model.metadata.valid = valid.map(|predictions| predictions.metrics());
     model.metadata.notes = ColumnNote::lines(notes);
     Ok(Trained { model, histories, diverged, cancelled })

@@ -37,7 +37,8 @@ pub enum OptimizerName {
 /// | `slope` | `0.1`, of leaky ReLU |
 /// | `optimizer` | `AdamW` |
 /// | `momentum` | `0.9`, of SGD |
-/// | `weight_decay` | [`TrainConfig::default_weight_decay`] for `AdamW`, else 0 |
+/// | `weight_decay` | [`TrainConfig::default_weight_decay`], [reduced](TrainConfig::for_rows) for larger tables, for `AdamW`, else 0 |
+/// | `schedule` | [`TrainConfig::default_schedule`] |
 /// | all others | those of [`TrainConfig`] |
 #[derive(Debug, Clone, PartialEq, Default)]
 #[expect(missing_docs, reason = "TrainConfig explains each field")]
@@ -80,12 +81,13 @@ impl NetworkOptions {
                 OptimizerName::Sgd => Optimizer::Sgd { momentum: self.momentum.unwrap_or(0.9) },
             },
             learning_rate,
-            schedule: self.schedule.unwrap_or(default.schedule),
+            schedule: self.schedule.unwrap_or_else(|| TrainConfig::default_schedule(learning_rate)),
             // The default is for decoupled weight decay; in the gradient it would be far too strong.
             weight_decay: self.weight_decay.unwrap_or(match optimizer {
                 OptimizerName::AdamW => TrainConfig::default_weight_decay(learning_rate),
                 OptimizerName::Adam | OptimizerName::Sgd => 0.0,
             }),
+            adapt_weight_decay: self.weight_decay.is_none(),
             clip_norm: self.clip_norm,
             loss: self.loss.unwrap_or(default.loss),
             patience: self.patience,

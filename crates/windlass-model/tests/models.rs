@@ -12,13 +12,14 @@ use windlass::{
 };
 use windlass_model::{
     AutoConfig, Error, ForestSettings, Input, Kind, Model, ModelConfig, NamedTable, NetworkConfig,
-    PreAugmentConfig, Preprocessing, Scaling, Split, Trained, Validation,
+    NetworkOptions, OptimizerName, PreAugmentConfig, Preprocessing, Scaling, Split, Trained,
+    Validation,
 };
 use windlass_table::{
     AnchorSource, ClusterCount, Columns, DEFAULT_MEMORY, LoadedTable, MethodConfig, ReadOptions,
     Table,
 };
-use windlass_train::{Activation, TrainConfig};
+use windlass_train::{Activation, Schedule, TrainConfig};
 
 /// A directory for the tables of a test.
 struct TestDir(TempDir);
@@ -310,4 +311,47 @@ fn automatic_selection_is_an_ensemble() {
     assert_eq!(train().model.to_bytes(), model.to_bytes());
     // The target is linear with little noise, so the error is small.
     assert!(model.metadata().valid.unwrap().rmse < 3.0);
+}
+
+/// Weight decay and schedule fit the learning rate and the table, unless they are given; the metadata of a model has
+/// what was used.
+#[test]
+fn default_weight_decay_fits_the_learning_rate() {
+    let training = |options: NetworkOptions| options.training();
+    let at = |rate| NetworkOptions { learning_rate: Some(rate), ..NetworkOptions::default() };
+    let usual = training(NetworkOptions::default());
+    assert_eq!((usual.weight_decay, usual.schedule), (0.5, Schedule::Constant));
+    for (rate, decay, schedule) in [
+        (0.001, 0.5, Schedule::Constant),
+        (0.002, 0.5, Schedule::Constant),
+        (0.01, 0.1, Schedule::Cosine),
+        (0.02, 0.05, Schedule::Cosine),
+    ] {
+        let found = training(at(rate));
+        assert_eq!((found.weight_decay, found.schedule), (decay, schedule), "{rate}");
+        // 20 batches of 16 rows have all of it, 80 a quarter.
+        assert_eq!(found.for_rows(320).weight_decay, decay);
+        assert_eq!(found.for_rows(1280).weight_decay, decay / 4.0);
+    }
+    let given = training(NetworkOptions {
+        weight_decay: Some(0.3),
+        schedule: Some(Schedule::Constant),
+        ..at(0.01)
+    });
+    assert_eq!((given.weight_decay, given.schedule), (0.3, Schedule::Constant));
+    assert_eq!(given.for_rows(5000).weight_decay, 0.3);
+    let optimizer = Some(OptimizerName::Adam);
+    assert_eq!(training(NetworkOptions { optimizer, ..at(0.01) }).weight_decay, 0.0);
+
+    let dir = TestDir::new();
+    let table = dir.load("t.csv", &data(400, 1).0, &columns());
+    let options = NetworkOptions { epochs: Some(1), hidden: Some(vec![4]), ..at(0.004) };
+    let network = options.config(Validation::Fraction(0.2));
+    let trained = table.train(&config(Kind::Network(Box::new(network)))).unwrap();
+    let Kind::Network(used) = &trained.model.metadata().config.kind else { unreachable!() };
+    assert_eq!(used.training.weight_decay, 0.25);
+    let small = NetworkOptions { batch_size: Some(4), ..options }.config(Validation::Fraction(0.2));
+    let trained = table.train(&config(Kind::Network(Box::new(small)))).unwrap();
+    let Kind::Network(used) = &trained.model.metadata().config.kind else { unreachable!() };
+    assert_eq!((used.training.weight_decay, used.training.adapt_weight_decay), (0.0625, false));
 }

@@ -52,6 +52,9 @@ pub struct TrainConfig {
     /// Weight decay. `AdamW` shrinks weights by the learning rate times it in a step: another learning rate
     /// needs [another](Self::default_weight_decay).
     pub weight_decay: f64,
+    /// Whether [`for_rows`](Self::for_rows) reduces weight decay for larger data sets.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub adapt_weight_decay: bool,
     /// The norm to which longer gradients are clipped.
     #[serde(rename = "clip")]
     pub clip_norm: Option<f64>,
@@ -63,6 +66,10 @@ pub struct TrainConfig {
 
 /// The share of a weight that the default weight decay of `AdamW` takes away in a step.
 const DECAY_PER_STEP: f64 = 1e-3;
+/// The largest default weight decay.
+const MAX_DECAY: f64 = 0.5;
+/// With more batches in an epoch, weight decay is reduced in proportion.
+const FULL_DECAY_BATCHES: f64 = 20.0;
 
 impl Default for TrainConfig {
     fn default() -> Self {
@@ -76,6 +83,7 @@ impl Default for TrainConfig {
             learning_rate,
             schedule: Schedule::Constant,
             weight_decay: Self::default_weight_decay(learning_rate),
+            adapt_weight_decay: false,
             clip_norm: None,
             loss: Loss::Squared,
             patience: None,
@@ -84,7 +92,8 @@ impl Default for TrainConfig {
 }
 
 impl TrainConfig {
-    /// The default weight decay of `AdamW` at a learning rate: their product, the decay of a step, is 0.001.
+    /// The default weight decay of `AdamW` at a learning rate: their product, the decay of a step, is 0.001, but
+    /// weight decay is at most 0.5.
     ///
     /// ```
     /// use windlass_train::TrainConfig;
@@ -94,7 +103,26 @@ impl TrainConfig {
     /// ```
     #[must_use]
     pub fn default_weight_decay(learning_rate: f64) -> f64 {
-        DECAY_PER_STEP / learning_rate
+        (DECAY_PER_STEP / learning_rate).min(MAX_DECAY)
+    }
+
+    /// The default schedule at a learning rate: constant up to the default rate, cosine above, because the noise of
+    /// large steps remains otherwise.
+    #[must_use]
+    pub fn default_schedule(learning_rate: f64) -> Schedule {
+        let is_large = learning_rate > Self::default().learning_rate;
+        if is_large { Schedule::Cosine } else { Schedule::Constant }
+    }
+
+    /// The settings for so many training rows: weight decay, if it is to [adapt](Self::adapt_weight_decay), is reduced
+    /// in proportion if an epoch has more than 20 batches, so that the decay of an epoch stays the same.
+    #[must_use]
+    pub fn for_rows(&self, rows: usize) -> Self {
+        let mut training = Self { adapt_weight_decay: false, ..self.clone() };
+        if self.adapt_weight_decay && self.batch_size > 0 {
+            training.weight_decay *= (FULL_DECAY_BATCHES / self.steps(rows) as f64).min(1.0);
+        }
+        training
     }
 
     pub(crate) fn check(&self, rows: usize) -> Result<()> {

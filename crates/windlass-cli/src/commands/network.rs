@@ -81,7 +81,7 @@ pub(super) struct NetworkArgs {
     /// The learning rate [default: 0.002]
     #[arg(long, value_name = "η")]
     lr: Option<f64>,
-    /// How the rate changes [default: constant]
+    /// How the learning rate changes [default: constant; cosine for rates above 0.002]
     #[arg(long, value_name = "WAY", value_parser = choices(&[
         ("constant", "", Schedule::Constant),
         ("cosine", "", Schedule::Cosine),
@@ -97,8 +97,8 @@ pub(super) struct NetworkArgs {
     /// sgd: how much of the last step goes on [default: 0.9]
     #[arg(long, value_name = "μ")]
     momentum: Option<f64>,
-    /// Weight decay; with adamw, weights shrink by the learning rate times it in a step [default:
-    /// 0.001/η for adamw, which is 0.5 at the default rate; else 0]
+    /// Weight decay; adamw shrinks weights by the learning rate times it in a step [default: for adamw
+    /// 0.001/η, at most 0.5, times 20/batches if an epoch has more than 20 batches; else 0]
     #[arg(long, value_name = "λ")]
     weight_decay: Option<f64>,
     /// Clip the gradient norm

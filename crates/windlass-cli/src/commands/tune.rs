@@ -9,6 +9,7 @@ use windlass::Param;
 use windlass_compare::{Record, RunDir, RunPlan, SearchWatch, Trial, TuneConfig, TuneResult};
 use windlass_model::{Kind, NamedTable, NetworkConfig, Split};
 use windlass_table::{Columns, LoadedTable, MethodConfig};
+use windlass_train::Schedule;
 
 use super::compare::{command, quoted, table_name, typed_without};
 use super::network::TrainingArgs;
@@ -206,7 +207,7 @@ impl SearchWatch for Trials<'_> {
 
 /// The commands that use what was found: what was typed, with what was found in place of what was searched.
 fn advice(config: &TuneConfig, result: &TuneResult) -> Vec<String> {
-    const SEARCH: [&str; 9] = [
+    const SEARCH: [&str; 10] = [
         "--output",
         "-o",
         "--resume",
@@ -215,14 +216,14 @@ fn advice(config: &TuneConfig, result: &TuneResult) -> Vec<String> {
         "--folds",
         "--epochs",
         "--lr",
+        "--schedule",
         "--weight-decay",
     ];
-    const OF_NETWORKS: [&str; 15] = [
+    const OF_NETWORKS: [&str; 14] = [
         "--hidden",
         "--activation",
         "--slope",
         "--batch",
-        "--schedule",
         "--optimizer",
         "--momentum",
         "--clip-norm",
@@ -264,6 +265,11 @@ fn network_flags(network: &NetworkConfig, members: usize) -> Vec<String> {
         training.epochs, training.learning_rate
     )];
     words.push(format!("--weight-decay {}", training.weight_decay));
+    let schedule = match training.schedule {
+        Schedule::Constant => "constant",
+        Schedule::Cosine => "cosine",
+    };
+    words.push(format!("--schedule {schedule}"));
     if let Some(augment) = &network.augment {
         words.push(format!("--augment {}", augment.method.name()));
         if augment.layer > 0 {
