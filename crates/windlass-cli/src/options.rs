@@ -229,7 +229,7 @@ pub(crate) struct MethodArgs {
     #[arg(long, value_name = "IDENTITY", default_value = "number", value_parser = RowIdSource::from_str)]
     rows_by: RowIdSource,
     /// Clip synthetic values to the range observed in their column
-    #[arg(long, value_name = "RANGE", default_value = "none", value_parser = choices(&[
+    #[arg(long, value_name = "RANGE", default_value = "none", action = clap::ArgAction::Set, value_parser = choices(&[
         ("observed", "To the smallest and the largest value of the input", true),
         ("none", "Only columns that have --bounds", false),
     ]))]

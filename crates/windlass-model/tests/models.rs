@@ -322,7 +322,7 @@ fn default_weight_decay_fits_the_learning_rate() {
     let usual = training(NetworkOptions::default());
     assert_eq!((usual.weight_decay, usual.schedule), (0.5, Schedule::Constant));
     for (rate, decay, schedule) in [
-        (0.001, 0.5, Schedule::Constant),
+        (0.001, 0.25, Schedule::Constant),
         (0.002, 0.5, Schedule::Constant),
         (0.01, 0.1, Schedule::Cosine),
         (0.02, 0.05, Schedule::Cosine),

@@ -64,25 +64,24 @@ pub struct TrainConfig {
     pub patience: Option<usize>,
 }
 
-/// The share of a weight that the default weight decay of `AdamW` takes away in a step.
-const DECAY_PER_STEP: f64 = 1e-3;
-/// The largest default weight decay.
-const MAX_DECAY: f64 = 0.5;
+/// The default learning rate.
+const LEARNING_RATE: f64 = 2e-3;
+/// The weight decay of `AdamW` at the default learning rate.
+const WEIGHT_DECAY: f64 = 0.5;
 /// With more batches in an epoch, weight decay is reduced in proportion.
 const FULL_DECAY_BATCHES: f64 = 20.0;
 
 impl Default for TrainConfig {
     fn default() -> Self {
-        let learning_rate = 2e-3;
         Self {
             epochs: 200,
             batch_size: 16,
             drop_last: false,
             shuffle: Shuffle::EveryEpoch,
             optimizer: Optimizer::adam_w(),
-            learning_rate,
+            learning_rate: LEARNING_RATE,
             schedule: Schedule::Constant,
-            weight_decay: Self::default_weight_decay(learning_rate),
+            weight_decay: WEIGHT_DECAY,
             adapt_weight_decay: false,
             clip_norm: None,
             loss: Loss::Squared,
@@ -92,26 +91,26 @@ impl Default for TrainConfig {
 }
 
 impl TrainConfig {
-    /// The default weight decay of `AdamW` at a learning rate: their product, the decay of a step, is 0.001, but
-    /// weight decay is at most 0.5.
+    /// The default weight decay of `AdamW` at a learning rate η: 0.5 at the default rate of 0.002. Above, their
+    /// product is kept, which is the decay of a step; below, their ratio, which determines the size of weights.
     ///
     /// ```
     /// use windlass_train::TrainConfig;
     ///
     /// assert_eq!(TrainConfig::default_weight_decay(0.002), TrainConfig::default().weight_decay);
     /// assert_eq!(TrainConfig::default_weight_decay(0.01), 0.1);
+    /// assert_eq!(TrainConfig::default_weight_decay(0.001), 0.25);
     /// ```
     #[must_use]
     pub fn default_weight_decay(learning_rate: f64) -> f64 {
-        (DECAY_PER_STEP / learning_rate).min(MAX_DECAY)
+        WEIGHT_DECAY * (LEARNING_RATE / learning_rate).min(learning_rate / LEARNING_RATE)
     }
 
     /// The default schedule at a learning rate: constant up to the default rate, cosine above, because the noise of
     /// large steps remains otherwise.
     #[must_use]
     pub fn default_schedule(learning_rate: f64) -> Schedule {
-        let is_large = learning_rate > Self::default().learning_rate;
-        if is_large { Schedule::Cosine } else { Schedule::Constant }
+        if learning_rate > LEARNING_RATE { Schedule::Cosine } else { Schedule::Constant }
     }
 
     /// The settings for so many training rows: weight decay, if it is to [adapt](Self::adapt_weight_decay), is reduced
