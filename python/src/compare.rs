@@ -2,18 +2,19 @@
 //! amount to.
 
 use std::path::Path;
-use std::str::FromStr as _;
 use std::sync::Arc;
 
+use arrow_schema::Schema;
 use numpy::{PyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use windlass::ParamStyle;
 use windlass_compare::{
     Candidate, CandidateSpec, CompareConfig, Comparison, Fold, Key, MethodName, ModelName, Results,
-    Run, SplitRule,
+    Run,
 };
-use windlass_model::{NamedTable, NetworkOptions, PreAugmentConfig, Scaling};
-use windlass_table::LoadedTable;
+use windlass_model::{NamedTable, NetworkOptions, PreAugmentConfig, Scaling, Split};
+use windlass_table::{LoadedTable, is_numeric};
 
 use crate::arrays::as_index;
 use crate::errors::{InputError, Refused as _};
@@ -27,6 +28,20 @@ pub(crate) struct EstimatorComparison {
     config: CompareConfig,
     frame: LoadedTable,
     splits: Arc<[Fold]>,
+    omitted: Option<String>,
+}
+
+/// The column of a split that estimators cannot or should not learn from: groups, domains, and times that are not
+/// numbers.
+fn omitted(split: &Split, schema: &Schema) -> Option<String> {
+    let numeric = |column: &str| {
+        schema.field_with_name(column).is_ok_and(|field| is_numeric(field.data_type()))
+    };
+    let column = match split {
+        Split::Time(column) => Some(column.as_str()).filter(|column| !numeric(column)),
+        _ => split.group_column(),
+    };
+    column.map(str::to_owned)
 }
 
 /// Someone who takes part.
@@ -89,7 +104,7 @@ impl EstimatorComparison {
         sizes: Vec<Option<usize>>,
         seed: u64,
     ) -> PyResult<Self> {
-        let rule = SplitRule::from_str(split).map_err(|says| format!("split: {says}")).refused()?;
+        let split = options::split(split)?;
         for (name, least, got) in [("cv", 2, folds), ("repeats", 1, repeats)] {
             if got < least {
                 let text = format!("{name} must be in [{least}, inf), got {got}");
@@ -97,10 +112,10 @@ impl EstimatorComparison {
             }
         }
         let specs = candidates.iter().map(CandidateInput::spec).collect::<PyResult<Vec<_>>>()?;
+        let rows = table.rows()?;
+        let omitted = omitted(&split, rows.schema());
         let mut columns = column_roles(target, roles)?;
-        if let Some(column) = rule.split().column() {
-            columns.carry.push(column.to_owned());
-        }
+        columns.carry.extend(omitted.clone());
         let config = CompareConfig {
             columns,
             drop_missing_target: false,
@@ -109,7 +124,7 @@ impl EstimatorComparison {
             methods: specs.iter().map(|spec| spec.method).collect(),
             models: vec![ModelName::Estimator],
             specs,
-            rule,
+            rule: split.into(),
             folds,
             repeats,
             sizes,
@@ -117,7 +132,6 @@ impl EstimatorComparison {
             network: NetworkOptions::default().config(NetworkOptions::VALID),
             seed,
         };
-        let rows = table.rows()?;
         let part = |stop: &_| {
             let frame = LoadedTable::load(&rows, &config.columns, false, u64::MAX, &Ear(stop))?;
             let table = NamedTable { table: &frame, path: Path::new(NAME) };
@@ -125,7 +139,19 @@ impl EstimatorComparison {
             Ok::<_, windlass_compare::Error>((frame, splits))
         };
         let (frame, splits) = interruptible(py, part)?.refused()?;
-        Ok(Self { config, frame, splits })
+        Ok(Self { config, frame, splits, omitted })
+    }
+
+    /// The column that is not a feature because it says which rows are held out.
+    #[getter]
+    fn omitted(&self) -> Option<&str> {
+        self.omitted.as_deref()
+    }
+
+    /// A warning if rows are split at random although they have dates.
+    #[getter]
+    fn warning(&self) -> Option<String> {
+        self.config.rule.split().note(&self.frame.batch, ParamStyle::Python)
     }
 
     /// Every split: its place, its seed, the seed of the placebo, and the rows to learn from and to predict.
@@ -192,6 +218,7 @@ impl EstimatorComparison {
                 config: self.config.clone(),
                 frame: self.frame.clone(),
                 splits: Arc::clone(&self.splits),
+                omitted: self.omitted.clone(),
             },
             results,
             summary,

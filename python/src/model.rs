@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use numpy::PyArray2;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
+use windlass::ParamStyle;
 use windlass_model::{InLoopAugmentConfig, Kind, ModelConfig, NamedTable, Validation};
 use windlass_table::LoadedTable;
 use windlass_train::{Epoch, FittedOn, Watch};
@@ -58,7 +59,8 @@ impl Inside<'_> {
 
 #[pymethods]
 impl Model {
-    /// Trains a network on a table; returns it with notes, histories and the epoch in which it diverged.
+    /// Trains a network on a table; returns it with notes, histories, the epoch in which it diverged, and a warning if
+    /// rows are split at random although they have dates.
     #[staticmethod]
     #[pyo3(signature = (table, *, target, roles, network, seed, augment=None, valid=None))]
     #[expect(clippy::too_many_arguments, reason = "called by keyword, in one place")]
@@ -76,13 +78,22 @@ impl Model {
         let mut network =
             said.options.config(if valid.is_some() { Validation::Table } else { said.valid });
         network.augment = augment.map(|augment| augment.recipe()).transpose()?;
+        network.split = said.split;
+        let mut columns = column_roles(target, roles)?;
+        if let Some(column) = network.split.group_column() {
+            let lists = [&columns.carry, &columns.categorical, &columns.continuous];
+            if !lists.into_iter().flatten().any(|name| name == column) {
+                columns.carry.push(column.to_owned());
+            }
+        }
         let recipe = ModelConfig {
-            columns: column_roles(target, roles)?,
+            columns,
             drop_missing_target: false,
             scaling: said.scaling,
             target_scaling: said.target_scaling,
             kind: Kind::Network(Box::new(network)),
             pre_augment: None,
+            cross_validation: None,
             seed,
         };
         let rows = table.rows()?;
@@ -95,15 +106,17 @@ impl Model {
             let path = Path::new(NAME);
             let valid = valid.as_ref().map(|table| NamedTable { table, path });
             let table = NamedTable { table: &frame, path };
-            windlass_model::Model::train(table, valid, &recipe, &Stop(stop), None)
+            let warning = recipe.split().note(&frame.batch, ParamStyle::Python);
+            let trained = windlass_model::Model::train(table, valid, &recipe, &Stop(stop), None)?;
+            Ok::<_, windlass_model::Error>((trained, warning.filter(|_| recipe.holds_out())))
         })?;
-        let trained = trained.refused()?;
+        let (trained, warning) = trained.refused()?;
         let history = |epochs: Vec<Epoch>| {
             epochs.into_iter().map(|epoch| (epoch.loss, epoch.valid)).collect()
         };
         let histories = trained.histories.into_iter().map(history).collect();
         let notes = trained.model.metadata().notes.clone();
-        Ok((Self { model: trained.model }, notes, histories, trained.diverged))
+        Ok((Self { model: trained.model }, notes, histories, trained.diverged, warning))
     }
 
     /// Predictions, a column for every target, and how far members of a committee are apart.
@@ -176,8 +189,8 @@ impl Model {
     }
 }
 
-/// A model with its notes, histories and the epoch in which it diverged.
-type Trained = (Model, Vec<String>, Vec<History>, Option<usize>);
+/// A model with its notes, histories, the epoch in which it diverged, and a warning.
+type Trained = (Model, Vec<String>, Vec<History>, Option<usize>, Option<String>);
 /// The loss and the validation error of every epoch.
 type History = Vec<(f64, Option<f64>)>;
 type Matrix<'py> = Bound<'py, PyArray2<f64>>;

@@ -2,13 +2,14 @@
 //! default was not said.
 
 use std::collections::BTreeMap;
+use std::str::FromStr as _;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use windlass::regress::AnchorRegression;
 use windlass::{METHODS, MethodInfo, MethodParams, Param};
 use windlass_compare::CompareConfig;
-use windlass_model::{ActivationName, NetworkOptions, OptimizerName, Scaling, Validation};
+use windlass_model::{ActivationName, NetworkOptions, OptimizerName, Scaling, Split, Validation};
 use windlass_table::{AugmentConfig, Bounds, IntegerHandling, MethodConfig};
 use windlass_train::{Loss, Schedule, Shuffle, TrainConfig};
 
@@ -196,6 +197,7 @@ pub(crate) fn method(name: &str, options: &Bound<'_, PyDict>) -> PyResult<Method
 pub(crate) struct Network {
     pub(crate) options: NetworkOptions,
     pub(crate) valid: Validation,
+    pub(crate) split: Split,
     pub(crate) scaling: Scaling,
     pub(crate) target_scaling: Scaling,
 }
@@ -237,12 +239,23 @@ pub(crate) fn network(options: &Bound<'_, PyDict>) -> PyResult<Network> {
         shuffle: said.word("shuffle", &SHUFFLE)?,
     };
     options.check(valid).refused()?;
+    let split = said.text("split")?.map(|text| split(&text)).transpose()?.unwrap_or_default();
+    if split != Split::Rows && valid == Validation::None {
+        let text = "split does not apply to training without validation rows\nhint: leave it out";
+        return Err(InputError::new_err(text));
+    }
     Ok(Network {
         options,
         valid,
+        split,
         scaling: said.word("scale", &SCALING)?.unwrap_or_default(),
         target_scaling: said.word("target_scale", &SCALING)?.unwrap_or_default(),
     })
+}
+
+/// How rows are held out.
+pub(crate) fn split(text: &str) -> PyResult<Split> {
+    Split::from_str(text).map_err(|says| format!("split: {says}")).refused()
 }
 
 /// The defaults of every class, from the core's own.
@@ -278,6 +291,7 @@ pub(crate) fn defaults(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let compare = PyDict::new(py);
     compare.set_item("cv", folds)?;
     compare.set_item("repeats", repeats)?;
+    compare.set_item("split", Split::default().to_string())?;
     all.set_item("compare", compare)?;
     Ok(all)
 }
@@ -297,6 +311,7 @@ fn network_defaults(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     network.set_item("drop_last", training.drop_last)?;
     network.set_item("scale", word_of(&Scaling::default(), &SCALING))?;
     network.set_item("target_scale", word_of(&Scaling::default(), &SCALING))?;
+    network.set_item("split", Split::default().to_string())?;
     for name in
         ["schedule", "slope", "momentum", "weight_decay", "clip_norm", "patience", "committee"]
     {

@@ -142,6 +142,45 @@ def test_tables_groups_and_sizes():
     assert "rows" in repr(curve).splitlines()[2]
 
 
+def test_later_rows_are_predicted_from_earlier_ones():
+    pandas = pytest.importorskip("pandas")
+    x, y = rows(80, 2)
+    table = pandas.DataFrame(x, columns=["u", "v"])
+    table["day"] = pandas.date_range("2024-01-01", periods=80)
+    with pytest.warns(UserWarning, match='use split="time:day"'):
+        compare(table[["u", "v", "day"]].assign(day=table.day.astype(str)), y, _Columns(), ["ada"], cv=2, repeats=1)
+    found = compare(table, y, LinearRegression(), ["ada"], split="time:day", cv=4)
+    runs = json.loads(found.to_json())["runs"]
+    # Blocks of the later half, once.
+    assert [run["train_rows"] for run in runs[::2]] == [40, 50, 60, 70]
+    assert {run["metrics"]["rows"] for run in runs} == {10}
+    assert any(remark.startswith("Drift: ") for remark in found.remarks)
+    # Times that are numbers are a feature.
+    seen = []
+    numbered = table.assign(day=np.arange(80.0))
+    compare(numbered, y, _Columns(seen), ["ada"], split="time:day", cv=2)
+    assert set(seen) == {("u", "v", "day")}
+
+
+class _Columns(LinearRegression):
+    """Learns from numbers, and tells the columns that it was given."""
+
+    def __init__(self, seen=None):
+        super().__init__()
+        self.seen = seen
+
+    def __sklearn_clone__(self):
+        return _Columns(self.seen)
+
+    def fit(self, X, y):
+        if self.seen is not None:
+            self.seen.append(tuple(X.columns))
+        return super().fit(X[["u", "v"]], y)
+
+    def predict(self, X):
+        return super().predict(X[["u", "v"]])
+
+
 @pytest.mark.parametrize(
     ("change", "error", "says"),
     [
@@ -154,7 +193,7 @@ def test_tables_groups_and_sizes():
         ({"cv": 41}, InputError, "41 folds cannot be made of 40"),
         ({"cv": object()}, InputTypeError, "cv must be a number of folds"),
         ({"repeats": 0}, InputError, "repeats must be in"),
-        ({"split": "site"}, InputError, "split: a rule is rows"),
+        ({"split": "site"}, InputError, "split: a split is rows"),
         ({"sizes": [3]}, InputError, "cannot train on 3 rows"),
         ({"sizes": 20}, InputTypeError, "sizes must be a list"),
         ({"repeats": 2.5}, InputTypeError, "repeats must be a whole number"),

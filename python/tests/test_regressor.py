@@ -203,3 +203,37 @@ def test_arrays_then_tables_go_by_place():
     table = pandas.DataFrame(x, columns=["a", "b", "c"])
     with pytest.warns(UserWarning, match="feature names"):
         assert (model.predict(table) == model.predict(x)).all()
+
+
+def test_validation_rows_are_those_of_the_split(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    x, y = rows(60, 2)
+    table = pandas.DataFrame(x, columns=["u", "v"]).assign(
+        site=np.arange(60) % 4, day=pandas.date_range("2024-01-01", periods=60).astype(str)
+    )
+    quick = {"hidden": (4,), "epochs": 3}
+    with pytest.warns(UserWarning, match='rows are split at random; .* use split="time:day"'):
+        Regressor(**quick).fit(table, y)
+    for split, rows_held_out in [("time:day", 12), ("group:site", 15), ("domain:site", 15)]:
+        model = Regressor(**quick, split=split).fit(table, y)
+        assert model.card_["valid"]["rows"] == rows_held_out
+        # By time, the network is trained on all rows in the end.
+        assert model.card_["train"]["rows"] == (60 if split == "time:day" else 45)
+        assert model.card_["drift"]["level"] == 0.001
+        assert ("site" in model.model_.columns) == (split == "time:day")
+    committee = Regressor(**quick, split="time:day", committee=3).fit(table, y)
+    assert committee.card_["valid"]["rows"] == 30 and len(committee.card_["members"]) == 3
+    # As the command has it.
+    table.assign(y=y).to_csv(tmp_path / "t.csv", index=False, float_format="%.17g")
+    theirs = tmp_path / "theirs.windlass"
+    words = "--target y --hidden 4 --epochs 3 --split time:day --quiet --output"
+    windlass("train", tmp_path / "t.csv", *words.split(), theirs)
+    ours = Regressor(**quick, split="time:day").fit(table, y)
+    assert Regressor.load(theirs).predict(table).tolist() == ours.predict(table).tolist()
+    for change, says in [
+        ({"split": "day"}, "split: a split is rows"),
+        ({"split": "time:day", "valid": "none"}, "split does not apply"),
+        ({"split": "time:none"}, "there is no column `none`, asked for by split"),
+    ]:
+        with pytest.raises(InputError, match=says):
+            Regressor(**quick, **change).fit(table, y)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import os
 import time
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,7 +38,7 @@ def compare(
     *,
     cv: int = _USUAL["cv"],
     repeats: int = _USUAL["repeats"],
-    split: str = "rows",
+    split: str = _USUAL["split"],
     groups: Any = None,
     sizes: Sequence[int | None] = (None,),
     copies: int | None = None,
@@ -69,9 +70,11 @@ def compare(
     repeats : int, default 3
         How often, each time with other parts.
     split : str, default "rows"
-        What is held out: "rows", or by a column of a DataFrame "group:COLUMN",
-        "domain:COLUMN" or "time:COLUMN". The column is no feature: neither the methods nor the
-        model see it.
+        How rows are held out: "rows" (at random), or by a column of a DataFrame
+        "group:COLUMN" (rows with the same value stay together), "domain:COLUMN" (each of up to
+        ten domains in turn) or "time:COLUMN" (forward chaining: blocks of the later half, each
+        predicted from all rows before it). The column is not a feature, unless it holds times
+        as numbers: neither the methods nor the model see it.
     groups : array-like of shape (n_samples,), optional
         Labels of rows that must not be parted, in place of ``split``.
     sizes : sequence of int or None
@@ -130,8 +133,10 @@ def compare(
         seed=seed_of(random_state),
     )
     targets = _arrays.to_numpy(y, "y").astype(np.float64, copy=False)
-    if has_names(X):
-        X = _arrays.without(X, split.partition(":")[2])
+    if comparison.warning is not None:
+        warnings.warn(comparison.warning, stacklevel=2)
+    if has_names(X) and comparison.omitted is not None:
+        X = _arrays.without(X, comparison.omitted)
 
     def run(place: int, part: dict[str, Any]) -> tuple[int, Any, np.ndarray[Any, Any], float]:
         started = time.perf_counter()

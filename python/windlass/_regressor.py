@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -92,6 +93,12 @@ class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         The share of rows that the best epoch is chosen by.
     committee : int, optional
         Train so many networks, each validated on another part of the rows, and average them.
+    split : str, default "rows"
+        How validation rows are held out: "rows" (at random), or by a column "group:COLUMN" or
+        "domain:COLUMN" (rows with the same value stay together; the column is not a feature),
+        or "time:COLUMN": the latest rows, or, of a committee, blocks of the later half, each
+        predicted from all rows before it. Networks validated by time are then trained on all
+        rows, for as many epochs.
     scale : {"standard", "minmax", "none"}, default "standard"
         What continuous columns are brought to.
     target_scale : {"standard", "minmax", "none"}, default "standard"
@@ -151,6 +158,7 @@ class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         drop_last: bool = _NET["drop_last"],
         valid: float | str = _NET["valid"],
         committee: int | None = _NET["committee"],
+        split: str = _NET["split"],
         scale: str = _NET["scale"],
         target_scale: str = _NET["target_scale"],
         categorical: Sequence[str] = (),
@@ -178,6 +186,7 @@ class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.drop_last = drop_last
         self.valid = valid
         self.committee = committee
+        self.split = split
         self.scale = scale
         self.target_scale = target_scale
         self.categorical = categorical
@@ -234,7 +243,7 @@ class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             roles["weight"] = _fresh("sample_weight", taken)
             table = table.beside(weights.reshape(-1, 1), [roles["weight"]])
         table, inside = self._inside(table, roles)
-        model, notes, history, diverged = core.Model.train(
+        model, notes, history, diverged, warning = core.Model.train(
             table,
             target=names,
             roles=roles,
@@ -247,6 +256,8 @@ class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                 f"training diverged in epoch {diverged}: the loss is no number any more\n"
                 "hint: choose a smaller lr, or clip_norm=1.0"
             )
+        if warning is not None:
+            warnings.warn(warning, stacklevel=2)
         self.model_ = model
         self.notes_ = notes
         self.history_ = history

@@ -52,6 +52,9 @@ pub fn run(arguments: Vec<OsString>) -> u8 {
             if let Some(moved) = Moved::of(&terminal::arguments()) {
                 return terminal::report(&moved);
             }
+            if let Some(replaced) = DomainOption::of(&terminal::arguments()) {
+                return terminal::report(&replaced);
+            }
             // Help and version are not refusals; a closed pipe is not a fault.
             let code = u8::from(error.use_stderr());
             let _ = error.print();
@@ -97,6 +100,40 @@ impl std::fmt::Display for Moved {
 impl terminal::Refusal for Moved {
     fn hint(&self) -> Option<String> {
         Some("install it with `cargo install windlass-paper`".to_owned())
+    }
+
+    fn exit_code(&self) -> Result<u8, u8> {
+        Ok(1)
+    }
+}
+
+/// The option `--domain` of 0.1.0, with its column.
+struct DomainOption(String);
+
+impl DomainOption {
+    fn of(arguments: &[OsString]) -> Option<Self> {
+        let words: Vec<_> = arguments.iter().map(|word| word.to_string_lossy()).collect();
+        let column = |place: usize| {
+            let (option, column) = words[place].split_once('=').unwrap_or((&words[place], ""));
+            let next = words.get(place + 1).filter(|_| column.is_empty());
+            (option == "--domain").then(|| next.map_or(column, |word| word).to_owned())
+        };
+        (0..words.len()).find_map(column).map(Self)
+    }
+}
+
+impl std::fmt::Display for DomainOption {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "`--domain {0}` is `--split domain:{0}` now", self.0)
+    }
+}
+
+impl terminal::Refusal for DomainOption {
+    fn hint(&self) -> Option<String> {
+        let column = &self.0;
+        Some(format!(
+            "--split domain:{column} holds out each in turn, --split group:{column} several at a time"
+        ))
     }
 
     fn exit_code(&self) -> Result<u8, u8> {

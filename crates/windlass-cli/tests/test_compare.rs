@@ -142,7 +142,8 @@ fn auto_leaves_rows_alone_where_nothing_helps() {
 fn auto_says_what_it_chose_and_how_good_it_is() {
     let desk = Desk::new();
     desk.put("t.csv", noise(40));
-    let said = desk.run("train t.csv --target y --auto --domain site --output auto.windlass").ok();
+    let said =
+        desk.run("train t.csv --target y --auto --split domain:site --output auto.windlass").ok();
     for words in ["chosen   by the error of 4 parts held out in turn", "expected", "worst    s"] {
         assert!(said.err.contains(words), "{}", said.err);
     }
@@ -167,4 +168,106 @@ fn names_of_files_need_not_be_text() {
     let ended = command.arg(name).stdin(Stdio::null()).output().unwrap();
     assert!(matches!(ended.status.code(), Some(0 | 3)), "{ended:?}");
     assert!(desk.text("out/report.html").contains("id=\"verdict\""));
+}
+
+/// A trend by day, in the order of time.
+fn days(rows: usize) -> String {
+    let mut text = String::from("day,a,b,site,y\n");
+    for row in 0..rows {
+        let (a, b) = (row * 37 % 41, row * 53 % 43);
+        let (month, day) = (1 + row / 28, 1 + row % 28);
+        writeln!(text, "2024-{month:02}-{day:02},{a}.5,{b}.25,s{},{}.5", row % 4, a + row / 2)
+            .unwrap();
+    }
+    text
+}
+
+#[test]
+fn the_split_is_one_option_of_every_command() {
+    const QUIET: &str = "note: rows are split at random; if new rows will come later than these, use --split time:day";
+    let desk = Desk::new();
+    desk.put("t.csv", days(80));
+    let quick = "--hidden 4 --epochs 3";
+    // Every kind of model says what to expect by the split, and is trained on all rows by time.
+    for (split, said_of_it) in [
+        ("time:day", "  split    held-out rows are later by `day`"),
+        ("group:site", "  split    rows with the same `site` are held out together"),
+        ("domain:site", "  split    every `site` is held out as a whole"),
+        ("rows", QUIET),
+    ] {
+        for kind in [quick.to_owned(), format!("{quick} --committee 3"), "--model ridge".into()] {
+            let said = desk.run(&format!("train t.csv -t y {kind} --split {split} -o m")).ok();
+            assert!(said.err.contains(said_of_it), "{}", said.err);
+            assert_eq!(said.err.contains(QUIET), split == "rows", "{}", said.err);
+            let label = if kind.contains("ridge") { "  expected " } else { "  validation " };
+            assert!(said.err.contains(label), "{}", said.err);
+            assert!(said.err.contains("  drift    `y` differs between the first"), "{}", said.err);
+            let all = said.err.lines().any(|line| line.starts_with("  training         80"));
+            assert_eq!(all, split == "time:day" || kind != quick, "{}", said.err);
+        }
+    }
+    // By the split of the command, in JSON and in the model.
+    let said =
+        desk.run("train t.csv -t y --model forest --trees 5 --split time:day --json -o m").ok();
+    for words in ["\"split\": \"time:day\"", "\"drift\": {", "\"level\": 0.001"] {
+        assert!(said.out.contains(words), "{}", said.out);
+    }
+    let model = String::from_utf8_lossy(&desk.get("m")).into_owned();
+    assert!(model.contains(r#"\"split\":{\"time\":\"day\"}"#) && model.contains(r#"\"drift\":"#));
+    // Nothing is held out of a ridge regression without --split.
+    let said = desk.run("train t.csv -t y --model ridge -o m").ok();
+    assert!(!said.err.contains("expected") && !said.err.contains("note: rows"), "{}", said.err);
+    // Searches and comparisons.
+    let said =
+        desk.run(&format!("tune t.csv -t y {quick} --trials 2 --folds 2 --split time:day")).ok();
+    assert!(
+        said.out.contains("over 2 outer folds") && said.out.contains("--split time:day"),
+        "{}",
+        said.out
+    );
+    assert!(said.err.contains("drift: `y` differs") && !said.err.contains(QUIET), "{}", said.err);
+    let said =
+        desk.run(&format!("tune t.csv -t y {quick} --trials 2 --folds 2 --split domain:site")).ok();
+    assert!(said.out.contains("over 4 outer folds"), "{}", said.out);
+    let said = desk.run(&format!("compare t.csv -t y {QUICK} --output rows"));
+    assert!(said.err.contains(QUIET) && said.out.contains("Drift: `y` differs"), "{said:?}");
+    let said = desk.run(&format!("compare t.csv -t y {QUICK} --split time:day --output time"));
+    assert!(
+        said.out.contains("forward in time by day, 2 folds") && !said.err.contains(QUIET),
+        "{said:?}"
+    );
+    let said = desk.run("augment t.csv -t y --method auto --split time:day --output out.csv").ok();
+    assert!(said.err.contains("over 5 outer folds") && !said.err.contains(QUIET), "{}", said.err);
+}
+
+#[test]
+fn test_rows_that_are_training_rows_are_no_evidence() {
+    let desk = Desk::new();
+    let text = days(60);
+    let (head, rest) = text.split_once('\n').unwrap();
+    let lines: Vec<&str> = rest.lines().collect();
+    let some = |lines: &[&str]| format!("{head}\n{}\n", lines.join("\n"));
+    desk.put("train.csv", some(&lines[..40]));
+    desk.put("overlap.csv", some(&lines[30..]));
+    desk.put("new.csv", some(&lines[40..]));
+    // In another order, and some of them only.
+    desk.put("same.csv", some(&lines[5..25].iter().rev().copied().collect::<Vec<_>>()));
+    let run = |test: &str| {
+        desk.run(&format!("compare train.csv -t y {QUICK} --test {test}.csv --output {test}"))
+    };
+    let said = run("new");
+    assert!(!said.err.contains("warning") && !said.out.contains("training row"), "{said:?}");
+    let said = run("overlap");
+    let warning = "10 of 30 test rows are training rows: errors are lower than those of new rows";
+    assert!(said.err.contains(&format!("warning: {warning}")), "{}", said.err);
+    assert!(said.out.contains(&format!("Warning: {warning}.")), "{}", said.out);
+    let said = run("same");
+    assert_eq!(said.code, Some(3));
+    let verdict =
+        "No verdict: the test rows are training rows (20 of 20): their errors say nothing";
+    assert!(said.out.contains(verdict), "{}", said.out);
+    for words in ["Use a forest", "Use ridge", "helps", "better", "hurts", "No evidence"] {
+        assert!(!said.out.contains(words), "{words}: {}", said.out);
+    }
+    assert!(desk.text("same/report.html").contains("No verdict"));
 }

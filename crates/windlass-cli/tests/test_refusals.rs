@@ -490,13 +490,39 @@ fn searches(log: &mut String) {
     case(
         log,
         "larger shifts of two domains",
-        "train two.csv --target y --auto --expect-larger-shifts --domain site --output m",
+        "train two.csv --target y --auto --expect-larger-shifts --split domain:site --output m",
         |desk| {
             desk.put(
                 "two.csv",
                 "a,site,y\n1,s,2\n2,s,3\n3,t,5\n4,t,7\n5,s,1\n6,t,2\n7,s,4\n8,t,5\n",
             );
         },
+    );
+    case(log, "an option of 0.1.0", "train good.csv --target y --domain kind --output m", |_| {});
+    case(log, "the same, joined", "tune good.csv --target y --domain=kind", |_| {});
+    case(
+        log,
+        "a split and a validation file",
+        "train good.csv --target y --split time:a --valid good.csv --output m",
+        |_| {},
+    );
+    case(
+        log,
+        "a split without validation rows",
+        "train good.csv --target y --split time:a --valid none --output m",
+        |_| {},
+    );
+    case(
+        log,
+        "a split of a method that is known",
+        "augment good.csv --target y --split time:a --output out.csv",
+        |_| {},
+    );
+    case(
+        log,
+        "a split and a test file",
+        "compare good.csv --target y --split time:a --test good.csv --output out",
+        |_| {},
     );
     case(
         log,

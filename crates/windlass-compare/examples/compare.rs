@@ -19,7 +19,7 @@ fn main() -> Result<()> {
         methods: ["erm", "ada", "placebo"].into_iter().filter_map(MethodName::named).collect(),
         models: vec![ModelName::Mlp, ModelName::Ridge],
         specs: vec![],
-        rule: SplitRule::Rows,
+        rule: SplitRule::HeldOut(Split::Rows),
         folds: 3,
         repeats: 1,
         sizes: vec![Some(100)],

@@ -18,6 +18,7 @@ use windlass_train::Epoch;
 
 use crate::candidate::{Candidate, Distances, MethodName, ModelName};
 use crate::config::CompareConfig;
+use crate::overlap::shared_rows;
 use crate::results::{GroupError, Key, Run, SettingsTrial};
 use crate::splits::{Fold, ProvidedSplits, SplitOverlap, SplitRule};
 use crate::statistics::blocks_in_order;
@@ -51,6 +52,8 @@ pub struct Comparison<'a> {
     table: NamedTable<'a>,
     test: Option<NamedTable<'a>>,
     splits: Arc<[Fold]>,
+    /// Rows of the test table that are training rows.
+    shared_test_rows: usize,
     /// For every size and fold, what searched settings are relative to.
     distances: Vec<Vec<Distances>>,
 }
@@ -104,7 +107,10 @@ impl<'a> Comparison<'a> {
         if candidates.len() < 2 && config.specs.is_empty() {
             return Err(Error::NothingToCompare { what: "one candidate only" });
         }
-        let mut comparison = Self { config, table, test, splits: splits.into(), distances: vec![] };
+        let shared_test_rows = test.map_or(0, |test| shared_rows(table.table, test.table));
+        let splits = splits.into();
+        let mut comparison =
+            Self { config, table, test, splits, shared_test_rows, distances: vec![] };
         // Fixed settings are not searched.
         let sizes = if config.specs.is_empty() { &config.sizes[..] } else { &[] };
         for &size in sizes {
@@ -118,7 +124,7 @@ impl<'a> Comparison<'a> {
     /// A comparison of models that the caller trains, on splits drawn before.
     #[must_use]
     pub fn external(config: &'a CompareConfig, table: NamedTable<'a>, splits: Arc<[Fold]>) -> Self {
-        Self { config, table, test: None, splits, distances: vec![] }
+        Self { config, table, test: None, splits, shared_test_rows: 0, distances: vec![] }
     }
 
     /// The configuration.
@@ -143,6 +149,29 @@ impl<'a> Comparison<'a> {
     #[must_use]
     pub fn test_frame(&self) -> Option<&LoadedTable> {
         self.test.map(|test| test.table)
+    }
+
+    /// A warning if rows of the test table are training rows: equal in all features and targets.
+    #[must_use]
+    pub fn shared_rows_warning(&self) -> Option<String> {
+        let rows = self.test_frame()?.batch.num_rows();
+        match self.shared_test_rows {
+            0 => None,
+            1 if rows > 1 => Some(format!(
+                "1 of {rows} test rows is a training row: errors are lower than those of new rows"
+            )),
+            shared if shared < rows => Some(format!(
+                "{shared} of {rows} test rows are training rows: errors are lower than those of new rows"
+            )),
+            _ => Some(format!(
+                "the test rows are training rows ({rows} of {rows}): their errors say nothing about new rows"
+            )),
+        }
+    }
+
+    /// Whether all test rows are training rows, so that nothing can be concluded.
+    pub(crate) fn tests_training_rows(&self) -> bool {
+        self.test_frame().is_some_and(|test| test.batch.num_rows() == self.shared_test_rows)
     }
 
     /// The splits.
@@ -237,13 +266,9 @@ impl<'a> Comparison<'a> {
         self.table.table.select(&fold.training_rows(size))
     }
 
-    /// The split inside the training rows: like the outer one, or by rows if there is only one group.
+    /// The split inside the training rows.
     fn inner_split(&self, train: &LoadedTable) -> Result<Split> {
-        let split = self.config.rule.split();
-        Ok(match &split {
-            Split::Groups(column) if groups_of(&train.batch, column)?.len() < 2 => Split::Rows,
-            _ => split,
-        })
+        Ok(self.config.rule.split().within(&train.batch)?)
     }
 
     fn model_config(
@@ -260,6 +285,7 @@ impl<'a> Comparison<'a> {
             target_scaling: config.target_scaling,
             kind,
             pre_augment: enlarge,
+            cross_validation: None,
             seed: seed.0,
         }
     }

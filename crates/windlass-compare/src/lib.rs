@@ -9,6 +9,7 @@ mod compare;
 mod config;
 pub mod describe;
 mod error;
+mod overlap;
 mod report;
 mod results;
 mod run_dir;

@@ -42,24 +42,25 @@ impl Fold {
     }
 }
 
-/// Which rows are held out.
+/// Which rows are tested on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SplitRule {
-    /// k-fold cross-validation over rows.
-    Rows,
-    /// k-fold cross-validation over the groups of a column.
-    Group(String),
-    /// Forward chaining in the order of a column: the past predicts the future.
-    Time(String),
-    /// Leave one domain out; with more than ten domains, k-fold over domains.
-    Domain(String),
     /// A separate test table.
     TestFile,
     /// Splits passed to [`Comparison::with_splits`](crate::Comparison::with_splits), such as those of a
     /// published experiment.
     #[serde(rename = "given")]
     Provided(ProvidedSplits),
+    /// Held-out rows of the table.
+    #[serde(untagged)]
+    HeldOut(Split),
+}
+
+impl From<Split> for SplitRule {
+    fn from(split: Split) -> Self {
+        Self::HeldOut(split)
+    }
 }
 
 /// What a comparison needs to know about splits that the caller provides.
@@ -91,34 +92,18 @@ pub enum SplitOverlap {
     SameTestRows,
 }
 
-impl std::str::FromStr for SplitRule {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text.split_once(':') {
-            None if text == "rows" => Ok(Self::Rows),
-            Some(("group", column)) => Ok(Self::Group(column.into())),
-            Some(("domain", column)) => Ok(Self::Domain(column.into())),
-            Some(("time", column)) => Ok(Self::Time(column.into())),
-            _ => Err("a rule is rows, group:COLUMN, domain:COLUMN or time:COLUMN".into()),
-        }
-    }
-}
-
 impl SplitRule {
     /// The same rule for splits inside the training rows.
     #[must_use]
     pub fn split(&self) -> Split {
         match self {
-            Self::Group(column)
-            | Self::Domain(column)
-            | Self::Provided(ProvidedSplits {
+            Self::HeldOut(split) => split.clone(),
+            Self::Provided(ProvidedSplits {
                 domain: Some(column),
                 overlap: SplitOverlap::SameTestDomains,
                 ..
-            }) => Split::Groups(column.clone()),
-            Self::Time(column) => Split::Time(column.clone()),
-            Self::Rows | Self::TestFile | Self::Provided(_) => Split::Rows,
+            }) => Split::Group(column.clone()),
+            Self::TestFile | Self::Provided(_) => Split::Rows,
         }
     }
 
@@ -126,9 +111,9 @@ impl SplitRule {
     #[must_use]
     pub fn domain(&self) -> Option<&str> {
         match self {
-            Self::Domain(column) => Some(column),
+            Self::HeldOut(Split::Domain(column)) => Some(column),
             Self::Provided(splits) => splits.domain.as_deref(),
-            _ => None,
+            Self::HeldOut(_) | Self::TestFile => None,
         }
     }
 
@@ -163,13 +148,13 @@ impl SplitRule {
                 let all = |table: &LoadedTable| (0..table.batch.num_rows()).collect();
                 (0..folds).map(|_| (all(frame), all(test))).collect()
             } else {
-                let pairs = split.folds(batch, self.fold_count(frame, folds)?, seed)?;
+                let pairs = split.folds(batch, split.fold_count(batch, folds)?, seed)?;
                 pairs.into_iter().map(|pair| (pair.train, pair.held_out)).collect()
             };
             for (fold, (mut train, test)) in pairs.into_iter().enumerate() {
-                match self {
+                match split {
                     // The latest rows first.
-                    Self::Time(_) => {
+                    Split::Time(_) => {
                         train.sort_by_key(|&row| std::cmp::Reverse(time_rank[row]));
                     }
                     _ => Seed(seed.shared(Stream::Split, 1 + fold as u64).bits())
@@ -179,33 +164,18 @@ impl SplitRule {
                 splits.push(Fold { repeat, fold, train, valid: None, test });
             }
             // These splits are not random: a second repeat would be the same.
-            if matches!(self, Self::Time(_)) || self.is_leave_one_out(frame, folds)? {
+            if matches!(split, Split::Time(_)) || self.is_leave_one_out(frame, folds)? {
                 break;
             }
         }
         Ok(splits)
     }
 
-    fn group_count(&self, frame: &LoadedTable) -> Result<Option<usize>> {
-        Ok(match self {
-            Self::Group(column) | Self::Domain(column) => {
-                Some(groups_of(&frame.batch, column)?.len())
-            }
-            _ => None,
-        })
-    }
-
-    fn fold_count(&self, frame: &LoadedTable, folds: usize) -> Result<usize> {
-        const MAX_LEAVE_ONE_OUT: usize = 10;
-        Ok(match (self, self.group_count(frame)?) {
-            (Self::Domain(_), Some(domains)) if domains <= MAX_LEAVE_ONE_OUT => domains,
-            _ => folds,
-        })
-    }
-
     /// Whether every group is held out alone.
     pub(crate) fn is_leave_one_out(&self, frame: &LoadedTable, folds: usize) -> Result<bool> {
-        let folds = self.fold_count(frame, folds)?;
-        Ok(self.group_count(frame)?.is_some_and(|groups| groups <= folds))
+        let Self::HeldOut(split) = self else { return Ok(false) };
+        let Some(column) = split.group_column() else { return Ok(false) };
+        let folds = split.fold_count(&frame.batch, folds)?;
+        Ok(groups_of(&frame.batch, column)?.len() <= folds)
     }
 }

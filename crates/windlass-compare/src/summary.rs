@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use windlass::Seed;
-use windlass_model::row_weights;
+use windlass_model::{Drift, Split, row_weights};
 use windlass_table::to_f64;
 
 use crate::candidate::{Candidate, MethodName, ModelName};
@@ -77,6 +77,9 @@ pub struct Summary {
     pub verdict: String,
     /// Further conclusions and warnings.
     pub remarks: Vec<String>,
+    /// Whether the table drifts; `None` if its rows cannot be ordered.
+    #[serde(default)]
+    pub drift: Option<Drift>,
 }
 
 /// A log ratio as a change in percent: `4.2 % lower`.
@@ -150,7 +153,10 @@ impl Comparison<'_> {
                 .iter()
                 .filter_map(|&candidate| self.line(runs, size, candidate))
                 .collect();
-            assign_findings(&mut of_size);
+            // Errors on training rows are no evidence.
+            if !self.tests_training_rows() {
+                assign_findings(&mut of_size);
+            }
             lines.extend(of_size);
         }
         let largest = self.config().sizes.last().copied().flatten();
@@ -159,8 +165,19 @@ impl Comparison<'_> {
         let augments =
             |line: &&&CandidateSummary| line.candidate.method.is_some_and(MethodName::augments);
         let helps = main.iter().filter(augments).any(|line| line.finding == Finding::Helps);
-        let (verdict, remarks) = self.verdict(&main, &lines);
-        Summary { lines, helps, verdict, remarks }
+        let (verdict, mut remarks) = match self.shared_rows_warning() {
+            Some(warning) if self.tests_training_rows() => {
+                (format!("No verdict: {warning}."), vec![])
+            }
+            warning => {
+                let (verdict, remarks) = self.verdict(&main, &lines);
+                let warning = warning.map(|warning| format!("Warning: {warning}."));
+                (verdict, warning.into_iter().chain(remarks).collect())
+            }
+        };
+        let drift = Drift::check(self.frame(), &self.config().rule.split()).ok();
+        remarks.extend(drift.as_ref().map(|drift| format!("Drift: {drift}.")));
+        Summary { lines, helps, verdict, remarks, drift }
     }
 
     fn line(
@@ -211,9 +228,7 @@ impl Comparison<'_> {
 
     fn interval(&self, pairs: &[(&Run, &Run)], differences: &[f64]) -> Interval {
         match &self.config().rule {
-            SplitRule::Rows | SplitRule::Group(_) | SplitRule::Domain(_) | SplitRule::Time(_) => {
-                over_splits(differences, self.split_sizes(pairs))
-            }
+            SplitRule::HeldOut(_) => over_splits(differences, self.split_sizes(pairs)),
             SplitRule::TestFile => self.interval_on_test_table(pairs),
             SplitRule::Provided(splits) => {
                 self.interval_by_overlap(splits.overlap, pairs, differences)
@@ -442,11 +457,11 @@ impl Comparison<'_> {
         let repeats = splits.iter().map(|split| split.repeat + 1).max().unwrap_or(0);
         let folds = splits.iter().map(|split| split.fold + 1).max().unwrap_or(0);
         match &self.config().rule {
-            SplitRule::Rows => format!("{repeats}×{folds} folds of rows"),
-            SplitRule::Group(column) => {
+            SplitRule::HeldOut(Split::Rows) => format!("{repeats}×{folds} folds of rows"),
+            SplitRule::HeldOut(Split::Group(column)) => {
                 format!("{repeats}×{folds} folds of the groups of {column}")
             }
-            SplitRule::Domain(column)
+            SplitRule::HeldOut(Split::Domain(column))
                 if self
                     .config()
                     .rule
@@ -455,11 +470,11 @@ impl Comparison<'_> {
             {
                 format!("without each {column} in turn")
             }
-            SplitRule::Domain(column) => {
-                format!("{repeats}×{folds} parts of the values of {column} left out")
+            SplitRule::HeldOut(Split::Domain(column)) => {
+                format!("{repeats}×{folds} folds of the values of {column}")
             }
-            SplitRule::Time(column) => {
-                format!("the past predicts the future by {column}, {folds} times")
+            SplitRule::HeldOut(Split::Time(column)) => {
+                format!("forward in time by {column}, {folds} folds")
             }
             SplitRule::TestFile => format!("{} trainings, the same test rows", splits.len()),
             SplitRule::Provided(splits) => splits.description.clone(),

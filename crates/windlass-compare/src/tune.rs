@@ -19,8 +19,8 @@ use windlass::{
     Draws, METHODS, MethodInfo, MethodParams, RowProvenance, SearchRange, Seed, Stream,
 };
 use windlass_model::{
-    InLoopAugmentConfig, Kind, Metrics, Model, ModelConfig, NamedTable, NetworkConfig, Scaling,
-    Split, Validation, groups_of,
+    Drift, InLoopAugmentConfig, Kind, Metrics, Model, ModelConfig, NamedTable, NetworkConfig,
+    Scaling, Split, Validation,
 };
 use windlass_table::{Columns, LoadedTable, MethodConfig};
 use windlass_train::FittedOn;
@@ -42,9 +42,9 @@ pub struct TuneConfig {
     pub scaling: Scaling,
     /// Scaling of targets.
     pub target_scaling: Scaling,
-    /// Rows that must stay together in a split.
+    /// How rows are held out, in outer folds and inside them.
     pub split: Split,
-    /// Outer folds.
+    /// Outer folds; see [`Split::fold_count`].
     pub folds: usize,
     /// Folds inside the training rows.
     #[serde(rename = "inner")]
@@ -99,6 +99,8 @@ pub struct TuneResult {
     pub helps: bool,
     /// The settings to use.
     pub network: NetworkConfig,
+    /// Whether the table drifts.
+    pub drift: Drift,
     /// The answer, in a sentence.
     pub verdict: String,
     /// Total number of trials.
@@ -141,7 +143,8 @@ impl TuneConfig {
         let seed = Seed(Seed(self.seed).shared(Stream::Split, salt::OUTER).bits());
         let outer_folds = self
             .split
-            .folds(&frame.batch, self.folds, seed)
+            .fold_count(&frame.batch, self.folds)
+            .and_then(|folds| self.split.folds(&frame.batch, folds, seed))
             .map_err(|error| Error::from(error).in_file(table.path))?;
         let searches = searches(outer_folds.len());
         let time_per_search = time.map(|time| {
@@ -224,6 +227,7 @@ impl TuneConfig {
             errors: (with / count as f64, without / count as f64),
             helps,
             network: network.clone(),
+            drift: Drift::check(table.table, &self.split)?,
             verdict,
             trials: trials.len(),
         })
@@ -490,10 +494,7 @@ impl Search<'_> {
         let (started, config) = (Instant::now(), self.config);
         let NamedTable { table: frame, path } = self.train;
         network.valid = Validation::Folds(config.inner_folds);
-        network.split = match &config.split {
-            Split::Groups(column) if groups_of(&frame.batch, column)?.len() < 2 => Split::Rows,
-            split => split.clone(),
-        };
+        network.split = config.split.within(&frame.batch)?;
         let model_config = ModelConfig {
             columns: config.columns.clone(),
             drop_missing_target: config.drop_missing_target,
@@ -501,6 +502,7 @@ impl Search<'_> {
             target_scaling: config.target_scaling,
             kind: Kind::Network(Box::new(network.clone())),
             pre_augment: None,
+            cross_validation: None,
             // All trials of a fold share validation rows and initial weights.
             seed: Seed(config.seed)
                 .shared(

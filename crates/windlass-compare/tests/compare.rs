@@ -105,10 +105,10 @@ fn place_of(method: MethodName) -> usize {
 fn nothing_leaks_from_test_rows() {
     let folder = tempfile::tempdir().unwrap();
     for rule in [
-        SplitRule::Rows,
-        SplitRule::Group("site".into()),
-        SplitRule::Domain("site".into()),
-        SplitRule::Time("day".into()),
+        SplitRule::HeldOut(Split::Rows),
+        SplitRule::HeldOut(Split::Group("site".into())),
+        SplitRule::HeldOut(Split::Domain("site".into())),
+        SplitRule::HeldOut(Split::Time("day".into())),
     ] {
         let config = config(rule);
         let clean = frame(&folder, "clean.csv", &text(60, |_| false), &config.columns);
@@ -140,7 +140,7 @@ fn nothing_leaks_from_test_rows() {
 #[test]
 fn conditions_are_equal() {
     let folder = tempfile::tempdir().unwrap();
-    let config = config(SplitRule::Rows);
+    let config = config(SplitRule::HeldOut(Split::Rows));
     let table = frame(&folder, "t.csv", &text(60, |_| false), &config.columns);
     let comparison = Comparison::new(&config, rows(&table), None).unwrap();
     let runs = comparison.run(vec![], &()).unwrap();
@@ -197,7 +197,7 @@ impl Watch for CancelAfter<'_> {
 #[test]
 fn results_do_not_depend_on_order_or_interruption() {
     let folder = tempfile::tempdir().unwrap();
-    let config = config(SplitRule::Rows);
+    let config = config(SplitRule::HeldOut(Split::Rows));
     let table = frame(&folder, "t.csv", &text(60, |_| false), &config.columns);
     let comparison = Comparison::new(&config, rows(&table), None).unwrap();
     let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
@@ -329,7 +329,7 @@ fn gains_must_hold_in_most_test_domains() {
 #[test]
 fn verdict_compares_with_the_placebo() {
     let folder = tempfile::tempdir().unwrap();
-    let config = CompareConfig { repeats: 3, folds: 5, ..config(SplitRule::Rows) };
+    let config = CompareConfig { repeats: 3, folds: 5, ..config(SplitRule::HeldOut(Split::Rows)) };
     let table = frame(&folder, "t.csv", &text(60, |_| false), &config.columns);
     let comparison = Comparison::new(&config, rows(&table), None).unwrap();
     let method = |method| Candidate { model: ModelName::Mlp, method: Some(method), spec: None };
@@ -413,7 +413,10 @@ fn verdict_compares_with_the_placebo() {
 #[test]
 fn time_splits_train_on_the_latest_rows() {
     let folder = tempfile::tempdir().unwrap();
-    let config = CompareConfig { sizes: vec![Some(10)], ..config(SplitRule::Time("day".into())) };
+    let config = CompareConfig {
+        sizes: vec![Some(10)],
+        ..config(SplitRule::HeldOut(Split::Time("day".into())))
+    };
     let straight = text(60, |_| false);
     let (head, rest) = straight.split_once('\n').unwrap();
     let mut lines: Vec<&str> = rest.lines().collect();
@@ -434,7 +437,8 @@ fn time_splits_train_on_the_latest_rows() {
 #[test]
 fn sizes_are_samples_of_training_rows() {
     let folder = tempfile::tempdir().unwrap();
-    let config = CompareConfig { sizes: vec![Some(10), None], ..config(SplitRule::Rows) };
+    let config =
+        CompareConfig { sizes: vec![Some(10), None], ..config(SplitRule::HeldOut(Split::Rows)) };
     let table = frame(&folder, "t.csv", &text(60, |_| false), &config.columns);
     let comparison = Comparison::new(&config, rows(&table), None).unwrap();
     let runs = comparison.run(vec![], &()).unwrap();

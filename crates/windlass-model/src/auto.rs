@@ -3,7 +3,8 @@
 //! Every entry of a small portfolio (networks with and without manifold ADA, ridge regressions, random forests)
 //! is fitted once per fold. Entries are blended with the weights that minimize the error of their out-of-fold
 //! predictions ([`Blend`]), and the fits of an entry on different folds are averaged, so that the ensemble is
-//! trained on all rows. The weights are the mean over folds of those selected without the fold, and the
+//! trained on all rows. If rows are split by time, no fit has seen the latest rows, and the entries of the ensemble
+//! are fitted again on all rows. The weights are the mean over folds of those selected without the fold, and the
 //! reported error of a fold is that of the weights selected without it.
 
 use std::collections::BTreeMap;
@@ -22,7 +23,7 @@ use crate::forest::ForestSettings;
 use crate::metadata::{AutoSelection, FarGroups, PortfolioResult};
 use crate::metrics::Metrics;
 use crate::model::{EnsembleMember, Model};
-use crate::network::{NetworkFold, member_seed};
+use crate::network::{NetworkFold, epochs_kept, member_seed};
 use crate::preprocessing::ColumnNote;
 use crate::split::{Fold, Split, groups_of};
 use crate::{Error, Result};
@@ -100,12 +101,14 @@ fn portfolio(rows: usize, split: &Split) -> Vec<PortfolioEntry> {
 }
 
 impl AutoConfig {
-    /// Number of networks that are trained for a table of this size, and the epochs of each.
+    /// Number of networks that are trained at most for these rows, and the epochs of each.
     #[must_use]
-    pub fn networks(&self, rows: usize) -> (usize, usize) {
-        let portfolio = portfolio(rows, &self.split);
+    pub fn networks(&self, rows: &RecordBatch) -> (usize, usize) {
+        let portfolio = portfolio(rows.num_rows(), &self.split);
         let networks = portfolio.iter().filter(|entry| matches!(entry.kind, Kind::Network(_)));
-        (networks.count() * self.folds, TrainConfig::default().epochs)
+        let folds = self.split.fold_count(rows, self.folds).unwrap_or(self.folds);
+        let runs = if self.split.refits() { 2 * folds } else { folds };
+        (networks.count() * runs, TrainConfig::default().epochs)
     }
 }
 
@@ -113,6 +116,8 @@ impl AutoConfig {
 struct FittedEntry {
     entry: PortfolioEntry,
     members: Vec<EnsembleMember>,
+    /// Of networks, the epochs that each fit kept.
+    epochs: Vec<usize>,
     predictions: OofPredictions,
 }
 
@@ -127,7 +132,8 @@ pub(crate) fn train(
         return Err(windlass::Error::OutOfRange { name, range, got }.into());
     }
     check_sizes(context.train)?;
-    let folds = config.split.folds(&table.batch, config.folds, context.seed())?;
+    let count = config.split.fold_count(&table.batch, config.folds)?;
+    let folds = config.split.folds(&table.batch, count, context.seed())?;
     let portfolio = portfolio(table.batch.num_rows(), &config.split);
     let (mut fitted, notes) = fit_portfolio(context, &portfolio, &folds, watch)?;
     let mut fits = portfolio.len() * folds.len();
@@ -137,7 +143,7 @@ pub(crate) fn train(
     let mut predictions = OofPredictions { y: y.clone(), predicted, weights: row_weights.clone() };
     let mut far_groups = None;
     if config.larger_shifts
-        && let Split::Groups(column) = &config.split
+        && let Some(column) = config.split.group_column()
     {
         let (report, anchored, more) = compare_on_far_groups(context, column, watch)?;
         fits += more;
@@ -152,13 +158,16 @@ pub(crate) fn train(
         far_groups = Some(report);
     }
     let worst = match &config.split {
-        Split::Groups(column) => {
+        Split::Domain(column) => {
             let held_out: Vec<usize> =
                 folds.iter().flat_map(|fold| fold.held_out.iter().copied()).collect();
-            Some(worst_group(&select(&table.batch, &held_out), column, &predictions)?)
+            Some(worst_domain(&select(&table.batch, &held_out), column, &predictions)?)
         }
-        Split::Rows | Split::Time(_) => None,
+        Split::Rows | Split::Group(_) | Split::Time(_) => None,
     };
+    if config.split.refits() {
+        fits += refit(context, &mut fitted, &weights, watch)?;
+    }
     let (mut members, mut portfolio) = (vec![], vec![]);
     for (fitted, &weight) in fitted.into_iter().zip(&weights) {
         let PortfolioEntry { name, kind } = fitted.entry;
@@ -210,11 +219,16 @@ fn fit_portfolio(
     let mut results = results.into_iter();
     let mut fitted = vec![];
     for entry in portfolio {
+        let mut epochs = vec![];
         let members: Vec<EnsembleMember> = match &entry.kind {
             Kind::Network(_) => {
                 let networks = results.by_ref().take(folds.len());
                 let trained = network_folds.iter().zip(networks);
-                trained.map(|(fold, result)| fold.member(result.network, 1.0)).collect()
+                let member = |(fold, result): (&NetworkFold<'_>, RunResult)| {
+                    epochs.push(epochs_kept(&result));
+                    fold.member(result.network, 1.0)
+                };
+                trained.map(member).collect()
             }
             kind => folds
                 .par_iter()
@@ -223,13 +237,55 @@ fn fit_portfolio(
         };
         let predictions = context.out_of_fold_predictions(&members, &folds)?;
         let predictions = predictions.expect("every fold holds out rows");
-        fitted.push(FittedEntry { entry: entry.clone(), members, predictions });
+        fitted.push(FittedEntry { entry: entry.clone(), members, epochs, predictions });
     }
     Ok((fitted, notes))
 }
 
-/// The group with the largest error.
-fn worst_group(
+/// Fits the entries that have a weight again on all rows, because the fits on folds have not seen the latest rows:
+/// networks as often as before, for as many epochs. Returns the number of fits.
+fn refit(
+    context: &FitContext<'_>,
+    fitted: &mut [FittedEntry],
+    weights: &[f64],
+    watch: &dyn Watch,
+) -> Result<usize> {
+    let batch = &context.train.table.batch;
+    let whole = FoldBatches { train: batch.clone(), valid: None };
+    let whole = NetworkFold::new(context, &whole)?.0;
+    let chosen = || fitted.iter().zip(weights).filter(|(_, weight)| **weight > 0.0);
+    let mut specs = vec![];
+    for (fitted, _) in chosen() {
+        if let Kind::Network(network) = &fitted.entry.kind {
+            for (number, &epochs) in fitted.epochs.iter().enumerate() {
+                specs.push(whole.refit(network, epochs, member_seed(context.seed(), number))?);
+            }
+        }
+    }
+    let results: Vec<RunResult> =
+        run_all(&specs, watch, |_, _| {}).into_iter().collect::<Result<_, _>>()?;
+    if results.iter().any(|result| result.outcome == Outcome::Cancelled) {
+        return Err(windlass_table::Error::Interrupted.into());
+    }
+    let mut fits = results.len();
+    let mut results = results.into_iter();
+    for (fitted, _) in fitted.iter_mut().zip(weights).filter(|(_, weight)| **weight > 0.0) {
+        fitted.members = match &fitted.entry.kind {
+            Kind::Network(_) => {
+                let networks = results.by_ref().take(fitted.epochs.len());
+                networks.map(|result| whole.member(result.network, 1.0)).collect()
+            }
+            kind => {
+                fits += 1;
+                vec![context.fit(batch, kind)?.0]
+            }
+        };
+    }
+    Ok(fits)
+}
+
+/// The domain with the largest error.
+fn worst_domain(
     rows: &RecordBatch,
     column: &str,
     predictions: &OofPredictions,
@@ -280,7 +336,7 @@ fn compare_on_far_groups(
     column: &str,
     watch: &dyn Watch,
 ) -> Result<(FarGroups, PortfolioEntry, usize)> {
-    let split = Split::Groups(column.to_owned());
+    let split = Split::Group(column.to_owned());
     let far = farthest_groups(context, column)?;
     let rows = context.train.table.batch.num_rows();
     let fold = Fold::holding_out(far.values().flatten().copied().collect(), rows);

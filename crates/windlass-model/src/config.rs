@@ -25,8 +25,46 @@ pub struct ModelConfig {
     /// Synthetic rows that are added before training.
     #[serde(default, rename = "enlarge", skip_serializing_if = "Option::is_none")]
     pub pre_augment: Option<PreAugmentConfig>,
+    /// Cross-validation that estimates the error of a kind without epochs; the model is fitted on all rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cross_validation: Option<CrossValidation>,
     /// The seed of all randomness.
     pub seed: u64,
+}
+
+impl ModelConfig {
+    /// How rows are held out.
+    #[must_use]
+    pub fn split(&self) -> &Split {
+        match (&self.kind, &self.cross_validation) {
+            (Kind::Network(network), _) => &network.split,
+            (Kind::Auto(auto), _) => &auto.split,
+            (_, Some(cross_validation)) => &cross_validation.split,
+            (_, None) => &Split::Rows,
+        }
+    }
+
+    /// Whether rows of the training table are held out.
+    #[must_use]
+    pub fn holds_out(&self) -> bool {
+        match &self.kind {
+            Kind::Network(network) => network.holds_out(),
+            Kind::Auto(_) => true,
+            Kind::Ridge { .. } | Kind::Anchor { .. } | Kind::Forest(_) => {
+                self.cross_validation.is_some()
+            }
+        }
+    }
+}
+
+/// Cross-validation that estimates an error.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CrossValidation {
+    /// Number of folds; see [`Split::fold_count`].
+    pub folds: usize,
+    /// How rows are held out.
+    pub split: Split,
 }
 
 /// Synthetic rows that are added before training, from scaled features and targets.
@@ -71,7 +109,7 @@ pub enum Kind {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AutoConfig {
-    /// Number of folds.
+    /// Number of folds; see [`Split::fold_count`].
     pub folds: usize,
     /// How rows are held out.
     pub split: Split,
@@ -91,7 +129,8 @@ pub struct NetworkConfig {
     pub training: TrainConfig,
     /// Augmentation inside the loop.
     pub augment: Option<InLoopAugmentConfig>,
-    /// Validation rows, which choose the best epoch.
+    /// Validation rows, which choose the best epoch. If they are held out by time, networks are then trained on all
+    /// rows for as many epochs.
     pub valid: Validation,
     /// How validation rows are held out.
     #[serde(default)]
@@ -99,6 +138,13 @@ pub struct NetworkConfig {
     /// The seed of the choice of validation rows, if other than that of the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub valid_seed: Option<u64>,
+}
+
+impl NetworkConfig {
+    /// Whether rows of the training table are held out.
+    pub(crate) fn holds_out(&self) -> bool {
+        matches!(self.valid, Validation::Fraction(_) | Validation::Folds(_))
+    }
 }
 
 /// Augmentation inside the loop.

@@ -4,6 +4,7 @@ use std::fmt::{self, Display as _};
 use std::path::PathBuf;
 
 use windlass::{ParamName, ParamStyle};
+use windlass_table::RowList;
 
 /// A result with this crate's error.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -61,9 +62,9 @@ pub enum Error {
         "column `{column}` holds {holds} such as `{value}` (row {row}), which has no order in time"
     )]
     NotSortable { column: String, holds: String, row: u64, value: String },
-    /// A row without a time.
-    #[error("column `{column}` says no time in row {row}")]
-    NoTime { column: String, row: u64 },
+    /// Rows without a time.
+    #[error("column `{column}` has no time in {rows}")]
+    NoTime { column: String, rows: RowList },
     /// A network that does not fit in memory.
     #[error("training such a network takes {} MiB, but only {} MiB are allowed", needs >> 20, memory >> 20)]
     LargeNetwork { needs: u64, memory: u64 },
@@ -164,12 +165,12 @@ impl Error {
             Self::FewDomains { .. } => format!(
                 "leave {} out, or choose another {}",
                 param("expect_larger_shifts"),
-                param("domain")
+                param("split")
             ),
             Self::NotSortable { .. } => {
                 "use numbers, dates such as 2024-05-01, or times such as 2024-05-01 13:00".into()
             }
-            Self::NoTime { .. } => "fill it in, or leave the row out".into(),
+            Self::NoTime { .. } => "fill in the times, or omit the rows".into(),
             Self::OtherFormat { .. } => "train it again, or use that version".into(),
             Self::MissingColumn { .. } => "add the column; it may be empty".into(),
             Self::OtherType { .. } => "convert the column".into(),

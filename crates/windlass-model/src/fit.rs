@@ -4,12 +4,13 @@ use std::path::Path;
 
 use arrow_array::RecordBatch;
 use ndarray::{Array2, Axis, concatenate};
+use rayon::prelude::*;
 use windlass::regress::{AnchorRegression, Ridge};
 use windlass::{Dataset, Real as _, Seed};
 use windlass_table::{select, to_f64};
 use windlass_train::Epoch;
 
-use crate::config::{Kind, ModelConfig};
+use crate::config::{CrossValidation, Kind, ModelConfig};
 use crate::design_matrix::{NamedTable, pre_augmented};
 use crate::forest::Forest;
 use crate::metrics::Metrics;
@@ -113,15 +114,32 @@ impl<'a> FitContext<'a> {
         let table = self.train.table;
         let (member, notes) = self.fit(&table.batch, &self.config.kind)?;
         let members = vec![member];
-        let fold = self.valid.map(|valid| FoldBatches {
-            train: table.batch.clone(),
-            valid: Some(valid.table.batch.clone()),
-        });
-        let valid = self.out_of_fold_predictions(&members, fold.as_slice())?;
+        let valid = match &self.config.cross_validation {
+            Some(config) => self.cross_validate(config)?,
+            None => {
+                let fold = self.valid.map(|valid| FoldBatches {
+                    train: table.batch.clone(),
+                    valid: Some(valid.table.batch.clone()),
+                });
+                self.out_of_fold_predictions(&members, fold.as_slice())?
+            }
+        };
         let mut model = Model::new(self.config, members, table, &table.batch)?;
         model.metadata.valid = valid.map(|predictions| predictions.metrics());
         model.metadata.notes = ColumnNote::lines(notes);
         Ok(Trained { model, histories: vec![], diverged: None, cancelled: false })
+    }
+
+    /// Out-of-fold predictions of a model that has no epochs.
+    fn cross_validate(&self, config: &CrossValidation) -> Result<Option<OofPredictions>> {
+        let batch = &self.train.table.batch;
+        let CrossValidation { folds, split } = config;
+        let folds = split.folds(batch, split.fold_count(batch, *folds)?, self.seed())?;
+        let folds: Vec<FoldBatches> =
+            folds.iter().map(|fold| FoldBatches::new(batch, fold)).collect();
+        let fit = |fold: &FoldBatches| Ok(self.fit(&fold.train, &self.config.kind)?.0);
+        let members = folds.par_iter().map(fit).collect::<Result<Vec<EnsembleMember>>>()?;
+        self.out_of_fold_predictions(&members, &folds)
     }
 
     /// The predictions of each member for the validation rows of its fold, one fold after the other; `None`

@@ -9,6 +9,7 @@ mod auto;
 mod calendar;
 mod config;
 mod design_matrix;
+mod drift;
 mod ensemble;
 mod error;
 mod fit;
@@ -28,9 +29,11 @@ mod train;
 
 pub use calendar::{Calendar, CalendarPart};
 pub use config::{
-    AutoConfig, InLoopAugmentConfig, Kind, ModelConfig, NetworkConfig, PreAugmentConfig, Validation,
+    AutoConfig, CrossValidation, InLoopAugmentConfig, Kind, ModelConfig, NetworkConfig,
+    PreAugmentConfig, Validation,
 };
 pub use design_matrix::NamedTable;
+pub use drift::{Drift, DriftingColumn};
 pub use error::{Error, Result};
 pub use fit::Trained;
 pub use forest::{Forest, ForestArrays, ForestSettings};
@@ -45,7 +48,7 @@ pub use options::{ActivationName, NetworkOptions, OptimizerName, parse_loss};
 pub use preprocessing::{
     ColumnNote, FittedScaling, Input, Preprocessing, Scaling, Target, row_weights,
 };
-pub use split::{Fold, Split, groups_of};
+pub use split::{Fold, Split, groups_of, time_columns};
 
 /// The README's example, compiled and run.
 #[cfg(doctest)]

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use windlass_train::Shape;
 
 use crate::config::{Kind, ModelConfig};
+use crate::drift::Drift;
 use crate::metrics::Metrics;
 use crate::preprocessing::Preprocessing;
 
@@ -36,6 +37,9 @@ pub struct ModelMetadata {
     pub train: Metrics,
     /// Metrics on validation rows; for several members, of out-of-fold predictions.
     pub valid: Option<Metrics>,
+    /// Whether the table drifts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drift: Option<Drift>,
     /// How the members were selected, for [`Kind::Auto`].
     #[serde(default, rename = "choice", skip_serializing_if = "Option::is_none")]
     pub selection: Option<AutoSelection>,
@@ -90,7 +94,7 @@ pub struct AutoSelection {
     pub fits: usize,
     /// Number of folds.
     pub folds: usize,
-    /// The group with the largest out-of-fold error, if folds are made of groups.
+    /// The group with the largest out-of-fold error, if rows are split by domain.
     pub worst: Option<(String, Metrics)>,
     /// If larger shifts are expected: the errors with and without anchors on the groups farthest from the
     /// rest, of models trained on the rest.

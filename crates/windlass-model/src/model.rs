@@ -101,6 +101,7 @@ impl Model {
             notes: vec![],
             train: Metrics::compute(&y, &predicted, weights.as_deref()),
             valid: None,
+            drift: None,
             selection: None,
         };
         Ok(Self { metadata, members })

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use windlass::{Dataset, ParamName, Seed, Stream};
 use windlass_train::{
-    Augment, Network, Outcome, RunResult, RunSpec, Shape, Trainer, Watch, run_all,
+    Augment, Network, Outcome, RunResult, RunSpec, Shape, TrainConfig, Trainer, Watch, run_all,
 };
 
 use crate::config::{Kind, NetworkConfig, Validation};
@@ -72,6 +72,18 @@ impl<'a> NetworkFold<'a> {
         })
     }
 
+    /// The run that trains a network on all rows, for as many epochs as validation rows chose.
+    pub(crate) fn refit(
+        &self,
+        network: &NetworkConfig,
+        epochs: usize,
+        seed: Seed,
+    ) -> Result<RunSpec> {
+        let training =
+            TrainConfig { epochs: epochs.max(1), patience: None, ..network.training.clone() };
+        self.spec(&NetworkConfig { training, ..network.clone() }, seed)
+    }
+
     pub(crate) fn member(&self, network: Network, weight: f64) -> EnsembleMember {
         let (preprocessing, estimator) = (self.preprocessing.clone(), Estimator::Network(network));
         EnsembleMember { preprocessing, estimator, weight }
@@ -110,17 +122,35 @@ pub(crate) fn train(
         None => run_all(&specs, watch, |_, _| {}).into_iter().collect::<Result<_, _>>()?,
     };
     let diverged = results.iter().find(|result| result.outcome == Outcome::Diverged);
-    let diverged = diverged.map(|result| result.history.len() + 1);
-    let cancelled = results.iter().any(|result| result.outcome == Outcome::Cancelled);
+    let mut diverged = diverged.map(|result| result.history.len() + 1);
+    let mut cancelled = results.iter().any(|result| result.outcome == Outcome::Cancelled);
     let histories = results.iter().map(|result| result.history.clone()).collect();
     let weight = 1.0 / folds.len() as f64;
-    let members: Vec<EnsembleMember> = network_folds
+    let epochs: Vec<usize> = results.iter().map(epochs_kept).collect();
+    let mut members: Vec<EnsembleMember> = network_folds
         .iter()
         .zip(results)
         .map(|(fold, result)| fold.member(result.network, weight))
         .collect();
     let valid = context.out_of_fold_predictions(&members, &folds)?;
-    let train_rows = if folds.len() == 1 { &folds[0].train } else { &table.batch };
+    let mut train_rows = if folds.len() == 1 { &folds[0].train } else { &table.batch };
+    if network.split.refits() && network.holds_out() && !cancelled && diverged.is_none() {
+        let whole = FoldBatches { train: table.batch.clone(), valid: None };
+        let (whole, omitted) = NetworkFold::new(context, &whole)?;
+        notes.extend(omitted);
+        let spec = |(spec, &epochs): (&RunSpec, &usize)| whole.refit(network, epochs, spec.seed);
+        let specs = specs.iter().zip(&epochs).map(spec).collect::<Result<Vec<_>>>()?;
+        members.clear();
+        for result in run_all(&specs, watch, |_, _| {}) {
+            let result = result?;
+            if result.outcome == Outcome::Diverged {
+                diverged = Some(result.history.len() + 1);
+            }
+            cancelled |= result.outcome == Outcome::Cancelled;
+            members.push(whole.member(result.network, weight));
+        }
+        train_rows = &table.batch;
+    }
     let mut model = Model::new(context.config, members, table, train_rows)?;
     // What was used, and not how it was found.
     let training = specs[0].training.clone();
@@ -129,6 +159,12 @@ pub(crate) fn train(
     model.metadata.valid = valid.map(|predictions| predictions.metrics());
     model.metadata.notes = ColumnNote::lines(notes);
     Ok(Trained { model, histories, diverged, cancelled })
+}
+
+/// The epoch whose weights a run kept; 0 if it ended before the first.
+pub(crate) fn epochs_kept(result: &RunResult) -> usize {
+    let best = result.history.iter().rfind(|epoch| epoch.best).or(result.history.last());
+    best.map_or(0, |epoch| epoch.number)
 }
 
 fn folds(context: &FitContext<'_>, network: &NetworkConfig) -> Result<Vec<FoldBatches>> {

@@ -1,26 +1,69 @@
-//! Train/test splits and folds, at random, by group or by time.
+//! How rows are held out: at random, by group, by domain or by time.
+//!
+//! | Split | Held out | Folds |
+//! | :-- | :-- | :-- |
+//! | `rows` | random rows | each row once |
+//! | `group:COLUMN` | random groups: rows with the same value in the column stay together | each group once |
+//! | `domain:COLUMN` | the same | each domain alone if there are at most ten, see [`Split::fold_count`] |
+//! | `time:COLUMN` | later rows: forward chaining | see below |
+//!
+//! By time, rows are sorted by the column, and rows of the same time stay together. The first half is only trained
+//! on; the second half is cut into as many blocks as there are folds, and each block is predicted from all rows
+//! before it. The smallest training part is therefore half of the rows.
 
 use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
 
-use arrow_array::{Array, RecordBatch};
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
+use arrow_array::{Array, ArrayRef, RecordBatch, StringArray};
 use arrow_schema::DataType;
 use serde::{Deserialize, Serialize};
-use windlass::{ParamName, Seed, Stream};
-use windlass_table::{Error as TableError, is_numeric, to_f64, to_strings, type_name};
+use windlass::{ParamName, ParamStyle, Seed, Stream};
+use windlass_table::{Error as TableError, RowList, is_numeric, to_f64, to_strings, type_name};
 
 use crate::{Error, Result};
 
-/// How held-out rows are chosen.
+/// How held-out rows are chosen. See the [module](self).
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Split {
     /// At random.
     #[default]
     Rows,
-    /// By group: rows with the same value in a column are not split.
-    Groups(String),
+    /// By group: rows with the same value in a column are not split. Missing values form a group.
+    #[serde(alias = "groups")]
+    Group(String),
+    /// By domain: as by group, and each of at most ten domains is held out alone.
+    Domain(String),
     /// By time: held-out rows are later, by a column, than training rows.
     Time(String),
+}
+
+impl FromStr for Split {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once(':').filter(|(_, column)| !column.is_empty()) {
+            None if text == "rows" => Ok(Self::Rows),
+            Some(("group", column)) => Ok(Self::Group(column.into())),
+            Some(("domain", column)) => Ok(Self::Domain(column.into())),
+            Some(("time", column)) => Ok(Self::Time(column.into())),
+            _ => Err("a split is rows, group:COLUMN, domain:COLUMN or time:COLUMN".into()),
+        }
+    }
+}
+
+impl fmt::Display for Split {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Rows => f.write_str("rows"),
+            Self::Group(column) => write!(f, "group:{column}"),
+            Self::Domain(column) => write!(f, "domain:{column}"),
+            Self::Time(column) => write!(f, "time:{column}"),
+        }
+    }
 }
 
 /// A train/test split, as rows in the order of the table.
@@ -42,18 +85,53 @@ impl Fold {
 }
 
 impl Split {
-    /// The column of groups or times.
+    /// The column of groups, domains or times.
     #[must_use]
     pub fn column(&self) -> Option<&str> {
         match self {
             Self::Rows => None,
-            Self::Groups(column) | Self::Time(column) => Some(column),
+            Self::Group(column) | Self::Domain(column) | Self::Time(column) => Some(column),
         }
     }
 
-    /// Folds, each of which holds out other rows. By time, rows are cut into one block more than there are folds:
-    /// the first is never held out, and a fold trains on the blocks before its own. By group, there are at most
-    /// as many folds as groups, but at least two.
+    /// The column of groups or domains. It is not a feature: new rows have other values in it.
+    #[must_use]
+    pub fn group_column(&self) -> Option<&str> {
+        match self {
+            Self::Group(column) | Self::Domain(column) => Some(column),
+            Self::Rows | Self::Time(_) => None,
+        }
+    }
+
+    /// Whether models are fitted again on all rows after their folds, because those of the folds have not seen the
+    /// latest rows.
+    pub(crate) fn refits(&self) -> bool {
+        matches!(self, Self::Time(_))
+    }
+
+    /// The number of folds of these rows if `folds` are requested: by domain, as many as there are domains if those
+    /// are at most ten.
+    pub fn fold_count(&self, rows: &RecordBatch, folds: usize) -> Result<usize> {
+        const MAX_LEAVE_ONE_OUT: usize = 10;
+        Ok(match self {
+            Self::Domain(column) => match groups_of(rows, column)?.len() {
+                domains if domains <= MAX_LEAVE_ONE_OUT => domains,
+                _ => folds,
+            },
+            Self::Rows | Self::Group(_) | Self::Time(_) => folds,
+        })
+    }
+
+    /// The same split for folds inside these rows, or [`Rows`](Self::Rows) if the column has one value only.
+    pub fn within(&self, rows: &RecordBatch) -> Result<Self> {
+        Ok(match self.column() {
+            Some(column) if groups_of(rows, column)?.len() < 2 => Self::Rows,
+            _ => self.clone(),
+        })
+    }
+
+    /// Folds, each of which holds out other rows. By group or domain, there are at most as many folds as groups, but
+    /// at least two; by time, at most as many as there are later times.
     pub fn folds(&self, rows: &RecordBatch, folds: usize, seed: Seed) -> Result<Vec<Fold>> {
         let count = rows.num_rows();
         match self {
@@ -65,7 +143,7 @@ impl Split {
                 let held = |fold: usize| order.iter().skip(fold).step_by(folds).copied().collect();
                 Ok((0..folds).map(|fold| Fold::holding_out(held(fold), count)).collect())
             }
-            Self::Groups(column) => {
+            Self::Group(column) | Self::Domain(column) => {
                 let mut held_out: Vec<Vec<usize>> = vec![vec![]; folds];
                 let mut groups = named_groups(rows, column)?;
                 seed.shared(Stream::Split, 0).shuffle(&mut groups);
@@ -79,25 +157,20 @@ impl Split {
             }
             Self::Time(column) => {
                 let (order, ends) = time_order(rows, column)?;
-                let mut cuts: Vec<usize> = (1..=folds)
-                    .map(|fold| next_end(&ends, fold * count / (folds + 1)))
-                    .chain([count])
-                    .collect();
+                let half = count / 2;
+                let cut = |fold: usize| last_cut(&ends, half + fold * (count - half) / folds);
+                let mut cuts: Vec<usize> = (0..folds).map(cut).chain([count]).collect();
                 cuts.dedup();
                 let sorted = |rows: &[usize]| {
                     let mut rows = rows.to_vec();
                     rows.sort_unstable();
                     rows
                 };
-                let folds = cuts.windows(2).map(|cuts| Fold {
+                let fold = |cuts: &[usize]| Fold {
                     train: sorted(&order[..cuts[0]]),
                     held_out: sorted(&order[cuts[0]..cuts[1]]),
-                });
-                let folds: Vec<Fold> = folds.collect();
-                if folds.is_empty() {
-                    return Err(Error::OneValue { column: column.clone() });
-                }
-                Ok(folds)
+                };
+                Ok(cuts.windows(2).map(fold).collect())
             }
         }
     }
@@ -106,7 +179,7 @@ impl Split {
     pub fn in_time(&self, rows: &RecordBatch) -> Result<Vec<usize>> {
         match self {
             Self::Time(column) => Ok(time_order(rows, column)?.0),
-            Self::Rows | Self::Groups(_) => Ok((0..rows.num_rows()).collect()),
+            Self::Rows | Self::Group(_) | Self::Domain(_) => Ok((0..rows.num_rows()).collect()),
         }
     }
 
@@ -125,7 +198,7 @@ impl Split {
         }
         let held_out = match self {
             Self::Rows => shuffled(count, seed)[..wanted].to_vec(),
-            Self::Groups(column) => {
+            Self::Group(column) | Self::Domain(column) => {
                 let mut groups = named_groups(rows, column)?;
                 seed.shared(Stream::Split, 0).shuffle(&mut groups);
                 // At least one group is trained on.
@@ -140,13 +213,27 @@ impl Split {
             }
             Self::Time(column) => {
                 let (order, ends) = time_order(rows, column)?;
-                let cut = next_end(&ends, count - wanted);
-                // The rows of the latest time are held out together, even if they are more.
-                let cut = if cut == count { ends[ends.len() - 2] } else { cut };
-                order[cut..].to_vec()
+                order[last_cut(&ends, count - wanted)..].to_vec()
             }
         };
         Ok(Fold::holding_out(held_out, count))
+    }
+
+    /// A note if rows are split at random although the table has a column of dates, with the parameter to use.
+    #[must_use]
+    pub fn note(&self, rows: &RecordBatch, style: ParamStyle) -> Option<String> {
+        let column = time_columns(rows).into_iter().next().filter(|_| *self == Self::Rows)?;
+        let (param, split) = (style.name("split"), Self::Time(column).to_string());
+        let typed = match style {
+            ParamStyle::Command if split.contains(char::is_whitespace) => {
+                format!("{param} '{split}'")
+            }
+            ParamStyle::Command => format!("{param} {split}"),
+            ParamStyle::Rust | ParamStyle::Python => format!("{param}={split:?}"),
+        };
+        Some(format!(
+            "rows are split at random; if new rows will come later than these, use {typed}"
+        ))
     }
 }
 
@@ -162,36 +249,81 @@ fn named_groups(rows: &RecordBatch, column: &str) -> Result<Vec<Vec<usize>>> {
 /// The rows by time, and where the rows of each time end; two times at least.
 fn time_order(rows: &RecordBatch, column: &str) -> Result<(Vec<usize>, Vec<usize>)> {
     let values = rows.column(index_of(rows, column)?);
-    let column = || column.to_owned();
-    if let Some(row) = (0..values.len()).find(|&row| values.is_null(row)) {
-        return Err(Error::NoTime { column: column(), row: row as u64 });
-    }
-    let mut order: Vec<usize> = (0..values.len()).collect();
-    let same: Box<dyn Fn(usize, usize) -> bool> = if is_numeric(values.data_type()) {
-        let values = to_f64(values);
-        order.sort_by(|&a, &b| values.value(a).total_cmp(&values.value(b)));
-        Box::new(move |a, b| values.value(a) == values.value(b))
+    let named = || column.to_owned();
+    let refuse_missing = |values: &dyn Array| {
+        let missing: RowList = (0..values.len()).filter(|&row| values.is_null(row)).collect();
+        if missing.is_empty() {
+            Ok(())
+        } else {
+            Err(Error::NoTime { column: named(), rows: missing })
+        }
+    };
+    let (order, ends) = if is_numeric(values.data_type()) {
+        let numbers = to_f64(values);
+        refuse_missing(&numbers)?;
+        // Bits that are ordered as `f64::total_cmp` orders numbers; −0 is 0.
+        let key = |number: &f64| {
+            let bits = (number + 0.0).to_bits().cast_signed();
+            bits ^ (i64::MAX & (bits >> 63))
+        };
+        sorted_with_ends(&numbers.values().iter().map(key).collect::<Vec<i64>>())
+    } else if let Some(ticks) = ticks(values) {
+        refuse_missing(values)?;
+        sorted_with_ends(ticks.as_primitive::<Int64Type>().values())
     } else {
         let spelled = to_strings(values);
-        let text = matches!(values.data_type(), DataType::Utf8 | DataType::LargeUtf8);
-        let bad = |row: &usize| text && !is_time(spelled.value(*row), spelled.value(0));
-        let odd = (0..spelled.len()).find(bad);
-        if odd.is_some() || matches!(values.data_type(), DataType::Boolean) {
-            let row = odd.unwrap_or(0);
+        refuse_missing(&spelled)?;
+        if let Some(row) =
+            (0..spelled.len()).find(|&row| !is_time(spelled.value(row), spelled.value(0)))
+        {
             let (holds, value) = (type_name(values.data_type()), spelled.value(row).to_owned());
-            return Err(Error::NotSortable { column: column(), holds, row: row as u64, value });
+            return Err(Error::NotSortable { column: named(), holds, row: row as u64, value });
         }
         // These spellings of dates and times sort chronologically.
-        order.sort_by(|&a, &b| spelled.value(a).cmp(spelled.value(b)));
-        Box::new(move |a, b| spelled.value(a) == spelled.value(b))
+        let words: Vec<&str> = spelled.iter().flatten().collect();
+        sorted_with_ends(&words)
     };
-    let last = order.len();
-    let ends: Vec<usize> =
-        (1..=last).filter(|&end| end == last || !same(order[end - 1], order[end])).collect();
     if ends.len() < 2 {
-        return Err(Error::OneValue { column: column() });
+        return Err(Error::OneValue { column: named() });
     }
     Ok((order, ends))
+}
+
+/// Dates and times as integers, in any unit; `None` for other types.
+fn ticks(values: &ArrayRef) -> Option<ArrayRef> {
+    let is_temporal = values.data_type().is_temporal();
+    is_temporal.then(|| arrow_cast::cast(values, &DataType::Int64).ok()).flatten()
+}
+
+/// The order of keys, and where those that are equal end.
+fn sorted_with_ends<K: Ord>(keys: &[K]) -> (Vec<usize>, Vec<usize>) {
+    let mut order: Vec<usize> = (0..keys.len()).collect();
+    order.sort_by_key(|&row| &keys[row]);
+    let last = order.len();
+    let ends_at = |&end: &usize| end == last || keys[order[end - 1]] != keys[order[end]];
+    let ends = (1..=last).filter(ends_at).collect();
+    (order, ends)
+}
+
+/// The columns of dates, or of text that spells dates in one format, which have several values.
+#[must_use]
+pub fn time_columns(rows: &RecordBatch) -> Vec<String> {
+    let is_date = |column: &ArrayRef| match column.data_type() {
+        DataType::Date32 | DataType::Date64 | DataType::Timestamp(..) => true,
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => {
+            let spelled: StringArray = to_strings(column);
+            let first = spelled.iter().flatten().next();
+            first.is_some_and(|first| spelled.iter().flatten().all(|text| is_time(text, first)))
+        }
+        _ => false,
+    };
+    let schema = rows.schema();
+    let columns = schema.fields().iter().zip(rows.columns());
+    let dates = columns.filter(|(_, column)| is_date(column));
+    dates
+        .map(|(field, _)| field.name().clone())
+        .filter(|name| groups_of(rows, name).is_ok_and(|groups| groups.len() > 1))
+        .collect()
 }
 
 /// The rows of every value of a column; missing values form a group.
@@ -225,9 +357,11 @@ fn is_time(text: &str, like: &str) -> bool {
     known.contains(&whole) && shape(text) == shape(like)
 }
 
-/// The first of `ends` that is at least `index` and 1.
-fn next_end(ends: &[usize], index: usize) -> usize {
-    ends[ends.partition_point(|&end| end < index.max(1))]
+/// The first of `ends` that is at least `index` and 1, but not the last: the rows of the latest time are held out
+/// together, even if they are more than requested.
+fn last_cut(ends: &[usize], index: usize) -> usize {
+    let next = ends.partition_point(|&end| end < index.max(1));
+    ends[next.min(ends.len() - 2)]
 }
 
 fn shuffled(rows: usize, seed: Seed) -> Vec<usize> {
@@ -241,7 +375,7 @@ mod tests {
     use std::collections::BTreeSet;
     use std::sync::Arc;
 
-    use arrow_array::{ArrayRef, Float64Array, StringArray};
+    use arrow_array::{ArrayRef, Date32Array, Float64Array, StringArray, TimestampSecondArray};
 
     use super::*;
 
@@ -258,7 +392,7 @@ mod tests {
     }
 
     fn group(column: &str) -> Split {
-        Split::Groups(column.into())
+        Split::Group(column.into())
     }
 
     #[test]
@@ -327,6 +461,104 @@ mod tests {
         assert_eq!(split.hold_out(&rows, 0.25, Seed(0)).unwrap().held_out, [1, 2, 3]);
     }
 
+    /// Whatever the times, their order and ties: training rows are earlier, and every row after the smallest training
+    /// part is held out once.
+    #[test]
+    fn forward_chaining_holds_out_the_later_half_once() {
+        for (seed, rows, times, folds) in
+            [(0, 60, 1000, 3), (1, 61, 9, 4), (2, 200, 2, 5), (3, 7, 50, 5)]
+        {
+            let draw = |row| Seed(seed).at(Stream::Sample, 0, row).below(times) as f64;
+            let values: Vec<f64> = (0..rows).map(draw).collect();
+            let table = numbered(values.iter().copied());
+            let found = Split::Time("t".into()).folds(&table, folds, Seed(0)).unwrap();
+            assert!(!found.is_empty() && found.len() <= folds);
+            let mut held: Vec<usize> = vec![];
+            for Fold { train, held_out } in &found {
+                let last = train.iter().map(|&row| values[row]).fold(f64::MIN, f64::max);
+                assert!(held_out.iter().all(|&row| values[row] > last));
+                // Everything before is trained on.
+                let earlier = values.iter().filter(|&&value| value <= last).count();
+                assert_eq!(train.len(), earlier);
+                held.extend(held_out);
+            }
+            assert_eq!(held.len() + found[0].train.len(), values.len());
+            held.sort_unstable();
+            held.dedup();
+            assert_eq!(held.len() + found[0].train.len(), values.len());
+            // Half of the rows or more are only trained on, unless the rest have the latest time.
+            if times > 100 {
+                assert_eq!(found[0].train.len(), values.len() / 2);
+                assert_eq!(found.len(), folds);
+            }
+        }
+    }
+
+    #[test]
+    fn domains_are_left_out_one_by_one() {
+        let words: Vec<String> = (0..60).map(|row| format!("s{}", row % 12)).collect();
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let split = Split::Domain("g".into());
+        let few = named(&words[..7]);
+        assert_eq!(split.fold_count(&few, 3).unwrap(), 7);
+        let folds = split.folds(&few, 7, Seed(0)).unwrap();
+        assert!(folds.len() == 7 && folds.iter().all(|fold| fold.held_out.len() == 1));
+        assert_eq!(split.fold_count(&named(&words), 3).unwrap(), 3);
+        assert_eq!(group("g").fold_count(&few, 3).unwrap(), 3);
+        assert_eq!(split.within(&named(&["a", "a"])).unwrap(), Split::Rows);
+        assert_eq!(split.within(&few).unwrap(), split);
+    }
+
+    #[test]
+    fn splits_are_spelled() {
+        for text in ["rows", "group:site", "domain:a:b", "time:my day"] {
+            assert_eq!(text.parse::<Split>().unwrap().to_string(), text);
+        }
+        for text in ["", "group", "time:", "site", "rows:x"] {
+            assert!(text.parse::<Split>().is_err(), "{text}");
+        }
+        // As in models of 0.1.0.
+        let read: Split = serde_json::from_str(r#"{"groups":"site"}"#).unwrap();
+        assert_eq!(read, group("site"));
+    }
+
+    #[test]
+    fn times_of_every_type_are_sorted() {
+        // Two instants in the order of the clock, which is not that of the spelling.
+        let zone = TimestampSecondArray::from(vec![1_729_990_800, 1_729_987_200, 1_729_994_400]);
+        let columns: Vec<ArrayRef> = vec![
+            Arc::new(zone.with_timezone("+02:00")),
+            Arc::new(Date32Array::from(vec![-3, -4, 20_000])),
+            Arc::new(Float64Array::from(vec![0.0, -1.5, 7.0])),
+            Arc::new(StringArray::from(vec![
+                "2024-10-27T01:00:00Z",
+                "2024-10-27T00:00:00Z",
+                "2024-10-27T02:00:00Z",
+            ])),
+        ];
+        for column in columns {
+            let rows = table(vec![("t", column)]);
+            assert_eq!(Split::Time("t".into()).in_time(&rows).unwrap(), [1, 0, 2]);
+        }
+    }
+
+    #[test]
+    fn dates_are_noticed() {
+        let text = |words: [&str; 2]| -> ArrayRef { Arc::new(StringArray::from(words.to_vec())) };
+        let rows = table(vec![
+            ("one day", text(["2024-05-01", "2024-05-01"])),
+            ("code", text(["2024-05-01", "x"])),
+            ("my day", text(["2024-05-01 13:00", "2024-05-02 13:00"])),
+            ("date", Arc::new(Date32Array::from(vec![1, 2]))),
+        ]);
+        assert_eq!(time_columns(&rows), ["my day", "date"]);
+        let note = Split::Rows.note(&rows, ParamStyle::Command).unwrap();
+        assert!(note.ends_with("than these, use --split 'time:my day'"), "{note}");
+        let note = Split::Rows.note(&rows, ParamStyle::Python).unwrap();
+        assert!(note.ends_with("use split=\"time:my day\""), "{note}");
+        assert_eq!(group("code").note(&rows, ParamStyle::Command), None);
+    }
+
     #[test]
     fn impossible_splits_are_refused() {
         let says = |error: Error| error.to_string();
@@ -342,9 +574,10 @@ mod tests {
         let odd = Split::Time("g".into()).folds(&rows, 2, Seed(0)).unwrap_err();
         let told = "column `g` holds text such as `May 2nd` (row 1), which has no order in time";
         assert_eq!(says(odd), told);
-        let rows = table(vec![("t", Arc::new(Float64Array::from(vec![Some(1.0), None])))]);
+        let holes = vec![Some(1.0), None, Some(f64::NAN), Some(2.0)];
+        let rows = table(vec![("t", Arc::new(Float64Array::from(holes)))]);
         let none = Split::Time("t".into()).folds(&rows, 2, Seed(0)).unwrap_err();
-        assert_eq!(says(none), "column `t` says no time in row 1");
+        assert_eq!(says(none), "column `t` has no time in rows 1, 2");
         assert!(says(group("x").folds(&rows, 2, Seed(0)).unwrap_err()).contains("`x`"));
     }
 }

@@ -4,6 +4,7 @@ use windlass_train::Watch;
 
 use crate::config::{Kind, ModelConfig};
 use crate::design_matrix::NamedTable;
+use crate::drift::Drift;
 use crate::fit::{FitContext, Trained};
 use crate::network::Checkpoint;
 use crate::{Error, Model, Result, auto, network};
@@ -31,6 +32,7 @@ impl Model {
         if augments && config.pre_augment.is_some() {
             return Err(Error::PreAugmented);
         }
+        let drift = Drift::check(table.table, config.split())?;
         let context = FitContext { train: table, valid, config };
         let mut trained = match &config.kind {
             Kind::Network(config) => network::train(&context, config, watch, checkpoint),
@@ -39,6 +41,7 @@ impl Model {
         }?;
         let name = table.path.file_name().map(|name| name.to_string_lossy().into_owned());
         trained.model.metadata.table = name;
+        trained.model.metadata.drift = Some(drift);
         Ok(trained)
     }
 }

@@ -11,8 +11,9 @@ use windlass::{
     Seed, Stream,
 };
 use windlass_model::{
-    AutoConfig, Error, ForestSettings, Input, Kind, Model, ModelConfig, NamedTable, NetworkConfig,
-    NetworkOptions, OptimizerName, PreAugmentConfig, Preprocessing, Scaling, Split, Trained,
+    AutoConfig, CrossValidation, Drift, Error, ForestSettings, Input, Kind, Model, ModelConfig,
+    NamedTable, NetworkConfig, NetworkOptions, OptimizerName, PreAugmentConfig, Preprocessing,
+    Scaling, Split, Trained,
     Validation,
 };
 use windlass_table::{
@@ -65,6 +66,7 @@ fn config(kind: Kind) -> ModelConfig {
         target_scaling: Scaling::Standard,
         kind,
         pre_augment: None,
+        cross_validation: None,
         seed: 5,
     }
 }
@@ -269,7 +271,7 @@ fn expecting_larger_shifts_pays_under_larger_shifts() {
     let dir = TestDir::new();
     let table = dir.load("t.csv", &confounded(1, 20, 1.0), &columns());
     let train = |larger_shifts| {
-        let split = Split::Groups("site".into());
+        let split = Split::Domain("site".into());
         let kind = Kind::Auto(AutoConfig { folds: 4, split, larger_shifts });
         table.train(&config(kind)).unwrap().model
     };
@@ -354,4 +356,126 @@ fn default_weight_decay_fits_the_learning_rate() {
     let trained = table.train(&config(Kind::Network(Box::new(small)))).unwrap();
     let Kind::Network(used) = &trained.model.metadata().config.kind else { unreachable!() };
     assert_eq!((used.training.weight_decay, used.training.adapt_weight_decay), (0.0625, false));
+}
+
+/// A season, a trend and errors that resemble those of the days before; the rows from `first` on.
+fn sales(seed: u64, days: std::ops::Range<u64>) -> String {
+    let mut text = String::from("day,temperature,offer,site,y\n");
+    let mut error = 0.0;
+    for day in 0..days.end {
+        let draw = |step| Seed(seed).at(Stream::Sample, step, day).normal();
+        error = 0.9 * error + 2.0 * draw(0);
+        let season = (std::f64::consts::TAU * day as f64 / 365.0).sin();
+        let temperature = 10.0 + 8.0 * season + 3.0 * draw(1);
+        let offer = u8::from(draw(2) > 0.8);
+        let y = 60.0 + 0.03 * day as f64 + temperature + 6.0 * f64::from(offer) + error;
+        if days.contains(&day) {
+            writeln!(text, "{day}.0,{temperature},{offer},s,{y}").unwrap();
+        }
+    }
+    text
+}
+
+/// The error that forward chaining expects is that of the next rows in time; that of random rows is far lower.
+#[test]
+fn the_error_expected_by_time_is_that_of_the_next_rows() {
+    const DAYS: u64 = 600;
+    let dir = TestDir::new();
+    // The geometric mean over tables of the ratio of true and expected error.
+    let ratio =
+        |kind: &dyn Fn(Split) -> ModelConfig, split: &Split, seeds: std::ops::Range<u64>| {
+            let mut sum = 0.0;
+            for seed in seeds.clone() {
+                let table = dir.load("past.csv", &sales(seed, 0..DAYS), &columns());
+                let next = dir.load("next.csv", &sales(seed, DAYS..DAYS + 100), &columns());
+                let model = table.train(&kind(split.clone())).unwrap().model;
+                let expected = model.metadata().valid.unwrap().rmse;
+                let ratio = model.evaluate(next.named()).unwrap().1.rmse / expected;
+                println!("{split} {seed} {expected} {ratio}");
+                sum += ratio.ln();
+            }
+            (sum / (seeds.end - seeds.start) as f64).exp()
+        };
+    let forest = |split| ModelConfig {
+        cross_validation: Some(CrossValidation { folds: 5, split }),
+        ..config(Kind::Forest(ForestSettings { trees: 50, ..ForestSettings::default() }))
+    };
+    let auto = |split| config(Kind::Auto(AutoConfig { folds: 4, split, larger_shifts: false }));
+    let by_time = Split::Time("day".into());
+    let forward = ratio(&forest, &by_time, 0..12);
+    assert!((0.8..1.25).contains(&forward), "forest by time: {forward}");
+    let random = ratio(&forest, &Split::Rows, 0..4);
+    assert!(random > 1.4, "forest by rows: {random}");
+    let forward = ratio(&auto, &by_time, 0..4);
+    assert!((0.8..1.25).contains(&forward), "auto by time: {forward}");
+}
+
+/// Models that are validated by time are trained on the latest rows, too.
+#[test]
+fn the_latest_rows_are_trained_on() {
+    let dir = TestDir::new();
+    let train = |config: &ModelConfig, last: f64| {
+        let mut text = String::from("a,site,y\n");
+        for day in 0..40 {
+            let y = if day < 36 { f64::from(day % 5) } else { last };
+            writeln!(text, "{}.5,s,{y}", day).unwrap();
+        }
+        dir.load("t.csv", &text, &columns()).train(config).unwrap()
+    };
+    let by_time = |valid| {
+        let mut config = network(valid);
+        if let Kind::Network(network) = &mut config.kind {
+            network.split = Split::Time("a".into());
+        }
+        config
+    };
+    let auto = AutoConfig { folds: 2, split: Split::Time("a".into()), larger_shifts: false };
+    for config in [
+        by_time(Validation::Fraction(0.1)),
+        by_time(Validation::Folds(3)),
+        config(Kind::Auto(auto)),
+    ] {
+        let (low, high) = (train(&config, 1.0), train(&config, 9.0));
+        let card = low.model.metadata();
+        assert_eq!(card.train.rows, 40);
+        assert!(card.valid.unwrap().rows <= 20);
+        let scale = |trained: &Trained| preprocessings(trained)[0].targets[0].scale;
+        // The scaling of the target is that of all rows.
+        let mean =
+            |last: f64| ((0..36).map(|day| f64::from(day % 5)).sum::<f64>() + 4.0 * last) / 40.0;
+        assert!((scale(&low).offset - mean(1.0)).abs() < 1e-9);
+        assert!((scale(&high).offset - mean(9.0)).abs() < 1e-9);
+        assert_eq!(card.drift.as_ref().unwrap().time.as_deref(), Some("a"));
+    }
+}
+
+/// Columns that differ between the halves are named, and those that only count rows are not.
+#[test]
+fn drift_is_noticed() {
+    let dir = TestDir::new();
+    let mut text = String::from("id,day,a,b,kind,site,y\n");
+    for row in 0..400_u64 {
+        let draw = |step| Seed(3).at(Stream::Sample, step, row).normal();
+        let late = row >= 200;
+        let kind = if late && draw(3) > -0.5 { "new" } else { "old" };
+        let a = draw(0) + if late { 1.0 } else { 0.0 };
+        let day = 1 + row % 400 / 20;
+        writeln!(text, "{row},2024-05-{day:02},{a},{},{kind},s,{}", draw(1), draw(2) - a).unwrap();
+    }
+    let table = dir.load("t.csv", &text, &columns());
+    let drift = Drift::check(&table.table, &Split::Rows).unwrap();
+    let names: Vec<&str> = drift.columns.iter().map(|column| column.name.as_str()).collect();
+    assert_eq!(names, ["y", "a", "kind"]);
+    assert_eq!(drift.tested, 4);
+    assert_eq!(
+        drift.to_string(),
+        "`y`, `a` and `kind` differ between the first and the last half of the file (Kolmogorov–Smirnov at \
+         level 0.001 over 4 columns); the error of later rows may be higher"
+    );
+    let table = dir.load("t.csv", &data(400, 2).0, &columns());
+    let drift = Drift::check(&table.table, &Split::Rows).unwrap();
+    assert_eq!(
+        drift.to_string(),
+        "none between the first and the last half of the file (Kolmogorov–Smirnov at level 0.001 over 3 columns)"
+    );
 }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use windlass_compare::statistics::{Interval, SplitSizes, over_splits};
 use windlass_compare::{
     Candidate, CandidateSummary, CompareConfig, Comparison, Finding, MethodName, ModelName, Record,
-    Run, RunDir, RunPlan, SplitRule, Summary, Watch,
+    Run, RunDir, RunPlan, Summary, Watch,
 };
 use windlass_model::{NamedTable, NetworkConfig, Scaling, Split, Validation};
 use windlass_paper::data::{self, DataSet};
@@ -76,7 +76,7 @@ fn config(
         methods: methods.to_vec(),
         models: models.to_vec(),
         specs: vec![],
-        rule: set.domain.map_or(SplitRule::Rows, |column| SplitRule::Domain(column.to_owned())),
+        rule: set.domain.map_or(Split::Rows, |column| Split::Domain(column.to_owned())).into(),
         folds: 5,
         repeats,
         sizes: vec![None],

@@ -432,8 +432,18 @@ impl RowList {
         self.add(other.count, other.first.into_iter());
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
+    /// Whether there is no row.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
         self.count == 0
+    }
+}
+
+impl FromIterator<usize> for RowList {
+    fn from_iter<I: IntoIterator<Item = usize>>(rows: I) -> Self {
+        let mut list = Self::default();
+        rows.into_iter().for_each(|row| list.push(|| row.to_string()));
+        list
     }
 }
 

@@ -2,11 +2,12 @@
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::str::FromStr as _;
 use std::sync::Arc;
 use std::time::Instant;
 
 use clap::Args;
-use windlass::PARAMS;
+use windlass::{PARAMS, ParamStyle};
 use windlass_compare::{Error as CompareError, TuneConfig};
 use windlass_model::{NamedTable, NetworkOptions, Scaling, Split, Validation};
 use windlass_plot::{Labels, Layout, Point, PointSeries, Scatter};
@@ -15,11 +16,12 @@ use windlass_table::{
     MethodConfig, OutOfRangeCount, PlotSample, Sink, Summary, Table, check_outputs, write_atomic,
 };
 
+use super::network::carried;
 use super::plot_format::PlotFormat;
 use super::tune;
-use crate::Result;
 use crate::options::{ColumnArgs, MethodArgs, ReadArgs};
 use crate::terminal::{self, Progress, to_json};
+use crate::{Error, Result};
 
 /// Write a table again, with synthetic rows after its own
 #[derive(Debug, Args)]
@@ -69,6 +71,10 @@ pub(crate) struct AugmentArgs {
     /// No summary and no progress
     #[arg(short, long)]
     quiet: bool,
+    /// --method auto: how the search holds out rows: rows (at random), group:COLUMN, domain:COLUMN or
+    /// time:COLUMN [default: rows]
+    #[arg(long, value_name = "SPLIT", value_parser = Split::from_str)]
+    split: Option<Split>,
     #[command(flatten)]
     method: MethodArgs,
     #[command(flatten)]
@@ -79,7 +85,8 @@ pub(crate) struct AugmentArgs {
 
 /// Options whose values come from a file of something fitted.
 fn settings_options() -> impl Iterator<Item = &'static str> {
-    let others = "target save_fitted no_originals provenance method preset copies seed rows_by clip bounds decimals \
+    let others = "target save_fitted split no_originals provenance method preset copies seed rows_by clip bounds \
+                  decimals \
                   drop_missing_target features exclude carry categorical continuous weight integers";
     others.split(' ').chain(PARAMS.iter().map(|param| param.name))
 }
@@ -100,6 +107,9 @@ pub(crate) fn run(args: &AugmentArgs) -> Result<u8> {
     let format = args.plot.as_deref().map(PlotFormat::from_path).transpose()?;
     // Settings are checked before anything is read; names of columns need the table.
     args.method.check()?;
+    if args.split.is_some() && !args.method.is_auto() {
+        return Err(Error::does_not_apply("--split", "a method that is not auto"));
+    }
     let beside = [&args.manifest, &args.save_fitted, &args.plot];
     let beside = beside.into_iter().flatten().map(PathBuf::as_path);
     let places: Vec<&Path> = std::iter::once(args.output.as_path()).chain(beside).collect();
@@ -159,12 +169,14 @@ pub(crate) fn run(args: &AugmentArgs) -> Result<u8> {
 
 /// What is asked for; nothing where a search finds that nothing helps, and nothing is left to write.
 fn settings(args: &AugmentArgs, table: &Table) -> Result<Option<AugmentConfig>> {
+    let split = args.split.clone().unwrap_or_default();
     let columns = args.columns.columns(&args.target, table);
+    let columns = carried(columns, split.group_column(), table);
     let parts = (!args.no_originals, args.provenance);
     if !args.method.is_auto() {
         return Ok(Some(args.method.settings(columns, parts)?));
     }
-    let found = search(args, table, &columns)?;
+    let found = search(args, split, table, &columns)?;
     if found.is_none() && args.no_originals {
         terminal::say("nothing helps, and --no-originals leaves nothing to write");
         return Ok(None);
@@ -173,17 +185,25 @@ fn settings(args: &AugmentArgs, table: &Table) -> Result<Option<AugmentConfig>> 
 }
 
 /// The method that suits the table, if any does.
-fn search(args: &AugmentArgs, table: &Table, columns: &Columns) -> Result<Option<MethodConfig>> {
+fn search(
+    args: &AugmentArgs,
+    split: Split,
+    table: &Table,
+    columns: &Columns,
+) -> Result<Option<MethodConfig>> {
     let progress = Progress::new(args.quiet);
     let drop = args.method.drops_missing_target();
     let frame = LoadedTable::load(table, columns, drop, args.read.memory, &progress)?;
     progress.clear();
+    if let Some(note) = split.note(&frame.batch, ParamStyle::Command).filter(|_| !args.quiet) {
+        terminal::say(&format!("note: {note}"));
+    }
     let config = TuneConfig {
         columns: columns.clone(),
         drop_missing_target: drop,
         scaling: Scaling::Standard,
         target_scaling: Scaling::Standard,
-        split: Split::Rows,
+        split,
         folds: 5,
         inner_folds: tune::INNER,
         trials: 12,

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::str::FromStr as _;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
@@ -19,7 +18,7 @@ use windlass_plot::format::signed_percent;
 use windlass_table::{Columns, LoadedTable, Table};
 
 use super::network::TrainingArgs;
-use super::train::{carried, check_memory};
+use super::train::check_memory;
 use crate::options::choices;
 use crate::terminal::{self, Progress, to_json};
 use crate::{Error, Result};
@@ -57,13 +56,10 @@ pub(crate) struct CompareArgs {
         ("auto", "What `train --auto` makes", ModelName::Auto),
     ]))]
     models: Vec<ModelName>,
-    /// What is held out: rows, group:COLUMN, domain:COLUMN, time:COLUMN
-    #[arg(long, value_name = "RULE", default_value = "rows", value_parser = SplitRule::from_str)]
-    split: SplitRule,
     /// Test on this table instead of rows held out
     #[arg(long, value_name = "FILE", conflicts_with = "split")]
     test: Option<PathBuf>,
-    /// Parts that are held out in turn; of at most ten domains, each is
+    /// Folds; of at most ten domains, each is one, and by time, they are blocks of the later half
     #[arg(long, value_name = "N", default_value_t = CompareConfig::FOLDS, value_parser = clap::value_parser!(u16).range(2..))]
     folds: u16,
     /// How often, each time with other parts; once where there is only one way
@@ -144,7 +140,11 @@ impl CompareArgs {
             methods: self.methods(),
             models: self.models(),
             specs: vec![],
-            rule: if self.test.is_some() { SplitRule::TestFile } else { self.split.clone() },
+            rule: if self.test.is_some() {
+                SplitRule::TestFile
+            } else {
+                self.common.split().into()
+            },
             folds: self.folds.into(),
             repeats: self.repeats.into(),
             sizes: self.sizes(),
@@ -160,11 +160,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<u8> {
     terminal::heed_ctrl_c();
     args.config(Columns::default())?;
     let table = args.common.read.open(&args.common.inputs)?;
-    let mut columns = args.common.columns.columns(&args.common.target, &table);
-    if let Some(column) = args.split.split().column() {
-        columns = carried(columns, column, &table);
-    }
-    let config = args.config(columns)?;
+    let config = args.config(args.common.roles(&table))?;
     let progress = Progress::new(args.common.quiet);
     let load = |table: &Table| {
         let (drop, memory) = (config.drop_missing_target, args.common.read.memory);
@@ -190,6 +186,11 @@ pub(crate) fn run(args: &CompareArgs) -> Result<u8> {
     let network = Kind::Network(Box::new(config.network.clone()));
     check_memory(&network, rayon::current_num_threads(), args.common.read.memory)?;
     let comparison = Comparison::new(&config, rows, test)?;
+    match comparison.shared_rows_warning() {
+        Some(warning) if !args.common.quiet => terminal::say(&format!("warning: {warning}")),
+        None if test.is_none() => args.common.note_random_split(&frame),
+        _ => {}
+    }
     let plan = RunPlan {
         command: command(None),
         version: env!("CARGO_PKG_VERSION").into(),

@@ -1,16 +1,19 @@
 //! The options of commands that train networks.
 
 use std::path::PathBuf;
+use std::str::FromStr as _;
 
 use clap::Args;
+use windlass::ParamStyle;
 use windlass_model::{
-    ActivationName, NetworkConfig, NetworkOptions, OptimizerName, Scaling, Validation, parse_loss,
+    ActivationName, NetworkConfig, NetworkOptions, OptimizerName, Scaling, Split, Validation,
+    parse_loss,
 };
-
-use crate::{Error, Result};
+use windlass_table::{Columns, LoadedTable, Table};
 use windlass_train::{Activation, Loss, Schedule, Shuffle, TrainConfig};
 
 use crate::options::{ColumnArgs, ReadArgs, choices};
+use crate::{Error, Result, terminal};
 
 /// What commands that train models read, how they report, and the networks that they train.
 #[derive(Debug, Args)]
@@ -33,6 +36,10 @@ pub(super) struct TrainingArgs {
     /// Leave out rows without a finite target instead of refusing them
     #[arg(long)]
     pub(super) drop_missing_target: bool,
+    /// How rows are held out: rows (at random), group:COLUMN (groups stay together), domain:COLUMN (each
+    /// domain in turn) or time:COLUMN (later rows) [default: rows]
+    #[arg(long, value_name = "SPLIT", value_parser = Split::from_str)]
+    pub(super) split: Option<Split>,
     #[command(flatten)]
     pub(super) network: NetworkArgs,
     /// What continuous columns are brought to
@@ -45,6 +52,42 @@ pub(super) struct TrainingArgs {
     pub(super) columns: ColumnArgs,
     #[command(flatten)]
     pub(super) read: ReadArgs,
+}
+
+impl TrainingArgs {
+    /// How rows are held out.
+    pub(super) fn split(&self) -> Split {
+        self.split.clone().unwrap_or_default()
+    }
+
+    /// The roles of columns; one that names groups or domains is not a feature unless it is requested as one.
+    pub(super) fn roles(&self, table: &Table) -> Columns {
+        let columns = self.columns.columns(&self.target, table);
+        carried(columns, self.split().group_column(), table)
+    }
+
+    /// Says that rows are split at random although the table has dates.
+    pub(super) fn note_random_split(&self, rows: &LoadedTable) {
+        let note = self.split().note(&rows.batch, ParamStyle::Command);
+        if let Some(note) = note.filter(|_| !self.quiet) {
+            terminal::say(&format!("note: {note}"));
+        }
+    }
+}
+
+/// Carries a column along, unless something else is requested of it.
+pub(super) fn carried(mut columns: Columns, name: Option<&str>, table: &Table) -> Columns {
+    let Some(name) = name.filter(|name| table.schema().index_of(name).is_ok()) else {
+        return columns;
+    };
+    let is = |other: &String| other == name;
+    let lists = [&columns.exclude, &columns.carry, &columns.categorical, &columns.continuous];
+    let requested = lists.iter().any(|list| list.iter().any(is));
+    let chosen = columns.features.as_ref().is_some_and(|features| features.iter().any(is));
+    if !requested && !chosen && !columns.target.iter().any(is) {
+        columns.carry.push(name.to_owned());
+    }
+    columns
 }
 
 static SCALES: [(&str, &str, Scaling); 3] = [

@@ -8,15 +8,15 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 use windlass::MethodInfo;
 use windlass_model::{
-    AutoConfig, AutoSelection, Checkpoint, Error as ModelError, ForestSettings,
-    InLoopAugmentConfig, Kind, Metrics, Model, ModelConfig, ModelMetadata, NamedTable,
-    NetworkConfig, Split, Trained,
+    AutoConfig, AutoSelection, Checkpoint, CrossValidation, Drift, Error as ModelError,
+    ForestSettings, InLoopAugmentConfig, Kind, Metrics, Model, ModelConfig, ModelMetadata,
+    NamedTable, NetworkConfig, Split, Trained, Validation,
 };
 use windlass_plot::{Annotation, Labels, Layout, LinePlot, LineSeries};
 use windlass_table::{AnchorSource, Columns, LoadedTable, Table, check_outputs, write_atomic};
 use windlass_train::{Activation, Epoch, FittedOn, Shape};
 
-use super::network::TrainingArgs;
+use super::network::{TrainingArgs, carried};
 use super::plot_format::PlotFormat;
 use crate::options::{ParamArgs, method_names};
 use crate::terminal::{self, Epochs, Progress, to_json};
@@ -25,12 +25,22 @@ use crate::{Error, Result};
 /// Train a model on a table, with augmentation inside the loop if asked for
 #[derive(Debug, Args)]
 #[command(after_help = "\
+Rows are held out to choose the best epoch and to estimate the error; --split says which:
+  rows           Random rows
+  group:COLUMN   Rows with the same value in the column are held out together
+  domain:COLUMN  The same; --auto, ridge, anchor and forest hold out each of up to ten domains in turn
+  time:COLUMN    Later rows than those trained on (forward chaining): the latest share of --valid, or, with
+                 --committee, --auto, ridge, anchor and forest, blocks of the later half, each predicted
+                 from all rows before it. The model itself is then trained on all rows
+ridge, anchor and forest are validated if --split is given, by 5 folds.
+
 Examples:
   windlass train cars.csv --target mpg --output model.windlass
   windlass train cars.csv -t mpg --committee 5 -o model.windlass
   windlass train train.csv -t y --hidden 128,128 --augment ada --clusters 8 --manifold 1 --epochs 200 -o model.windlass
   windlass train cars.csv -t mpg --auto -o model.windlass
-  windlass train sites.csv -t y --auto --domain site -o model.windlass
+  windlass train sites.csv -t y --auto --split domain:site -o model.windlass
+  windlass train sales.csv -t sold --auto --split time:day -o model.windlass
   windlass train train.csv -t y --model ridge --penalty 1.0 -o ridge.windlass
   windlass train train.csv -t y --model anchor --anchors column:site --anchor-gamma 5 -o anchor.windlass")]
 pub(crate) struct TrainArgs {
@@ -43,12 +53,9 @@ pub(crate) struct TrainArgs {
     /// Choose among networks, ridge and forests by rows held out in turn, and average the best
     #[arg(long, conflicts_with = "model")]
     auto: bool,
-    /// Rows with the same value in this column are not on both sides when rows are held out
-    #[arg(long, value_name = "COLUMN")]
-    domain: Option<String>,
-    /// --auto, --domain: choose for shifts between domains that are larger than those in the table; pays
-    /// only where they are
-    #[arg(long, requires = "auto", requires = "domain")]
+    /// --auto, --split domain:COLUMN: choose for shifts between domains that are larger than those in the
+    /// table; pays only where they are
+    #[arg(long, requires = "auto")]
     expect_larger_shifts: bool,
     /// Draw the loss over the epochs: a .svg or .png file
     #[arg(long, value_name = "FILE")]
@@ -120,9 +127,8 @@ impl TrainArgs {
             let share =
                 self.common.network.valid.as_deref().filter(|valid| valid.parse::<f64>().is_ok());
             refuse(share.map(|_| "a share in --valid"), to)?;
-            let domain = self.domain.is_some() && !self.auto;
-            refuse(domain.then_some("--domain"), to)?;
         }
+        self.refuse_split()?;
         if self.auto {
             refuse(self.common.network.valid.as_ref().map(|_| "--valid"), "--auto")?;
         }
@@ -171,15 +177,32 @@ impl TrainArgs {
         Ok(())
     }
 
-    /// Which rows may not be on both sides when some are held out.
-    fn split(&self) -> Split {
-        self.domain.clone().map_or(Split::Rows, Split::Groups)
+    /// Refuses a split if no rows are held out, and larger shifts without domains.
+    fn refuse_split(&self) -> Result<()> {
+        let split = self.common.split();
+        if self.expect_larger_shifts && !matches!(split, Split::Domain(_)) {
+            let (of, option) = ("--expect-larger-shifts", "--split domain:COLUMN");
+            return Err(Error::Needs { of, option });
+        }
+        let to = match self.common.network.valid() {
+            (Validation::Table, _) => "validation rows of a file",
+            (Validation::None, _) => "training without validation rows",
+            _ => return Ok(()),
+        };
+        match self.common.split {
+            Some(_) => Err(Error::does_not_apply("--split", to)),
+            None => Ok(()),
+        }
     }
 
     fn kind(&self) -> Result<Kind> {
         if self.auto {
             let larger_shifts = self.expect_larger_shifts;
-            return Ok(Kind::Auto(AutoConfig { folds: 4, split: self.split(), larger_shifts }));
+            return Ok(Kind::Auto(AutoConfig {
+                folds: 4,
+                split: self.common.split(),
+                larger_shifts,
+            }));
         }
         let (hidden, activation) = match self.model {
             ModelName::Ridge => return Ok(Kind::Ridge { penalty: self.penalty.unwrap_or(1.0) }),
@@ -210,20 +233,29 @@ impl TrainArgs {
             }),
         };
         let valid = self.common.network.valid().0;
-        let (training, split) = (self.common.network.training(), self.split());
+        let (training, split) = (self.common.network.training(), self.common.split());
         let network =
             NetworkConfig { hidden, activation, training, augment, valid, split, valid_seed: None };
         Ok(Kind::Network(Box::new(network)))
     }
 
     fn recipe(&self, columns: Columns) -> Result<ModelConfig> {
+        const FOLDS: usize = 5;
+        let kind = self.kind()?;
+        let cross_validation = match &kind {
+            Kind::Network(_) | Kind::Auto(_) => None,
+            Kind::Ridge { .. } | Kind::Anchor { .. } | Kind::Forest(_) => {
+                self.common.split.clone().map(|split| CrossValidation { folds: FOLDS, split })
+            }
+        };
         Ok(ModelConfig {
             columns,
             drop_missing_target: self.common.drop_missing_target,
             scaling: self.common.scale,
             target_scaling: self.common.target_scale,
-            kind: self.kind()?,
+            kind,
             pre_augment: None,
+            cross_validation,
             seed: self.common.seed,
         })
     }
@@ -236,24 +268,11 @@ fn parts_of(shape: Shape) -> (Vec<usize>, Activation) {
 
 /// A column that names groups is none to predict from, unless it is asked for as such.
 pub(super) fn without_anchors(columns: Columns, anchors: &AnchorSource, table: &Table) -> Columns {
-    match anchors {
-        AnchorSource::Column(name) => carried(columns, name, table),
-        _ => columns,
-    }
-}
-
-/// Carries a column along, unless something else is asked of it.
-pub(super) fn carried(mut columns: Columns, name: &str, table: &Table) -> Columns {
-    if table.schema().index_of(name).is_ok() {
-        let is = |other: &String| other == name;
-        let lists = [&columns.exclude, &columns.carry, &columns.categorical, &columns.continuous];
-        let said = lists.iter().any(|list| list.iter().any(is));
-        let chosen = columns.features.as_ref().is_some_and(|features| features.iter().any(is));
-        if !said && !chosen && !columns.target.iter().any(is) {
-            columns.carry.push(name.to_owned());
-        }
-    }
-    columns
+    let named = match anchors {
+        AnchorSource::Column(name) => Some(name.as_str()),
+        _ => None,
+    };
+    carried(columns, named, table)
 }
 
 pub(crate) fn run(args: &TrainArgs) -> Result<u8> {
@@ -270,11 +289,7 @@ pub(crate) fn run(args: &TrainArgs) -> Result<u8> {
     check_outputs(&places, Some(windlass_table::Format::Arrow), &inputs)?;
     let table = args.common.read.open(&args.common.inputs)?;
     let (anchors, _) = args.params.groups();
-    let mut columns =
-        without_anchors(args.common.columns.columns(&args.common.target, &table), &anchors, &table);
-    if let Some(domain) = &args.domain {
-        columns = carried(columns, domain, &table);
-    }
+    let columns = without_anchors(args.common.roles(&table), &anchors, &table);
     let recipe = args.recipe(columns)?;
     let progress = Progress::new(args.common.quiet);
     let load = |table: &Table| {
@@ -288,11 +303,15 @@ pub(crate) fn run(args: &TrainArgs) -> Result<u8> {
     };
     let valid = valid_table.as_ref().map(load).transpose()?;
     progress.clear();
+    if recipe.holds_out() {
+        args.common.note_random_split(&frame);
+    }
     let (runs, epochs) = match &recipe.kind {
         Kind::Network(network) => {
-            (args.common.network.committee.unwrap_or(1), network.training.epochs)
+            let again = if matches!(network.split, Split::Time(_)) { 2 } else { 1 };
+            (again * args.common.network.committee.unwrap_or(1), network.training.epochs)
         }
-        Kind::Auto(auto) => auto.networks(frame.batch.num_rows()),
+        Kind::Auto(auto) => auto.networks(&frame.batch),
         Kind::Ridge { .. } | Kind::Anchor { .. } | Kind::Forest(_) => (0, 0),
     };
     check_memory(&recipe.kind, runs.min(rayon::current_num_threads()), args.common.read.memory)?;
@@ -395,7 +414,10 @@ struct Summary<'a> {
     /// Of every network, the epoch that was kept, and how many there were.
     epochs: Vec<(usize, usize)>,
     train: Metrics,
+    /// How the rows of `valid` were held out.
+    split: String,
     valid: Option<Metrics>,
+    drift: Option<&'a Drift>,
     #[serde(skip_serializing_if = "Option::is_none")]
     choice: Option<&'a AutoSelection>,
     diverged: bool,
@@ -419,7 +441,9 @@ impl<'a> Summary<'a> {
             networks: trained.model.member_count(),
             epochs: trained.histories.iter().map(|history| kept(history)).collect(),
             train: card.train,
+            split: card.config.split().to_string(),
             valid: card.valid,
+            drift: card.drift.as_ref(),
             choice: card.selection.as_ref(),
             diverged: trained.diverged.is_some(),
             notes: &trained.model.metadata().notes,
@@ -454,7 +478,11 @@ fn in_words(trained: &Trained, path: &Path, seconds: f64) -> String {
         let (best, all) = kept(history);
         let _ = writeln!(text, "  epochs   {all}, kept {best}");
     }
-    let held_out = if card.selection.is_some() { "expected" } else { "validation" };
+    if card.valid.is_some() {
+        tell_split(&mut text, card);
+    }
+    let cross_validated = card.selection.is_some() || card.config.cross_validation.is_some();
+    let held_out = if cross_validated { "expected" } else { "validation" };
     let _ = writeln!(text, "  {:<10} {:>8} {:>12} {:>12} {:>8}", "rows", "", "RMSE", "MAE", "R²");
     for (name, metrics) in [("training", Some(card.train)), (held_out, card.valid)] {
         let Some(metrics) = metrics else { continue };
@@ -465,7 +493,28 @@ fn in_words(trained: &Trained, path: &Path, seconds: f64) -> String {
             metrics.rows, metrics.rmse, metrics.mae
         );
     }
+    if let Some(drift) = &card.drift {
+        let _ = writeln!(text, "  drift    {drift}");
+    }
     text
+}
+
+/// How rows were held out, unless at random.
+fn tell_split(text: &mut String, card: &ModelMetadata) {
+    let _ = match card.config.split() {
+        Split::Rows => Ok(()),
+        Split::Group(column) => {
+            writeln!(text, "  split    rows with the same `{column}` are held out together")
+        }
+        Split::Domain(column) => {
+            writeln!(text, "  split    every `{column}` is held out as a whole")
+        }
+        Split::Time(column) => writeln!(
+            text,
+            "  split    held-out rows are later by `{column}` than those they are predicted from;\n           \
+             the model itself is trained on all rows"
+        ),
+    };
 }
 
 /// What was chosen, and why.

@@ -7,13 +7,13 @@ use clap::Args;
 use indicatif::ProgressBar;
 use windlass::Param;
 use windlass_compare::{Record, RunDir, RunPlan, SearchWatch, Trial, TuneConfig, TuneResult};
-use windlass_model::{Kind, NamedTable, NetworkConfig, Split};
+use windlass_model::{Kind, NamedTable, NetworkConfig};
 use windlass_table::{Columns, LoadedTable, MethodConfig};
 use windlass_train::Schedule;
 
 use super::compare::{command, quoted, table_name, typed_without};
 use super::network::TrainingArgs;
-use super::train::{carried, check_memory};
+use super::train::check_memory;
 use crate::terminal::{self, Progress, to_json};
 use crate::{Error, Result};
 
@@ -27,7 +27,8 @@ what augmentation is worth. Two more, on all rows, find the settings to use.
 Examples:
   windlass tune cars.csv --target mpg
   windlass tune cars.csv --target mpg --trials 50 --output search
-  windlass tune sites.csv --target yield --domain site --time 20m --output search")]
+  windlass tune sites.csv --target yield --split domain:site --time 20m --output search
+  windlass tune sales.csv --target sold --split time:day --output search")]
 pub(crate) struct TuneArgs {
     /// A new folder for the report and every trial
     #[arg(short, long, value_name = "FOLDER")]
@@ -41,12 +42,9 @@ pub(crate) struct TuneArgs {
     /// Stop trying after this time, such as 90s, 20m or 1h; what is found then depends on the machine
     #[arg(long, value_name = "TIME", value_parser = time)]
     time: Option<Duration>,
-    /// Outer folds, on whose held-out rows the gain is measured
+    /// Outer folds, on whose held-out rows the gain is measured; of at most ten domains, each is one
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(2..))]
     folds: u16,
-    /// Rows with the same value in this column are not on both sides
-    #[arg(long, value_name = "COLUMN")]
-    domain: Option<String>,
     #[command(flatten)]
     common: TrainingArgs,
 }
@@ -78,13 +76,12 @@ impl TuneArgs {
             return Err(Error::does_not_apply("--integers float", "models"));
         }
         self.common.network.check()?;
-        let split = self.domain.clone().map_or(Split::Rows, Split::Groups);
         Ok(TuneConfig {
             columns,
             drop_missing_target: self.common.drop_missing_target,
             scaling: self.common.scale,
             target_scaling: self.common.target_scale,
-            split,
+            split: self.common.split(),
             folds: self.folds.into(),
             inner_folds: INNER,
             trials: self.trials.into(),
@@ -100,15 +97,12 @@ pub(crate) fn run(args: &TuneArgs) -> Result<u8> {
     terminal::heed_ctrl_c();
     args.config(Columns::default())?;
     let table = args.common.read.open(&args.common.inputs)?;
-    let mut columns = args.common.columns.columns(&args.common.target, &table);
-    if let Some(domain) = &args.domain {
-        columns = carried(columns, domain, &table);
-    }
-    let config = args.config(columns)?;
+    let config = args.config(args.common.roles(&table))?;
     let progress = Progress::new(args.common.quiet);
     let (drop, memory) = (config.drop_missing_target, args.common.read.memory);
     let frame = LoadedTable::load(&table, &config.columns, drop, memory, &progress)?;
     progress.clear();
+    args.common.note_random_split(&frame);
     let network = Kind::Network(Box::new(config.network.clone()));
     check_memory(&network, rayon::current_num_threads(), memory)?;
     let plan = RunPlan {
@@ -174,6 +168,7 @@ pub(crate) fn run(args: &TuneArgs) -> Result<u8> {
         terminal::print(&format!("{}\n\n{}\n", result.verdict, advice.join("\n")))?;
         let report = folder.map(|folder| folder.path().join("report.html").display().to_string());
         let seconds = started.elapsed().as_secs_f64();
+        terminal::say(&format!("drift: {}", result.drift));
         let place = report.map_or(String::new(), |report| format!("{report}, "));
         terminal::say(&format!("{place}{} trials, {seconds:.1} s", result.trials));
     }
@@ -232,7 +227,7 @@ fn advice(config: &TuneConfig, result: &TuneResult) -> Vec<String> {
         "--shuffle",
         "--scale",
         "--target-scale",
-        "--domain",
+        "--split",
         "--valid",
     ];
     let quiet = ["--json", "--quiet", "-q"];
@@ -247,8 +242,8 @@ fn advice(config: &TuneConfig, result: &TuneResult) -> Vec<String> {
         let flags = [&quiet[..], &["--drop-last"]].concat();
         let mut words = vec!["windlass augment".to_owned()];
         words.extend(typed_without(&without, &flags).into_iter().skip(1));
-        if let Split::Groups(domain) = &config.split {
-            words.push(format!("--carry {}", quoted(domain)));
+        if let Some(column) = config.split.group_column() {
+            words.push(format!("--carry {}", quoted(column)));
         }
         words.push(format!("--method {}", augment.method.name()));
         words.extend(method_flags(&augment.method));

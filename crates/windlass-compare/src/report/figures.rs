@@ -254,7 +254,7 @@ impl Figures<'_> {
         let off: BTreeMap<usize, f64> = found.iter().map(|&(row, y, p)| (row, p - y)).collect();
         let target = self.target();
         let column = match &self.results.config.rule {
-            crate::SplitRule::Group(column) | crate::SplitRule::Domain(column) => Some(column),
+            crate::SplitRule::HeldOut(split) => split.group_column(),
             _ => None,
         };
         let groups: Vec<(String, Vec<usize>)> = if let Some(column) = column {
@@ -282,7 +282,7 @@ impl Figures<'_> {
             StripRow { name, values }
         };
         let who = candidate.map_or(String::new(), |candidate| self.results.config.name(candidate));
-        let by = column.map_or(format!("fifths of {target}"), Clone::clone);
+        let by = column.map_or(format!("fifths of {target}"), str::to_owned);
         let title = format!("Residuals of {who} by {by}");
         let plot = StripPlot {
             labels: Labels::new(title, format!("predicted − true {target}"), ""),
