@@ -18,8 +18,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
 use windlass_table::{
     AugmentConfig, Augmentation, Columns, Decimals, IntegerHandling, RoleRules, RowIdSource,
-    Table as Rows,
-    Watch,
+    Table as Rows, Watch,
 };
 
 use crate::errors::{InputError, InputTypeError, Refused as _};

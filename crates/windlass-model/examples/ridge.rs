@@ -26,7 +26,7 @@ fn main() -> Result<()> {
         seed: 0,
     };
     let trained = Model::train(rows, None, &config, &(), None)?;
-    for note in &trained.notes {
+    for note in &trained.model.metadata().notes {
         println!("note: {note}");
     }
 

@@ -117,7 +117,9 @@ fn compare_levels(
         return Ok(None);
     }
     let mut is_first = vec![false; rows.num_rows()];
-    first.iter().for_each(|&row| is_first[row] = true);
+    for &row in first {
+        is_first[row] = true;
+    }
     let distance = |level: &Vec<usize>| {
         let early = level.iter().filter(|&&row| is_first[row]).count();
         let late = level.len() - early;

@@ -114,15 +114,14 @@ impl<'a> FitContext<'a> {
         let table = self.train.table;
         let (member, notes) = self.fit(&table.batch, &self.config.kind)?;
         let members = vec![member];
-        let valid = match &self.config.cross_validation {
-            Some(config) => self.cross_validate(config)?,
-            None => {
-                let fold = self.valid.map(|valid| FoldBatches {
-                    train: table.batch.clone(),
-                    valid: Some(valid.table.batch.clone()),
-                });
-                self.out_of_fold_predictions(&members, fold.as_slice())?
-            }
+        let valid = if let Some(config) = &self.config.cross_validation {
+            self.cross_validate(config)?
+        } else {
+            let fold = self.valid.map(|valid| FoldBatches {
+                train: table.batch.clone(),
+                valid: Some(valid.table.batch.clone()),
+            });
+            self.out_of_fold_predictions(&members, fold.as_slice())?
         };
         let mut model = Model::new(self.config, members, table, &table.batch)?;
         model.metadata.valid = valid.map(|predictions| predictions.metrics());

@@ -13,8 +13,7 @@ use windlass::{
 use windlass_model::{
     AutoConfig, CrossValidation, Drift, Error, ForestSettings, Input, Kind, Model, ModelConfig,
     NamedTable, NetworkConfig, NetworkOptions, OptimizerName, PreAugmentConfig, Preprocessing,
-    Scaling, Split, Trained,
-    Validation,
+    Scaling, Split, Trained, Validation,
 };
 use windlass_table::{
     AnchorSource, ClusterCount, Columns, DEFAULT_MEMORY, LoadedTable, MethodConfig, ReadOptions,

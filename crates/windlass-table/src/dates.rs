@@ -275,7 +275,9 @@ mod tests {
 
     fn order(texts: &[&str]) -> Option<DateOrder> {
         let mut orders = PossibleOrders::default();
-        texts.iter().for_each(|text| orders.add(text));
+        for text in texts {
+            orders.add(text);
+        }
         orders.order()
     }
 
