@@ -432,7 +432,7 @@ fn comparisons(log: &mut String) {
         "a fold without variation",
         &format!("compare flat.csv --target y --output out {QUICK} --split time:a --folds 2"),
         |desk| {
-            desk.put("flat.csv", "a,b,y\n1,4,2\n2,7,2\n3,1,5\n4,3,7\n5,5,8\n6,5,1\n");
+            desk.put("flat.csv", "a,b,y\n1,4,2\n2,7,2\n3,1,2\n4,3,7\n5,5,8\n6,5,1\n");
         },
     );
     case(log, "all runs diverged", &with("--lr 1e30 --folds 2"), |_| {});

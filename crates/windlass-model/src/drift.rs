@@ -170,13 +170,15 @@ fn p_value(statistic: f64, first: usize, last: usize) -> Option<f64> {
 impl fmt::Display for Drift {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const SHOWN: usize = 5;
-        let of =
-            self.time.as_ref().map_or("the file".to_owned(), |time| format!("the time `{time}`"));
+        let halves = match &self.time {
+            Some(time) => format!("the earlier and the later half by `{time}`"),
+            None => "the first and the last half of the file".to_owned(),
+        };
         let columns = if self.tested == 1 { "column" } else { "columns" };
         let test =
             format!("Kolmogorov–Smirnov at level {} over {} {columns}", self.level, self.tested);
         if self.columns.is_empty() {
-            return write!(f, "none between the first and the last half of {of} ({test})");
+            return write!(f, "none between {halves} ({test})");
         }
         let mut names: Vec<String> =
             self.columns.iter().take(SHOWN).map(|column| format!("`{}`", column.name)).collect();
@@ -188,7 +190,7 @@ impl fmt::Display for Drift {
             _ => names.concat(),
         };
         let verb = if self.columns.len() == 1 { "differs" } else { "differ" };
-        write!(f, "{list} {verb} between the first and the last half of {of} ({test})")?;
+        write!(f, "{list} {verb} between {halves} ({test})")?;
         match self.time {
             Some(_) => Ok(()),
             None => f.write_str("; the error of later rows may be higher"),
