@@ -216,7 +216,7 @@ def turns(windlass, data, example):
     """Groups of (work, side, rounds, command, ending of the output); the members of a group take turns."""
 
     def ours(source, *options):
-        return [windlass, "augment", source, *options, "--quiet", "--output"]
+        return [windlass, "augment", source, *options, "--quiet", "--force", "--output"]
 
     def peer(name, source):
         return [sys.executable, __file__, "--peer", name, source]

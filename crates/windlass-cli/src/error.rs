@@ -29,6 +29,9 @@ pub enum Error {
     /// A file of another program.
     #[error("`{}` was not written by Windlass", path.display())]
     NotWritten { path: PathBuf },
+    /// The column to predict is not given.
+    #[error("--target is missing: which column is to be predicted?")]
+    NoTarget { path: PathBuf, columns: Vec<String> },
     /// A memory limit below which nothing can be done.
     #[error("--memory must be at least {} MiB", least >> 20)]
     LittleMemory { least: u64 },
@@ -69,6 +72,9 @@ impl Refusal for Error {
         Some(match self {
             Self::Library(error) => return Refusal::hint(error),
             Self::DoesNotApply { .. } => "leave it out".into(),
+            Self::NoTarget { path, columns } => {
+                format!("the columns of `{}` are {}", path.display(), columns.join(", "))
+            }
             Self::Needs { .. } => "add it".into(),
             Self::NotWritten { .. } => "`windlass inspect` shows the columns of any table".into(),
             Self::LittleMemory { .. } => "leave it out for 512 MiB".into(),

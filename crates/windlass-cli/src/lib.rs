@@ -11,7 +11,7 @@ pub use options::FormatName;
 
 use std::ffi::OsString;
 
-use clap::{Parser, Subcommand};
+use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 /// More training rows out of few: data augmentation for regression
 #[derive(Debug, Parser)]
@@ -44,8 +44,13 @@ enum Command {
 #[must_use]
 pub fn run(arguments: Vec<OsString>) -> u8 {
     let words = std::iter::once(OsString::from("windlass")).chain(arguments.iter().cloned());
-    let parsed = Windlass::try_parse_from(words);
-    terminal::begin(arguments);
+    let matches = Windlass::command().try_get_matches_from(words);
+    let quiet =
+        matches.as_ref().ok().and_then(ArgMatches::subcommand).is_some_and(|(_, args)| {
+            args.try_get_one::<bool>("quiet").ok().flatten() == Some(&true)
+        });
+    terminal::begin(arguments, quiet);
+    let parsed = matches.and_then(|matches| Windlass::from_arg_matches(&matches));
     let windlass = match parsed {
         Ok(windlass) => windlass,
         Err(error) => {

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::str::FromStr as _;
 
+use crate::terminal;
 use crate::{Error, Result};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, ValueEnum};
@@ -12,8 +13,8 @@ use windlass::{
     MethodParams, PARAMS, Param, ParamStyle, Per,
 };
 use windlass_table::{
-    AdaConfig, AugmentConfig, Bounds, Columns, Decimals, Format, IntegerHandling, MethodConfig,
-    ReadOptions, RoleRules, RowIdSource, Table, WriteOptions,
+    AdaConfig, AugmentConfig, Bounds, Columns, Decimals, Encoding, Format, IntegerHandling,
+    MethodConfig, ReadOptions, RoleRules, RowIdSource, SheetName, Table, WriteOptions, type_name,
 };
 
 /// How files are read.
@@ -23,13 +24,23 @@ pub(crate) struct ReadArgs {
     /// Format of standard input and output (and of files without a known ending)
     #[arg(long, value_name = "FORMAT")]
     pub(crate) format: Option<FormatName>,
-    /// What separates the fields of text: a character, or `tab`
+    /// Field separator of text: a character, or `tab` [default: detected among , ; tab |]
     #[arg(long, value_name = "CHAR", value_parser = delimiter)]
     pub(crate) delimiter: Option<u8>,
+    /// Encoding of text [default: detected]
+    #[arg(long, value_name = "ENCODING", value_parser = choices(&[
+        ("utf-8", "", Encoding::Utf8),
+        ("utf-16", "With a byte order mark, or little-endian", Encoding::Utf16),
+        ("latin-1", "Latin-1 or Windows-1252", Encoding::Latin1),
+    ]))]
+    pub(crate) encoding: Option<Encoding>,
+    /// Sheet of a workbook, by name or number [default: the first with cells]
+    #[arg(long, value_name = "NAME|N")]
+    pub(crate) sheet: Option<String>,
     /// The first line of text is a row, not a header
     #[arg(long)]
     pub(crate) no_header: bool,
-    /// A marker of missing values in text, such as `?`; may be repeated
+    /// A marker of missing values in columns of any type, such as `-999`; may be repeated
     #[arg(long = "null", value_name = "TEXT")]
     pub(crate) nulls: Vec<String>,
     /// Memory to stay within, such as 512MiB or 2GB
@@ -88,7 +99,12 @@ impl ReadArgs {
         let format = self.format.map(Into::into);
         WriteOptions {
             format: if output.as_os_str() == "-" {
-                format.or(Some(table.format()))
+                // Workbooks are only read.
+                let own = match table.format() {
+                    Format::Xlsx | Format::Ods => Format::Csv,
+                    format => format,
+                };
+                format.or(Some(own))
             } else {
                 format
             },
@@ -109,12 +125,16 @@ impl ReadArgs {
         let options = ReadOptions {
             format: self.format.map(Into::into),
             delimiter: self.delimiter,
+            encoding: self.encoding,
+            sheet: self.sheet.clone().map(SheetName::new),
             header: !self.no_header,
             nulls: if as_text { vec![] } else { self.nulls.clone() },
             as_text,
             memory,
         };
-        Ok(Table::open(paths, &options)?)
+        let table = Table::open(paths, &options)?;
+        table.notes().iter().for_each(terminal::note);
+        Ok(table)
     }
 }
 
@@ -198,6 +218,18 @@ impl ColumnArgs {
             rules: RoleRules::default(),
         }
     }
+}
+
+/// Refuses to go on without a target, and lists the columns.
+pub(crate) fn require_target(targets: &[String], table: &Table) -> Result<()> {
+    if !targets.is_empty() {
+        return Ok(());
+    }
+    let column = |field: &std::sync::Arc<arrow_schema::Field>| {
+        format!("{} ({})", field.name(), type_name(field.data_type()))
+    };
+    let columns = table.schema().fields().iter().map(column).collect();
+    Err(Error::NoTarget { path: table.path().to_owned(), columns })
 }
 
 /// Names separated by commas, unless a column has a name with one.

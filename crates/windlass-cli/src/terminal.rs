@@ -14,6 +14,7 @@ use windlass_train::Epoch;
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 static WRITING: AtomicBool = AtomicBool::new(false);
+static QUIET: AtomicBool = AtomicBool::new(false);
 static ARGUMENTS: Mutex<Vec<OsString>> = Mutex::new(vec![]);
 
 /// An error as a command reports it.
@@ -40,7 +41,8 @@ pub fn report(error: &impl Refusal) -> u8 {
 
 /// Begins a command. Its arguments are kept: in the Python package they are not those of the process, which may run
 /// several commands.
-pub(crate) fn begin(arguments: Vec<OsString>) {
+pub(crate) fn begin(arguments: Vec<OsString>, quiet: bool) {
+    QUIET.store(quiet, Ordering::Relaxed);
     INTERRUPTED.store(false, Ordering::Relaxed);
     WRITING.store(false, Ordering::Relaxed);
     *ARGUMENTS.lock().unwrap_or_else(PoisonError::into_inner) = arguments;
@@ -54,6 +56,13 @@ pub(crate) fn arguments() -> Vec<OsString> {
 /// A line on standard error. Where nobody can hear, nothing is said.
 pub fn say(line: &str) {
     let _ = writeln!(io::stderr(), "{line}");
+}
+
+/// A note on standard error, unless `--quiet` was given.
+pub(crate) fn note(text: impl Display) {
+    if !QUIET.load(Ordering::Relaxed) {
+        say(&format!("{} {text:#}", paint("note:", "1;33")));
+    }
 }
 
 /// Text on standard output.

@@ -43,7 +43,10 @@ const TARGETS: &str = "-t y1,y2 --carry id";
 #[test]
 fn originals_come_first_and_are_kept() {
     let desk = desk_with_table();
-    desk.run(&format!("augment train.csv {TARGETS} --weight w --copies 2 --quiet -o out.csv")).ok();
+    desk.run(&format!(
+        "augment train.csv {TARGETS} --weight w --copies 2 --quiet --force -o out.csv"
+    ))
+    .ok();
     let (before, after) = (desk.text("train.csv"), desk.text("out.csv"));
     let (before, after): (Vec<&str>, Vec<&str>) =
         (before.lines().collect(), after.lines().collect());
@@ -123,7 +126,7 @@ fn same_seed_same_bytes() {
                 let words = format!(
                     "augment {input} {TARGETS} {method} --weight w --seed 5 --provenance --decimals full"
                 );
-                desk.run(&format!("{words} {more} --quiet -o {output}")).ok();
+                desk.run(&format!("{words} {more} --quiet --force -o {output}")).ok();
                 hashes.push(xxhash_rust::xxh3::xxh3_128(&desk.get(output)));
             }
             assert!(
@@ -164,7 +167,7 @@ fn every_method_can_be_verified_in_every_format() {
         let ending = ["parquet", "arrow", "arrows", "csv", "tsv", "csv.gz", "csv.zst"][number % 7];
         let output = format!("out.{ending}");
         let words = format!("augment train.csv {TARGETS} --copies 3 --seed {number} {options}");
-        desk.run(&format!("{words} --provenance --manifest out.json -o {output}")).ok();
+        desk.run(&format!("{words} --provenance --manifest out.json --force -o {output}")).ok();
         let matrix = if options.contains("matrix") { "--anchors matrix:anchors.csv" } else { "" };
         let verify = format!("verify {output} --against train.csv --manifest out.json {matrix}");
         let said = desk.run(&verify).ok();
@@ -174,7 +177,7 @@ fn every_method_can_be_verified_in_every_format() {
         }
         // Another seed makes other rows.
         let other = words.replace(&format!("--seed {number}"), "--seed 99");
-        desk.run(&format!("{other} --provenance --quiet -o {output}")).ok();
+        desk.run(&format!("{other} --provenance --quiet --force -o {output}")).ok();
         let said = desk.run(&verify);
         assert_eq!(said.code, Some(1), "{options}: {}{}", said.out, said.err);
     }
@@ -185,7 +188,8 @@ fn rows_without_a_target_can_be_left_out() {
     let desk = Desk::new();
     desk.put("gaps.csv", "a,b,y\n1.5,1,1\n2.5,2,\n3.5,4,inf\n4.5,3,4\n5.5,9,7\n");
     let words = "augment gaps.csv -t y --drop-missing-target --continuous b --provenance";
-    let said = desk.run(&format!("{words} --method mixup --manifest m.json -o out.csv")).ok();
+    let said =
+        desk.run(&format!("{words} --method mixup --manifest m.json --force -o out.csv")).ok();
     assert!(said.err.contains("2 rows without a finite target"), "{}", said.err);
     let text = desk.text("out.csv");
     let sources: Vec<String> = text.lines().skip(1).map(|line| fields(line)[4].clone()).collect();
@@ -206,18 +210,19 @@ fn text_of_many_kinds_is_read() {
         let name = words.split(' ').next().unwrap();
         desk.put(name, text);
         let format = if words.contains("tsv") { "--format csv" } else { "" };
-        let copy =
-            format!("augment {words} -t y --gamma list:1 --no-originals {format} --quiet -o -");
+        let copy = format!(
+            "augment {words} -t y --gamma list:1 --no-originals {format} --quiet --force -o -"
+        );
         let out = desk.run(&copy).ok().out.replace(';', ",");
         assert_eq!(out, expected, "{words}");
     }
     desk.put("bare.csv", "1.5,x,3.5\n2.5,z,4.5\n");
-    let bare =
-        "augment bare.csv -t column_3 --no-header --no-originals --gamma list:1 --quiet -o -";
+    let bare = "augment bare.csv -t column_3 --no-header --no-originals --gamma list:1 --quiet --force -o -";
     assert_eq!(desk.run(bare).ok().out, "1.5,x,3.5\n2.5,z,4.5\n");
     // Names with spaces, commas and other letters.
     desk.put("odd.csv", "größe cm,\"a,b\",y\n1.5,2.5,3\n2.5,1.5,5\n");
-    desk.run("augment odd.csv -t y --carry 'a,b' --features 'größe cm' --quiet -o out.csv").ok();
+    desk.run("augment odd.csv -t y --carry 'a,b' --features 'größe cm' --quiet --force -o out.csv")
+        .ok();
     assert!(desk.text("out.csv").starts_with("größe cm,\"a,b\",y\n"));
 }
 
@@ -225,10 +230,10 @@ fn text_of_many_kinds_is_read() {
 fn pipes_work_both_ways() {
     let desk = Desk::with_cars();
     let cars = desk.get("cars.csv");
-    desk.run("augment cars.csv -t mpg --quiet -o out.csv").ok();
-    let piped = desk.run_with("augment - -t mpg --quiet -o -", &cars).ok();
+    desk.run("augment cars.csv -t mpg --quiet --force -o out.csv").ok();
+    let piped = desk.run_with("augment - -t mpg --quiet --force -o -", &cars).ok();
     assert_eq!(piped.out, desk.text("out.csv"));
-    desk.run("augment cars.csv -t mpg --quiet -o out.parquet").ok();
+    desk.run("augment cars.csv -t mpg --quiet --force -o out.parquet").ok();
     let again = "windlass augment - -t mpg --format parquet -o - --no-originals < out.parquet 2>&-";
     let said = desk.shell(&format!("{again} | head -c 4"));
     assert_eq!((said.code, said.out.as_str()), (Some(0), "PAR1"));
@@ -249,13 +254,14 @@ fn a_summary_for_people_and_for_machines() {
     assert!(lines.last().unwrap().starts_with("note: split before you augment"), "{}", said.err);
     assert_eq!(said.err.matches("split before").count(), 1);
     assert!(lines[1..].iter().any(|line| line.starts_with("  groups      5 of ")), "{}", said.err);
-    let said = desk.run("augment cars.csv -t mpg --clusters 5 --seed 3 --json -o out.csv").ok();
+    let said =
+        desk.run("augment cars.csv -t mpg --clusters 5 --seed 3 --json --force -o out.csv").ok();
     let summary: serde_json::Value = serde_json::from_str(&said.out).unwrap();
     assert_eq!(summary["rows_out"], 796);
     assert!(!said.err.contains("split before"), "{}", said.err);
     let sizes = summary["groups"].as_array().unwrap().iter();
     assert_eq!(sizes.map(|group| group["rows"].as_u64().unwrap()).sum::<u64>(), 398);
-    assert!(desk.run("augment cars.csv -t mpg --quiet -o out.csv").ok().err.is_empty());
+    assert!(desk.run("augment cars.csv -t mpg --quiet --force -o out.csv").ok().err.is_empty());
     // Nobody gets colors who is not at a terminal.
     assert!(!desk.run("augment none.csv -t mpg -o out.csv").err.contains('\x1b'));
 }
@@ -370,14 +376,16 @@ fn local_mixup_says_how_many_rows_it_made() {
 #[test]
 fn pictures_are_drawn() {
     let desk = Desk::with_cars();
-    desk.run("augment cars.csv -t mpg --plot cars.svg --quiet -o out.csv").ok();
+    desk.run("augment cars.csv -t mpg --plot cars.svg --quiet --force -o out.csv").ok();
     let svg = desk.text("cars.svg");
     assert!(
         svg.contains("mpg against weight") && svg.matches("<circle").count() + svg.len() > 10_000
     );
-    desk.run("augment cars.csv -t mpg --plot cars.svg --plot-x horsepower --quiet -o out.csv").ok();
+    let x = "--plot-x horsepower --quiet --force";
+    desk.run(&format!("augment cars.csv -t mpg --plot cars.svg {x} -o out.csv")).ok();
     assert!(desk.text("cars.svg").contains("mpg against horsepower"));
-    desk.run("augment cars.csv -t mpg --method mixup --plot cars.png --quiet -o out.csv").ok();
+    desk.run("augment cars.csv -t mpg --method mixup --plot cars.png --quiet --force -o out.csv")
+        .ok();
     assert!(desk.get("cars.png").starts_with(b"\x89PNG\r\n\x1a\n"));
 }
 
@@ -390,8 +398,8 @@ fn wide_tables_work() {
         text += &(line(&|column| format!("{}.5", (row * 31 + column) % 17)) + "\n");
     }
     desk.put("wide.csv", &text);
-    desk.run("augment wide.csv -t c77 --clusters 3 --quiet -o wide.parquet").ok();
-    desk.run("augment wide.parquet -t c77 --clusters 3 --quiet -o again.csv").ok();
+    desk.run("augment wide.csv -t c77 --clusters 3 --quiet --force -o wide.parquet").ok();
+    desk.run("augment wide.parquet -t c77 --clusters 3 --quiet --force -o again.csv").ok();
     assert_eq!(desk.text("again.csv").lines().count(), 1 + 120);
 }
 
@@ -407,7 +415,7 @@ fn a_fault_leaves_the_old_output_and_nothing_else() {
     assert!(said.err.starts_with("error: cannot write `out.csv`: File too large"), "{}", said.err);
     assert_eq!((desk.text("out.csv").as_str(), desk.files().len()), ("old", 2));
     if std::path::Path::new("/dev/full").exists() {
-        let said = desk.shell("windlass augment cars.csv -t mpg --quiet -o - > /dev/full");
+        let said = desk.shell("windlass augment cars.csv -t mpg --quiet --force -o - > /dev/full");
         assert_eq!(said.code, Some(2));
         let words =
             "error: cannot write `-`: No space left on device (os error 28)\nhint: free some space";
@@ -465,7 +473,10 @@ fn the_examples_of_the_help_run() {
         _ => format!("{line},{row}\n"),
     });
     desk.put("train.csv", numbered.collect::<String>());
-    desk.run("augment train.csv -t y --gamma list:1 --no-originals --quiet -o train.parquet").ok();
+    desk.run(
+        "augment train.csv -t y --gamma list:1 --no-originals --quiet --force -o train.parquet",
+    )
+    .ok();
     std::fs::create_dir(desk.path("folder")).unwrap();
     std::fs::copy(desk.path("train.parquet"), desk.path("folder/1.parquet")).unwrap();
     std::fs::copy(desk.path("train.parquet"), desk.path("more.parquet")).unwrap();
@@ -474,12 +485,12 @@ fn the_examples_of_the_help_run() {
         let help = desk.run(&format!("{command} --help")).ok().out;
         for example in help.lines().filter_map(|line| line.strip_prefix("  windlass ")) {
             if example.starts_with("verify out.csv") {
-                let words =
-                    "augment train.csv -t y --provenance --manifest out.json --quiet -o out.csv";
+                let words = "augment train.csv -t y --provenance --manifest out.json --quiet --force -o out.csv";
                 desk.run(words).ok();
             } else if example.starts_with("verify out/") {
                 std::fs::create_dir(desk.path("out")).unwrap();
-                let words = "augment train.parquet --fitted anchors.json --quiet -o out/1.parquet";
+                let words =
+                    "augment train.parquet --fitted anchors.json --quiet --force -o out/1.parquet";
                 desk.run(words).ok();
             }
             // At home in the desk's folder; a pager would wait.
@@ -501,13 +512,13 @@ fn the_examples_of_the_help_run() {
 #[test]
 fn a_format_can_be_said_and_a_link_stays_a_link() {
     let desk = Desk::with_cars();
-    desk.run("augment cars.csv -t mpg --format parquet --quiet -o out").ok();
+    desk.run("augment cars.csv -t mpg --format parquet --quiet --force -o out").ok();
     assert!(desk.get("out").starts_with(b"PAR1"));
     #[cfg(unix)]
     {
         std::os::unix::fs::symlink("there.csv", desk.path("link.csv")).unwrap();
         for _ in 0..2 {
-            desk.run("augment cars.csv -t mpg --quiet -o link.csv").ok();
+            desk.run("augment cars.csv -t mpg --quiet --force -o link.csv").ok();
             assert!(desk.path("link.csv").is_symlink());
             assert_eq!(desk.text("there.csv").lines().count(), 797);
         }

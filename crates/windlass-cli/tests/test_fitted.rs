@@ -54,8 +54,8 @@ fn the_order_of_rows_does_not_matter() {
         put(&desk, "b.csv", header, &lines);
         for method in METHODS {
             let words = format!("-t y {method} --rows-by {by} --copies 2 --provenance --quiet");
-            desk.run(&format!("augment a.csv {words} -o a.out.csv")).ok();
-            desk.run(&format!("augment b.csv {words} -o b.out.csv")).ok();
+            desk.run(&format!("augment a.csv {words} --force -o a.out.csv")).ok();
+            desk.run(&format!("augment b.csv {words} --force -o b.out.csv")).ok();
             let made = sorted(&desk, "a.out.csv");
             assert_eq!(made, sorted(&desk, "b.out.csv"), "{by} {method}");
             assert!(made.len() >= 300, "{method}: {}", made.len());
@@ -67,7 +67,8 @@ fn the_order_of_rows_does_not_matter() {
 fn equal_rows_have_random_numbers_of_their_own() {
     let desk = Desk::new();
     put(&desk, "t.csv", KEYLESS, &table(60, true));
-    let words = "-t y --per row --rows-by content --no-originals --provenance --quiet -o out.csv";
+    let words =
+        "-t y --per row --rows-by content --no-originals --provenance --quiet --force -o out.csv";
     desk.run(&format!("augment t.csv {words}")).ok();
     let text = desk.text("out.csv");
     let header: Vec<&str> = text.lines().next().unwrap().split(',').collect();
@@ -96,16 +97,16 @@ fn what_was_fitted_makes_the_same_rows_again_and_rows_of_other_tables() {
     let words = "-t y --clusters 3 --within site --weight w --per row --clip observed --copies 3 \
                  --rows-by column:id --provenance --quiet";
     desk.run(&format!("augment t.csv {words} --save-fitted fitted.json -o out.csv")).ok();
-    desk.run("augment t.csv --fitted fitted.json --quiet -o again.csv").ok();
+    desk.run("augment t.csv --fitted fitted.json --quiet --force -o again.csv").ok();
     assert_eq!(desk.text("out.csv"), desk.text("again.csv"));
     // A part of the table has the rows that the whole has.
     put(&desk, "part.csv", KEYED, &lines[40..60]);
-    desk.run("augment part.csv --fitted fitted.json --quiet -o part.out.csv").ok();
+    desk.run("augment part.csv --fitted fitted.json --quiet --force -o part.out.csv").ok();
     let (all, part) = (sorted(&desk, "out.csv"), sorted(&desk, "part.out.csv"));
     assert_eq!(part.len(), 80);
     assert!(part.iter().all(|line| all.contains(line)));
     // Verified with what was fitted, and not without.
-    let made = "augment part.csv --fitted fitted.json --quiet --manifest part.json -o part.out.csv";
+    let made = "augment part.csv --fitted fitted.json --quiet --manifest part.json --force -o part.out.csv";
     desk.run(made).ok();
     let verify = "verify part.out.csv --against part.csv --manifest part.json";
     desk.run(&format!("{verify} --fitted fitted.json")).ok();
@@ -119,7 +120,7 @@ fn an_output_in_any_order_is_verified() {
     let desk = Desk::new();
     put(&desk, "t.csv", KEYED, &table(90, false));
     let words = "-t y --rows-by column:id --provenance --quiet --save-fitted fitted.json";
-    desk.run(&format!("augment t.csv {words} -o out.csv")).ok();
+    desk.run(&format!("augment t.csv {words} --force -o out.csv")).ok();
     let text = desk.text("out.csv");
     let mut lines: Vec<String> = text.lines().skip(1).map(str::to_owned).collect();
     lines.reverse();
@@ -145,7 +146,7 @@ fn what_was_not_fitted_is_refused() {
     let desk = Desk::new();
     let lines = table(30, false);
     put(&desk, "t.csv", KEYED, &lines);
-    let fit = "augment t.csv -t y --within site --clusters 2 --save-fitted fitted.json --quiet -o out.csv";
+    let fit = "augment t.csv -t y --within site --clusters 2 --save-fitted fitted.json --quiet --force -o out.csv";
     desk.run(fit).ok();
     let refused = |words: &str, expected: &str| {
         let said = desk.run(&format!("augment {words} -o refused.csv"));
@@ -167,7 +168,7 @@ fn what_was_not_fitted_is_refused() {
     let mut absent = lines.clone();
     absent.push("999,2.5,3,oslo,1,".into());
     put(&desk, "absent.csv", KEYED, &absent);
-    refused("absent.csv --fitted fitted.json", "the target `y` is missing in row 30");
+    refused("absent.csv --fitted fitted.json", "the target `y` is missing in row 31 (line 32)");
     refused("absent.csv -t y --rows-by column:id", "the target `y` is missing in row id=999");
     refused("t.csv --fitted none.json", "`none.json` does not exist");
     refused("t.csv --fitted t.csv", "`t.csv` holds nothing that was fitted");

@@ -69,7 +69,7 @@ fn it_says_what_augment_would_refuse() {
     let said = desk.run("inspect gaps.csv --target y");
     assert_eq!(said.code, Some(1));
     assert!(said.out.contains("counts the rows: if it is an id, carry it"), "{}", said.out);
-    assert!(said.err.contains("the target `y` is missing in row 7"), "{}", said.err);
+    assert!(said.err.contains("the target `y` is missing in row 8 (line 9)"), "{}", said.err);
 }
 
 #[test]

@@ -41,8 +41,14 @@ fn files(log: &mut String, plain: &dyn Fn(&str) -> String) {
     case(log, "header only", &plain("header.csv"), |desk| {
         desk.put("header.csv", "a,b,y\n");
     });
-    case(log, "unknown ending", &plain("table.xlsx"), |desk| {
+    case(log, "unknown ending", &plain("table.dat"), |desk| {
+        desk.put("table.dat", "a,y\n1,2\n");
+    });
+    case(log, "text under the name of a workbook", &plain("table.xlsx"), |desk| {
         desk.put("table.xlsx", "a,y\n1,2\n");
+    });
+    case(log, "an old workbook", &plain("table.xlsx"), |desk| {
+        desk.put("table.xlsx", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1");
     });
     case(log, "compressed Parquet", &plain("table.parquet.gz"), |desk| {
         desk.put("table.parquet.gz", "a,y\n1,2\n");
@@ -74,7 +80,7 @@ fn text(log: &mut String, plain: &dyn Fn(&str) -> String) {
         desk.put("bad.csv", "a,b,y\n1;2;3\n");
     });
     case(log, "not UTF-8", &plain("bad.csv"), |desk| {
-        desk.put("bad.csv", b"a,b,y\n1,2,3\n4,\xff,6\n");
+        desk.put("bad.csv", b"a,\xc3\xa9,y\n1,2,3\n4,\xff,6\n");
     });
     case(log, "open quote", &plain("bad.csv"), |desk| {
         desk.put("bad.csv", "a,b,y\n1,2,3\n4,\"5,6\n7,8,9\n");
@@ -93,6 +99,8 @@ fn columns(log: &mut String, plain: &dyn Fn(&str) -> String, with: &dyn Fn(&str)
     case(log, "target not found", "augment cars.csv -t mgp -o out.csv", |desk| {
         desk.put("cars.csv", "mpg,weight\n18,3504\n");
     });
+    case(log, "no target", "augment good.csv -o out.csv", |_| {});
+    case(log, "no target to train for", "train good.csv -o model", |_| {});
     case(log, "no name like the target's", "augment good.csv -t price -o out.csv", |_| {});
     case(log, "target not numeric", "augment good.csv -t kind -o out.csv", |_| {});
     case(log, "target with a word among numbers", &plain("bad.csv"), |desk| {
@@ -265,6 +273,32 @@ fn outputs(log: &mut String) {
         desk.put("in/a.csv", table(60));
     });
     case(log, "output folder missing", "augment good.csv -t y -o none/out.csv", |_| {});
+    let precious = |name: &'static str| {
+        move |desk: &Desk| {
+            desk.put(name, "id,notes\n1,precious\n");
+        }
+    };
+    case(log, "output exists", "augment good.csv -t y -o mine.csv", precious("mine.csv"));
+    case(log, "a table under the model's name", "train good.csv -t y -o a.csv", precious("a.csv"));
+    case(
+        log,
+        "a plot exists",
+        "augment good.csv -t y -o out.csv --plot my.svg",
+        precious("my.svg"),
+    );
+    case(
+        log,
+        "a model under the table's name",
+        "augment good.csv -t y --format csv -o model",
+        |desk| {
+            desk.run("train good.csv -t y --epochs 2 --quiet -o model").ok();
+        },
+    );
+    case(log, "a table under the name of ONNX", "export model out.onnx", |desk| {
+        desk.run("train good.csv -t y --epochs 2 --quiet -o model").ok();
+        desk.put("out.onnx", "a,y\n1,2\n");
+    });
+    case(log, "a workbook as output", "augment good.csv -t y -o out.xlsx", |_| {});
     case(log, "output ending unknown", "augment good.csv -t y -o out.xls", |_| {});
     case(log, "picture ending unknown", "augment good.csv -t y -o out.csv --plot a.jpg", |_| {});
     case(log, "output not given", "augment good.csv -t y", |_| {});

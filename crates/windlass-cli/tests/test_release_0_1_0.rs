@@ -24,7 +24,7 @@ fn models_predict_the_same() {
         let table = if kind == "auto" { "line.csv" } else { "cars.csv" };
         let model = format!("{kind}.windlass");
         let desk = desk_with(&[table, &model]);
-        desk.run(&format!("predict {model} {table} --output out.csv")).ok();
+        desk.run(&format!("predict {model} {table} --force --output out.csv")).ok();
         let expected = String::from_utf8(kept(&format!("{kind}-predictions.csv"))).unwrap();
         assert_eq!(desk.text("out.csv"), expected, "{kind}");
     }
@@ -33,7 +33,7 @@ fn models_predict_the_same() {
 #[test]
 fn fitted_state_makes_the_same_rows() {
     let desk = desk_with(&["cars.csv", "fitted.json"]);
-    desk.run("augment cars.csv --fitted fitted.json --output out.csv").ok();
+    desk.run("augment cars.csv --fitted fitted.json --force --output out.csv").ok();
     assert_eq!(desk.text("out.csv"), String::from_utf8(kept("fitted-augmented.csv")).unwrap());
 }
 

@@ -41,7 +41,7 @@ fn a_model_is_trained_used_and_measured() {
     assert_eq!(summary["valid"]["rows"], 60);
     assert!(summary["valid"]["r2"].as_f64().unwrap() > 0.98, "{summary}");
 
-    let said = desk.run("predict model.windlass test.csv -o out.csv --metrics --json").ok();
+    let said = desk.run("predict model.windlass test.csv --force -o out.csv --metrics --json").ok();
     let metrics = json(&said.out);
     assert_eq!(metrics["rows"], 60);
     assert!(metrics["r2"].as_f64().unwrap() > 0.98, "{metrics}");
@@ -61,8 +61,8 @@ fn a_model_is_trained_used_and_measured() {
     // The same bits again, from Parquet, and with another number of threads.
     desk.run(&words.replace("model.windlass --json", "again.windlass -q --threads 1")).ok();
     assert!(desk.get("model.windlass") == desk.get("again.windlass"));
-    desk.run("predict model.windlass test.csv -o out.parquet -q").ok();
-    desk.run("predict model.windlass out.parquet -o taken.csv -q")
+    desk.run("predict model.windlass test.csv --force -o out.parquet -q").ok();
+    desk.run("predict model.windlass out.parquet --force -o taken.csv -q")
         .code
         .filter(|&c| c == 1)
         .unwrap();
@@ -79,7 +79,7 @@ fn a_committee_says_how_sure_it_is() {
         (summary["networks"].as_u64(), summary["valid"]["rows"].as_u64()),
         (Some(4), Some(120))
     );
-    desk.run("predict c train.csv -o out.csv -q").ok();
+    desk.run("predict c train.csv --force -o out.csv -q").ok();
     let out = desk.text("out.csv");
     assert!(out.starts_with("id,size,age,kind,price,prediction,prediction_sd\n"));
     let spread = |line: &str| line.rsplit(',').next().unwrap().parse::<f64>().unwrap();
@@ -107,7 +107,7 @@ fn several_targets() {
     let desk = Desk::new();
     desk.put("train.csv", shop(90, 0));
     desk.run(&format!("train train.csv -t price,size --carry id {FAST} -o m")).ok();
-    desk.run("predict m train.csv -o out.csv -q").ok();
+    desk.run("predict m train.csv --force -o out.csv -q").ok();
     let header = desk.text("out.csv").lines().next().unwrap().to_owned();
     assert_eq!(header, "id,size,age,kind,price,prediction_size,prediction_price");
 }
@@ -155,11 +155,11 @@ fn a_diverging_run_says_so_and_keeps_the_last_good_weights() {
     let desk = Desk::new();
     desk.put("train.csv", shop(90, 0));
     let said = desk.run(
-        "train train.csv -t price --carry id --optimizer sgd --lr 1000 --weight-decay 0 --quiet -o m",
+        "train train.csv -t price --carry id --optimizer sgd --lr 1000 --weight-decay 0 --quiet --force -o m",
     );
     assert_eq!(said.code, Some(1));
     assert!(said.err.contains("training diverged in epoch"), "{}", said.err);
-    desk.run("predict m train.csv -o out.csv -q").ok();
+    desk.run("predict m train.csv --force -o out.csv -q").ok();
 }
 
 #[test]
@@ -168,7 +168,7 @@ fn what_is_unknown_is_counted() {
     desk.put("train.csv", shop(90, 0));
     desk.run(&format!("train train.csv -t price --carry id {FAST} -o m")).ok();
     desk.put("new.csv", "kind,size,age,colour\ncastle,1,2,red\nhut,1,,red\ntent,,3,blue\n");
-    let said = desk.run("predict m new.csv -o out.csv").ok();
+    let said = desk.run("predict m new.csv --force -o out.csv").ok();
     assert_eq!(
         said.err,
         "note: the model has no use for `colour`\nnote: 2 rows have a `kind` never seen in training\n"
@@ -213,7 +213,7 @@ fn broken_models_are_refused_by_name() {
         ("format", other_format),
     ] {
         desk.put(name, &bytes);
-        let said = desk.run(&format!("predict {name} train.csv -o out.csv"));
+        let said = desk.run(&format!("predict {name} train.csv --force -o out.csv"));
         assert_eq!(said.code, Some(1), "{name}: {}", said.err);
         assert!(said.err.contains(&format!("`{name}`")), "{name}: {}", said.err);
         assert!(said.err.contains("hint:"), "{name}: {}", said.err);
@@ -274,9 +274,9 @@ fn levels_are_known_by_value() {
     text.push_str("9,3.5,20\n");
     desk.put("train.csv", &text);
     desk.run(&format!("train train.csv -t price --committee 3 {FAST} -o m")).ok();
-    assert_eq!(desk.run("predict m train.csv -o out.csv").ok().err, "");
+    assert_eq!(desk.run("predict m train.csv --force -o out.csv").ok().err, "");
     desk.put("floats.csv", "doors,size\n3.0,1.5\n5.0,2.5\n,3.5\n4.5,3.5\n");
-    let said = desk.run("predict m floats.csv -o floats.out.csv").ok();
+    let said = desk.run("predict m floats.csv --force -o floats.out.csv").ok();
     assert_eq!(said.err, "note: 2 rows have a `doors` never seen in training\n");
 }
 

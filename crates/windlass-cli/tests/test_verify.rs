@@ -7,7 +7,7 @@ use common::Desk;
 fn desk_with_output() -> Desk {
     let desk = Desk::with_cars();
     let words = "augment cars.csv -t mpg --copies 2 --provenance --manifest out.json --quiet";
-    desk.run(&format!("{words} -o out.csv")).ok();
+    desk.run(&format!("{words} --force -o out.csv")).ok();
     desk
 }
 
@@ -28,8 +28,8 @@ fn a_changed_value_is_found() {
     let said = desk.run(VERIFY);
     assert_eq!(said.code, Some(1));
     let expected = format!(
-        "out.csv: 2 of 1194 rows differ\n  row 3, column `name`: amc rebel instead of amc rebel sst\n  \
-         row 500, column `acceleration`: {} instead of {value}\n",
+        "out.csv: 2 of 1194 rows differ\n  row 4 (line 5), column `name`: amc rebel instead of amc rebel sst\n  \
+         row 501 (line 502), column `acceleration`: {} instead of {value}\n",
         fields[5]
     );
     assert_eq!(said.out, expected);
@@ -52,7 +52,7 @@ fn rows_may_be_missing_but_not_added_or_reordered() {
     let said = desk.run(VERIFY);
     assert_eq!(said.code, Some(1));
     assert!(
-        said.out.contains("row 9: copy 0 of row 8 instead of no such row here"),
+        said.out.contains("row 10 (line 11): copy 0 of source 8 instead of no such row here"),
         "{}",
         said.out
     );
@@ -67,9 +67,12 @@ fn what_is_written_is_compared_as_it_is_written() {
     // Words that look like something else, in a table that knows that they are words.
     let table = "code,x,y\n\"007\",1.5,2\nTrue,2.5,3\n0.50,4.5,1\nNA,8.5,7\n,3.5,4\nword,1.0,2\n";
     desk.put("words.csv", table);
-    desk.run("augment words.csv -t y --gamma list:1 --no-originals --quiet -o words.parquet").ok();
+    desk.run(
+        "augment words.csv -t y --gamma list:1 --no-originals --quiet --force -o words.parquet",
+    )
+    .ok();
     let words = "augment words.parquet -t y --clusters 2 --provenance --manifest m.json --quiet";
-    desk.run(&format!("{words} -o out.csv")).ok();
+    desk.run(&format!("{words} --force -o out.csv")).ok();
     let verify = "verify out.csv --against words.parquet --manifest m.json";
     desk.run(verify).ok();
     // A value that would be cut off, and one that would be missing, in the right type.

@@ -75,7 +75,7 @@ impl<'a> Comparison<'a> {
         test: Option<NamedTable<'a>>,
     ) -> Result<Self> {
         let splits = config.splits(table.table, test.map(|test| test.table));
-        let splits = splits.map_err(|error| error.in_file(table.path))?;
+        let splits = splits.map_err(|error| error.locate(table.table).in_file(table.path))?;
         Self::prepare(config, table, test, splits)
     }
 

@@ -95,6 +95,14 @@ fn in_split(
 }
 
 impl Error {
+    /// The same, with the place of its row in the table that was read.
+    pub(crate) fn locate(self, table: &windlass_table::LoadedTable) -> Self {
+        match self {
+            Self::Model(error) => Self::Model(error.locate(&table.places)),
+            other => other,
+        }
+    }
+
     /// The same, with the name of the file that it is about.
     #[must_use]
     pub fn in_file(self, path: &Path) -> Self {
@@ -127,7 +135,11 @@ impl Error {
                 param("methods")
             ),
             Self::HasResults { .. } => {
-                format!("go on with it: {}, or name another folder", param("resume"))
+                format!(
+                    "go on with it: {}, name another folder, or replace them with {}",
+                    param("resume"),
+                    param("force")
+                )
             }
             Self::NoResults { .. } => format!("start one: {}", param("output")),
             Self::OtherResults { .. } => format!(

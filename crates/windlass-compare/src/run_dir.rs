@@ -89,6 +89,19 @@ impl RunDir {
         Self::open(path, &plan.command)
     }
 
+    /// Creates the directory, or replaces the results that it has.
+    pub fn replace(path: &Path, plan: &RunPlan<impl Serialize>) -> Result<Self> {
+        fs::create_dir_all(path).map_err(io("create", path))?;
+        for name in [RESULTS, RUNS] {
+            let place = path.join(name);
+            if place.exists() {
+                fs::remove_file(&place).map_err(io("remove", &place))?;
+            }
+        }
+        write_atomic(&path.join(PLAN), &to_json(plan))?;
+        Self::open(path, &plan.command)
+    }
+
     /// Opens a directory that was created under an equal plan, and returns its runs.
     pub fn resume<C, R>(path: &Path, plan: &RunPlan<C>) -> Result<(Self, Vec<R>)>
     where

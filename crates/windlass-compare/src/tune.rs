@@ -145,7 +145,7 @@ impl TuneConfig {
             .split
             .fold_count(&frame.batch, self.folds)
             .and_then(|folds| self.split.folds(&frame.batch, folds, seed))
-            .map_err(|error| Error::from(error).in_file(table.path))?;
+            .map_err(|error| Error::from(error.locate(&frame.places)).in_file(table.path))?;
         let searches = searches(outer_folds.len());
         let time_per_search = time.map(|time| {
             let rounds = searches.len().div_ceil(rayon::current_num_threads());

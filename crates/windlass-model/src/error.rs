@@ -4,7 +4,7 @@ use std::fmt::{self, Display as _};
 use std::path::PathBuf;
 
 use windlass::{ParamName, ParamStyle};
-use windlass_table::RowList;
+use windlass_table::{RowList, RowPlace, RowPlaces};
 
 /// A result with this crate's error.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -61,7 +61,7 @@ pub enum Error {
     #[error(
         "column `{column}` holds {holds} such as `{value}` (row {row}), which has no order in time"
     )]
-    NotSortable { column: String, holds: String, row: u64, value: String },
+    NotSortable { column: String, holds: String, row: RowPlace, value: String },
     /// Rows without a time.
     #[error("column `{column}` has no time in {rows}")]
     NoTime { column: String, rows: RowList },
@@ -85,7 +85,7 @@ pub enum Error {
     OtherType { column: String, path: PathBuf, holds: String, expected: String },
     /// A value that models cannot represent.
     #[error("column `{column}` of `{}` holds {value:?} in row {row}", path.display())]
-    BadValue { column: String, path: PathBuf, row: u64, value: f64 },
+    BadValue { column: String, path: PathBuf, row: RowPlace, value: f64 },
     /// An output column that the table has already.
     #[error("`{}` has a column `{column}` already", path.display())]
     ColumnTaken { column: String, path: PathBuf },
@@ -118,6 +118,18 @@ fn does_not_apply(param: &ParamName, to: &str, f: &mut fmt::Formatter<'_>) -> fm
 }
 
 impl Error {
+    /// The same error with the place of its row in the table that was read.
+    #[must_use]
+    pub fn locate(mut self, places: &RowPlaces) -> Self {
+        if let Self::NotSortable { row, .. } | Self::NoTime { row, .. } | Self::BadValue { row, .. } =
+            &mut self
+            && row.line().is_none()
+        {
+            *row = places.place(row.index());
+        }
+        self
+    }
+
     /// The next step for the user, with names of parameters in a style.
     #[must_use]
     pub fn hint(&self, style: ParamStyle) -> Option<String> {

@@ -191,7 +191,7 @@ pub(crate) fn check_sizes(rows: NamedTable<'_>) -> Result<()> {
         let is_large = |value: Option<f64>| value.is_some_and(|value| value.abs() >= f32::LIMIT);
         if let Some(row) = values.iter().position(is_large) {
             let column = table.batch.schema().field(index).name().clone();
-            let (path, value, row) = (path.to_owned(), values.value(row), row as u64);
+            let (path, value, row) = (path.to_owned(), values.value(row), row.into());
             return Err(Error::BadValue { column, path, row, value });
         }
     }

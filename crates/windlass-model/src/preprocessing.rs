@@ -469,7 +469,7 @@ impl Preprocessing {
                         if let Some(value) = value
                             && scaled(value).abs().max(value.abs()) >= f32::LIMIT
                         {
-                            let (column, row) = (name.clone(), first + row as u64);
+                            let (column, row) = (name.clone(), (first + row as u64).into());
                             return Err(Error::BadValue {
                                 column,
                                 path: path.to_owned(),

@@ -277,7 +277,7 @@ fn time_order(rows: &RecordBatch, column: &str) -> Result<(Vec<usize>, Vec<usize
             (0..spelled.len()).find(|&row| !is_time(spelled.value(row), spelled.value(0)))
         {
             let (holds, value) = (type_name(values.data_type()), spelled.value(row).to_owned());
-            return Err(Error::NotSortable { column: named(), holds, row: row as u64, value });
+            return Err(Error::NotSortable { column: named(), holds, row: row.into(), value });
         }
         // These spellings of dates and times sort chronologically.
         let words: Vec<&str> = spelled.iter().flatten().collect();
@@ -572,7 +572,7 @@ mod tests {
         }
         let rows = named(&["2024-05-01", "May 2nd"]);
         let odd = Split::Time("g".into()).folds(&rows, 2, Seed(0)).unwrap_err();
-        let told = "column `g` holds text such as `May 2nd` (row 1), which has no order in time";
+        let told = "column `g` holds text such as `May 2nd` (row 2), which has no order in time";
         assert_eq!(says(odd), told);
         let holes = vec![Some(1.0), None, Some(f64::NAN), Some(2.0)];
         let rows = table(vec![("t", Arc::new(Float64Array::from(holes)))]);

@@ -34,11 +34,12 @@ impl Model {
         }
         let drift = Drift::check(table.table, config.split())?;
         let context = FitContext { train: table, valid, config };
-        let mut trained = match &config.kind {
+        let trained = match &config.kind {
             Kind::Network(config) => network::train(&context, config, watch, checkpoint),
             Kind::Ridge { .. } | Kind::Anchor { .. } | Kind::Forest(_) => context.train(),
             Kind::Auto(config) => auto::train(&context, config, watch),
-        }?;
+        };
+        let mut trained = trained.map_err(|error| error.locate(&table.table.places))?;
         let name = table.path.file_name().map(|name| name.to_string_lossy().into_owned());
         trained.model.metadata.table = name;
         trained.model.metadata.drift = Some(drift);

@@ -15,7 +15,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 ///
 /// Parameters are named in the [style](ParamStyle) of the format: `{}`, `{:#}` or `{:+}`.
 ///
-/// Lines of a file are counted from 1, rows of a table from 0, as in `windlass_source`.
+/// Lines of a file and rows of a table are counted from 1.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "each message names its fields")]
@@ -29,6 +29,18 @@ pub enum Error {
     /// The ending of a name says nothing about its format.
     #[error("cannot tell the format of `{}` from its name", path.display())]
     UnknownEnding { path: PathBuf },
+    /// Tables are not written in this format.
+    #[error("`{}` would be {format}, which is only read", path.display())]
+    ReadOnlyFormat { path: PathBuf, format: &'static str },
+    /// A workbook has no such sheet, or none with cells.
+    #[error("`{}` has no sheet {sheet}", path.display())]
+    NoSheet { path: PathBuf, sheet: String, sheets: Vec<String> },
+    /// A workbook has a password, or is of an old format.
+    #[error("`{}` is not a workbook that can be read: it has a password, or is an old .xls", path.display())]
+    Encrypted { path: PathBuf },
+    /// An output exists, and Windlass did not write it, or it is of another kind.
+    #[error("`{}` exists, and {why}", path.display())]
+    Exists { path: PathBuf, why: &'static str },
     /// A compressed file is of a format that is not compressed as a whole.
     #[error("`{}`: Parquet files are compressed inside, not as a whole", path.display())]
     CompressedParquet { path: PathBuf },
@@ -258,9 +270,15 @@ impl Error {
         let param = |name| style.name(name);
         Some(match self {
             Self::UnknownEnding { .. } => format!(
-                "name it .csv, .tsv, .parquet, .arrow or .arrows (text also .gz, .zst), or say {}",
+                "name it .csv, .tsv, .parquet, .arrow, .arrows, .xlsx or .ods (text also .gz, .zst), or set {}",
                 param("format")
             ),
+            Self::ReadOnlyFormat { .. } => "write .csv or .parquet: spreadsheets open both".into(),
+            Self::NoSheet { sheets, .. } => format!("the sheets are {}", quoted(sheets)),
+            Self::Encrypted { .. } => "save it as .xlsx without a password, or as .csv".into(),
+            Self::Exists { .. } => {
+                format!("choose another name, or overwrite it with {}", param("force"))
+            }
             Self::CompressedParquet { .. } => "decompress it first".into(),
             Self::NoTables { .. } => {
                 "a folder is read as one table of the .parquet, .csv, .tsv or .arrow files in it".into()
@@ -278,7 +296,10 @@ impl Error {
             Self::Ragged { .. } => {
                 "mend the line, or quote fields that hold the delimiter".into()
             }
-            Self::NotUtf8 { .. } => "convert the file first: iconv -t UTF-8".into(),
+            Self::NotUtf8 { .. } => format!(
+                "it begins as UTF-8: correct the line, or read it as another encoding with {} latin-1",
+                param("encoding")
+            ),
             Self::LineTooLong { .. } | Self::OpenQuote { .. } => {
                 "a quote that is opened and never closed swallows lines".into()
             }
@@ -455,6 +476,10 @@ impl std::fmt::Display for RowList {
         write!(f, "{word} {}", rows.join(", "))?;
         if more > 0 { write!(f, " and {more} more") } else { Ok(()) }
     }
+}
+
+fn quoted(names: &[String]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
 /// The names that are closest to one that does not exist.

@@ -39,6 +39,8 @@ pub struct Inspection {
     pub rows: u64,
     /// Its columns.
     pub columns: Vec<ColumnReport>,
+    /// What users should know of how the table was read.
+    pub notes: Vec<String>,
     /// Columns that could name groups.
     pub suggested_anchors: Vec<String>,
     /// Number of synthetic rows that augment would generate.
@@ -110,6 +112,7 @@ impl Inspection {
         Self {
             rows: profile.rows,
             columns,
+            notes: table.notes().iter().map(ToString::to_string).collect(),
             suggested_anchors,
             made: 0,
             groups: vec![],

@@ -6,6 +6,7 @@ use arrow_select::concat::concat_batches;
 use crate::column::{memory_size, select};
 use crate::io::read::table::Table;
 use crate::progress::Watch;
+use crate::row_place::RowPlaces;
 use crate::rows::block::TableRows;
 use crate::schema::profile::Profile;
 use crate::schema::roles::{RequestedRoles, Roles};
@@ -21,6 +22,8 @@ pub struct LoadedTable {
     pub profile: Profile,
     /// The roles of the columns.
     pub roles: Roles,
+    /// Where the rows are in the table, for messages.
+    pub places: RowPlaces,
 }
 
 impl LoadedTable {
@@ -45,9 +48,13 @@ impl LoadedTable {
         }
         let roles = requested.infer(schema, |place| profile.columns[place].clone());
         roles.check_values(schema, &profile)?;
-        let (mut batches, mut bytes) = (vec![], 0);
+        let (mut batches, mut numbers, mut bytes) = (vec![], vec![], 0);
         for block in rows.blocks() {
-            let batch = block?.batch;
+            let block = block?;
+            if profile.kept < profile.rows {
+                numbers.extend((0..block.rows()).map(|row| block.row_number(row)));
+            }
+            let batch = block.batch;
             bytes += memory_size(&batch);
             // The rows, the design matrix, and copies of it.
             if bytes.saturating_mul(4) > memory {
@@ -60,12 +67,15 @@ impl LoadedTable {
             path: table.path().to_owned(),
             why: error.to_string(),
         })?;
-        Ok(Self { batch, profile, roles })
+        let places = table.places().clone();
+        let places = if numbers.is_empty() { places } else { places.with_numbers(numbers) };
+        Ok(Self { batch, profile, roles, places })
     }
 
     /// The rows with these indices, in this order.
     #[must_use]
     pub fn select(&self, rows: &[usize]) -> Self {
-        Self { batch: select(&self.batch, rows), ..self.clone() }
+        let (batch, places) = (select(&self.batch, rows), self.places.select(rows));
+        Self { batch, places, profile: self.profile.clone(), roles: self.roles.clone() }
     }
 }

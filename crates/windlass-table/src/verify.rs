@@ -22,6 +22,7 @@ use crate::generate::provenance::COPY;
 use crate::io::read::table::{Blocks, Table};
 use crate::manifest::Manifest;
 use crate::progress::Watch;
+use crate::row_place::{RowPlace, RowPlaces};
 use crate::rows::row_id::{RowIdSource, content_hashes};
 use crate::settings::{AnchorSource, MethodConfig};
 use crate::text::as_text;
@@ -30,8 +31,11 @@ use crate::{Error, Result};
 /// A row that differs from the expected one.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Difference {
-    /// The row number in the output, from 0.
+    /// The row number in the output, from 1.
     pub row: u64,
+    /// Its line in a text file, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u64>,
     /// The column; `None` if the row is unexpected.
     pub column: Option<String>,
     /// The value in the output.
@@ -97,10 +101,11 @@ impl Verdict {
         self.differing == 0
     }
 
-    fn differ(&mut self, difference: Difference) {
+    fn differ(&mut self, row: RowPlace, column: Option<String>, found: String, expected: String) {
         self.differing += 1;
         if self.first.len() < Self::SHOWN {
-            self.first.push(difference);
+            let (row, line) = (row.index() + 1, row.line());
+            self.first.push(Difference { row, line, column, found, expected });
         }
     }
 }
@@ -193,11 +198,11 @@ impl ExpectedRows {
                 } else {
                     let name = |name| rows.column_by_name(name).map(|all| describe_value(all, row));
                     let found = match (name(COPY), name(SOURCE)) {
-                        (Some(copy), Some(source)) => format!("copy {copy} of row {source}"),
+                        (Some(copy), Some(source)) => format!("copy {copy} of source {source}"),
                         _ => "a row".into(),
                     };
-                    let (row, expected) = (verdict.rows, "no such row".into());
-                    verdict.differ(Difference { row, column: None, found, expected });
+                    let place = output.places().place(verdict.rows);
+                    verdict.differ(place, None, found, "no such row".into());
                 }
                 verdict.rows += 1;
             }
@@ -251,15 +256,17 @@ struct OutputReader<'a> {
     /// Whether values are compared as text.
     text: bool,
     pending: Option<RecordBatch>,
-    /// The number of the next row.
+    /// The index of the next row.
     row: u64,
+    places: &'a RowPlaces,
 }
 
 impl<'a> OutputReader<'a> {
     fn new(output: &'a Table, schema: &SchemaRef) -> Result<Self> {
         check_columns(output, schema)?;
         let (schema, text) = (SchemaRef::clone(schema), output.format().is_text());
-        Ok(Self { blocks: output.blocks(), schema, text, pending: None, row: 0 })
+        let (blocks, places) = (output.blocks(), output.places());
+        Ok(Self { blocks, schema, text, pending: None, row: 0, places })
     }
 
     /// The next rows of the output.
@@ -318,12 +325,16 @@ impl<'a> OutputReader<'a> {
         let front = self.pending.as_ref().expect("peeked");
         let found = match RowKeys::new(front) {
             Some(keys) => {
-                format!("copy {} of row {}", describe_key(keys.at(0).0), describe_key(keys.at(0).1))
+                format!(
+                    "copy {} of source {}",
+                    describe_key(keys.at(0).0),
+                    describe_key(keys.at(0).1)
+                )
             }
             None => "a further row".into(),
         };
         let expected = "no such row here".into();
-        verdict.differ(Difference { row: self.row, column: None, found, expected });
+        verdict.differ(self.places.place(self.row), None, found, expected);
         verdict.rows += 1;
         self.skip(1);
     }
@@ -357,12 +368,12 @@ impl<'a> OutputReader<'a> {
         }
         for (row, column) in differs.into_iter().enumerate() {
             let Some(column) = column else { continue };
-            verdict.differ(Difference {
-                row: self.row + row as u64,
-                column: Some(self.schema.field(column).name().clone()),
-                found: describe_value(found.column(column), row),
-                expected: describe_value(expected.column(column), row),
-            });
+            verdict.differ(
+                self.places.place(self.row + row as u64),
+                Some(self.schema.field(column).name().clone()),
+                describe_value(found.column(column), row),
+                describe_value(expected.column(column), row),
+            );
         }
     }
 }

@@ -13,13 +13,14 @@ use windlass_model::{NamedTable, NetworkOptions, Scaling, Split, Validation};
 use windlass_plot::{Labels, Layout, Point, PointSeries, Scatter};
 use windlass_table::{
     AugmentConfig, Augmentation, Columns, Error as TableError, Fitted, LoadedTable, Manifest,
-    MethodConfig, OutOfRangeCount, PlotSample, Sink, Summary, Table, check_outputs, write_atomic,
+    MethodConfig, OutOfRangeCount, OutputKind, PlotSample, Sink, Summary, Table, check_outputs,
+    write_atomic,
 };
 
 use super::network::carried;
 use super::plot_format::PlotFormat;
 use super::tune;
-use crate::options::{ColumnArgs, MethodArgs, ReadArgs};
+use crate::options::{ColumnArgs, MethodArgs, ReadArgs, require_target};
 use crate::terminal::{self, Progress, to_json};
 use crate::{Error, Result};
 
@@ -39,11 +40,14 @@ pub(crate) struct AugmentArgs {
     #[arg(required = true, value_name = "INPUT")]
     inputs: Vec<PathBuf>,
     /// The column to predict, or several
-    #[arg(short, long, required_unless_present = "fitted", value_name = "COLUMNS")]
+    #[arg(short, long, value_name = "COLUMNS")]
     target: Vec<String>,
     /// Where the rows go: a .csv, .tsv, .parquet, .arrow or .arrows file (text also .gz, .zst), or `-`
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
+    /// Overwrite existing files, also those that Windlass did not write
+    #[arg(long)]
+    force: bool,
     /// Write the synthetic rows only
     #[arg(long)]
     no_originals: bool,
@@ -110,12 +114,17 @@ pub(crate) fn run(args: &AugmentArgs) -> Result<u8> {
     if args.split.is_some() && !args.method.is_auto() {
         return Err(Error::does_not_apply("--split", "a method that is not auto"));
     }
-    let beside = [&args.manifest, &args.save_fitted, &args.plot];
-    let beside = beside.into_iter().flatten().map(PathBuf::as_path);
-    let places: Vec<&Path> = std::iter::once(args.output.as_path()).chain(beside).collect();
+    let outputs = [
+        (Some(&args.output), OutputKind::Table),
+        (args.manifest.as_ref(), OutputKind::Manifest),
+        (args.save_fitted.as_ref(), OutputKind::Fitted),
+        (args.plot.as_ref(), OutputKind::Plot),
+    ];
+    let outputs = outputs.into_iter().filter_map(|(path, kind)| Some((path?.as_path(), kind)));
+    let outputs: Vec<(&Path, OutputKind)> = outputs.collect();
     let read = args.inputs.iter().chain(args.method.matrix()).chain(&args.fitted);
     let read: Vec<PathBuf> = read.cloned().collect();
-    check_outputs(&places, args.read.format.map(Into::into), &read)?;
+    check_outputs(&outputs, args.read.format.map(Into::into), &read, args.force)?;
     let fitted = args.fitted.as_deref().map(read_fitted).transpose()?;
     let table = args.read.open(&args.inputs)?;
     let memory = args.read.memory;
@@ -169,6 +178,7 @@ pub(crate) fn run(args: &AugmentArgs) -> Result<u8> {
 
 /// What is asked for; nothing where a search finds that nothing helps, and nothing is left to write.
 fn settings(args: &AugmentArgs, table: &Table) -> Result<Option<AugmentConfig>> {
+    require_target(&args.target, table)?;
     let split = args.split.clone().unwrap_or_default();
     let columns = args.columns.columns(&args.target, table);
     let columns = carried(columns, split.group_column(), table);

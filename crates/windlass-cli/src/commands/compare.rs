@@ -19,7 +19,7 @@ use windlass_table::{Columns, LoadedTable, Table};
 
 use super::network::TrainingArgs;
 use super::train::check_memory;
-use crate::options::choices;
+use crate::options::{choices, require_target};
 use crate::terminal::{self, Progress, to_json};
 use crate::{Error, Result};
 
@@ -160,6 +160,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<u8> {
     terminal::heed_ctrl_c();
     args.config(Columns::default())?;
     let table = args.common.read.open(&args.common.inputs)?;
+    require_target(&args.common.target, &table)?;
     let config = args.config(args.common.roles(&table))?;
     let progress = Progress::new(args.common.quiet);
     let load = |table: &Table| {
@@ -202,6 +203,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<u8> {
     };
     let (folder, done) = match (&args.output, &args.resume) {
         (_, Some(path)) => RunDir::resume(path, &plan)?,
+        (Some(path), None) if args.common.force => (RunDir::replace(path, &plan)?, vec![]),
         (Some(path), None) => (RunDir::create(path, &plan)?, vec![]),
         (None, None) => unreachable!("one of them is required"),
     };

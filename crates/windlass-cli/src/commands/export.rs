@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use windlass_model::{Error as ModelError, onnx};
-use windlass_table::{check_outputs, write_atomic};
+use windlass_table::{OutputKind, check_outputs, write_atomic};
 
 use super::predict::open;
 use crate::Result;
@@ -24,6 +24,9 @@ pub(crate) struct ExportArgs {
     model: PathBuf,
     /// Where it goes: a .onnx file
     output: PathBuf,
+    /// Overwrite existing files, also those that Windlass did not write
+    #[arg(long)]
+    force: bool,
 }
 
 pub(crate) fn run(args: &ExportArgs) -> Result<u8> {
@@ -32,11 +35,8 @@ pub(crate) fn run(args: &ExportArgs) -> Result<u8> {
     if !onnx_file {
         return Err(ModelError::ExportEnding { path: args.output.clone() }.into());
     }
-    check_outputs(
-        &[&args.output],
-        Some(windlass_table::Format::Arrow),
-        std::slice::from_ref(&args.model),
-    )?;
+    let output = (args.output.as_path(), OutputKind::Onnx);
+    check_outputs(&[output], None, std::slice::from_ref(&args.model), args.force)?;
     let model = open(&args.model)?;
     let bytes = onnx::export(&model);
     write_atomic(&args.output, &bytes)?;

@@ -22,8 +22,11 @@ pub(super) struct TrainingArgs {
     #[arg(required = true, value_name = "INPUT")]
     pub(super) inputs: Vec<PathBuf>,
     /// The column to predict, or several
-    #[arg(short, long, required = true, value_name = "COLUMNS")]
+    #[arg(short, long, value_name = "COLUMNS")]
     pub(super) target: Vec<String>,
+    /// Overwrite existing files, also those that Windlass did not write
+    #[arg(long)]
+    pub(super) force: bool,
     /// A summary for machines, on standard output
     #[arg(long)]
     pub(super) json: bool,

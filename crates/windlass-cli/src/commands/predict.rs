@@ -9,7 +9,9 @@ use arrow_schema::{DataType, Field, Schema};
 use clap::Args;
 use ndarray::Array2;
 use windlass_model::{Error as ModelError, MemberMetadata, Metrics, Model, Predictions};
-use windlass_table::{Sink, Table, Watch as _, check_outputs, is_numeric, to_f64, type_name};
+use windlass_table::{
+    OutputKind, Sink, Table, Watch as _, check_outputs, is_numeric, to_f64, type_name,
+};
 
 use crate::options::ReadArgs;
 use crate::terminal::{self, Progress, to_json};
@@ -32,6 +34,9 @@ pub(crate) struct PredictArgs {
     /// the first predictions are printed
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Overwrite existing files, also those that Windlass did not write
+    #[arg(long)]
+    force: bool,
     /// Compare predictions with the target and say how good they are
     #[arg(long)]
     metrics: bool,
@@ -44,6 +49,9 @@ pub(crate) struct PredictArgs {
     #[command(flatten)]
     read: ReadArgs,
 }
+
+/// The key of the metadata of a file of predictions: the version that wrote it.
+const PREDICTIONS_KEY: &str = "windlass_predictions";
 
 /// Reads a model file.
 pub(super) fn open(path: &Path) -> Result<Model> {
@@ -62,7 +70,8 @@ pub(crate) fn run(args: &PredictArgs) -> Result<u8> {
     let model = open(&args.model)?;
     if let Some(output) = &args.output {
         let inputs: Vec<PathBuf> = args.inputs.iter().chain([&args.model]).cloned().collect();
-        check_outputs(&[output], args.read.format.map(Into::into), &inputs)?;
+        let format = args.read.format.map(Into::into);
+        check_outputs(&[(output, OutputKind::Table)], format, &inputs, args.force)?;
     }
     let table = args.read.open(&args.inputs)?;
     let added = added_columns(&model);
@@ -92,7 +101,8 @@ pub(crate) fn run(args: &PredictArgs) -> Result<u8> {
     let mut sink = match &args.output {
         Some(output) => {
             let options = args.read.write_options(output, &table);
-            Some(Sink::create(output, &options, &schema, None)?)
+            let metadata = (PREDICTIONS_KEY, env!("CARGO_PKG_VERSION").to_owned());
+            Some(Sink::create(output, &options, &schema, Some(metadata))?)
         }
         None => None,
     };
@@ -107,7 +117,9 @@ pub(crate) fn run(args: &PredictArgs) -> Result<u8> {
     for batch in table.blocks() {
         let batch = batch?;
         progress.advance(batch.num_rows() as u64)?;
-        let predicted = model.predict(&batch, table.path(), first)?;
+        let predicted = model
+            .predict(&batch, table.path(), first)
+            .map_err(|error| error.locate(table.places()))?;
         first += batch.num_rows() as u64;
         notes.add(&model, &batch, &predicted);
         if args.output.is_none() && !measure && head.is_empty() {

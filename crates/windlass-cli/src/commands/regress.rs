@@ -9,12 +9,13 @@ use windlass::regress::GAMMAS;
 use windlass_model::{GammaPath, GammaPathConfig, NamedTable};
 use windlass_plot::{Labels, Layout, LinePlot, LineSeries};
 use windlass_table::{
-    AnchorSource, ClusterCount, LoadedTable, check_clusters, check_outputs, write_atomic,
+    AnchorSource, ClusterCount, LoadedTable, OutputKind, check_clusters, check_outputs,
+    write_atomic,
 };
 
 use super::plot_format::PlotFormat;
 use super::train::without_anchors;
-use crate::options::{ColumnArgs, ReadArgs};
+use crate::options::{ColumnArgs, ReadArgs, require_target};
 use crate::terminal::{self, Progress, short, to_json};
 use crate::{Error, Result};
 
@@ -32,7 +33,7 @@ pub(crate) struct RegressArgs {
     #[arg(required = true, value_name = "INPUT")]
     inputs: Vec<PathBuf>,
     /// The column to predict
-    #[arg(short, long, required = true, value_name = "COLUMN")]
+    #[arg(short, long, value_name = "COLUMN")]
     target: Vec<String>,
     /// Which rows belong together: column:COLUMN, bins:COLUMN, quantiles:COLUMN or kmeans
     #[arg(long, value_name = "ANCHORS", value_parser = AnchorSource::from_str, default_value = "kmeans")]
@@ -55,6 +56,9 @@ pub(crate) struct RegressArgs {
     /// Draw errors over γ: a .svg or .png file
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
+    /// Overwrite existing files, also those that Windlass did not write
+    #[arg(long)]
+    force: bool,
     /// The same for machines
     #[arg(long)]
     json: bool,
@@ -79,9 +83,10 @@ pub(crate) fn run(args: &RegressArgs) -> Result<u8> {
         return Err(Error::does_not_apply("--integers float", "models"));
     }
     let format = args.plot.as_deref().map(PlotFormat::from_path).transpose()?;
-    let places: Vec<&std::path::Path> = args.plot.iter().map(PathBuf::as_path).collect();
-    check_outputs(&places, Some(windlass_table::Format::Arrow), &args.inputs)?;
+    let output = args.plot.as_deref().map(|path| (path, OutputKind::Plot));
+    check_outputs(output.as_slice(), None, &args.inputs, args.force)?;
     let table = args.read.open(&args.inputs)?;
+    require_target(&args.target, &table)?;
     let columns = args.columns.columns(&args.target, &table);
     let columns = without_anchors(columns, &args.anchors, &table);
     let progress = Progress::new(false);

@@ -13,12 +13,14 @@ use windlass_model::{
     NamedTable, NetworkConfig, Split, Trained, Validation,
 };
 use windlass_plot::{Annotation, Labels, Layout, LinePlot, LineSeries};
-use windlass_table::{AnchorSource, Columns, LoadedTable, Table, check_outputs, write_atomic};
+use windlass_table::{
+    AnchorSource, Columns, LoadedTable, OutputKind, Table, check_outputs, write_atomic,
+};
 use windlass_train::{Activation, Epoch, FittedOn, Shape};
 
 use super::network::{TrainingArgs, carried};
 use super::plot_format::PlotFormat;
-use crate::options::{ParamArgs, method_names};
+use crate::options::{ParamArgs, method_names, require_target};
 use crate::terminal::{self, Epochs, Progress, to_json};
 use crate::{Error, Result};
 
@@ -282,12 +284,14 @@ pub(crate) fn run(args: &TrainArgs) -> Result<u8> {
     args.recipe(Columns::default())?;
     let format = args.plot.as_deref().map(PlotFormat::from_path).transpose()?;
     let (_, valid_file) = args.common.network.valid();
-    let mut places = vec![args.output.as_path()];
-    places.extend(args.plot.as_deref());
-    places.extend(args.common.network.checkpoint.as_deref());
+    let mut outputs = vec![(args.output.as_path(), OutputKind::Model)];
+    outputs.extend(args.plot.as_deref().map(|path| (path, OutputKind::Plot)));
+    let checkpoint = args.common.network.checkpoint.as_deref();
+    outputs.extend(checkpoint.map(|path| (path, OutputKind::Checkpoint)));
     let inputs: Vec<PathBuf> = args.common.inputs.iter().chain(&valid_file).cloned().collect();
-    check_outputs(&places, Some(windlass_table::Format::Arrow), &inputs)?;
+    check_outputs(&outputs, None, &inputs, args.common.force)?;
     let table = args.common.read.open(&args.common.inputs)?;
+    require_target(&args.common.target, &table)?;
     let (anchors, _) = args.params.groups();
     let columns = without_anchors(args.common.roles(&table), &anchors, &table);
     let recipe = args.recipe(columns)?;

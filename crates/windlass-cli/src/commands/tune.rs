@@ -14,6 +14,7 @@ use windlass_train::Schedule;
 use super::compare::{command, quoted, table_name, typed_without};
 use super::network::TrainingArgs;
 use super::train::check_memory;
+use crate::options::require_target;
 use crate::terminal::{self, Progress, to_json};
 use crate::{Error, Result};
 
@@ -97,6 +98,7 @@ pub(crate) fn run(args: &TuneArgs) -> Result<u8> {
     terminal::heed_ctrl_c();
     args.config(Columns::default())?;
     let table = args.common.read.open(&args.common.inputs)?;
+    require_target(&args.common.target, &table)?;
     let config = args.config(args.common.roles(&table))?;
     let progress = Progress::new(args.common.quiet);
     let (drop, memory) = (config.drop_missing_target, args.common.read.memory);
@@ -116,6 +118,7 @@ pub(crate) fn run(args: &TuneArgs) -> Result<u8> {
             let (folder, done) = RunDir::resume(path, &plan)?;
             (Some(folder), done)
         }
+        (Some(path), None) if args.common.force => (Some(RunDir::replace(path, &plan)?), vec![]),
         (Some(path), None) => (Some(RunDir::create(path, &plan)?), vec![]),
         (None, None) => (None, vec![]),
     };
@@ -230,7 +233,7 @@ fn advice(config: &TuneConfig, result: &TuneResult) -> Vec<String> {
         "--split",
         "--valid",
     ];
-    let quiet = ["--json", "--quiet", "-q"];
+    let quiet = ["--json", "--quiet", "-q", "--force"];
     let network = &result.network;
     let mut train = vec!["windlass train".to_owned()];
     train.extend(typed_without(&SEARCH, &quiet).into_iter().skip(1));

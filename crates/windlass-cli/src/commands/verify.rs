@@ -105,8 +105,9 @@ fn in_words(verdict: &Verdict, output: &Path) -> String {
         let column = difference.column.as_ref().map(|column| format!(", column `{column}`"));
         let _ = writeln!(
             text,
-            "  row {}{}: {} instead of {}",
+            "  row {}{}{}: {} instead of {}",
             difference.row,
+            difference.line.map(|line| format!(" (line {line})")).unwrap_or_default(),
             column.unwrap_or_default(),
             difference.found,
             difference.expected

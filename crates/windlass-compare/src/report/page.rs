@@ -35,6 +35,7 @@ pub(super) fn page(head: &Head<'_>, figures: &[Figure], rest: &str) -> String {
     let _ = write!(
         out,
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"generator\" content=\"windlass\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <title>{title}</title>\n<style>\n{plots}{style}</style>\n</head>\n\
          <body>\n<main>\n<h1>{title}</h1>\n<p class=\"about\">{about}</p>\n\

@@ -17,6 +17,10 @@ pub enum Format {
     Arrow,
     /// Arrow IPC stream.
     ArrowStream,
+    /// Excel workbook, which is read only.
+    Xlsx,
+    /// OpenDocument spreadsheet, which is read only.
+    Ods,
 }
 
 /// How a file is compressed as a whole.
@@ -47,12 +51,15 @@ impl Format {
             _ => Path::new(path.file_stem().unwrap_or_default()),
         };
         let ending = stem.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+        let is_sheet = cfg!(feature = "spreadsheets") && compression == Compression::None;
         let format = match ending.to_ascii_lowercase().as_str() {
             "csv" | "txt" => Self::Csv,
             "tsv" | "tab" => Self::Tsv,
             "parquet" | "pq" => Self::Parquet,
             "arrow" | "feather" | "ipc" => Self::Arrow,
             "arrows" => Self::ArrowStream,
+            "xlsx" | "xlsm" if is_sheet => Self::Xlsx,
+            "ods" if is_sheet => Self::Ods,
             _ => return Err(Error::UnknownEnding { path: path.to_owned() }),
         };
         if format == Self::Parquet && compression != Compression::None {
@@ -67,8 +74,15 @@ impl Format {
             [b'P', b'A', b'R', b'1', ..] => Self::Parquet,
             [b'A', b'R', b'R', b'O', b'W', b'1', ..] => Self::Arrow,
             [0xff, 0xff, 0xff, 0xff, ..] => Self::ArrowStream,
+            // A zip archive; the reader of workbooks looks inside.
+            [b'P', b'K', 3, 4, ..] => Self::Xlsx,
             _ => Self::Csv,
         }
+    }
+
+    /// Whether tables are only read in this format.
+    pub(crate) fn is_read_only(self) -> bool {
+        matches!(self, Self::Xlsx | Self::Ods)
     }
 
     pub(crate) fn is_text(self) -> bool {
@@ -82,6 +96,8 @@ impl Format {
             Self::Parquet => "Parquet",
             Self::Arrow => "Arrow IPC",
             Self::ArrowStream => "Arrow IPC stream",
+            Self::Xlsx => "an Excel workbook",
+            Self::Ods => "an OpenDocument spreadsheet",
         }
     }
 }

@@ -11,6 +11,7 @@ use arrow_select::filter::filter_record_batch;
 use crate::bounds::Bounds;
 use crate::column::{MARK, SYNTHETIC, range, to_f64};
 use crate::io::read::table::Table;
+use crate::row_place::{RowPlace, RowPlaces};
 use crate::rows::row_id::{DuplicateCounter, RowIdResolver, RowIdSource, RowIds};
 use crate::settings::AugmentConfig;
 use crate::{Error, Result};
@@ -28,6 +29,8 @@ pub(crate) struct Block {
     pub(crate) row_ids: Option<RowIds>,
     /// How many of the dropped rows are synthetic.
     pub(crate) synthetic: u64,
+    /// Where the rows of the table are, for messages.
+    places: RowPlaces,
 }
 
 /// The row numbers of a block in its table.
@@ -66,7 +69,7 @@ impl Block {
     /// The identifier of a row for messages.
     pub(crate) fn describe_row(&self, row: usize) -> String {
         match &self.row_ids {
-            None => self.row_number(row).to_string(),
+            None => self.row_place(row).to_string(),
             Some(ids) => ids.describe(row),
         }
     }
@@ -87,6 +90,10 @@ impl Block {
             }
         }
         Ok(())
+    }
+
+    fn row_place(&self, row: usize) -> RowPlace {
+        self.places.place(self.row_number(row))
     }
 
     /// The values of `windlass_source`.
@@ -112,6 +119,7 @@ pub(crate) struct BlockReader {
     synthetic: Option<usize>,
     pub(crate) resolver: RowIdResolver,
     needs_duplicate_counts: bool,
+    places: RowPlaces,
     /// Number of rows read, and number of those not dropped.
     rows_read: u64,
     rows_kept: u64,
@@ -128,6 +136,7 @@ impl BlockReader {
             required: if settings.drop_missing_target { targets.to_vec() } else { vec![] },
             resolver: RowIdResolver::new(&settings.rows_by, schema)?,
             needs_duplicate_counts: settings.needs_twins(),
+            places: RowPlaces::default(),
             rows_read: 0,
             rows_kept: 0,
         })
@@ -156,7 +165,8 @@ impl BlockReader {
         let first = self.rows_kept;
         self.rows_read += unfiltered.num_rows() as u64;
         self.rows_kept += batch.num_rows() as u64;
-        Ok(Block { batch, unfiltered, first, row_numbers, row_ids, synthetic })
+        let places = self.places.clone();
+        Ok(Block { batch, unfiltered, first, row_numbers, row_ids, synthetic, places })
     }
 
     /// Which rows to keep, if not all, and how many of the others are synthetic.
@@ -197,19 +207,20 @@ pub(crate) struct TableRows<'a> {
 }
 
 impl<'a> TableRows<'a> {
-    pub(crate) fn new(table: &'a Table, reader: BlockReader) -> Self {
+    pub(crate) fn new(table: &'a Table, mut reader: BlockReader) -> Self {
+        reader.places = table.places().clone();
         Self { table, reader, counter: None }
     }
 
     /// The rows with finite numbers in the required columns, identified by row number.
     pub(crate) fn finite(table: &'a Table, required: Vec<usize>) -> Self {
         let resolver = RowIdResolver::Number;
-        let needs_duplicate_counts = false;
         let reader = BlockReader {
             required,
             synthetic: None,
             resolver,
-            needs_duplicate_counts,
+            needs_duplicate_counts: false,
+            places: RowPlaces::default(),
             rows_read: 0,
             rows_kept: 0,
         };

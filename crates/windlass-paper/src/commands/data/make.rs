@@ -6,7 +6,7 @@ use arrow_array::RecordBatch;
 use clap::{Args, Subcommand};
 use windlass_paper::Result;
 use windlass_paper::data::{self, Error, Interactions, MnistSplit, RcfMnist};
-use windlass_table::{Format, Sink, WriteOptions, check_outputs, write_atomic};
+use windlass_table::{Format, OutputKind, Sink, WriteOptions, check_outputs, write_atomic};
 
 use windlass_cli::terminal;
 use windlass_cli::{FormatName, PlotFormat};
@@ -132,20 +132,18 @@ pub(super) fn run(args: &MakeArgs) -> Result<u8> {
 
 fn cosine(args: &CosineArgs) -> Result<()> {
     let format = args.format.map(Into::into);
-    check_outputs(&[&args.output], format, &[])?;
+    check_outputs(&[(&args.output, OutputKind::Table)], format, &[], true)?;
     check_values(&[args.rows, 2])?;
     let table = data::cosine(args.rows, args.noise, args.equidistant, args.seed);
     write(&args.output, format, &table)
 }
 
 fn linear(args: &LinearArgs) -> Result<()> {
-    let places: Vec<&Path> = [Some(&args.output), args.valid.as_ref()]
-        .into_iter()
-        .flatten()
-        .map(AsRef::as_ref)
-        .collect();
+    let outputs = [Some(&args.output), args.valid.as_ref()].into_iter().flatten();
+    let outputs: Vec<(&Path, OutputKind)> =
+        outputs.map(|path| (path.as_ref(), OutputKind::Table)).collect();
     let format = args.format.map(Into::into);
-    check_outputs(&places, format, &[])?;
+    check_outputs(&outputs, format, &[], true)?;
     let columns = args.features.saturating_add(2);
     check_values(&[args.rows, args.sets, columns])?;
     if args.valid.is_some() {
@@ -165,7 +163,7 @@ fn rcf_mnist(args: &RcfArgs) -> Result<()> {
     RcfMnist::check_folder(&args.output)?;
     let format = args.sheet.as_deref().map(PlotFormat::from_path).transpose()?;
     if let Some(sheet) = &args.sheet {
-        check_outputs(&[sheet], Some(Format::Arrow), &[])?;
+        check_outputs(&[(sheet, OutputKind::Plot)], None, &[], true)?;
     }
     let made =
         RcfMnist::generate(&data::fashion_mnist(MnistSplit::Train)?, args.images, args.seed)?;

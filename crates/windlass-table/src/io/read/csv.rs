@@ -1,34 +1,38 @@
 //! CSV: text is split into chunks of whole records, and chunks are parsed in parallel.
 //!
-//! The type of a column depends on all its values. It is guessed from the first chunk; if a later
-//! value does not fit, it is inferred from the whole file.
+//! The type of a column depends on all its values, and the decimal mark on those of all columns.
+//! They are guessed from the first chunk; if a later value does not fit, they are inferred from the
+//! whole file.
 
 use std::io::Read;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
 
 use arrow_array::builder::{
     BooleanBuilder, Date32Builder, Float64Builder, Int64Builder, StringBuilder,
+    TimestampMillisecondBuilder,
 };
-use arrow_array::types::Date32Type;
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
-use arrow_cast::parse::Parser;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use memchr::{memchr, memchr_iter, memchr2, memrchr};
 use rayon::prelude::*;
 
+use super::encoding::Encoding;
 use super::file::{Input, read_error};
 use super::rechunk::flatten_error;
+use super::separator;
+use super::value::{
+    DecimalMark, MISSING, ValueKinds, decimals, missing_marker, to_boolean, to_date, to_float,
+    to_integer, to_time,
+};
 use crate::io::format::Compression;
+use crate::note::Note;
+use crate::row_place::{LineIndex, Lines, RowPlaces};
 use crate::{Error, Result};
 
 /// Size of a chunk in bytes.
 const CHUNK: usize = 1 << 20;
 /// A longer line is an error, because it would have to be held in memory.
 const MAX_LINE: usize = 64 << 20;
-/// Missing numbers, booleans and dates; in a column of text these are ordinary values.
-const MISSING: [&str; 8] = ["", "NA", "N/A", "NaN", "nan", "NULL", "null", "None"];
-
 #[derive(Debug, Clone)]
 pub(super) struct Dialect {
     pub(super) delimiter: u8,
@@ -37,121 +41,62 @@ pub(super) struct Dialect {
     pub(super) nulls: Vec<String>,
     /// Read every column as text.
     pub(super) as_text: bool,
-}
-
-/// The set of kinds of values in a column, as bits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-struct ValueKinds(u8);
-
-impl ValueKinds {
-    const BOOLEAN: u8 = 1;
-    const INTEGER: u8 = 2;
-    /// Digits that are not the text of an `i64`: with leading zeros, or too many.
-    const DIGITS: u8 = 4;
-    const FLOAT: u8 = 8;
-    const DATE: u8 = 16;
-    const TEXT: u8 = 32;
-
-    /// The kind of one value; 0 for a missing one.
-    fn classify(value: &str) -> u8 {
-        let value = value.trim_ascii();
-        if MISSING.contains(&value) {
-            return 0;
-        }
-        if is_digits(value) {
-            return if to_integer(value).is_some() { Self::INTEGER } else { Self::DIGITS };
-        }
-        if to_float(value).is_some() {
-            Self::FLOAT
-        } else if to_boolean(value).is_some() {
-            Self::BOOLEAN
-        } else if to_date(value).is_some() {
-            Self::DATE
-        } else {
-            Self::TEXT
-        }
-    }
-
-    /// The type that represents all values without loss.
-    fn data_type(self) -> DataType {
-        const NUMBERS: u8 = ValueKinds::INTEGER | ValueKinds::DIGITS | ValueKinds::FLOAT;
-        match self.0 {
-            Self::BOOLEAN => DataType::Boolean,
-            Self::INTEGER => DataType::Int64,
-            Self::DATE => DataType::Date32,
-            kinds if kinds & Self::FLOAT != 0 && kinds & !NUMBERS == 0 => DataType::Float64,
-            _ => DataType::Utf8,
-        }
-    }
-
-    /// Whether a further value would give a column of text another type.
-    fn changes_with(self, value: &str) -> bool {
-        // Once there is a word, or a mixture, the column stays text.
-        let open = self.0 & !(Self::INTEGER | Self::DIGITS) == 0;
-        open && ValueKinds(self.0 | ValueKinds::classify(value)).data_type() != DataType::Utf8
-    }
-}
-
-fn is_digits(value: &str) -> bool {
-    let digits = value.strip_prefix(['-', '+']).unwrap_or(value);
-    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
-}
-
-fn to_integer(value: &str) -> Option<i64> {
-    let digits = value.strip_prefix(['-', '+']).unwrap_or(value);
-    if digits.len() > 1 && digits.starts_with('0') {
-        return None;
-    }
-    value.parse().ok()
-}
-
-fn to_float(value: &str) -> Option<f64> {
-    value.parse::<f64>().ok().filter(|number| !number.is_nan())
-}
-
-/// The number of decimals of a number, written out without an exponent.
-fn decimals(value: &str) -> u8 {
-    let (digits, exponent) = value.split_once(['e', 'E']).unwrap_or((value, "0"));
-    let fraction = digits.rfind(['.', ',']).map_or(0, |mark| digits[mark + 1..].trim_end().len());
-    let exponent: i64 = exponent.trim_end().parse().unwrap_or(0);
-    let decimals = i64::try_from(fraction).unwrap_or(i64::MAX).saturating_sub(exponent);
-    u8::try_from(decimals.max(0)).unwrap_or(u8::MAX)
-}
-
-fn to_boolean(value: &str) -> Option<bool> {
-    match value {
-        "true" | "True" | "TRUE" => Some(true),
-        "false" | "False" | "FALSE" => Some(false),
-        _ => None,
-    }
-}
-
-/// Days since 1970; the only format is `2024-02-29`.
-fn to_date(value: &str) -> Option<i32> {
-    let bytes = value.as_bytes();
-    let digits = |range: std::ops::Range<usize>| bytes[range].iter().all(u8::is_ascii_digit);
-    let spelled = bytes.len() == 10 && bytes[4] == b'-' && bytes[7] == b'-';
-    if !(spelled && digits(0..4) && digits(5..7) && digits(8..10)) {
-        return None;
-    }
-    Date32Type::parse(value)
+    /// Recognize times such as `2024-02-29T12:30:00`.
+    pub(super) times: bool,
 }
 
 #[derive(Debug)]
 pub(super) struct CsvFile {
     pub(super) input: Input,
     compression: Compression,
+    encoding: Encoding,
+    /// Whether the encoding was detected, and may turn out to be another.
+    detected: bool,
     names: Vec<String>,
 }
 
 impl CsvFile {
-    pub(super) fn open(input: Input, compression: Compression, dialect: &Dialect) -> Result<Self> {
-        let mut file = Self { input, compression, names: vec![] };
-        let mut chunks = file.chunks(dialect, 4096)?;
-        let Some(first) = chunks.next().transpose()? else {
-            return Err(Error::EmptyFile { path: file.input.path });
-        };
-        let mut fields = Fields::new(&file, dialect, &first)?;
+    /// A file whose [header](Self::read_header) is not read yet.
+    pub(super) fn new(
+        input: Input,
+        compression: Compression,
+        encoding: Option<Encoding>,
+    ) -> Result<Self> {
+        let encoding_or_utf8 = encoding.unwrap_or(Encoding::Utf8);
+        let detected = encoding.is_none();
+        let mut file =
+            Self { input, compression, encoding: encoding_or_utf8, detected, names: vec![] };
+        if detected {
+            file.encoding = file.detect_encoding(CHUNK as u64)?;
+        }
+        Ok(file)
+    }
+
+    fn detect_encoding(&self, limit: u64) -> Result<Encoding> {
+        let reader = self.input.reader(self.compression)?.take(limit);
+        Encoding::detect(reader).map_err(|error| read_error(&self.input.path, error))
+    }
+
+    /// Takes the file for Latin-1 if its first character that is not ASCII is not UTF-8; whether it is.
+    fn fall_back(&mut self) -> Result<bool> {
+        if self.detected && self.encoding == Encoding::Utf8 {
+            self.encoding = self.detect_encoding(u64::MAX)?;
+        }
+        Ok(self.encoding != Encoding::Utf8)
+    }
+
+    pub(super) fn detect_separator(&self, usual: u8) -> Result<u8> {
+        let mut sample = vec![];
+        let mut reader = self.reader()?.take(separator::SAMPLE as u64);
+        let read = reader.read_to_end(&mut sample);
+        read.map_err(|error| read_error(&self.input.path, error))?;
+        Ok(separator::detect(&sample, usual))
+    }
+
+    pub(super) fn read_header(&mut self, dialect: &Dialect) -> Result<()> {
+        let empty = || Error::EmptyFile { path: self.input.path.clone() };
+        let first = self.chunks(dialect, 4096)?.next().transpose()?.ok_or_else(empty)?;
+        let mut fields = Fields::new(self, dialect, &first)?;
         let mut names = vec![];
         while let Some((name, _, end)) = fields.next()? {
             let number = names.len() + 1;
@@ -161,10 +106,15 @@ impl CsvFile {
             }
         }
         if names.is_empty() {
-            return Err(Error::EmptyFile { path: file.input.path });
+            return Err(empty());
         }
-        file.names = names;
-        Ok(file)
+        self.names = names;
+        Ok(())
+    }
+
+    /// A reader of the text in UTF-8.
+    fn reader(&self) -> Result<Box<dyn Read + Send>> {
+        Ok(self.encoding.decode(self.input.reader(self.compression)?))
     }
 
     pub(super) fn names(&self) -> &[String] {
@@ -172,7 +122,7 @@ impl CsvFile {
     }
 
     fn chunks<'a>(&'a self, dialect: &'a Dialect, size: usize) -> Result<Chunks<'a>> {
-        let reader = self.input.reader(self.compression)?;
+        let reader = self.reader()?;
         Ok(Chunks { file: self, dialect, reader, carry: vec![], line: 1, size, ended: false })
     }
 
@@ -233,7 +183,7 @@ impl Chunks<'_> {
                 let begin = bytes.is_empty() && self.line == 1;
                 let read = self.reader.by_ref().take(missing).read_to_end(&mut bytes);
                 self.ended = (read.map_err(|error| read_error(path, error))? as u64) < missing;
-                if begin && bytes.starts_with(b"\xef\xbb\xbf") {
+                while begin && bytes.starts_with(b"\xef\xbb\xbf") {
                     bytes.drain(..3);
                 }
             }
@@ -310,6 +260,8 @@ struct Fields<'a> {
     line: u64,
     at: usize,
     begins_record: bool,
+    /// Where the current record begins.
+    record: usize,
     unquoted: String,
 }
 
@@ -327,6 +279,7 @@ impl<'a> Fields<'a> {
             line: chunk.line,
             at: 0,
             begins_record: true,
+            record: 0,
             unquoted: String::new(),
         })
     }
@@ -349,6 +302,7 @@ impl<'a> Fields<'a> {
                     _ => break,
                 }
             }
+            self.record = self.at;
         }
         let quoted = bytes.get(self.at) == Some(&b'"');
         if quoted {
@@ -401,48 +355,219 @@ pub(super) struct CsvTable {
     pub(super) files: Vec<CsvFile>,
     dialect: Dialect,
     kinds: Vec<ValueKinds>,
+    mark: DecimalMark,
     schema: SchemaRef,
-    /// The most decimals of the values parsed so far, by column.
-    decimals: Vec<AtomicU8>,
+}
+
+/// The rows of a chunk, and what there is to say of them.
+pub(super) struct Parsed {
+    pub(super) batch: RecordBatch,
+    file: usize,
+    first_line: u64,
+    lines: Lines,
+    columns: Vec<ColumnRemarks>,
+}
+
+/// What there is to say of the values of a column.
+#[derive(Default)]
+struct ColumnRemarks {
+    /// How often each marker of missing values occurs, by its place in [`MISSING`].
+    markers: Vec<(usize, u64)>,
+    numbers: u64,
+    /// Values of a column of text that are not numbers.
+    others: u64,
+    /// The first of them, with their rows.
+    first: Vec<(String, u64)>,
+    /// Whether there are so many that they are not counted any more.
+    is_text: bool,
+    /// A number with a decimal comma.
+    comma: Option<String>,
+    /// The most decimals of a number.
+    decimals: u8,
+}
+
+impl ColumnRemarks {
+    const SHOWN: usize = 3;
+    /// A column with at most so many values that are not numbers, or 2 %, is reported.
+    const FEW: u64 = 10;
+
+    fn count_marker(&mut self, marker: usize, count: u64) {
+        match self.markers.iter_mut().find(|(known, _)| *known == marker) {
+            Some((_, all)) => *all += count,
+            None => self.markers.push((marker, count)),
+        }
+    }
+
+    fn add_text(&mut self, value: &str, row: u64, kind: u16, mark: DecimalMark) {
+        if kind == 0 {
+            return;
+        }
+        // Digits behind zeros are a code.
+        self.is_text |= kind == ValueKinds::DIGITS;
+        if ValueKinds::is_number(kind, mark) {
+            self.numbers += 1;
+            return;
+        }
+        if self.comma.is_none() && kind & (ValueKinds::COMMA | ValueKinds::COMMA_OR_GROUP) != 0 {
+            self.comma = Some(value.to_owned());
+        }
+        self.others += 1;
+        if self.first.len() < Self::SHOWN {
+            self.first.push((value.trim().to_owned(), row));
+        }
+        self.is_text |= self.others > Self::FEW && self.others > self.numbers;
+    }
+
+    /// Adds the remarks on later rows.
+    fn merge(&mut self, later: Self, first_row: u64) {
+        for (marker, count) in later.markers {
+            self.count_marker(marker, count);
+        }
+        self.numbers += later.numbers;
+        self.others += later.others;
+        self.is_text |= later.is_text;
+        self.comma = self.comma.take().or(later.comma);
+        self.decimals = self.decimals.max(later.decimals);
+        let missing = Self::SHOWN - self.first.len();
+        let later = later.first.into_iter().take(missing);
+        self.first.extend(later.map(|(value, row)| (value, first_row + row)));
+    }
+
+    /// Whether a column of text would be numeric but for a few values.
+    fn is_almost_numeric(&self) -> bool {
+        let values = self.numbers + self.others;
+        let few = self.others <= Self::FEW.max(values / 50);
+        !self.is_text && self.others > 0 && few && self.others * 2 < values
+    }
+}
+
+/// What there is to say of a table that was read completely.
+#[derive(Default)]
+pub(super) struct Remarks {
+    pub(super) lines: LineIndex,
+    columns: Vec<ColumnRemarks>,
+    rows: u64,
+}
+
+impl Remarks {
+    pub(super) fn new(table: &CsvTable) -> Self {
+        let paths = table.files.iter().map(|file| file.input.path.clone()).collect();
+        let columns = std::iter::repeat_with(ColumnRemarks::default).take(table.kinds.len());
+        Self { lines: LineIndex::new(paths), columns: columns.collect(), rows: 0 }
+    }
+
+    /// Adds the next rows.
+    pub(super) fn add(&mut self, parsed: Parsed) -> RecordBatch {
+        let rows = parsed.batch.num_rows();
+        self.lines.add(parsed.file, rows, parsed.first_line, parsed.lines);
+        for (all, later) in self.columns.iter_mut().zip(parsed.columns) {
+            all.merge(later, self.rows);
+        }
+        self.rows += rows as u64;
+        parsed.batch
+    }
+
+    /// The most decimals of each column of floats.
+    pub(super) fn decimals(&self, table: &CsvTable) -> Vec<Option<u8>> {
+        let fields = table.schema.fields().iter().zip(&self.columns);
+        let is_float = |field: &Field| field.data_type() == &DataType::Float64;
+        fields.map(|(field, column)| is_float(field).then_some(column.decimals)).collect()
+    }
+
+    /// The lines of the rows, and what users should know.
+    pub(super) fn finish(
+        self,
+        table: &CsvTable,
+    ) -> (Arc<LineIndex>, impl FnOnce(&RowPlaces) -> Vec<Note>) {
+        let columns = self.columns;
+        (Arc::new(self.lines), move |places: &RowPlaces| notes(table, columns, places))
+    }
+}
+
+fn notes(table: &CsvTable, columns: Vec<ColumnRemarks>, places: &RowPlaces) -> Vec<Note> {
+    let mut notes = vec![];
+    for file in table.files.iter().filter(|file| file.detected) {
+        if file.encoding != Encoding::Utf8 {
+            let (path, encoding) = (file.input.path.clone(), file.encoding.name());
+            notes.push(Note::Encoding { path, encoding });
+        }
+    }
+    if table.dialect.as_text {
+        return notes;
+    }
+    if table.mark == DecimalMark::Comma {
+        let example = columns.iter().find_map(|column| column.comma.clone());
+        notes.push(Note::DecimalComma { example: example.unwrap_or_else(|| "0,5".into()) });
+    }
+    for ((field, kinds), remarks) in table.schema.fields().iter().zip(&table.kinds).zip(columns) {
+        let column = || field.name().clone();
+        let marker = |(marker, count): (usize, u64)| (MISSING[marker], count);
+        if !remarks.markers.is_empty() {
+            let markers = remarks.markers.into_iter().map(marker).collect();
+            notes.push(Note::MissingMarkers { column: column(), markers });
+        } else if field.data_type() != &DataType::Utf8 {
+            continue;
+        } else if remarks.is_almost_numeric() {
+            let first = remarks.first.into_iter();
+            notes.push(Note::NotNumbers {
+                column: column(),
+                count: remarks.others,
+                values: remarks.numbers + remarks.others,
+                first: first.map(|(value, row)| (value, places.place(row))).collect(),
+            });
+        } else if let (true, Some(example)) = (kinds.looks_numeric(), &remarks.comma) {
+            notes.push(Note::UnclearMark { column: column(), example: example.clone() });
+        }
+    }
+    notes
 }
 
 impl CsvTable {
     /// Guesses the types of the columns from the first chunk.
     pub(super) fn open(files: Vec<CsvFile>, dialect: Dialect) -> Result<Self> {
         let schema = Schema::empty().into();
-        let mut table = Self { files, dialect, kinds: vec![], schema, decimals: vec![] };
-        let first = table.files[0].data(&table.dialect)?.next().transpose()?;
-        let kinds = match &first {
-            _ if table.dialect.as_text => {
-                vec![ValueKinds(ValueKinds::TEXT); table.files[0].names.len()]
-            }
-            Some(chunk) => table.kinds_of(&table.files[0], chunk)?,
-            None => vec![ValueKinds::default(); table.files[0].names.len()],
-        };
-        table.set_kinds(kinds);
+        let mut table = Self { files, dialect, kinds: vec![], mark: DecimalMark::Point, schema };
+        table.guess_types()?;
         Ok(table)
     }
 
-    fn set_kinds(&mut self, kinds: Vec<ValueKinds>) {
-        let names = self.files[0].names.iter();
-        let field =
-            |(name, kinds): (&String, &ValueKinds)| Field::new(name, kinds.data_type(), true);
-        self.schema = Schema::new(names.zip(&kinds).map(field).collect::<Vec<_>>()).into();
-        self.decimals = kinds.iter().map(|_| AtomicU8::new(0)).collect();
-        self.kinds = kinds;
+    fn guess_types(&mut self) -> Result<()> {
+        let first = self.files[0].data(&self.dialect)?.next().transpose()?;
+        let kinds = match &first {
+            _ if self.dialect.as_text => {
+                vec![ValueKinds(ValueKinds::TEXT); self.files[0].names.len()]
+            }
+            Some(chunk) => self.kinds_of(&self.files[0], chunk)?,
+            None => vec![ValueKinds::default(); self.files[0].names.len()],
+        };
+        self.set_kinds(kinds);
+        Ok(())
     }
 
-    /// The most decimals of each column of floats, after all rows were parsed.
-    pub(super) fn decimals(&self) -> Vec<Option<u8>> {
-        let columns = self.kinds.iter().zip(&self.decimals);
-        let most = |(kinds, most): (&ValueKinds, &AtomicU8)| {
-            (kinds.data_type() == DataType::Float64).then(|| most.load(Ordering::Relaxed))
+    fn set_kinds(&mut self, kinds: Vec<ValueKinds>) {
+        self.mark = DecimalMark::infer(&kinds);
+        let names = self.files[0].names.iter();
+        let field = |(name, kinds): (&String, &ValueKinds)| {
+            Field::new(name, kinds.data_type(self.mark), true)
         };
-        columns.map(most).collect()
+        self.schema = Schema::new(names.zip(&kinds).map(field).collect::<Vec<_>>()).into();
+        self.kinds = kinds;
     }
 
     pub(super) fn schema(&self) -> &SchemaRef {
         &self.schema
+    }
+
+    /// Reads a file that turned out not to be UTF-8 as Latin-1 from now on; whether it can be.
+    pub(super) fn fall_back(&mut self, path: &std::path::Path) -> Result<bool> {
+        let Some(file) = self.files.iter_mut().find(|file| file.input.path == path) else {
+            return Ok(false);
+        };
+        if !file.fall_back()? {
+            return Ok(false);
+        }
+        self.guess_types()?;
+        Ok(true)
     }
 
     /// Infers the types of the columns from all values.
@@ -471,7 +596,7 @@ impl CsvTable {
             if self.is_null(value, quoted) || kinds[column].0 & ValueKinds::TEXT != 0 {
                 return true;
             }
-            kinds[column].0 |= ValueKinds::classify(value);
+            kinds[column].0 |= ValueKinds::classify(value, self.dialect.times);
             true
         })?;
         Ok(kinds)
@@ -501,7 +626,7 @@ impl CsvTable {
             if end == End::Record {
                 if column != expected {
                     let (path, got) = (file.input.path.clone(), column);
-                    let line = fields.line_at(fields.at.saturating_sub(1));
+                    let line = fields.line_at(fields.record);
                     return Err(Error::Ragged { path, line, expected, got });
                 }
                 rows += 1;
@@ -512,33 +637,55 @@ impl CsvTable {
     }
 
     /// The rows of a chunk; `None` if a value does not fit the guessed type.
-    fn parse(&self, file: &CsvFile, chunk: &Chunk) -> Result<Option<RecordBatch>> {
-        let mut columns: Vec<ColumnBuilder> =
-            self.kinds.iter().map(|&kinds| ColumnBuilder::new(kinds)).collect();
+    fn parse(&self, place: usize, chunk: &Chunk) -> Result<Option<Parsed>> {
+        let file = &self.files[place];
+        let mut columns: Vec<ColumnBuilder> = self
+            .kinds
+            .iter()
+            .map(|&kinds| ColumnBuilder::new(kinds, self.mark, &self.dialect))
+            .collect();
         let rows = self.for_each_field(file, chunk, |column, value, quoted| {
             let null = self.is_null(value, quoted);
             columns[column].push(if null { None } else { Some(value) })
         })?;
         let Some(rows) = rows else { return Ok(None) };
-        for (column, most) in columns.iter().zip(&self.decimals) {
-            if let ColumnBuilder::Float { decimals, .. } = column {
-                most.fetch_max(*decimals, Ordering::Relaxed);
-            }
-        }
-        let columns = columns.into_iter().map(ColumnBuilder::finish).collect();
+        let (columns, remarks): (Vec<ArrayRef>, Vec<ColumnRemarks>) =
+            columns.into_iter().map(ColumnBuilder::finish).unzip();
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
         let schema = Arc::clone(&self.schema);
         let batch = RecordBatch::try_new_with_options(schema, columns, &options);
-        Ok(Some(batch.expect("columns of the schema's types and the same length")))
+        let batch = batch.expect("columns of the schema's types and the same length");
+        let lines = self.lines(file, chunk, rows)?;
+        Ok(Some(Parsed { batch, file: place, first_line: chunk.line, lines, columns: remarks }))
+    }
+
+    /// The lines of the rows of a chunk.
+    fn lines(&self, file: &CsvFile, chunk: &Chunk, rows: usize) -> Result<Lines> {
+        let ends = memchr_iter(b'\n', &chunk.bytes).count();
+        if ends + usize::from(chunk.bytes.last() != Some(&b'\n')) == rows {
+            return Ok(Lines::Consecutive);
+        }
+        let mut fields = Fields::new(file, &self.dialect, chunk)?;
+        let (mut each, mut line, mut counted, mut begins) = (vec![], 0, 0, true);
+        while let Some((_, _, end)) = fields.next()? {
+            if begins {
+                let record = fields.record;
+                line += memchr_iter(b'\n', &chunk.bytes[counted..record]).count();
+                counted = record;
+                each.push(u32::try_from(line).unwrap_or(u32::MAX));
+            }
+            begins = end == End::Record;
+        }
+        Ok(Lines::Each(each))
     }
 
     /// The rows of all files; `None` if a value does not fit the guessed types.
-    pub(super) fn blocks(&self) -> impl Iterator<Item = Result<Option<RecordBatch>>> + Send + '_ {
-        self.files.iter().flat_map(move |file| {
+    pub(super) fn blocks(&self) -> impl Iterator<Item = Result<Option<Parsed>>> + Send + '_ {
+        self.files.iter().enumerate().flat_map(move |(place, file)| {
             let windows = flatten_error(file.data(&self.dialect).map(windows));
             windows.flat_map(move |window| match window {
                 Ok(window) => {
-                    window.par_iter().map(|chunk| self.parse(file, chunk)).collect::<Vec<_>>()
+                    window.par_iter().map(|chunk| self.parse(place, chunk)).collect::<Vec<_>>()
                 }
                 Err(error) => vec![Err(error)],
             })
@@ -567,23 +714,34 @@ fn windows(mut chunks: Chunks<'_>) -> impl Iterator<Item = Result<Vec<Chunk>>> +
 }
 
 /// Parses the values of a column.
-enum ColumnBuilder {
+struct ColumnBuilder {
+    values: ColumnValues,
+    mark: DecimalMark,
+    remarks: ColumnRemarks,
+    rows: u64,
+}
+
+enum ColumnValues {
     Boolean(BooleanBuilder),
     Integer(Int64Builder),
-    Float { values: Float64Builder, decimals: u8 },
+    Float(Float64Builder),
     Date(Date32Builder),
-    Text { values: StringBuilder, kinds: ValueKinds },
+    Time(TimestampMillisecondBuilder),
+    Text { values: StringBuilder, kinds: ValueKinds, times: bool },
 }
 
 impl ColumnBuilder {
-    fn new(kinds: ValueKinds) -> Self {
-        match kinds.data_type() {
-            DataType::Boolean => Self::Boolean(BooleanBuilder::new()),
-            DataType::Int64 => Self::Integer(Int64Builder::new()),
-            DataType::Float64 => Self::Float { values: Float64Builder::new(), decimals: 0 },
-            DataType::Date32 => Self::Date(Date32Builder::new()),
-            _ => Self::Text { values: StringBuilder::new(), kinds },
-        }
+    fn new(kinds: ValueKinds, mark: DecimalMark, dialect: &Dialect) -> Self {
+        let values = match kinds.data_type(mark) {
+            DataType::Boolean => ColumnValues::Boolean(BooleanBuilder::new()),
+            DataType::Int64 => ColumnValues::Integer(Int64Builder::new()),
+            DataType::Float64 => ColumnValues::Float(Float64Builder::new()),
+            DataType::Date32 => ColumnValues::Date(Date32Builder::new()),
+            DataType::Timestamp(..) => ColumnValues::Time(TimestampMillisecondBuilder::new()),
+            _ => ColumnValues::Text { values: StringBuilder::new(), kinds, times: dialect.times },
+        };
+        let remarks = ColumnRemarks { is_text: dialect.as_text, ..ColumnRemarks::default() };
+        Self { values, mark, remarks, rows: 0 }
     }
 
     /// Adds a value; whether it fits the type.
@@ -591,90 +749,71 @@ impl ColumnBuilder {
     fn push(&mut self, value: Option<&str>) -> bool {
         macro_rules! typed {
             ($values:expr, $parse:expr) => {{
-                let parsed = value.map(|value| (value, $parse(value.trim_ascii())));
-                match parsed {
-                    Some((_, Some(value))) => $values.append_value(value),
-                    Some((value, None)) if !MISSING.contains(&value.trim_ascii()) => return false,
-                    _ => $values.append_null(),
+                let Some(value) = value.map(str::trim_ascii) else {
+                    $values.append_null();
+                    return true;
+                };
+                if let Some(value) = $parse(value) {
+                    $values.append_value(value);
+                } else if let Some(marker) = missing_marker(value) {
+                    if marker > 0 {
+                        self.remarks.count_marker(marker, 1);
+                    }
+                    $values.append_null();
+                } else {
+                    return false;
                 }
                 true
             }};
         }
-        match self {
-            Self::Boolean(values) => typed!(values, to_boolean),
-            Self::Integer(values) => typed!(values, to_integer),
-            Self::Float { values, decimals: most } => {
-                *most = value.map_or(*most, |value| decimals(value).max(*most));
-                typed!(values, to_float)
-            }
-            Self::Date(values) => typed!(values, to_date),
-            Self::Text { values, kinds } => {
-                if value.is_some_and(|value| kinds.changes_with(value)) {
-                    return false;
+        let mark = self.mark;
+        match &mut self.values {
+            ColumnValues::Boolean(values) => typed!(values, to_boolean),
+            ColumnValues::Integer(values) => typed!(values, |value| to_integer(value, mark)),
+            ColumnValues::Float(values) => typed!(values, |value: &str| {
+                let number = to_float(value, mark);
+                if number.is_some() {
+                    self.remarks.decimals = self.remarks.decimals.max(decimals(value, mark));
                 }
+                if mark == DecimalMark::Comma
+                    && number.is_some()
+                    && self.remarks.comma.is_none()
+                    && value.contains(',')
+                {
+                    self.remarks.comma = Some(value.to_owned());
+                }
+                number
+            }),
+            ColumnValues::Date(values) => typed!(values, to_date),
+            ColumnValues::Time(values) => typed!(values, to_time),
+            ColumnValues::Text { values, kinds, times } => {
+                if let Some(value) = value
+                    && !(self.remarks.is_text && kinds.is_closed())
+                {
+                    let kind = ValueKinds::classify(value, *times);
+                    if kinds.changes_with(kind, mark) {
+                        return false;
+                    }
+                    if !self.remarks.is_text {
+                        self.remarks.add_text(value, self.rows, kind, mark);
+                    }
+                }
+                self.rows += 1;
                 values.append_option(value);
                 true
             }
         }
     }
 
-    fn finish(self) -> ArrayRef {
-        match self {
-            Self::Boolean(mut values) => Arc::new(values.finish()),
-            Self::Integer(mut values) => Arc::new(values.finish()),
-            Self::Float { mut values, .. } => Arc::new(values.finish()),
-            Self::Date(mut values) => Arc::new(values.finish()),
-            Self::Text { mut values, .. } => Arc::new(values.finish()),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{ValueKinds, decimals};
-    use arrow_schema::DataType;
-
-    #[test]
-    fn decimals_are_counted_without_an_exponent() {
-        for (value, expected) in [
-            ("1", 0),
-            ("-2.50", 2),
-            (" 0.125 ", 3),
-            (".5", 1),
-            ("3.", 0),
-            ("1.5e-3", 4),
-            ("1.25E+1", 1),
-            ("2e5", 0),
-            ("1e-400", 255),
-            ("1,5", 1),
-            ("inf", 0),
-            ("None", 0),
-        ] {
-            assert_eq!(decimals(value), expected, "{value}");
-        }
-    }
-
-    #[test]
-    fn a_column_has_the_type_that_keeps_all_its_values() {
-        let type_of = |values: &[&str]| {
-            ValueKinds(values.iter().fold(0, |kinds, value| kinds | ValueKinds::classify(value)))
-                .data_type()
+    fn finish(self) -> (ArrayRef, ColumnRemarks) {
+        let column: ArrayRef = match self.values {
+            ColumnValues::Boolean(mut values) => Arc::new(values.finish()),
+            ColumnValues::Integer(mut values) => Arc::new(values.finish()),
+            ColumnValues::Float(mut values) => Arc::new(values.finish()),
+            ColumnValues::Date(mut values) => Arc::new(values.finish()),
+            ColumnValues::Time(mut values) => Arc::new(values.finish()),
+            ColumnValues::Text { mut values, .. } => Arc::new(values.finish()),
         };
-        for (values, expected) in [
-            (&["1", "-2", "", "NA"][..], DataType::Int64),
-            (&["1", "2.5", "1e-3", "inf"], DataType::Float64),
-            (&["007", "12"], DataType::Utf8),
-            (&["007", "1.5"], DataType::Float64),
-            (&["9223372036854775808"], DataType::Utf8),
-            (&["true", "False"], DataType::Boolean),
-            (&["true", "1"], DataType::Utf8),
-            (&["2024-02-29", "nan"], DataType::Date32),
-            (&["2023-02-29"], DataType::Utf8),
-            (&["2024-02-29", "3"], DataType::Utf8),
-            (&["1", "one"], DataType::Utf8),
-            (&["", "NA"], DataType::Utf8),
-        ] {
-            assert_eq!(type_of(values), expected, "{values:?}");
-        }
+        (column, self.remarks)
     }
 }

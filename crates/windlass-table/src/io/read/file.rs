@@ -50,6 +50,12 @@ impl Input {
         Ok(Self { path: self.path.clone(), spool, state: None })
     }
 
+    /// The same input with other content.
+    pub(crate) fn with_text(&self, mut text: &[u8]) -> Result<Self> {
+        let spool = Some(spool(&mut text, &self.path)?);
+        Ok(Self { path: self.path.clone(), spool, state: None })
+    }
+
     pub(crate) fn cursor(&self) -> Result<FileCursor> {
         let file = match &self.spool {
             Some(file) => Arc::clone(file),

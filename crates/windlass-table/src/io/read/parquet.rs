@@ -52,6 +52,11 @@ impl ParquetFile {
         entries.iter().find(|entry| entry.key == key)?.value.as_deref()
     }
 
+    pub(super) fn metadata_keys(&self) -> Vec<String> {
+        let entries = self.metadata.metadata().file_metadata().key_value_metadata();
+        entries.into_iter().flatten().map(|entry| entry.key.clone()).collect()
+    }
+
     /// The size of all columns, decompressed but still encoded, according to the footer.
     pub(super) fn claimed_bytes(&self) -> u64 {
         let groups = self.metadata.metadata().row_groups().iter();

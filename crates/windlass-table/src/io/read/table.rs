@@ -12,14 +12,18 @@ use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
 use arrow_schema::{DataType, Schema, SchemaRef};
 
-use super::csv::{CsvFile, CsvTable, Dialect};
+use super::csv::{CsvFile, CsvTable, Dialect, Remarks};
+use super::encoding::Encoding;
 use super::file::Input;
 use super::ipc::IpcFile;
 use super::parquet::ParquetFile;
 use super::rechunk::{flatten_error, rechunk};
+use super::sheet::{self, SheetName};
 use crate::column::{MARK, memory_size};
 use crate::io::format::{Compression, Format};
 use crate::manifest::Manifest;
+use crate::note::Note;
+use crate::row_place::RowPlaces;
 use crate::{Error, Result};
 
 /// How files are read.
@@ -27,13 +31,17 @@ use crate::{Error, Result};
 pub struct ReadOptions {
     /// The format of standard input and of names without a known extension; detected if not given.
     pub format: Option<Format>,
-    /// The CSV delimiter; by default a comma, in TSV a tab.
+    /// The CSV delimiter; detected if not given.
     pub delimiter: Option<u8>,
+    /// The encoding of CSV; detected if not given.
+    pub encoding: Option<Encoding>,
+    /// The sheet of a workbook; by default the first that is not empty.
+    pub sheet: Option<SheetName>,
     /// Whether the first record of CSV is the header.
     pub header: bool,
-    /// CSV fields that stand for a missing value, besides the empty field.
+    /// CSV fields that stand for a missing value in a column of any type, besides the empty field.
     pub nulls: Vec<String>,
-    /// Read every CSV column as text instead of inferring its type.
+    /// Read every CSV column as text instead of inferring its type, and detect no delimiter.
     pub as_text: bool,
     /// Memory limit in bytes.
     pub memory: u64,
@@ -53,6 +61,8 @@ impl Default for ReadOptions {
         Self {
             format: None,
             delimiter: None,
+            encoding: None,
+            sheet: None,
             header: true,
             nulls: vec![],
             as_text: false,
@@ -82,10 +92,13 @@ pub struct Table {
     cache: Option<Vec<RecordBatch>>,
     /// The most decimals of the values of each column of floats, if the files are text.
     decimals: Vec<Option<u8>>,
+    notes: Vec<Note>,
+    places: RowPlaces,
 }
 
 #[derive(Debug)]
 enum Files {
+    /// Text, or sheets as text.
     Text(CsvTable),
     Parquet(Vec<ParquetFile>),
     Ipc(Vec<IpcFile>),
@@ -134,8 +147,9 @@ impl Table {
                 first_format: format.name(),
             });
         }
-        let (files, schema) = Files::open(inputs, format, options)?;
-        let mut table = Self { files, schema, format, cache: None, decimals: vec![] };
+        let (files, schema, notes) = Files::open(inputs, format, options)?;
+        let (decimals, places) = (vec![], RowPlaces::default());
+        let mut table = Self { files, schema, format, cache: None, decimals, notes, places };
         table.fill_cache(cache_limit(options.memory))?;
         let first = table.blocks().next().transpose()?;
         if first.is_none() {
@@ -160,7 +174,9 @@ impl Table {
         }
         let blocks = rechunk(rows.into_iter().map(Ok), &schema).collect::<Result<_>>()?;
         let files = Files::InMemory(name.to_owned());
-        Ok(Self { files, schema, format: Format::Arrow, cache: Some(blocks), decimals: vec![] })
+        let (cache, decimals, notes) = (Some(blocks), vec![], vec![]);
+        let places = RowPlaces::default();
+        Ok(Self { files, schema, format: Format::Arrow, cache, decimals, notes, places })
     }
 
     /// The columns.
@@ -197,6 +213,18 @@ impl Table {
             Files::Ipc(files) => files.iter().map(|file| &*file.input.path).collect(),
             Files::InMemory(name) => vec![name],
         }
+    }
+
+    /// What users should know of how it was read.
+    #[must_use]
+    pub fn notes(&self) -> &[Note] {
+        &self.notes
+    }
+
+    /// Where its rows are, for messages.
+    #[must_use]
+    pub fn places(&self) -> &RowPlaces {
+        &self.places
     }
 
     /// The value of a key in the metadata of the first file.
@@ -239,7 +267,9 @@ impl Table {
         let batches: Blocks<'_> = match &self.files {
             // The types were inferred when the table was opened: only a changed file has others.
             Files::Text(table) => Box::new(table.blocks().map(|batch| {
-                batch?.ok_or_else(|| Error::Changed { path: self.path().to_owned() })
+                let parsed =
+                    batch?.ok_or_else(|| Error::Changed { path: self.path().to_owned() })?;
+                Ok(parsed.batch)
             })),
             Files::Parquet(files) => {
                 Box::new(files.iter().flat_map(|file| flatten_error(file.blocks())))
@@ -255,14 +285,27 @@ impl Table {
     /// Caches the table if it fits, and completes the type inference of CSV.
     fn fill_cache(&mut self, limit: u64) -> Result<()> {
         if let Files::Text(table) = &mut self.files {
-            self.cache = loop {
-                match load_text(table, limit)? {
-                    TextLoad::Loaded(cache) => break cache,
-                    TextLoad::WrongTypes => table.infer_types()?,
+            let (cache, remarks) = loop {
+                match load_text(table, limit) {
+                    Ok(TextLoad::Loaded(cache, remarks)) => break (cache, remarks),
+                    Ok(TextLoad::WrongTypes) => table.infer_types()?,
+                    // The first character that is not ASCII may come late.
+                    Err(Error::NotUtf8 { path, line, byte }) => {
+                        if !table.fall_back(&path)? {
+                            return Err(Error::NotUtf8 { path, line, byte });
+                        }
+                    }
+                    Err(error) => return Err(error),
                 }
             };
+            self.cache = cache;
             self.schema = Arc::clone(table.schema());
-            self.decimals = table.decimals();
+            self.decimals = remarks.decimals(table);
+            let (lines, notes) = remarks.finish(table);
+            if self.format.is_text() {
+                self.places = RowPlaces::new(Some(lines));
+            }
+            self.notes.extend(notes(&self.places));
             return Ok(());
         }
         let claimed = match &self.files {
@@ -294,10 +337,11 @@ impl Table {
                 let text = text.as_string::<i64>();
                 let not_a_number = |value: &str| value.trim().parse::<f64>().is_err();
                 if let Some(row) = text.iter().position(|value| value.is_some_and(not_a_number)) {
-                    *example = format!(" (`{}` in row {})", text.value(row), first + row);
+                    let place = self.places.place(first + row as u64);
+                    *example = format!(" (`{}` in row {place})", text.value(row));
                     break;
                 }
-                first += batch.num_rows();
+                first += batch.num_rows() as u64;
             }
         }
         error
@@ -315,25 +359,26 @@ pub enum SyntheticRows {
 
 enum TextLoad {
     /// The types fit all values. The blocks are there if they fit in memory.
-    Loaded(Option<Vec<RecordBatch>>),
+    Loaded(Option<Vec<RecordBatch>>, Remarks),
     WrongTypes,
 }
 
 fn load_text(table: &CsvTable, limit: u64) -> Result<TextLoad> {
     let mut cache = BlockCache::new(limit);
     let mut types_fit = true;
+    let mut remarks = Remarks::new(table);
     let batches = table.blocks().map_while(|batch| match batch {
         Ok(None) => {
             types_fit = false;
             None
         }
-        Ok(Some(batch)) => Some(Ok(batch)),
+        Ok(Some(parsed)) => Some(Ok(remarks.add(parsed))),
         Err(error) => Some(Err(error)),
     });
     for block in rechunk(batches, table.schema()) {
         cache.push(block?);
     }
-    Ok(if types_fit { TextLoad::Loaded(cache.blocks) } else { TextLoad::WrongTypes })
+    Ok(if types_fit { TextLoad::Loaded(cache.blocks, remarks) } else { TextLoad::WrongTypes })
 }
 
 /// Blocks in memory; none once they exceed the limit.
@@ -366,31 +411,32 @@ impl Files {
         inputs: Vec<TypedInput>,
         format: Format,
         options: &ReadOptions,
-    ) -> Result<(Self, SchemaRef)> {
+    ) -> Result<(Self, SchemaRef, Vec<Note>)> {
         let inputs = inputs.into_iter();
-        Ok(match format {
+        let mut notes = vec![];
+        let (files, schema) = match format {
             Format::Csv | Format::Tsv => {
+                let open =
+                    |file: TypedInput| CsvFile::new(file.input, file.compression, options.encoding);
+                let files: Vec<CsvFile> = inputs.map(open).collect::<Result<_>>()?;
                 let usual = if format == Format::Tsv { b'\t' } else { b',' };
-                let dialect = Dialect {
-                    delimiter: options.delimiter.unwrap_or(usual),
-                    header: options.header,
-                    nulls: options.nulls.clone(),
-                    as_text: options.as_text,
+                let delimiter = match options.delimiter {
+                    Some(delimiter) => delimiter,
+                    None if options.as_text => usual,
+                    None => files[0].detect_separator(usual)?,
                 };
-                let files: Vec<CsvFile> = inputs
-                    .map(|file| CsvFile::open(file.input, file.compression, &dialect))
-                    .collect::<Result<_>>()?;
-                let first = &files[0];
-                for file in &files[1..] {
-                    if let Some(why) = name_mismatch(file.names(), first.names()) {
-                        let (path, first) = (file.input.path.clone(), first.input.path.clone());
-                        return Err(Error::OtherSchema { path, first, why });
-                    }
+                if options.delimiter.is_none() && delimiter != usual {
+                    notes.push(Note::Separator { separator: delimiter.into() });
                 }
-                check_names(&first.input.path, first.names().iter().map(String::as_str))?;
-                let table = CsvTable::open(files, dialect)?;
-                let schema = Arc::clone(table.schema());
-                (Self::Text(table), schema)
+                Self::text(files, delimiter, false, options)?
+            }
+            Format::Xlsx | Format::Ods => {
+                let read = |file: TypedInput| {
+                    let input = sheet::to_text(&file.input, format, options, &mut notes)?;
+                    CsvFile::new(input, Compression::None, Some(Encoding::Utf8))
+                };
+                let files = inputs.map(read).collect::<Result<_>>()?;
+                Self::text(files, b',', true, options)?
             }
             Format::Parquet => {
                 let files: Vec<ParquetFile> =
@@ -412,8 +458,58 @@ impl Files {
                 let schema = common_schema(&schemas.collect::<Vec<_>>())?;
                 (Self::Ipc(files), schema)
             }
-        })
+        };
+        Ok((files, schema, notes))
     }
+
+    fn text(
+        mut files: Vec<CsvFile>,
+        delimiter: u8,
+        times: bool,
+        options: &ReadOptions,
+    ) -> Result<(Self, SchemaRef)> {
+        let dialect = Dialect {
+            delimiter,
+            header: options.header,
+            nulls: options.nulls.clone(),
+            as_text: options.as_text,
+            times,
+        };
+        for file in &mut files {
+            file.read_header(&dialect)?;
+        }
+        let first = &files[0];
+        for file in &files[1..] {
+            if let Some(why) = name_mismatch(file.names(), first.names()) {
+                let (path, first) = (file.input.path.clone(), first.input.path.clone());
+                return Err(Error::OtherSchema { path, first, why });
+            }
+        }
+        check_names(&first.input.path, first.names().iter().map(String::as_str))?;
+        let table = CsvTable::open(files, dialect)?;
+        let schema = Arc::clone(table.schema());
+        Ok((Self::Text(table), schema))
+    }
+}
+
+/// The keys of the metadata of a file.
+pub(crate) fn file_metadata(
+    input: Input,
+    format: Format,
+    compression: Compression,
+) -> Result<Vec<String>> {
+    let input = match compression {
+        Compression::None => input,
+        _ => input.decompressed(compression)?,
+    };
+    Ok(match format {
+        Format::Parquet => ParquetFile::open(input)?.metadata_keys(),
+        Format::Arrow | Format::ArrowStream => {
+            let file = IpcFile::open(input, format == Format::ArrowStream)?;
+            file.schema.metadata().keys().cloned().collect()
+        }
+        Format::Csv | Format::Tsv | Format::Xlsx | Format::Ods => vec![],
+    })
 }
 
 /// The schema that all files share; an error if the columns differ.

@@ -11,6 +11,7 @@ use arrow_select::concat::concat;
 use arrow_select::take::take;
 
 use super::csv::CsvSink;
+use super::existing::{OutputKind, check_existing};
 use super::file::{self, Destination, FirstError, Stream};
 use super::parquet::ParquetSink;
 use crate::io::format::{Compression, Format};
@@ -120,6 +121,7 @@ impl Encoder {
                 let writer = FileWriter::try_new_with_options(stream, &schema, delta)?;
                 Self::Arrow(Box::new(writer), Dictionaries::default())
             }
+            Format::Xlsx | Format::Ods => unreachable!("refused by `output_format`"),
             Format::ArrowStream => {
                 let writer = StreamWriter::try_new(stream, &with_metadata(metadata))?;
                 Self::ArrowStream(Box::new(writer))
@@ -161,20 +163,28 @@ fn output_format(path: &Path, requested: Option<Format>) -> Result<(Format, Comp
         (Err(Error::UnknownEnding { .. }), Some(format)) => Ok((format, Compression::None)),
         (by_name, _) => by_name,
     }
+    .and_then(|(format, compression)| {
+        if format.is_read_only() {
+            return Err(Error::ReadOnlyFormat { path: path.to_owned(), format: format.name() });
+        }
+        Ok((format, compression))
+    })
 }
 
-/// Returns an error if an output cannot be written, is an input, or if two outputs are the same
-/// file. Called before anything is read.
+/// Returns an error if an output cannot be written, is an input, exists and [is not
+/// ours](check_existing) (unless forced), or if two outputs are the same file. Called before
+/// anything is read.
 ///
-/// The first output is the table, in the format of its name or the requested one.
+/// A table is written in the format of its name or the requested one.
 pub fn check_outputs(
-    outputs: &[&Path],
+    outputs: &[(&Path, OutputKind)],
     requested: Option<Format>,
     inputs: &[PathBuf],
+    force: bool,
 ) -> Result<()> {
-    let files = || outputs.iter().filter(|path| path.as_os_str() != "-");
-    for (place, path) in files().enumerate() {
-        if place == 0 && *path == outputs[0] {
+    let files = || outputs.iter().filter(|(path, _)| path.as_os_str() != "-");
+    for (place, (path, kind)) in files().enumerate() {
+        if *kind == OutputKind::Table {
             output_format(path, requested)?;
         }
         file::check_folder(path)?;
@@ -189,7 +199,7 @@ pub fn check_outputs(
             let (path, folder) = (path.to_path_buf(), folder.clone());
             return Err(Error::OutputInInput { path, folder });
         }
-        let same_place = |other: &&&Path| {
+        let same_place = |other: &Path| {
             let folder = |path: &Path| {
                 path.parent().map(Path::to_owned).and_then(|folder| {
                     if folder.as_os_str().is_empty() { ".".into() } else { folder }
@@ -199,8 +209,11 @@ pub fn check_outputs(
             };
             path.file_name() == other.file_name() && folder(path) == folder(other)
         };
-        if files().skip(place + 1).any(|other| same_place(&other) || same_file(path, other)) {
+        if files().skip(place + 1).any(|(other, _)| same_place(other) || same_file(path, other)) {
             return Err(Error::OneName { path: path.to_path_buf() });
+        }
+        if !force {
+            check_existing(path, *kind)?;
         }
     }
     Ok(())

@@ -1,0 +1,147 @@
+//! Files of every kind that people have, and files that must not be lost.
+
+mod common;
+
+use std::fmt::Write as _;
+
+use common::Desk;
+
+/// A table with a target that follows from `x`, in any dialect.
+fn table(separator: &str, decimal: &str) -> String {
+    let mut text = format!("x{separator}site{separator}y\n");
+    for row in 0..60 {
+        let (x, y) = (f64::from(row * 37 % 101) / 4.0, f64::from(row * 7 % 50) / 8.0 + 0.125);
+        let line = format!("{x}|{}|{y}", ["north", "south"][row as usize % 2]);
+        writeln!(text, "{}", line.replace('.', decimal).replace('|', separator)).unwrap();
+    }
+    text
+}
+
+#[test]
+fn a_table_of_another_dialect_is_augmented_like_the_usual_one() {
+    let desk = Desk::new();
+    desk.put("usual.csv", table(",", ".")).put("other.csv", table(";", ","));
+    let usual = desk.run("augment usual.csv -t y -o usual.out.csv").ok();
+    assert!(!usual.err.contains("note:"), "{}", usual.err);
+    let other = desk.run("augment other.csv -t y --manifest m.json -o other.out.csv").ok();
+    assert!(other.err.contains("note: separator `;` detected; --delimiter sets another\n"));
+    assert!(other.err.contains("note: decimal comma detected"), "{}", other.err);
+    assert_eq!(desk.text("usual.out.csv"), desk.text("other.out.csv"));
+    desk.run("verify other.out.csv --against other.csv --manifest m.json").ok();
+    // Every command that reads a table says so, unless it is told to be quiet.
+    for words in ["inspect other.csv", "train other.csv -t y --model ridge -o m"] {
+        assert!(desk.run(words).ok().err.contains("separator `;` detected"), "{words}");
+    }
+    assert_eq!(desk.run("train other.csv -t y --model ridge -q -o m").ok().err, "");
+    desk.run("predict m usual.csv -o predicted.csv --metrics").ok();
+}
+
+#[test]
+fn a_value_that_is_not_a_number_is_reported() {
+    let desk = Desk::new();
+    desk.put("t.csv", table(",", ".").replacen("0.125\n", "?\n", 1));
+    let said = desk.run("inspect t.csv").ok();
+    assert!(said.err.contains("note: column `y`: 1 × `?` read as missing"), "{}", said.err);
+    assert!(said.out.contains("y       floats"), "{}", said.out);
+    desk.put("t.csv", table(",", ".").replacen("9.25,", "<0.01,", 1));
+    let said = desk.run("inspect t.csv").ok();
+    let expected = "note: column `x` is read as text because of 1 of 60 values: `<0.01` in row 2 (line 3); \
+                    if it stands for a missing value: --null '<0.01'\n";
+    assert_eq!(said.err, expected);
+    let said = desk.run("inspect t.csv --null <0.01").ok();
+    assert!(said.err.is_empty() && said.out.contains("x       floats"), "{}{}", said.out, said.err);
+}
+
+#[test]
+fn encodings_are_read() {
+    let desk = Desk::new();
+    let text = table(",", ".").replace("site", "fläche");
+    let latin: Vec<u8> = text.chars().map(|c| u8::try_from(u32::from(c)).unwrap()).collect();
+    desk.put("t.csv", latin);
+    let said = desk.run("inspect t.csv").ok();
+    assert!(said.out.contains("fläche") && said.err.contains("read as Latin-1"), "{}", said.err);
+    assert!(desk.run("inspect t.csv --encoding latin-1").ok().err.is_empty());
+    assert_eq!(desk.run("inspect t.csv --encoding utf-8").code, Some(1));
+    let wide = std::iter::once(0xfeff).chain(text.encode_utf16());
+    desk.put("t.csv", wide.flat_map(u16::to_le_bytes).collect::<Vec<u8>>());
+    let said = desk.run("inspect t.csv").ok();
+    assert!(said.out.contains("fläche") && said.err.contains("read as UTF-16"), "{}", said.err);
+}
+
+#[test]
+fn the_columns_are_listed_if_the_target_is_missing() {
+    let desk = Desk::new();
+    desk.put("t.csv", table(",", "."));
+    for words in
+        ["augment t.csv -o o.csv", "train t.csv -o m", "compare t.csv -o c", "regress t.csv"]
+    {
+        let said = desk.run(words);
+        let hint = "hint: the columns of `t.csv` are x (floats), site (text), y (floats)\n";
+        assert!(said.code == Some(1) && said.err.ends_with(hint), "{words}: {}", said.err);
+    }
+}
+
+#[test]
+fn files_of_others_are_not_overwritten() {
+    let desk = Desk::new();
+    desk.put("t.csv", table(",", ".")).put("precious.csv", "id,notes\n1,mine\n");
+    for words in [
+        "augment t.csv -t y -o precious.csv",
+        "train t.csv -t y --model ridge -o precious.csv",
+        "regress t.csv -t y --plot precious.svg",
+    ] {
+        desk.put("precious.svg", "<svg/>");
+        let said = desk.run(words);
+        assert_eq!(said.code, Some(1), "{words}");
+        assert!(said.err.contains("exists, and "), "{}", said.err);
+        assert!(said.err.contains("hint: choose another name, or overwrite it with --force"));
+        assert_eq!(desk.text("precious.csv"), "id,notes\n1,mine\n");
+        desk.run(&format!("{words} --force")).ok();
+        desk.put("precious.csv", "id,notes\n1,mine\n");
+    }
+}
+
+#[test]
+fn own_files_are_overwritten_by_their_kind_only() {
+    let desk = Desk::new();
+    desk.put("t.csv", table(",", "."));
+    let commands = [
+        "augment t.csv -t y --manifest m.json --save-fitted f.json --plot p.svg -o out.parquet",
+        "augment t.csv -t y --provenance -o out.csv",
+        "augment t.csv -t y -o out.arrow",
+        "train t.csv -t y --model ridge -o model",
+        "predict model t.csv -o predicted.parquet",
+        "export model model.onnx",
+    ];
+    for _ in 0..2 {
+        commands.iter().for_each(|words| drop(desk.run(words).ok()));
+    }
+    for words in [
+        "train t.csv -t y --model ridge -o out.parquet",
+        "augment t.csv -t y --format parquet -o model",
+        "augment t.csv -t y --manifest f.svg --plot m.svg -o other.csv",
+        "augment t.csv -t y --save-fitted p.svg -o other.csv",
+    ] {
+        desk.put("f.svg", "{}").put("m.svg", desk.get("m.json"));
+        assert_eq!(desk.run(words).code, Some(1), "{words}");
+    }
+    // A folder of results is replaced on demand.
+    let compare = "compare t.csv -t y --hidden 4 --epochs 2 --folds 2 --repeats 1 --methods erm,noise --models mlp -q -o c";
+    desk.run(compare);
+    let again = desk.run(compare);
+    assert!(again.err.contains("replace them with --force"), "{}", again.err);
+    assert!(matches!(desk.run(&format!("{compare} --force")).code, Some(0 | 3)));
+}
+
+#[test]
+fn the_first_command_of_the_readme_can_be_repeated() {
+    let desk = Desk::with_cars();
+    let words = "augment cars.csv --target mpg --copies 3 --output more.csv";
+    desk.run(words).ok();
+    let said = desk.run(words);
+    assert_eq!(said.code, Some(1));
+    let expected = "error: `more.csv` exists, and does not say that Windlass wrote it\n\
+                    hint: choose another name, or overwrite it with --force\n";
+    assert_eq!(said.err, expected);
+    desk.run(&format!("{words} --force")).ok();
+}

@@ -1,0 +1,18 @@
+//! In place of `workbook`, without the feature `spreadsheets`.
+
+use super::file::Input;
+use super::sheet::SheetName;
+use crate::io::format::Format;
+use crate::{Error, Result};
+
+pub(super) type Cells = Vec<(usize, String)>;
+
+pub(super) struct Sheet {
+    pub(super) name: String,
+    pub(super) rows: Vec<Cells>,
+    pub(super) others: Vec<String>,
+}
+
+pub(super) fn read(input: &Input, _: Format, _: Option<&SheetName>, _: u64) -> Result<Sheet> {
+    Err(Error::UnknownEnding { path: input.path.clone() })
+}

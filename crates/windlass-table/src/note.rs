@@ -1,0 +1,103 @@
+//! What users should know of how a table was read.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use windlass::ParamName;
+
+use crate::row_place::RowPlace;
+
+/// Something about how a table was read that users should know.
+///
+/// Parameters are named in the [style](windlass::ParamStyle) of the format, as in
+/// [`Error`](crate::Error).
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "each text names its fields")]
+pub enum Note {
+    /// A file is not UTF-8.
+    Encoding { path: PathBuf, encoding: &'static str },
+    /// The separator is not the usual one.
+    Separator { separator: char },
+    /// Decimals follow a comma.
+    DecimalComma { example: String },
+    /// A column of numbers was read as text, because their decimal mark is not clear.
+    UnclearMark { column: String, example: String },
+    /// Markers of missing values, and how often each occurs.
+    MissingMarkers { column: String, markers: Vec<(&'static str, u64)> },
+    /// A column would be numeric but for a few values.
+    NotNumbers { column: String, count: u64, values: u64, first: Vec<(String, RowPlace)> },
+    /// A workbook has several sheets.
+    Sheets { path: PathBuf, sheet: String, others: Vec<String> },
+    /// A row above the header of a sheet was skipped.
+    Title { path: PathBuf, text: String },
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let param = |name: &'static str, f: &mut fmt::Formatter<'_>| ParamName(name).fmt(f);
+        match self {
+            Self::Encoding { path, encoding } => {
+                write!(f, "`{}` is not UTF-8 and is read as {encoding}; ", path.display())?;
+                param("encoding", f)?;
+                f.write_str(" sets another")
+            }
+            Self::Separator { separator } => {
+                match separator {
+                    '\t' => f.write_str("separator tab")?,
+                    separator => write!(f, "separator `{separator}`")?,
+                }
+                f.write_str(" detected; ")?;
+                param("delimiter", f)?;
+                f.write_str(" sets another")
+            }
+            Self::DecimalComma { example } => {
+                write!(f, "decimal comma detected: `{example}` is a number")
+            }
+            Self::UnclearMark { column, example } => {
+                write!(
+                    f,
+                    "column `{column}` is read as text: in `{example}`, does the comma separate "
+                )?;
+                f.write_str("decimals or thousands? Write it with a decimal point only")
+            }
+            Self::MissingMarkers { column, markers } => {
+                let each: Vec<String> =
+                    markers.iter().map(|(marker, count)| format!("{count} × `{marker}`")).collect();
+                write!(f, "column `{column}`: {} read as missing", each.join(", "))
+            }
+            Self::NotNumbers { column, count, values, first } => {
+                write!(
+                    f,
+                    "column `{column}` is read as text because of {count} of {values} values: "
+                )?;
+                for (place, (value, row)) in first.iter().enumerate() {
+                    let comma = if place > 0 { ", " } else { "" };
+                    write!(f, "{comma}`{value}` in row {row}")?;
+                }
+                if *count > first.len() as u64 {
+                    f.write_str(", …")?;
+                }
+                let example = &first[0].0;
+                if example.ends_with('%') {
+                    f.write_str("; write percentages without `%`")
+                } else if example.contains(',') && !example.contains(char::is_alphabetic) {
+                    f.write_str("; write numbers without separators of thousands")
+                } else {
+                    f.write_str("; if it stands for a missing value: ")?;
+                    param("null", f)?;
+                    write!(f, " '{example}'")
+                }
+            }
+            Self::Sheets { path, sheet, others } => {
+                write!(f, "`{}`: sheet `{sheet}` is read; ", path.display())?;
+                param("sheet", f)?;
+                let others: Vec<String> = others.iter().map(|name| format!("`{name}`")).collect();
+                write!(f, " chooses another: {}", others.join(", "))
+            }
+            Self::Title { path, text } => {
+                write!(f, "`{}`: the row above the header was skipped: `{text}`", path.display())
+            }
+        }
+    }
+}
