@@ -264,7 +264,7 @@ SIDES = {
 
 def command(windlass: str, table: str, out: str) -> dict[str, Any]:
     words = [windlass, "augment", table, "-t", "y", "--anchors", "column:g", "--copies", str(COPIES)]
-    words += ["--seed", str(SEED), "--rows-by", "column:id", "--provenance", "--quiet", "-o", out]
+    words += ["--seed", str(SEED), "--rows-by", "column:id", "--provenance", "--quiet", "--force", "-o", out]
     started = time.perf_counter()
     child = subprocess.Popen(words)
     _, status, used = os.wait4(child.pid, 0)

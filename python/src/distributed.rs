@@ -10,7 +10,8 @@ use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyDict};
 use windlass_table::{
-    AugmentConfig, Decimals, DuplicateCounter, Error, PassTask, RowIdSource, row_ids, write_atomic,
+    AugmentConfig, Decimals, DuplicateCounter, Error, OutputKind, PassTask, RowIdSource,
+    check_existing, row_ids, write_atomic,
 };
 
 use crate::errors::{InputTypeError, Refused as _};
@@ -171,8 +172,13 @@ pub(crate) struct FittedTable {
 
 #[pymethods]
 impl FittedTable {
-    /// Keeps it in a file, which the command takes as ``--fitted``.
-    fn save(&self, path: PathBuf) -> PyResult<()> {
+    /// Keeps it in a file, which the command takes as ``--fitted``. Unless forced, only files of this
+    /// kind are overwritten.
+    #[pyo3(signature = (path, *, force=false))]
+    fn save(&self, path: PathBuf, force: bool) -> PyResult<()> {
+        if !force {
+            check_existing(&path, OutputKind::Fitted).refused()?;
+        }
         write_atomic(&path, self.core.to_json().refused()?.as_bytes()).refused()
     }
 

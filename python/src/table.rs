@@ -17,8 +17,8 @@ use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
 use windlass_table::{
-    AugmentConfig, Augmentation, Columns, Decimals, IntegerHandling, RoleRules, RowIdSource,
-    Table as Rows, Watch,
+    AugmentConfig, Augmentation, Columns, Decimals, IntegerHandling, OutputKind, RoleRules,
+    RowIdSource, Table as Rows, Watch,
 };
 
 use crate::errors::{InputError, InputTypeError, Refused as _};
@@ -297,9 +297,23 @@ pub(crate) fn augment(
     Ok((Table { schema, batches }, moved))
 }
 
-/// Writes a file that appears under its name only when it is complete.
+/// Writes a model or a report, which appears under its name only when it is complete. Unless forced,
+/// only files of the same kind that Windlass wrote are overwritten.
 #[pyfunction]
-pub(crate) fn write_atomic(path: std::path::PathBuf, bytes: &[u8]) -> PyResult<()> {
+#[pyo3(signature = (path, bytes, kind, *, force))]
+pub(crate) fn write_atomic(
+    path: std::path::PathBuf,
+    bytes: &[u8],
+    kind: &str,
+    force: bool,
+) -> PyResult<()> {
+    let kind = match kind {
+        "model" => OutputKind::Model,
+        _ => OutputKind::Report,
+    };
+    if !force {
+        windlass_table::check_existing(&path, kind).refused()?;
+    }
     windlass_table::write_atomic(&path, bytes).refused()
 }
 

@@ -75,6 +75,11 @@ def test_it_says_so(found, tmp_path):
     assert list(frame["method"]) == [line["method"] for line in found.lines]
     assert frame["rmse"].tolist() == [line["rmse"] for line in found.lines]
     found.report(tmp_path / "report.html", table="<rows>")
+    found.report(tmp_path / "report.html", table="<rows>")
+    (tmp_path / "mine.html").write_text("<p>mine</p>")
+    with pytest.raises(InputError, match="is not a report that Windlass wrote"):
+        found.report(tmp_path / "mine.html")
+    found.report(tmp_path / "mine.html", force=True)
     report = (tmp_path / "report.html").read_text()
     assert "Does augmentation help on &lt;rows&gt;?" in report
     assert "GradientBoostingRegressor" in report and "the network" not in report

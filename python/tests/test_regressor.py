@@ -237,3 +237,17 @@ def test_validation_rows_are_those_of_the_split(tmp_path):
     ]:
         with pytest.raises(InputError, match=says):
             Regressor(**quick, **change).fit(table, y)
+
+
+def test_only_models_are_overwritten(tmp_path):
+    x = np.random.default_rng(0).normal(size=(40, 2))
+    model = Regressor(epochs=2).fit(x, x[:, 0])
+    path = tmp_path / "model.windlass"
+    model.save(path)
+    model.save(path)
+    path.write_text("precious")
+    with pytest.raises(InputError, match="is not a model that Windlass wrote\nhint: .*force"):
+        model.save(path)
+    assert path.read_text() == "precious"
+    model.save(path, force=True)
+    assert Regressor.load(path).predict(x).shape == (40,)

@@ -449,7 +449,7 @@ def test_bounds_clip_what_is_made_and_refuse_what_is_given():
 
 def test_rows_without_a_target_are_refused_or_dropped():
     frame = plain(y=holed(Y, np.nan))
-    says = "the target `y` is missing in rows 3, 10, .*\nhint: leave such rows out"
+    says = "the target `y` is missing in rows 4, 11, .*\nhint: leave such rows out"
     with pytest.raises(InputError, match=says):
         augment(frame, "y")
     made = augment(frame, "y", drop_missing_target=True, provenance=True, copies=2)
@@ -547,11 +547,11 @@ class Silent:
         (plain(), {"target": "Y"}, VALUE, "no column `Y`, asked for by target\nhint: "),
         (plain(), {"target": []}, VALUE, "target names no column"),
         (plain(), {"target": None}, KIND, "target must name columns, got None"),
-        (plain(w=WORDS), {"target": "w"}, KIND, "`w` of target is not numeric.* in row 0"),
+        (plain(w=WORDS), {"target": "w"}, KIND, "`w` of target is not numeric.* in row 1"),
         (plain(), {"carry": "a", "features": ["a"]}, VALUE, "`a` is asked for by both features"),
         (plain(), {"features": 0.1}, KIND, "must name columns, got 0.1.*\nhint: noise"),
         (plain(w=-Y), {"weight": "w"}, VALUE, r"weight `w` must be in \[0, 2\^50\]; .* in rows"),
-        (plain(a=np.inf), {}, VALUE, "`a` is inf in row 0\nhint: mend the value, or carry a"),
+        (plain(a=np.inf), {}, VALUE, "`a` is inf in row 1\nhint: mend the value, or carry a"),
         (plain(), {"integers": "up"}, VALUE, 'integers must be "round" or "float", got "up"'),
         (plain(), {"copies": 0}, VALUE, r"copies must be in \[1, .* got 0"),
         (plain(), {"copies": 2.5}, KIND, "copies must be a whole number, got 2.5 of type"),
@@ -583,7 +583,7 @@ def test_tables_that_cannot_be_augmented_are_refused(data, options, error, says)
     [
         (plain(), Y[:3], {}, VALUE, "X and y must have the same rows, got 60 and 3"),
         (plain(), holed(Y), {}, KIND, "y must hold numbers, got None .* in row 3"),
-        (plain(), holed(Y, np.nan), {}, VALUE, "the target `y_` is missing in rows 3, 10"),
+        (plain(), holed(Y, np.nan), {}, VALUE, "the target `y_` is missing in rows 4, 11"),
         (plain(), WORDS, {}, KIND, "y must hold numbers, got <U3"),
         (plain(), np.zeros((N, 2, 2)), {}, VALUE, "y must have a column or several, got shape"),
         (plain(), np.zeros((N, 0)), {}, VALUE, r"y must have a column .* got shape \(60, 0\)"),

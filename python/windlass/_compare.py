@@ -408,7 +408,9 @@ class Comparison:
         ax.tick_params(axis="y", length=0)
         return ax
 
-    def report(self, path: str | os.PathLike[str], table: str = "this table") -> None:
+    def report(
+        self, path: str | os.PathLike[str], table: str = "this table", *, force: bool = False
+    ) -> None:
         """Write a page with verdict, pictures and numbers, which needs no other file.
 
         Parameters
@@ -417,8 +419,10 @@ class Comparison:
             Where it goes, such as ``"report.html"``.
         table : str
             What the page calls the data.
+        force : bool, default False
+            Whether to overwrite a file that is not a report which Windlass wrote.
         """
-        core.write_atomic(os.fspath(path), self._page(table))
+        core.write_atomic(os.fspath(path), self._page(table), "report", force=force)
 
     def _page(self, table: str) -> bytes:
         if isinstance(self._outcome, core.Outcome):

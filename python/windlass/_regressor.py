@@ -361,16 +361,18 @@ class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         card: dict[str, Any] = json.loads(self.model_.card)
         return card
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Write a model file, which ``windlass predict`` reads too.
 
         Parameters
         ----------
         path : path
             Where it goes; it appears there only when it is complete.
+        force : bool, default False
+            Whether to overwrite a file that is not a model which Windlass wrote.
         """
         check_is_fitted(self, "model_")
-        core.write_atomic(os.fspath(path), self.model_.to_bytes())
+        core.write_atomic(os.fspath(path), self.model_.to_bytes(), "model", force=force)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
