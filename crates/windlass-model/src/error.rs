@@ -4,7 +4,7 @@ use std::fmt::{self, Display as _};
 use std::path::PathBuf;
 
 use windlass::{ParamName, ParamStyle};
-use windlass_table::{RowList, RowPlace, RowPlaces};
+use windlass_table::{RowPlace, RowPlaces};
 
 /// A result with this crate's error.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -63,8 +63,11 @@ pub enum Error {
     )]
     NotSortable { column: String, holds: String, row: RowPlace, value: String },
     /// Rows without a time.
-    #[error("column `{column}` has no time in {rows}")]
-    NoTime { column: String, rows: RowList },
+    #[error(
+        "column `{column}` has no time in row {row}{}",
+        if *more > 0 { format!(" and {more} more") } else { String::new() }
+    )]
+    NoTime { column: String, row: RowPlace, more: usize },
     /// A network that does not fit in memory.
     #[error("training such a network takes {} MiB, but only {} MiB are allowed", needs >> 20, memory >> 20)]
     LargeNetwork { needs: u64, memory: u64 },

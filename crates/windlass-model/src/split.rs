@@ -21,7 +21,7 @@ use arrow_array::{Array, ArrayRef, RecordBatch, StringArray};
 use arrow_schema::DataType;
 use serde::{Deserialize, Serialize};
 use windlass::{ParamName, ParamStyle, Seed, Stream};
-use windlass_table::{Error as TableError, RowList, is_numeric, to_f64, to_strings, type_name};
+use windlass_table::{Error as TableError, is_numeric, to_f64, to_strings, type_name};
 
 use crate::{Error, Result};
 
@@ -250,14 +250,14 @@ fn named_groups(rows: &RecordBatch, column: &str) -> Result<Vec<Vec<usize>>> {
 fn time_order(rows: &RecordBatch, column: &str) -> Result<(Vec<usize>, Vec<usize>)> {
     let values = rows.column(index_of(rows, column)?);
     let named = || column.to_owned();
-    let refuse_missing = |values: &dyn Array| {
-        let missing: RowList = (0..values.len()).filter(|&row| values.is_null(row)).collect();
-        if missing.is_empty() {
-            Ok(())
-        } else {
-            Err(Error::NoTime { column: named(), rows: missing })
-        }
-    };
+    let refuse_missing =
+        |values: &dyn Array| match (0..values.len()).find(|&row| values.is_null(row)) {
+            None => Ok(()),
+            Some(row) => {
+                let more = values.null_count() - 1;
+                Err(Error::NoTime { column: named(), row: row.into(), more })
+            }
+        };
     let (order, ends) = if is_numeric(values.data_type()) {
         let numbers = to_f64(values);
         refuse_missing(&numbers)?;
@@ -577,7 +577,7 @@ mod tests {
         let holes = vec![Some(1.0), None, Some(f64::NAN), Some(2.0)];
         let rows = table(vec![("t", Arc::new(Float64Array::from(holes)))]);
         let none = Split::Time("t".into()).folds(&rows, 2, Seed(0)).unwrap_err();
-        assert_eq!(says(none), "column `t` has no time in rows 1, 2");
+        assert_eq!(says(none), "column `t` has no time in row 2 and 1 more");
         assert!(says(group("x").folds(&rows, 2, Seed(0)).unwrap_err()).contains("`x`"));
     }
 }

@@ -460,14 +460,6 @@ impl RowList {
     }
 }
 
-impl FromIterator<usize> for RowList {
-    fn from_iter<I: IntoIterator<Item = usize>>(rows: I) -> Self {
-        let mut list = Self::default();
-        rows.into_iter().for_each(|row| list.push(|| row.to_string()));
-        list
-    }
-}
-
 impl std::fmt::Display for RowList {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let rows = &self.first;

@@ -307,7 +307,7 @@ pub(super) fn to_time(value: &str) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{DecimalMark, ValueKinds, to_float, to_integer, to_time};
+    use super::{DecimalMark, ValueKinds, decimals, to_float, to_integer, to_time};
     use arrow_schema::{DataType, TimeUnit};
 
     fn kinds(values: &[&str]) -> ValueKinds {
