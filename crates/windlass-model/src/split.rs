@@ -11,17 +11,20 @@
 //! on; the second half is cut into as many blocks as there are folds, and each block is predicted from all rows
 //! before it. The smallest training part is therefore half of the rows.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::str::FromStr;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
-use arrow_array::{Array, ArrayRef, RecordBatch, StringArray};
+use arrow_array::{Array, ArrayRef, Float64Array, RecordBatch, StringArray};
 use arrow_schema::DataType;
 use serde::{Deserialize, Serialize};
 use windlass::{ParamName, ParamStyle, Seed, Stream};
-use windlass_table::{Error as TableError, is_numeric, to_f64, to_strings, type_name};
+use windlass_table::{
+    DateOrder, Error as TableError, SOURCE, SYNTHETIC, date_order, is_numeric, to_f64, to_seconds,
+    to_strings, type_name,
+};
 
 use crate::{Error, Result};
 
@@ -132,7 +135,21 @@ impl Split {
 
     /// Folds, each of which holds out other rows. By group or domain, there are at most as many folds as groups, but
     /// at least two; by time, at most as many as there are later times.
+    ///
+    /// In a table with provenance, rows of the same source are in the same fold, and only originals are held out.
     pub fn folds(&self, rows: &RecordBatch, folds: usize, seed: Seed) -> Result<Vec<Fold>> {
+        let relatives = Relatives::of(rows);
+        let split = relatives.as_ref().map_or_else(|| self.clone(), |_| self.by_source());
+        let folds = split.make_folds(rows, folds, seed)?.into_iter();
+        Ok(folds.map(|fold| relatives.iter().fold(fold, |fold, own| own.separate(fold))).collect())
+    }
+
+    /// Random rows of a table with provenance are held out by source.
+    fn by_source(&self) -> Self {
+        if *self == Self::Rows { Self::Group(SOURCE.to_owned()) } else { self.clone() }
+    }
+
+    fn make_folds(&self, rows: &RecordBatch, folds: usize, seed: Seed) -> Result<Vec<Fold>> {
         let count = rows.num_rows();
         match self {
             Self::Rows => {
@@ -183,8 +200,18 @@ impl Split {
         }
     }
 
-    /// Holds out about this fraction of the rows: whole groups, or the latest rows.
+    /// Holds out about this fraction of the rows: whole groups, or the latest rows; see [`folds`](Self::folds).
     pub fn hold_out(&self, rows: &RecordBatch, fraction: f64, seed: Seed) -> Result<Fold> {
+        match Relatives::of(rows) {
+            Some(relatives) => {
+                let fold = self.by_source().hold_out_rows(rows, fraction, seed)?;
+                Ok(relatives.separate(fold))
+            }
+            None => self.hold_out_rows(rows, fraction, seed),
+        }
+    }
+
+    fn hold_out_rows(&self, rows: &RecordBatch, fraction: f64, seed: Seed) -> Result<Fold> {
         let count = rows.num_rows();
         if !(0.0..1.0).contains(&fraction) {
             let (name, range) = ("valid", "[0, 1)");
@@ -237,6 +264,37 @@ impl Split {
     }
 }
 
+/// Rows that were generated from others, in a table with provenance.
+struct Relatives {
+    sources: StringArray,
+    synthetic: Vec<bool>,
+}
+
+impl Relatives {
+    fn of(rows: &RecordBatch) -> Option<Self> {
+        let sources = to_strings(rows.column_by_name(SOURCE)?);
+        let marks = rows.column_by_name(SYNTHETIC).and_then(|marks| marks.as_boolean_opt());
+        let synthetic = match marks {
+            Some(marks) => marks.iter().map(|mark| mark == Some(true)).collect(),
+            None => vec![false; rows.num_rows()],
+        };
+        Some(Self { sources, synthetic })
+    }
+
+    /// Without relatives of held-out rows among the training rows, and without synthetic rows among the held-out
+    /// ones, if there are others.
+    fn separate(&self, mut fold: Fold) -> Fold {
+        let source = |row: usize| self.sources.is_valid(row).then(|| self.sources.value(row));
+        let held_out: BTreeSet<&str> =
+            fold.held_out.iter().filter_map(|&row| source(row)).collect();
+        fold.train.retain(|&row| source(row).is_none_or(|source| !held_out.contains(source)));
+        if fold.held_out.iter().any(|&row| !self.synthetic[row]) {
+            fold.held_out.retain(|&row| !self.synthetic[row]);
+        }
+        fold
+    }
+}
+
 /// The rows of every group; two groups at least.
 fn named_groups(rows: &RecordBatch, column: &str) -> Result<Vec<Vec<usize>>> {
     let found = groups_of(rows, column)?;
@@ -261,32 +319,34 @@ fn time_order(rows: &RecordBatch, column: &str) -> Result<(Vec<usize>, Vec<usize
     let (order, ends) = if is_numeric(values.data_type()) {
         let numbers = to_f64(values);
         refuse_missing(&numbers)?;
-        // Bits that are ordered as `f64::total_cmp` orders numbers; −0 is 0.
-        let key = |number: &f64| {
-            let bits = (number + 0.0).to_bits().cast_signed();
-            bits ^ (i64::MAX & (bits >> 63))
-        };
-        sorted_with_ends(&numbers.values().iter().map(key).collect::<Vec<i64>>())
+        sorted_with_ends(&order_keys(&numbers))
     } else if let Some(ticks) = ticks(values) {
         refuse_missing(values)?;
         sorted_with_ends(ticks.as_primitive::<Int64Type>().values())
     } else {
         let spelled = to_strings(values);
         refuse_missing(&spelled)?;
-        if let Some(row) =
-            (0..spelled.len()).find(|&row| !is_time(spelled.value(row), spelled.value(0)))
-        {
+        let Some(order) = date_order(values) else {
+            let seconds = to_seconds(values, DateOrder::YearMonthDay);
+            let row = (0..values.len()).find(|&row| seconds.is_null(row)).unwrap_or(0);
             let (holds, value) = (type_name(values.data_type()), spelled.value(row).to_owned());
             return Err(Error::NotSortable { column: named(), holds, row: row.into(), value });
-        }
-        // These spellings of dates and times sort chronologically.
-        let words: Vec<&str> = spelled.iter().flatten().collect();
-        sorted_with_ends(&words)
+        };
+        sorted_with_ends(&order_keys(&to_seconds(values, order)))
     };
     if ends.len() < 2 {
         return Err(Error::OneValue { column: named() });
     }
     Ok((order, ends))
+}
+
+/// Integers that are ordered as numbers are; −0 is 0.
+fn order_keys(numbers: &Float64Array) -> Vec<i64> {
+    let key = |number: &f64| {
+        let bits = (number + 0.0).to_bits().cast_signed();
+        bits ^ (i64::MAX & (bits >> 63))
+    };
+    numbers.values().iter().map(key).collect()
 }
 
 /// Dates and times as integers, in any unit; `None` for other types.
@@ -305,15 +365,13 @@ fn sorted_with_ends<K: Ord>(keys: &[K]) -> (Vec<usize>, Vec<usize>) {
     (order, ends)
 }
 
-/// The columns of dates, or of text that spells dates in one format, which have several values.
+/// The columns of dates, also as text, which have several values.
 #[must_use]
 pub fn time_columns(rows: &RecordBatch) -> Vec<String> {
     let is_date = |column: &ArrayRef| match column.data_type() {
         DataType::Date32 | DataType::Date64 | DataType::Timestamp(..) => true,
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => {
-            let spelled: StringArray = to_strings(column);
-            let first = spelled.iter().flatten().next();
-            first.is_some_and(|first| spelled.iter().flatten().all(|text| is_time(text, first)))
+            date_order(column).is_some_and(|order| order != DateOrder::TimeOfDay)
         }
         _ => false,
     };
@@ -343,20 +401,6 @@ fn index_of(rows: &RecordBatch, column: &str) -> Result<usize> {
     })
 }
 
-/// Whether a text is a date, perhaps with a time, in the same format as another: `2024-05-01 13:00` or
-/// `2024-05-01T13:00:00Z`.
-fn is_time(text: &str, like: &str) -> bool {
-    let shape = |text: &str| -> Vec<u8> {
-        text.bytes().map(|byte| if byte.is_ascii_digit() { b'0' } else { byte }).collect()
-    };
-    let known = ["0000-00-00", "0000-00", "0000-00-00 00:00", "0000-00-00 00:00:00"];
-    let plain: String =
-        shape(text).into_iter().map(char::from).collect::<String>().replace('T', " ");
-    let plain = plain.trim_end_matches('Z');
-    let whole = plain.split_once('.').map_or(plain, |(whole, _)| whole);
-    known.contains(&whole) && shape(text) == shape(like)
-}
-
 /// The first of `ends` that is at least `index` and 1, but not the last: the rows of the latest time are held out
 /// together, even if they are more than requested.
 fn last_cut(ends: &[usize], index: usize) -> usize {
@@ -375,7 +419,9 @@ mod tests {
     use std::collections::BTreeSet;
     use std::sync::Arc;
 
-    use arrow_array::{ArrayRef, Date32Array, Float64Array, StringArray, TimestampSecondArray};
+    use arrow_array::{
+        ArrayRef, BooleanArray, Date32Array, Float64Array, StringArray, TimestampSecondArray,
+    };
 
     use super::*;
 
@@ -557,6 +603,28 @@ mod tests {
         let note = Split::Rows.note(&rows, ParamStyle::Python).unwrap();
         assert!(note.ends_with("use split=\"time:my day\""), "{note}");
         assert_eq!(group("code").note(&rows, ParamStyle::Command), None);
+    }
+
+    #[test]
+    fn relatives_stay_together_and_originals_are_held_out() {
+        let sources: Vec<i64> = (0..40).map(|row| row % 20).collect();
+        let rows = table(vec![
+            ("x", Arc::new(Float64Array::from_iter_values((0..40).map(f64::from)))),
+            (SOURCE, Arc::new(arrow_array::Int64Array::from(sources.clone()))),
+            (SYNTHETIC, Arc::new((0..40).map(|row| Some(row >= 20)).collect::<BooleanArray>())),
+        ]);
+        let mut folds = Split::Rows.folds(&rows, 4, Seed(1)).unwrap();
+        assert_eq!(folds.iter().map(|fold| fold.held_out.len()).sum::<usize>(), 20);
+        folds.push(Split::Rows.hold_out(&rows, 0.25, Seed(2)).unwrap());
+        folds.extend(Split::Time("x".into()).folds(&rows, 3, Seed(0)).unwrap());
+        for fold in folds {
+            assert!(fold.train.len() >= 10, "{fold:?}");
+            for &row in &fold.held_out {
+                assert!(fold.train.iter().all(|&other| sources[other] != sources[row]));
+            }
+        }
+        let folds = Split::Rows.folds(&rows, 4, Seed(1)).unwrap();
+        assert!(folds.iter().flat_map(|fold| &fold.held_out).all(|&row| row < 20));
     }
 
     #[test]

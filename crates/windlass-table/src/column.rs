@@ -19,7 +19,7 @@ use crate::{Error, Result};
 /// The start of the names of columns that Windlass writes; they are never features.
 pub const MARK: &str = "windlass_";
 /// The column that tells whether a row is synthetic.
-pub(crate) const SYNTHETIC: &str = "windlass_synthetic";
+pub const SYNTHETIC: &str = "windlass_synthetic";
 /// The column that names the source of a row.
 pub const SOURCE: &str = "windlass_source";
 

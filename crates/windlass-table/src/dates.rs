@@ -225,6 +225,19 @@ impl PossibleOrders {
     }
 }
 
+/// How the dates of a column of text are written; `None` if not all values are dates or times.
+#[must_use]
+pub fn date_order(column: &ArrayRef) -> Option<DateOrder> {
+    let mut orders = PossibleOrders::default();
+    for text in to_strings(column).iter().flatten() {
+        if orders.none() {
+            return None;
+        }
+        orders.add(text);
+    }
+    orders.order()
+}
+
 /// Whether values of a type are dates or times.
 #[must_use]
 pub fn is_temporal(data_type: &DataType) -> bool {

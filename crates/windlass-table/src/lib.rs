@@ -44,8 +44,8 @@ mod verify;
 
 pub use augment::{Augmentation, OutOfRangeCount, Output, Summary};
 pub use bounds::Bounds;
-pub use column::{MARK, SOURCE, is_numeric, select, to_f64, type_name};
-pub use dates::{DateOrder, is_temporal, to_seconds};
+pub use column::{MARK, SOURCE, SYNTHETIC, is_numeric, select, to_f64, type_name};
+pub use dates::{DateOrder, date_order, is_temporal, to_seconds};
 pub use error::{Error, Result, RowList};
 pub use fit::driver::FitDriver;
 pub use fit::fitted::{BoundFitted, Fitted};
