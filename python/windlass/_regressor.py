@@ -77,8 +77,8 @@ class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         Of SGD, default 0.9.
     weight_decay : float, optional
         Weight decay; AdamW shrinks weights by ``lr`` times it in a step. By default
-        0.5 at the default ``lr``, 0.001 / ``lr`` above, 250 * ``lr`` below, times 20 / batches if
-        an epoch has more than 20 batches; 0 for other optimizers.
+        0.001 / ``lr``, at most 0.5, times (20 / batches)² if an epoch has more than 20 batches;
+        0 for other optimizers.
     clip_norm : float, optional
         Clip the gradient norm.
     loss : str, default "mse"

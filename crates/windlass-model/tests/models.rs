@@ -323,16 +323,16 @@ fn default_weight_decay_fits_the_learning_rate() {
     let usual = training(NetworkOptions::default());
     assert_eq!((usual.weight_decay, usual.schedule), (0.5, Schedule::Constant));
     for (rate, decay, schedule) in [
-        (0.001, 0.25, Schedule::Constant),
+        (0.001, 0.5, Schedule::Constant),
         (0.002, 0.5, Schedule::Constant),
         (0.01, 0.1, Schedule::Cosine),
         (0.02, 0.05, Schedule::Cosine),
     ] {
         let found = training(at(rate));
         assert_eq!((found.weight_decay, found.schedule), (decay, schedule), "{rate}");
-        // 20 batches of 16 rows have all of it, 80 a quarter.
+        // 20 batches of 16 rows have all of it, 80 a sixteenth.
         assert_eq!(found.for_rows(320).weight_decay, decay);
-        assert_eq!(found.for_rows(1280).weight_decay, decay / 4.0);
+        assert_eq!(found.for_rows(1280).weight_decay, decay / 16.0);
     }
     let given = training(NetworkOptions {
         weight_decay: Some(0.3),
@@ -354,7 +354,7 @@ fn default_weight_decay_fits_the_learning_rate() {
     let small = NetworkOptions { batch_size: Some(4), ..options }.config(Validation::Fraction(0.2));
     let trained = table.train(&config(Kind::Network(Box::new(small)))).unwrap();
     let Kind::Network(used) = &trained.model.metadata().config.kind else { unreachable!() };
-    assert_eq!((used.training.weight_decay, used.training.adapt_weight_decay), (0.0625, false));
+    assert_eq!((used.training.weight_decay, used.training.adapt_weight_decay), (0.015_625, false));
 }
 
 /// A season, a trend and errors that resemble those of the days before; the rows from `first` on.

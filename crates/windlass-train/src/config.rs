@@ -68,7 +68,7 @@ pub struct TrainConfig {
 const LEARNING_RATE: f64 = 2e-3;
 /// The weight decay of `AdamW` at the default learning rate.
 const WEIGHT_DECAY: f64 = 0.5;
-/// With more batches in an epoch, weight decay is reduced in proportion.
+/// With more batches in an epoch, weight decay is reduced.
 const FULL_DECAY_BATCHES: f64 = 20.0;
 
 impl Default for TrainConfig {
@@ -91,19 +91,19 @@ impl Default for TrainConfig {
 }
 
 impl TrainConfig {
-    /// The default weight decay of `AdamW` at a learning rate η: 0.5 at the default rate of 0.002. Above, their
-    /// product is kept, which is the decay of a step; below, their ratio, which determines the size of weights.
+    /// The default weight decay of `AdamW` at a learning rate: their product, the decay of a step, is at most 0.001,
+    /// and weight decay at most 0.5, which it is at the default rate.
     ///
     /// ```
     /// use windlass_train::TrainConfig;
     ///
     /// assert_eq!(TrainConfig::default_weight_decay(0.002), TrainConfig::default().weight_decay);
     /// assert_eq!(TrainConfig::default_weight_decay(0.01), 0.1);
-    /// assert_eq!(TrainConfig::default_weight_decay(0.001), 0.25);
+    /// assert_eq!(TrainConfig::default_weight_decay(0.001), 0.5);
     /// ```
     #[must_use]
     pub fn default_weight_decay(learning_rate: f64) -> f64 {
-        WEIGHT_DECAY * (LEARNING_RATE / learning_rate).min(learning_rate / LEARNING_RATE)
+        WEIGHT_DECAY * (LEARNING_RATE / learning_rate).min(1.0)
     }
 
     /// The default schedule at a learning rate: constant up to the default rate, cosine above, because the noise of
@@ -113,13 +113,14 @@ impl TrainConfig {
         if learning_rate > LEARNING_RATE { Schedule::Cosine } else { Schedule::Constant }
     }
 
-    /// The settings for so many training rows: weight decay, if it is to [adapt](Self::adapt_weight_decay), is reduced
-    /// in proportion if an epoch has more than 20 batches, so that the decay of an epoch stays the same.
+    /// The settings for so many training rows: weight decay, if it is to [adapt](Self::adapt_weight_decay), is
+    /// multiplied by `(20 / batches)²` if an epoch has more than 20 batches. Large tables need little of it.
     #[must_use]
     pub fn for_rows(&self, rows: usize) -> Self {
         let mut training = Self { adapt_weight_decay: false, ..self.clone() };
         if self.adapt_weight_decay && self.batch_size > 0 {
-            training.weight_decay *= (FULL_DECAY_BATCHES / self.steps(rows) as f64).min(1.0);
+            training.weight_decay *=
+                (FULL_DECAY_BATCHES / self.steps(rows) as f64).min(1.0).powi(2);
         }
         training
     }

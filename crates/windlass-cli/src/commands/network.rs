@@ -144,8 +144,7 @@ pub(super) struct NetworkArgs {
     #[arg(long, value_name = "μ")]
     momentum: Option<f64>,
     /// Weight decay; adamw shrinks weights by the learning rate times it in a step [default: for adamw
-    /// 0.5 at the default rate, 0.001/η above, 250·η below, times 20/batches if an epoch has more than 20
-    /// batches; else 0]
+    /// 0.001/η, at most 0.5, times (20/batches)² if an epoch has more than 20 batches; else 0]
     #[arg(long, value_name = "λ")]
     weight_decay: Option<f64>,
     /// Clip the gradient norm
