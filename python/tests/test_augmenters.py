@@ -198,7 +198,7 @@ def test_a_copy_has_a_strength_for_each_row_and_a_batch_one_for_all(method):
 def test_epsilon_is_found_in_standardized_rows():
     far, near = LocalMixup(originals=False), LocalMixup(originals=False)
     made, _ = near.fit_resample(X, Y)
-    scaled, _ = far.fit_resample(X * [1e-6, 1.0, 1e6], Y)
+    scaled, _ = far.fit_resample(X * [2.0**-20, 1.0, 2.0**20], Y)
     assert (near.sample_indices_ == far.sample_indices_).all()
     assert 0.1 * len(X) < len(made) < 0.5 * len(X)
     wide, _ = LocalMixup("100sd", originals=False).fit_resample(X, Y)

@@ -49,13 +49,13 @@ fn floats(batches: &[RecordBatch], name: &str) -> Vec<f64> {
 }
 
 /// The number of decimals of a float as it is printed.
-fn decimals(value: f64) -> usize {
+fn decimals(value: f64) -> i32 {
     let text = value.to_string();
     assert!(!text.contains('e'), "{text}");
-    text.split_once('.').map_or(0, |(_, digits)| digits.len())
+    text.split_once('.').map_or(0, |(_, digits)| i32::try_from(digits.len()).unwrap())
 }
 
-fn most_decimals(batches: &[RecordBatch], name: &str) -> usize {
+fn most_decimals(batches: &[RecordBatch], name: &str) -> i32 {
     floats(batches, name).into_iter().map(decimals).max().unwrap()
 }
 
