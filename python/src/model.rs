@@ -107,7 +107,9 @@ impl Model {
             let valid = valid.as_ref().map(|table| NamedTable { table, path });
             let table = NamedTable { table: &frame, path };
             let warning = recipe.split().note(&frame.batch, ParamStyle::Python);
-            let trained = windlass_model::Model::train(table, valid, &recipe, &Stop(stop), None)?;
+            let mut trained =
+                windlass_model::Model::train(table, valid, &recipe, &Stop(stop), None)?;
+            trained.add_importance()?;
             Ok::<_, windlass_model::Error>((trained, warning.filter(|_| recipe.holds_out())))
         })?;
         let (trained, warning) = trained.refused()?;

@@ -22,6 +22,7 @@ pub use candidate::{Candidate, CandidateSpec, Distances, MethodName, ModelName};
 pub use compare::{Comparison, RunFn, Scheduler, Watch, trial_seed};
 pub use config::CompareConfig;
 pub use error::{Error, Result};
+pub use report::model_report;
 pub use results::{GroupError, Key, Record, Results, Run, SettingsTrial};
 pub use run_dir::{PlanDifference, RunDir, RunPlan, plan_difference, read_json};
 pub use splits::{Fold, ProvidedSplits, SplitOverlap, SplitRule};

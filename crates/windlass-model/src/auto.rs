@@ -20,6 +20,7 @@ use crate::config::{AutoConfig, InLoopAugmentConfig, Kind, NetworkConfig, Valida
 use crate::ensemble::Blend;
 use crate::fit::{FitContext, FoldBatches, OofPredictions, Trained, check_sizes};
 use crate::forest::ForestSettings;
+use crate::importance::{HeldOut, WeightedFits};
 use crate::metadata::{AutoSelection, FarGroups, PortfolioResult};
 use crate::metrics::Metrics;
 use crate::model::{EnsembleMember, Model};
@@ -165,6 +166,11 @@ pub(crate) fn train(
         }
         Split::Rows | Split::Group(_) | Split::Time(_) => None,
     };
+    let rows = folds.iter().map(|fold| select(&table.batch, &fold.held_out)).collect();
+    let weighted = fitted.iter().zip(&weights).filter(|(_, weight)| **weight > 0.0);
+    let weighted =
+        weighted.map(|(fitted, &weight)| WeightedFits { weight, members: fitted.members.clone() });
+    let held_out = HeldOut { fits: weighted.collect(), rows, predictions };
     if config.split.refits() {
         fits += refit(context, &mut fitted, &weights, watch)?;
     }
@@ -181,11 +187,12 @@ pub(crate) fn train(
     }
     portfolio.sort_by(|a, b| a.rmse.total_cmp(&b.rmse));
     let mut model = Model::new(context.config, members, table, &table.batch)?;
-    model.metadata.valid = Some(predictions.metrics());
+    model.metadata.valid = Some(held_out.predictions.metrics());
     let folds = folds.len();
     model.metadata.selection = Some(AutoSelection { portfolio, fits, folds, worst, far_groups });
     model.metadata.notes = ColumnNote::lines(notes);
-    Ok(Trained { model, histories: vec![], diverged: None, cancelled: false })
+    let held_out = Some(held_out);
+    Ok(Trained { model, histories: vec![], diverged: None, cancelled: false, held_out })
 }
 
 /// Fits every entry once per fold, with notes on omitted columns; refused as interrupted if it is cancelled.

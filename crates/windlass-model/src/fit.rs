@@ -13,6 +13,7 @@ use windlass_train::Epoch;
 use crate::config::{CrossValidation, Kind, ModelConfig};
 use crate::design_matrix::{NamedTable, pre_augmented};
 use crate::forest::Forest;
+use crate::importance::{HeldOut, WeightedFits};
 use crate::metrics::Metrics;
 use crate::model::{EnsembleMember, Estimator, Model};
 use crate::preprocessing::{ColumnNote, Preprocessing, row_weights};
@@ -30,6 +31,27 @@ pub struct Trained {
     pub diverged: Option<usize>,
     /// Whether training was cancelled.
     pub cancelled: bool,
+    /// What the error was measured on, if rows were held out.
+    pub(crate) held_out: Option<HeldOut>,
+}
+
+impl Trained {
+    /// Computes the permutation importance of the columns and stores it in the model's metadata, if rows were held
+    /// out.
+    pub fn add_importance(&mut self) -> Result<()> {
+        if let Some(held_out) = &self.held_out {
+            let seed = Seed(self.model.metadata.config.seed);
+            self.model.metadata.importance = held_out.importance(seed)?;
+        }
+        Ok(())
+    }
+
+    /// The targets of held-out rows and their predictions, by models that were not trained on them.
+    #[must_use]
+    pub fn out_of_fold(&self) -> Option<(&Array2<f64>, &Array2<f64>)> {
+        let predictions = &self.held_out.as_ref()?.predictions;
+        Some((&predictions.y, &predictions.predicted))
+    }
 }
 
 /// Training and validation rows of a fold.
@@ -113,24 +135,35 @@ impl<'a> FitContext<'a> {
     pub(crate) fn train(&self) -> Result<Trained> {
         let table = self.train.table;
         let (member, notes) = self.fit(&table.batch, &self.config.kind)?;
-        let members = vec![member];
-        let valid = if let Some(config) = &self.config.cross_validation {
+        let held_out = if let Some(config) = &self.config.cross_validation {
             self.cross_validate(config)?
         } else {
             let fold = self.valid.map(|valid| FoldBatches {
                 train: table.batch.clone(),
                 valid: Some(valid.table.batch.clone()),
             });
-            self.out_of_fold_predictions(&members, fold.as_slice())?
+            self.held_out(vec![member.clone()], fold.as_slice())?
         };
-        let mut model = Model::new(self.config, members, table, &table.batch)?;
-        model.metadata.valid = valid.map(|predictions| predictions.metrics());
+        let mut model = Model::new(self.config, vec![member], table, &table.batch)?;
+        model.metadata.valid = held_out.as_ref().map(|rows| rows.predictions.metrics());
         model.metadata.notes = ColumnNote::lines(notes);
-        Ok(Trained { model, histories: vec![], diverged: None, cancelled: false })
+        Ok(Trained { model, histories: vec![], diverged: None, cancelled: false, held_out })
+    }
+
+    /// Held-out rows and members that were not trained on them, one per fold; `None` without such rows.
+    pub(crate) fn held_out(
+        &self,
+        members: Vec<EnsembleMember>,
+        folds: &[FoldBatches],
+    ) -> Result<Option<HeldOut>> {
+        let predictions = self.out_of_fold_predictions(&members, folds)?;
+        let rows = folds.iter().filter_map(|fold| fold.valid.clone()).collect();
+        let fits = vec![WeightedFits { weight: 1.0, members }];
+        Ok(predictions.map(|predictions| HeldOut { fits, rows, predictions }))
     }
 
     /// Out-of-fold predictions of a model that has no epochs.
-    fn cross_validate(&self, config: &CrossValidation) -> Result<Option<OofPredictions>> {
+    fn cross_validate(&self, config: &CrossValidation) -> Result<Option<HeldOut>> {
         let batch = &self.train.table.batch;
         let CrossValidation { folds, split } = config;
         let folds = split.folds(batch, split.fold_count(batch, *folds)?, self.seed())?;
@@ -138,7 +171,7 @@ impl<'a> FitContext<'a> {
             folds.iter().map(|fold| FoldBatches::new(batch, fold)).collect();
         let fit = |fold: &FoldBatches| Ok(self.fit(&fold.train, &self.config.kind)?.0);
         let members = folds.par_iter().map(fit).collect::<Result<Vec<EnsembleMember>>>()?;
-        self.out_of_fold_predictions(&members, &folds)
+        self.held_out(members, &folds)
     }
 
     /// The predictions of each member for the validation rows of its fold, one fold after the other; `None`
@@ -170,6 +203,7 @@ impl<'a> FitContext<'a> {
 }
 
 /// Out-of-fold predictions: each row is predicted by a member that was not trained on it.
+#[derive(Debug)]
 pub(crate) struct OofPredictions {
     pub(crate) y: Array2<f64>,
     pub(crate) predicted: Array2<f64>,

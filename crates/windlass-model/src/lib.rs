@@ -16,6 +16,7 @@ mod fit;
 mod forest;
 mod gamma_path;
 mod groups;
+mod importance;
 mod metadata;
 mod metrics;
 mod model;
@@ -38,6 +39,7 @@ pub use error::{Error, Result};
 pub use fit::Trained;
 pub use forest::{Forest, ForestArrays, ForestSettings};
 pub use gamma_path::{GammaPath, GammaPathConfig, PathRow};
+pub use importance::Importance;
 pub use metadata::{
     AutoSelection, EstimatorMetadata, FarGroups, MemberMetadata, ModelMetadata, PortfolioResult,
 };

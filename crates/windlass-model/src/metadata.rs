@@ -5,6 +5,7 @@ use windlass_train::Shape;
 
 use crate::config::{Kind, ModelConfig};
 use crate::drift::Drift;
+use crate::importance::Importance;
 use crate::metrics::Metrics;
 use crate::preprocessing::Preprocessing;
 
@@ -40,6 +41,9 @@ pub struct ModelMetadata {
     /// Whether the table drifts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drift: Option<Drift>,
+    /// Permutation importance of the columns on held-out rows, the largest first; empty if it was not computed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub importance: Vec<Importance>,
     /// How the members were selected, for [`Kind::Auto`].
     #[serde(default, rename = "choice", skip_serializing_if = "Option::is_none")]
     pub selection: Option<AutoSelection>,

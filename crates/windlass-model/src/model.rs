@@ -102,6 +102,7 @@ impl Model {
             train: Metrics::compute(&y, &predicted, weights.as_deref()),
             valid: None,
             drift: None,
+            importance: vec![],
             selection: None,
         };
         Ok(Self { metadata, members })

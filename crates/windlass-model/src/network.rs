@@ -132,7 +132,7 @@ pub(crate) fn train(
         .zip(results)
         .map(|(fold, result)| fold.member(result.network, weight))
         .collect();
-    let valid = context.out_of_fold_predictions(&members, &folds)?;
+    let held_out = context.held_out(members.clone(), &folds)?;
     let mut train_rows = if folds.len() == 1 { &folds[0].train } else { &table.batch };
     if network.split.refits() && network.holds_out() && !cancelled && diverged.is_none() {
         let whole = FoldBatches { train: table.batch.clone(), valid: None };
@@ -156,9 +156,9 @@ pub(crate) fn train(
     let training = specs[0].training.clone();
     let network = NetworkConfig { training, ..network.clone() };
     model.metadata.config.kind = Kind::Network(Box::new(network));
-    model.metadata.valid = valid.map(|predictions| predictions.metrics());
+    model.metadata.valid = held_out.as_ref().map(|rows| rows.predictions.metrics());
     model.metadata.notes = ColumnNote::lines(notes);
-    Ok(Trained { model, histories, diverged, cancelled })
+    Ok(Trained { model, histories, diverged, cancelled, held_out })
 }
 
 /// The epoch whose weights a run kept; 0 if it ended before the first.

@@ -13,4 +13,5 @@ pub(crate) mod regress;
 pub(crate) mod show;
 pub(crate) mod train;
 pub(crate) mod tune;
+mod typed;
 pub(crate) mod verify;

@@ -8,7 +8,7 @@ use std::time::UNIX_EPOCH;
 use arrow_array::{ArrayRef, TimestampSecondArray};
 use clap::Args;
 use serde_json::{Value, json};
-use windlass_model::{Kind, Model, ModelMetadata};
+use windlass_model::{Importance, Kind, Model, ModelMetadata};
 use windlass_table::{
     AugmentConfig, Error as TableError, Fitted, Manifest, ReadOptions, SyntheticRows, Table,
     to_strings,
@@ -171,6 +171,7 @@ fn model_in_words(model: &Model) -> String {
     for note in &metadata.notes {
         let _ = writeln!(text, "  note       {note}");
     }
+    text += &importance_in_words(metadata);
     let held_out = if metadata.selection.is_some() { "expected" } else { "validation" };
     for (name, metrics) in [("training", Some(metadata.train)), (held_out, metadata.valid)] {
         let Some(metrics) = metrics else { continue };
@@ -180,6 +181,18 @@ fn model_in_words(model: &Model) -> String {
     }
     let _ = writeln!(text, "  seed       {}", metadata.config.seed);
     text
+}
+
+/// The columns by their importance, if it was computed.
+pub(super) fn importance_in_words(metadata: &ModelMetadata) -> String {
+    const SHOWN: usize = 8;
+    let word = |one: &Importance| format!("{} {}", one.column, terminal::short(one.rmse_increase));
+    let shown: Vec<String> = metadata.importance.iter().take(SHOWN).map(word).collect();
+    match (shown.is_empty(), metadata.importance.len().saturating_sub(SHOWN)) {
+        (true, _) => String::new(),
+        (_, 0) => format!("  importance {}\n", shown.join(", ")),
+        (_, more) => format!("  importance {} and {more} more\n", shown.join(", ")),
+    }
 }
 
 /// The kind of a model in a few words.

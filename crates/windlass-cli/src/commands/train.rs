@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use windlass::MethodInfo;
+use windlass_compare::model_report;
 use windlass_model::{
     AutoConfig, AutoSelection, Checkpoint, CrossValidation, Drift, Error as ModelError,
     ForestSettings, InLoopAugmentConfig, Kind, Metrics, Model, ModelConfig, ModelMetadata,
@@ -20,6 +21,7 @@ use windlass_train::{Activation, Epoch, FittedOn, Shape};
 
 use super::network::{TrainingArgs, carried};
 use super::plot_format::PlotFormat;
+use super::typed::{command, table_name};
 use crate::options::{ParamArgs, method_names, require_target};
 use crate::terminal::{self, Epochs, Progress, to_json};
 use crate::{Error, Result};
@@ -62,6 +64,9 @@ pub(crate) struct TrainArgs {
     /// Draw the loss over the epochs: a .svg or .png file
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
+    /// Write a page about the model, with its expected error and the importance of columns: a .html file
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
     #[command(flatten)]
     common: TrainingArgs,
     /// ridge, anchor: penalty on the coefficients of scaled columns [default: 1 for ridge, 0 for anchor]
@@ -286,6 +291,7 @@ pub(crate) fn run(args: &TrainArgs) -> Result<u8> {
     let (_, valid_file) = args.common.network.valid();
     let mut outputs = vec![(args.output.as_path(), OutputKind::Model)];
     outputs.extend(args.plot.as_deref().map(|path| (path, OutputKind::Plot)));
+    outputs.extend(args.report.as_deref().map(|path| (path, OutputKind::Report)));
     let checkpoint = args.common.network.checkpoint.as_deref();
     outputs.extend(checkpoint.map(|path| (path, OutputKind::Checkpoint)));
     let inputs: Vec<PathBuf> = args.common.inputs.iter().chain(&valid_file).cloned().collect();
@@ -325,7 +331,7 @@ pub(crate) fn run(args: &TrainArgs) -> Result<u8> {
         terminal::begin_writing();
     }
     let checkpoint = args.common.network.checkpoint.as_deref().map(InFile::new);
-    let trained = Model::train(
+    let mut trained = Model::train(
         NamedTable { table: &frame, path: table.path() },
         valid.as_ref().zip(valid_file.as_deref()).map(|(table, path)| NamedTable { table, path }),
         &recipe,
@@ -336,6 +342,7 @@ pub(crate) fn run(args: &TrainArgs) -> Result<u8> {
     if trained.cancelled {
         return Err(windlass_table::Error::Interrupted.into());
     }
+    trained.add_importance()?;
     let picture = match (&args.plot, format) {
         (Some(path), Some(format)) => {
             Some((path, format.encode(path, learning_curve(&trained).to_svg(&Layout::PAGE))?))
@@ -346,6 +353,10 @@ pub(crate) fn run(args: &TrainArgs) -> Result<u8> {
     write_atomic(&args.output, &trained.model.to_bytes())?;
     if let Some((path, bytes)) = picture {
         write_atomic(path, &bytes)?;
+    }
+    if let Some(path) = &args.report {
+        let page = model_report(&trained, &table_name(&args.common.inputs), &command(None));
+        write_atomic(path, page.as_bytes())?;
     }
     let seconds = started.elapsed().as_secs_f64();
     if args.common.json {
@@ -478,6 +489,7 @@ fn in_words(trained: &Trained, path: &Path, seconds: f64) -> String {
     if let Some(choice) = &card.selection {
         tell_choice(&mut text, choice);
     }
+    let _ = write!(text, "{}", super::show::importance_in_words(card));
     if let [history] = &trained.histories[..] {
         let (best, all) = kept(history);
         let _ = writeln!(text, "  epochs   {all}, kept {best}");

@@ -11,9 +11,9 @@ use windlass_model::{Kind, NamedTable, NetworkConfig};
 use windlass_table::{Columns, LoadedTable, MethodConfig};
 use windlass_train::Schedule;
 
-use super::compare::{command, quoted, table_name, typed_without};
 use super::network::TrainingArgs;
 use super::train::check_memory;
+use super::typed::{command, quoted, table_name, typed_without};
 use crate::options::require_target;
 use crate::terminal::{self, Progress, to_json};
 use crate::{Error, Result};

@@ -1,8 +1,11 @@
-//! Reports: a page with the results of a comparison or of a search, and its figures.
+//! Reports: a page with the results of a comparison, of a search or of a training, and its figures.
 
 mod figures;
+mod model;
 mod page;
 mod tune;
+
+pub use model::model_report;
 
 use crate::compare::Comparison;
 use crate::summary::Summary;

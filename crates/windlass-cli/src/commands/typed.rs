@@ -1,0 +1,89 @@
+//! The command as it was typed, for reports and for what to type next.
+
+use std::path::{Path, PathBuf};
+
+use crate::terminal;
+
+/// The first input's name without its folder.
+pub(super) fn table_name(inputs: &[PathBuf]) -> String {
+    let name = inputs[0].file_name().unwrap_or(inputs[0].as_os_str());
+    name.to_string_lossy().into_owned()
+}
+
+/// A word as a shell needs it.
+pub(super) fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:,=+@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+/// The command as it was typed, or the one that goes on with it.
+pub(super) fn command(resume: Option<&Path>) -> String {
+    let mut words = vec!["windlass".to_owned()];
+    match resume {
+        None => words.extend(typed().iter().map(|word| quoted(word))),
+        Some(folder) => {
+            words.extend(typed_without(&["--output", "-o", "--resume"], &[]));
+            words.extend(["--resume".to_owned(), quoted(&folder.to_string_lossy())]);
+        }
+    }
+    words.join(" ")
+}
+
+/// The arguments as they were typed.
+fn typed() -> Vec<String> {
+    terminal::arguments().iter().map(|word| word.to_string_lossy().into_owned()).collect()
+}
+
+/// The same as a shell needs them, without some options that take a value and some that take none.
+pub(super) fn typed_without(valued: &[&str], flags: &[&str]) -> Vec<String> {
+    without(typed(), valued, flags)
+}
+
+fn without(typed: Vec<String>, valued: &[&str], flags: &[&str]) -> Vec<String> {
+    let mut kept = vec![];
+    let mut words = typed.into_iter();
+    while let Some(mut word) = words.next() {
+        // `-q` is the one short option without a value: others may stand behind it.
+        if let Some(rest) = word.strip_prefix("-q").filter(|rest| !rest.is_empty()) {
+            let rest = format!("-{rest}");
+            if !flags.contains(&"-q") {
+                kept.push("-q".to_owned());
+            }
+            word = rest;
+        }
+        let joined = |option: &&str| {
+            let long = option.starts_with("--");
+            word.strip_prefix(option).is_some_and(|rest| !long || rest.starts_with('='))
+        };
+        if valued.contains(&word.as_str()) {
+            words.next();
+        } else if !flags.contains(&word.as_str()) && !valued.iter().any(joined) {
+            kept.push(quoted(&word));
+        }
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without;
+
+    #[test]
+    fn options_are_left_out_however_they_are_typed() {
+        let rest = |words: &str| -> String {
+            let words = words.split(' ').map(str::to_owned).collect();
+            without(words, &["--output", "-o"], &["--json"]).join(" ")
+        };
+        for given in ["-o out", "-oout", "--output out", "--output=out", "--json -o out"] {
+            assert_eq!(rest(&format!("compare t.csv {given} -t y")), "compare t.csv -t y");
+        }
+        assert_eq!(rest("compare -qo out t.csv"), "compare -q t.csv");
+        // Values that end like an option, or in a letter of several bytes.
+        assert_eq!(rest("compare -tzoo t.csv --outputs"), "compare -tzoo t.csv --outputs");
+        assert_eq!(rest("compare -tα t.csv"), "compare '-tα' t.csv");
+    }
+}

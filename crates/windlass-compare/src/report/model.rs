@@ -1,0 +1,112 @@
+//! The page of a trained model.
+
+use std::fmt::Write as _;
+
+use windlass_model::Trained;
+use windlass_plot::format::escape;
+use windlass_plot::{Labels, PointSeries, Scatter, StripPlot, StripRow};
+
+use super::figures::{Figure, short};
+use super::page::{self, Head};
+
+/// A self-contained page about a trained model. `table` is the name of its table on the page, `command` repeats the
+/// training.
+#[must_use]
+pub fn model_report(trained: &Trained, table: &str, command: &str) -> String {
+    let metadata = trained.model.metadata();
+    let targets = trained.model.targets().join(", ");
+    let verdict = match metadata.valid {
+        Some(valid) => {
+            let r2 = valid.r2.map_or_else(String::new, |r2| format!(", R² {r2:.3}"));
+            format!("Expected error of new rows: RMSE {}{r2}.", short(valid.rmse))
+        }
+        None => "No rows were held out, so the error of new rows is not known.".to_owned(),
+    };
+    let mut remarks = vec![];
+    if let Some(valid) = metadata.valid {
+        remarks.push(format!("Measured on {} rows that were held out.", valid.rows));
+    }
+    remarks.push(format!("RMSE of the training rows: {}.", short(metadata.train.rmse)));
+    remarks.extend(metadata.drift.iter().map(|drift| format!("Drift: {drift}.")));
+    remarks.extend(metadata.notes.iter().cloned());
+    let figures: Vec<Figure> =
+        [importance(trained), predicted(trained, &targets)].into_iter().flatten().collect();
+    let about = format!(
+        "{targets}, {} rows; windlass {}, seed {}",
+        metadata.rows, metadata.version, metadata.config.seed
+    );
+    let head = Head {
+        title: &format!("A model of {targets} from {table}"),
+        about: &about,
+        verdict: &verdict,
+        good: metadata.valid.is_some(),
+        remarks: &remarks,
+    };
+    page::page(&head, &figures, &members(trained, command))
+}
+
+/// The columns by their permutation importance.
+fn importance(trained: &Trained) -> Option<Figure> {
+    const SHOWN: usize = 16;
+    let importance = &trained.model.metadata().importance;
+    if importance.is_empty() {
+        return None;
+    }
+    let row = |one: &windlass_model::Importance| StripRow {
+        name: one.column.clone(),
+        values: vec![one.rmse_increase],
+    };
+    let plot = StripPlot {
+        labels: Labels::new("Importance of columns", "increase of the RMSE", ""),
+        rows: importance.iter().take(SHOWN).map(row).collect(),
+        quartiles: false,
+        reference: None,
+    };
+    Some(Figure {
+        name: "importance",
+        heading: "Which columns matter",
+        caption:
+            "How much the error of held-out rows grows when the values of a column are shuffled. \
+                  Columns that tell the same share their importance."
+                .into(),
+        svg: Box::new(move |layout| plot.to_svg(layout)),
+    })
+}
+
+fn predicted(trained: &Trained, target: &str) -> Option<Figure> {
+    let (y, predicted) = trained.out_of_fold()?;
+    let points = y.iter().copied().zip(predicted.iter().copied());
+    let title = format!("Predicted and true {target}");
+    let plot = Scatter {
+        labels: Labels::new(title, format!("true {target}"), format!("predicted {target}")),
+        series: vec![PointSeries::new("held-out rows", points)],
+        diagonal: true,
+        ..Scatter::default()
+    };
+    Some(Figure {
+        name: "predicted",
+        heading: "Predicted against true",
+        caption: "Rows that were held out. On the line a prediction is right.".into(),
+        svg: Box::new(move |layout| plot.to_svg(layout)),
+    })
+}
+
+/// The members of an ensemble, and the command.
+fn members(trained: &Trained, command: &str) -> String {
+    let mut out = String::new();
+    if let Some(selection) = &trained.model.metadata().selection {
+        out += "<section>\n<h2>Members</h2>\n<div class=\"scroll\"><table>\n<thead><tr><th>model</th>\
+                <th>weight</th><th>RMSE alone</th></tr></thead>\n<tbody>\n";
+        for result in &selection.portfolio {
+            let (name, weight) = (escape(&result.name), 100.0 * result.weight);
+            let rmse = short(result.rmse);
+            let _ = writeln!(out, "<tr><td>{name}</td><td>{weight:.0} %</td><td>{rmse}</td></tr>");
+        }
+        out += "</tbody></table></div>\n</section>\n";
+    }
+    let (command, fingerprint) = (escape(command), escape(&trained.model.metadata().fingerprint));
+    out + &format!(
+        "<section>\n<h2>Settings</h2>\n<p>To repeat it:</p>\n<pre id=\"command\">{command}</pre>\n\
+         <p class=\"about\">Fingerprint of the data: {fingerprint}.</p>\n</section>\n"
+    )
+}

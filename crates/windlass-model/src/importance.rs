@@ -1,0 +1,104 @@
+//! Permutation importance: how much the error of held-out rows grows when a column is shuffled.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow_array::{RecordBatch, UInt64Array};
+use arrow_select::take::take;
+use ndarray::{Array2, Axis, concatenate};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use windlass::{Seed, Stream};
+use windlass_table::select;
+
+use crate::Result;
+use crate::fit::OofPredictions;
+use crate::metrics::Metrics;
+use crate::model::EnsembleMember;
+
+/// The importance of a column.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Importance {
+    /// The column.
+    pub column: String,
+    /// How much the RMSE of held-out rows grows when its values are shuffled.
+    pub rmse_increase: f64,
+}
+
+/// Fits of several kinds, one per fold, that are averaged.
+#[derive(Debug)]
+pub(crate) struct WeightedFits {
+    pub(crate) weight: f64,
+    pub(crate) members: Vec<EnsembleMember>,
+}
+
+/// Held-out rows, and fits that were not trained on them.
+#[derive(Debug)]
+pub(crate) struct HeldOut {
+    pub(crate) fits: Vec<WeightedFits>,
+    /// The held-out rows of every fold.
+    pub(crate) rows: Vec<RecordBatch>,
+    pub(crate) predictions: OofPredictions,
+}
+
+impl HeldOut {
+    /// The importance of every column, the largest first. Of a large fold, rows at equal distances are used.
+    pub(crate) fn importance(&self, seed: Seed) -> Result<Vec<Importance>> {
+        const MAX_ROWS: usize = 2_000;
+        let sample = |rows: &RecordBatch| {
+            let step = rows.num_rows().div_ceil(MAX_ROWS).max(1);
+            select(rows, &(0..rows.num_rows()).step_by(step).collect::<Vec<_>>())
+        };
+        let rows: Vec<RecordBatch> = self.rows.iter().map(sample).collect();
+        let members = || self.fits.iter().flat_map(|fits| &fits.members);
+        let mut columns: Vec<&str> = vec![];
+        for input in members().flat_map(|member| &member.preprocessing.inputs) {
+            if !columns.contains(&input.name()) {
+                columns.push(input.name());
+            }
+        }
+        let plain = self.rmse(&rows)?;
+        let importance = |(number, column): (usize, &&str)| -> Result<Importance> {
+            let mut random = seed.shared(Stream::Split, (1 << 32) + number as u64);
+            let mut shuffled = vec![];
+            for rows in &rows {
+                let mut order: Vec<usize> = (0..rows.num_rows()).collect();
+                random.shuffle(&mut order);
+                shuffled.push(with_column_in_order(rows, column, &order));
+            }
+            let rmse_increase = self.rmse(&shuffled)? - plain;
+            Ok(Importance { column: (*column).to_owned(), rmse_increase })
+        };
+        let mut all =
+            columns.par_iter().enumerate().map(importance).collect::<Result<Vec<Importance>>>()?;
+        all.sort_by(|a, b| b.rmse_increase.total_cmp(&a.rmse_increase));
+        Ok(all)
+    }
+
+    fn rmse(&self, rows: &[RecordBatch]) -> Result<f64> {
+        let (mut y, mut predicted) = (vec![], vec![]);
+        for (fold, rows) in rows.iter().enumerate() {
+            let mut mean: Option<Array2<f64>> = None;
+            for WeightedFits { weight, members } in &self.fits {
+                let x = members[fold].preprocessing.features(rows, Path::new("-"), 0)?;
+                let one = members[fold].predict(&x)? * *weight;
+                mean = Some(mean.map_or_else(|| one.clone(), |mean| mean + &one));
+            }
+            y.push(self.fits[0].members[fold].preprocessing.raw_targets(rows));
+            predicted.extend(mean);
+        }
+        let stack = |folds: &[Array2<f64>]| {
+            let views: Vec<_> = folds.iter().map(|fold| fold.view()).collect();
+            concatenate(Axis(0), &views).expect("the same targets")
+        };
+        Ok(Metrics::compute(&stack(&y), &stack(&predicted), None).rmse)
+    }
+}
+
+fn with_column_in_order(rows: &RecordBatch, column: &str, order: &[usize]) -> RecordBatch {
+    let Ok(place) = rows.schema().index_of(column) else { return rows.clone() };
+    let order = UInt64Array::from_iter_values(order.iter().map(|&row| row as u64));
+    let mut columns = rows.columns().to_vec();
+    columns[place] = take(&columns[place], &order, None).expect("rows of the batch");
+    RecordBatch::try_new(Arc::clone(&rows.schema()), columns).expect("the same types")
+}
