@@ -33,7 +33,9 @@ fn models_predict_the_same() {
 #[test]
 fn fitted_state_makes_the_same_rows() {
     let desk = desk_with(&["cars.csv", "fitted.json"]);
-    desk.run("augment cars.csv --fitted fitted.json --force --output out.csv").ok();
+    desk.run("augment cars.csv --fitted fitted.json --manifest out.json --output out.csv").ok();
+    // The hash by which an output of 0.1.0 knows what it was made with.
+    assert!(desk.text("out.json").contains("xxh3-128:3adb8fe0d8d4d1767823517040b68064"));
     assert_eq!(desk.text("out.csv"), String::from_utf8(kept("fitted-augmented.csv")).unwrap());
 }
 

@@ -32,7 +32,7 @@ Examples:
   windlass augment train.parquet -t y --clusters 12 --copies 10 --provenance -o out.parquet
   windlass augment train.csv -t y --anchors column:site --clip observed -o - | head
   windlass augment train.csv -t y1,y2 --method c-mixup --bandwidth 1.0 -o out.arrow
-  windlass augment folder/ -t y --within species --per copy --plot rows.svg --plot-x size -o out.parquet
+  windlass augment folder/ -t y --within species --plot rows.svg --plot-x size -o out.parquet
   windlass augment train.parquet -t y --save-fitted anchors.json -o out.parquet
   windlass augment more.parquet --fitted anchors.json -o more-out.parquet")]
 pub(crate) struct AugmentArgs {
