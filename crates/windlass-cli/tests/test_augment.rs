@@ -408,8 +408,7 @@ fn a_fault_leaves_the_old_output_and_nothing_else() {
     let desk = Desk::with_cars();
     desk.put("out.csv", "old");
     // Too large a file, as on a full disk: the limit is in blocks of 1024 bytes.
-    let full =
-        "trap '' XFSZ; ulimit -f 40; windlass augment cars.csv -t mpg --copies 50 -o out.csv";
+    let full = "trap '' XFSZ; ulimit -f 40; windlass augment cars.csv -t mpg --copies 50 --force -o out.csv";
     let said = desk.shell(full);
     assert_eq!(said.code, Some(2), "{said:?}");
     assert!(said.err.starts_with("error: cannot write `out.csv`: File too large"), "{}", said.err);
@@ -435,7 +434,7 @@ fn interrupted_by(signal: &str) -> (Desk, Option<i32>) {
     let desk = Desk::with_cars();
     desk.put("out.csv", "old");
     let mut child = desk
-        .command("augment cars.csv -t mpg --copies 2000000 -o out.csv")
+        .command("augment cars.csv -t mpg --copies 2000000 --force -o out.csv")
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()

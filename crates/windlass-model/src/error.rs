@@ -59,7 +59,7 @@ pub enum Error {
     FewDomains { column: String, found: usize },
     /// A time that cannot be ordered.
     #[error(
-        "column `{column}` holds {holds} such as `{value}` (row {row}), which has no order in time"
+        "column `{column}` holds {holds} such as `{value}` in row {row}, which has no order in time"
     )]
     NotSortable { column: String, holds: String, row: RowPlace, value: String },
     /// Rows without a time.

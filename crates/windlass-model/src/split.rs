@@ -640,7 +640,7 @@ mod tests {
         }
         let rows = named(&["2024-05-01", "May 2nd"]);
         let odd = Split::Time("g".into()).folds(&rows, 2, Seed(0)).unwrap_err();
-        let told = "column `g` holds text such as `May 2nd` (row 2), which has no order in time";
+        let told = "column `g` holds text such as `May 2nd` in row 2, which has no order in time";
         assert_eq!(says(odd), told);
         let holes = vec![Some(1.0), None, Some(f64::NAN), Some(2.0)];
         let rows = table(vec![("t", Arc::new(Float64Array::from(holes)))]);

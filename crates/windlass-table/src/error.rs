@@ -270,7 +270,7 @@ impl Error {
         let param = |name| style.name(name);
         Some(match self {
             Self::UnknownEnding { .. } => format!(
-                "name it .csv, .tsv, .parquet, .arrow, .arrows, .xlsx or .ods (text also .gz, .zst), or set {}",
+                "name it .csv, .tsv, .parquet, .arrow or .arrows (text also .gz, .zst; .xlsx and .ods are only read), or set {}",
                 param("format")
             ),
             Self::ReadOnlyFormat { .. } => "write .csv or .parquet: spreadsheets open both".into(),

@@ -54,7 +54,7 @@ pub use generate::groups::GroupSummary;
 pub use inspect::{ColumnReport, Inspection};
 pub use io::format::{Compression, Format};
 pub use io::read::encoding::Encoding;
-pub use io::read::sheet::SheetName;
+pub use io::read::sheet_name::SheetName;
 pub use io::read::table::{DEFAULT_MEMORY, ReadOptions, SyntheticRows, Table};
 pub use io::write::existing::{OutputKind, check_existing};
 pub use io::write::sink::{Sink, WriteOptions, check_outputs, write_atomic};

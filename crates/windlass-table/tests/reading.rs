@@ -211,7 +211,7 @@ fn errors_name_rows_from_1_and_lines() {
     assert_eq!(error.to_string(), "the target `y` is missing in rows 2 (line 3), 4 (line 5)");
     let (table, _) = table_of("t.csv", "a,y\n1.5,2\n2.5,3\n3.5,four\n");
     let error = Augmentation::fit(&table, &config, 1 << 30, &()).unwrap_err();
-    assert!(error.to_string().ends_with("(`four` in row 3 (line 4))"), "{error}");
+    assert!(error.to_string().ends_with(", such as `four` in row 3 (line 4)"), "{error}");
 }
 
 /// A number as text: with a decimal point, or with a comma and perhaps groups of thousands.

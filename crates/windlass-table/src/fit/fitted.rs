@@ -21,7 +21,7 @@ use crate::rows::block::BlockReader;
 use crate::rows::row_id::{DuplicateCounter, RowIdSource};
 use crate::schema::profile::Profile;
 use crate::schema::roles::{Role, RoleReason, Roles};
-use crate::settings::{AugmentConfig, Decimals};
+use crate::settings::{AugmentConfig, Decimals, RoleRules};
 use crate::{Error, Result};
 
 /// A method fitted on a table. It augments that table, or others with the same columns.
@@ -219,11 +219,16 @@ impl Fitted {
     pub(crate) fn fingerprint(&self) -> String {
         let FittedFile { settings, table, columns, fitted, .. } = self.to_file();
         let rounded: Vec<Option<u8>> = columns.iter().map(|column| column.decimals).collect();
-        let extras = (settings.decimals, &settings.bounds, &rounded);
-        let is_old = settings.decimals == Decimals::Full && settings.bounds.is_empty();
+        let own = &settings.columns;
+        let extras = (settings.decimals, &settings.bounds, &rounded, own.rules);
+        let is_old = settings.decimals == Decimals::Full
+            && settings.bounds.is_empty()
+            && own.rules == RoleRules::V1;
         // The layout of 0.1.0, so that what it fitted has the same hash.
         let config = (
-            (&settings.columns, &settings.method, settings.copies, settings.originals),
+            (&own.target, &own.features, &own.exclude, &own.carry),
+            (&own.categorical, &own.continuous, &own.weight, own.integers),
+            (&settings.method, settings.copies, settings.originals),
             (settings.seed, settings.clip, settings.drop_missing_target, settings.provenance),
             &settings.rows_by,
         );

@@ -31,14 +31,14 @@ pub enum Role {
     Continuous,
     /// Copied from the source row: a category. Models encode it.
     Categorical,
-    /// Copied from the source row: dates or times. Models use calendar features of it.
-    Date,
     /// Copied from the source row; not used by models.
     Carried,
     /// Copied from the source row: the weight of the row.
     Weight,
     /// Not written, and not used by models.
     Excluded,
+    /// Copied from the source row: dates or times. Models use calendar features of it.
+    Date,
 }
 
 impl Role {

@@ -8,7 +8,8 @@ mod ipc;
 mod parquet;
 pub(crate) mod rechunk;
 mod separator;
-pub(crate) mod sheet;
+mod sheet;
+pub(crate) mod sheet_name;
 pub(crate) mod table;
 mod value;
 #[cfg(feature = "spreadsheets")]

@@ -1,7 +1,7 @@
 //! In place of `workbook`, without the feature `spreadsheets`.
 
 use super::file::Input;
-use super::sheet::SheetName;
+use super::sheet_name::SheetName;
 use crate::io::format::Format;
 use crate::{Error, Result};
 

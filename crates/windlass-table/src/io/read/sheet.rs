@@ -4,57 +4,33 @@ use std::path::Path;
 
 use super::file::Input;
 use super::guard::catch_panic;
-use super::table::ReadOptions;
+use super::sheet_name::SheetName;
 use super::workbook::{self, Cells};
 use crate::io::format::Format;
 use crate::note::Note;
 use crate::{Error, Result};
 
-/// A sheet of a workbook, by its name or its number from 1.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SheetName(String);
-
-impl std::fmt::Display for SheetName {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "`{}`", self.0)
-    }
-}
-
-impl SheetName {
-    /// A sheet by name, or by number if no sheet has that name.
-    pub fn new(name: impl Into<String>) -> Self {
-        Self(name.into())
-    }
-
-    /// The place of the sheet among names.
-    pub(super) fn find<S: AsRef<str>>(&self, names: &[S]) -> Option<usize> {
-        let by_name = names.iter().position(|name| name.as_ref() == self.0);
-        by_name.or_else(|| {
-            let number = self.0.parse::<usize>().ok()?;
-            number.checked_sub(1).filter(|&place| place < names.len())
-        })
-    }
-}
-
 /// A sheet as CSV with the names of columns in the first line, unless there is no header.
 pub(super) fn to_text(
     input: &Input,
     format: Format,
-    options: &ReadOptions,
+    wanted: Option<&SheetName>,
+    header: bool,
+    memory: u64,
     notes: &mut Vec<Note>,
 ) -> Result<Input> {
     let path = &input.path;
-    let read = || workbook::read(input, format, options.sheet.as_ref(), options.memory);
+    let read = || workbook::read(input, format, wanted, memory);
     let mut sheet = catch_panic(read).map_err(Error::damaged(path))??;
-    if !sheet.others.is_empty() && options.sheet.is_none() {
+    if !sheet.others.is_empty() && wanted.is_none() {
         let (sheet, others) = (sheet.name.clone(), std::mem::take(&mut sheet.others));
         notes.push(Note::Sheets { path: path.clone(), sheet, others });
     }
     let mut rows = sheet.rows;
-    if options.header {
+    if header {
         skip_titles(&mut rows, path, notes);
     }
-    input.with_text(&write_csv(&rows, options.header))
+    input.with_text(&write_csv(&rows, header))
 }
 
 /// Removes rows above the header that have one text in the first column.

@@ -18,7 +18,8 @@ use super::file::Input;
 use super::ipc::IpcFile;
 use super::parquet::ParquetFile;
 use super::rechunk::{flatten_error, rechunk};
-use super::sheet::{self, SheetName};
+use super::sheet;
+use super::sheet_name::SheetName;
 use crate::column::{MARK, memory_size};
 use crate::io::format::{Compression, Format};
 use crate::manifest::Manifest;
@@ -130,6 +131,9 @@ impl Table {
                     (Ok((format, compression)), _) => TypedInput { input, format, compression },
                     (Err(Error::UnknownEnding { .. }), Some(format)) => {
                         TypedInput::detect(input, Some(format))?
+                    }
+                    (Err(_), _) if is_old_workbook(path) => {
+                        return Err(Error::Encrypted { path: path.clone() });
                     }
                     (Err(error), _) => return Err(error),
                 });
@@ -338,7 +342,7 @@ impl Table {
                 let not_a_number = |value: &str| value.trim().parse::<f64>().is_err();
                 if let Some(row) = text.iter().position(|value| value.is_some_and(not_a_number)) {
                     let place = self.places.place(first + row as u64);
-                    *example = format!(" (`{}` in row {place})", text.value(row));
+                    *example = format!(", such as `{}` in row {place}", text.value(row));
                     break;
                 }
                 first += batch.num_rows() as u64;
@@ -431,8 +435,16 @@ impl Files {
                 Self::text(files, delimiter, false, options)?
             }
             Format::Xlsx | Format::Ods => {
+                let wanted = options.sheet.as_ref();
                 let read = |file: TypedInput| {
-                    let input = sheet::to_text(&file.input, format, options, &mut notes)?;
+                    let input = sheet::to_text(
+                        &file.input,
+                        format,
+                        wanted,
+                        options.header,
+                        options.memory,
+                        &mut notes,
+                    )?;
                     CsvFile::new(input, Compression::None, Some(Encoding::Utf8))
                 };
                 let files = inputs.map(read).collect::<Result<_>>()?;
@@ -568,6 +580,10 @@ impl TypedInput {
         };
         Ok(Self { input, format, compression })
     }
+}
+
+fn is_old_workbook(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("xls"))
 }
 
 /// The tables in a folder, sorted by name. Hidden files and `.txt` files are skipped.

@@ -13,7 +13,7 @@ use quick_xml::reader::Reader;
 use zip::ZipArchive;
 
 use super::file::{FileCursor, Input};
-use super::sheet::SheetName;
+use super::sheet_name::SheetName;
 use crate::io::format::{Compression, Format};
 use crate::{Error, Result};
 
