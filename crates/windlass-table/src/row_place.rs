@@ -9,8 +9,17 @@ use std::sync::Arc;
 pub struct RowPlace {
     /// Its index in the table, from 0.
     index: u64,
-    /// Its line, from 1, and its file, if there are several.
-    line: Option<(u64, Option<PathBuf>)>,
+    /// Boxed, because it is part of errors.
+    line: Option<Box<Line>>,
+}
+
+/// A line of a text file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Line {
+    /// From 1.
+    number: u64,
+    /// The file, if there are several.
+    path: Option<PathBuf>,
 }
 
 impl RowPlace {
@@ -23,7 +32,7 @@ impl RowPlace {
     /// Its line in the text file, from 1.
     #[must_use]
     pub fn line(&self) -> Option<u64> {
-        self.line.as_ref().map(|(line, _)| *line)
+        self.line.as_ref().map(|line| line.number)
     }
 }
 
@@ -42,10 +51,10 @@ impl From<usize> for RowPlace {
 impl fmt::Display for RowPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.index.saturating_add(1))?;
-        match &self.line {
-            None => Ok(()),
-            Some((line, None)) => write!(f, " (line {line})"),
-            Some((line, Some(path))) => write!(f, " (line {line} of `{}`)", path.display()),
+        let Some(Line { number, path }) = self.line.as_deref() else { return Ok(()) };
+        match path {
+            None => write!(f, " (line {number})"),
+            Some(path) => write!(f, " (line {number} of `{}`)", path.display()),
         }
     }
 }
@@ -82,7 +91,8 @@ impl RowPlaces {
     pub fn place(&self, index: u64) -> RowPlace {
         let number = |numbers: &Arc<[u64]>| numbers.get(usize::try_from(index).ok()?).copied();
         let index = self.numbers.as_ref().and_then(number).unwrap_or(index);
-        RowPlace { index, line: self.lines.as_ref().and_then(|lines| lines.line(index)) }
+        let line = self.lines.as_ref().and_then(|lines| lines.line(index));
+        RowPlace { index, line: line.map(Box::new) }
     }
 }
 
@@ -135,7 +145,7 @@ impl LineIndex {
         self.rows += rows as u64;
     }
 
-    fn line(&self, row: u64) -> Option<(u64, Option<PathBuf>)> {
+    fn line(&self, row: u64) -> Option<Line> {
         if row >= self.rows {
             return None;
         }
@@ -148,6 +158,6 @@ impl LineIndex {
             Lines::Unknown => return None,
         };
         let path = (self.paths.len() > 1).then(|| self.paths[chunk.file].clone());
-        Some((chunk.first_line + lines, path))
+        Some(Line { number: chunk.first_line + lines, path })
     }
 }

@@ -19,7 +19,7 @@ pub enum Format {
     ArrowStream,
     /// Excel workbook, which is read only.
     Xlsx,
-    /// OpenDocument spreadsheet, which is read only.
+    /// An `.ods` spreadsheet, which is read only.
     Ods,
 }
 

@@ -502,12 +502,11 @@ fn notes(table: &CsvTable, columns: Vec<ColumnRemarks>, places: &RowPlaces) -> V
     for ((field, kinds), remarks) in table.schema.fields().iter().zip(&table.kinds).zip(columns) {
         let column = || field.name().clone();
         let marker = |(marker, count): (usize, u64)| (MISSING[marker], count);
+        let is_text = field.data_type() == &DataType::Utf8;
         if !remarks.markers.is_empty() {
             let markers = remarks.markers.into_iter().map(marker).collect();
             notes.push(Note::MissingMarkers { column: column(), markers });
-        } else if field.data_type() != &DataType::Utf8 {
-            continue;
-        } else if remarks.is_almost_numeric() {
+        } else if is_text && remarks.is_almost_numeric() {
             let first = remarks.first.into_iter();
             notes.push(Note::NotNumbers {
                 column: column(),
@@ -515,8 +514,11 @@ fn notes(table: &CsvTable, columns: Vec<ColumnRemarks>, places: &RowPlaces) -> V
                 values: remarks.numbers + remarks.others,
                 first: first.map(|(value, row)| (value, places.place(row))).collect(),
             });
-        } else if let (true, Some(example)) = (kinds.looks_numeric(), &remarks.comma) {
-            notes.push(Note::UnclearMark { column: column(), example: example.clone() });
+        } else if is_text
+            && kinds.looks_numeric()
+            && let Some(example) = remarks.comma
+        {
+            notes.push(Note::UnclearMark { column: column(), example });
         }
     }
     notes

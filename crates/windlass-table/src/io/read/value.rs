@@ -174,10 +174,7 @@ impl DecimalMark {
 
 /// The same number with `-` in place of U+2212.
 fn ascii_minus(value: &str) -> Cow<'_, str> {
-    match value.contains('\u{2212}') {
-        true => value.replace('\u{2212}', "-").into(),
-        false => value.into(),
-    }
+    if value.contains('\u{2212}') { value.replace('\u{2212}', "-").into() } else { value.into() }
 }
 
 fn unsigned(value: &str) -> &str {
@@ -251,10 +248,7 @@ pub(super) fn to_float(value: &str, mark: DecimalMark) -> Option<f64> {
         }),
         DecimalMark::Comma => {
             let plain = ascii_minus(value);
-            match plain.contains([',', '.']) {
-                true => parse(&with_point(&plain)?),
-                false => parse(&plain),
-            }
+            if plain.contains([',', '.']) { parse(&with_point(&plain)?) } else { parse(&plain) }
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Cells of Excel workbooks and OpenDocument spreadsheets, as text.
+//! Cells of `.xlsx` and `.ods` files, as text.
 //!
 //! Both are zip archives of XML, which is read event by event. Files are not trusted: no size that
 //! they claim is allocated, and cells, shared strings and XML count against the memory limit.
@@ -179,13 +179,14 @@ fn append_text(event: &Event<'_>, text: &mut String) -> XmlResult<()> {
     match event {
         Event::Text(part) => text.push_str(&part.xml10_content()),
         Event::CData(part) => text.push_str(&part.xml10_content()),
-        Event::GeneralRef(part) => match part.resolve_char_ref()? {
-            Some(character) => text.push(character),
-            None => {
+        Event::GeneralRef(part) => {
+            if let Some(character) = part.resolve_char_ref()? {
+                text.push(character);
+            } else {
                 let known = quick_xml::escape::resolve_predefined_entity(part);
                 text.push_str(known.unwrap_or_default());
             }
-        },
+        }
         _ => {}
     }
     Ok(())
@@ -524,6 +525,16 @@ fn read_xlsx(
 
 // OpenDocument.
 
+/// The value of a cell, by its attributes.
+#[derive(Default)]
+enum OdsValue {
+    /// That of its text.
+    #[default]
+    Text,
+    Value(String),
+    Missing,
+}
+
 /// The sheet that is being read.
 #[derive(Default)]
 struct OdsReader {
@@ -534,8 +545,7 @@ struct OdsReader {
     cells: Cells,
     column: usize,
     repeats: usize,
-    /// The value by attributes; none if the text is the value.
-    value: Option<Option<String>>,
+    value: OdsValue,
     text: String,
     paragraphs: usize,
     in_row: bool,
@@ -593,8 +603,12 @@ impl OdsReader {
             "table:table-cell" | "table:covered-table-cell" if self.in_cell => {
                 self.in_cell = false;
                 let text = std::mem::take(&mut self.text);
-                let value = self.value.take().unwrap_or(Some(text)).filter(|text| !text.is_empty());
-                if let Some(value) = value {
+                let value = match std::mem::take(&mut self.value) {
+                    OdsValue::Text => text,
+                    OdsValue::Value(value) => value,
+                    OdsValue::Missing => String::new(),
+                };
+                if !value.is_empty() {
                     for column in self.column..self.column.saturating_add(self.repeats) {
                         if column >= MAX_COLUMNS {
                             return Err(bad("too many columns"));
@@ -639,29 +653,28 @@ impl OdsReader {
     }
 }
 
-/// The value of a cell by its attributes, which may be missing; none if the text is the value.
-fn cell_value(element: &BytesStart<'_>) -> XmlResult<Option<Option<String>>> {
+fn cell_value(element: &BytesStart<'_>) -> XmlResult<OdsValue> {
     if attribute(element, "calcext:value-type")?.as_deref() == Some("error") {
-        return Ok(Some(None));
+        return Ok(OdsValue::Missing);
     }
     let of = |name| attribute(element, name);
     let kind = of("office:value-type")?;
     Ok(match kind.as_deref() {
         Some("float" | "percentage" | "currency") => {
             let text = of("office:value")?.unwrap_or_default();
-            Some(Some(number_text(text.parse().map_err(|_| bad(&text))?)))
+            OdsValue::Value(number_text(text.parse().map_err(|_| bad(&text))?))
         }
         Some("date") => {
             let date = of("office:date-value")?.unwrap_or_default();
-            Some(Some(date.trim_end_matches("T00:00:00").to_owned()))
+            OdsValue::Value(date.trim_end_matches("T00:00:00").to_owned())
         }
         Some("time") => {
             let time = of("office:time-value")?.unwrap_or_default();
-            Some(Some(duration_days(&time).map_or(time, number_text)))
+            OdsValue::Value(duration_days(&time).map_or(time, number_text))
         }
-        Some("boolean") => of("office:boolean-value")?.map(Some),
-        Some("string") => of("office:string-value")?.map(Some),
-        _ => None,
+        Some("boolean") => of("office:boolean-value")?.map_or(OdsValue::Text, OdsValue::Value),
+        Some("string") => of("office:string-value")?.map_or(OdsValue::Text, OdsValue::Value),
+        _ => OdsValue::Text,
     })
 }
 
