@@ -9,9 +9,10 @@ use common::Desk;
 /// A table with a target that follows from `x`, in any dialect.
 fn table(separator: &str, decimal: &str) -> String {
     let mut text = format!("x{separator}site{separator}y\n");
-    for row in 0..60 {
+    for row in 0..60_u32 {
         let (x, y) = (f64::from(row * 37 % 101) / 4.0, f64::from(row * 7 % 50) / 8.0 + 0.125);
-        let line = format!("{x}|{}|{y}", ["north", "south"][row as usize % 2]);
+        let site = if row % 2 == 0 { "north" } else { "south" };
+        let line = format!("{x}|{site}|{y}");
         writeln!(text, "{}", line.replace('.', decimal).replace('|', separator)).unwrap();
     }
     text
@@ -114,7 +115,9 @@ fn own_files_are_overwritten_by_their_kind_only() {
         "export model model.onnx",
     ];
     for _ in 0..2 {
-        commands.iter().for_each(|words| drop(desk.run(words).ok()));
+        for words in commands {
+            desk.run(words).ok();
+        }
     }
     for words in [
         "train t.csv -t y --model ridge -o out.parquet",
