@@ -252,7 +252,7 @@ proptest! {
         // The last row decides the mark, and that there are words.
         for (value, word) in rows.iter().cloned().chain([(Some(0.5), "word".to_owned())]) {
             let value = field(&spelled(value, comma, grouped));
-            text += &format!("{value}{separator}{}\n", quoted(&word));
+            text += &[&value, &separator.to_string(), &quoted(&word), "\n"].concat();
         }
         let bytes: Vec<u8> = match encoding {
             0 => text.clone().into_bytes(),
@@ -393,7 +393,7 @@ fn sheets_are_chosen_by_name_or_number() {
     for (sheet, expected) in [("data", 3), ("1", 3), ("2", 33), ("2024", 33)] {
         let sheet = Some(SheetName::new(sheet));
         let options = ReadOptions { sheet, ..ReadOptions::default() };
-        let table = Table::open(&[path.clone()], &options).unwrap();
+        let table = Table::open(std::slice::from_ref(&path), &options).unwrap();
         assert_eq!(integers(&table, 3)[0], Some(expected));
         assert!(!table.notes().iter().any(|note| note.to_string().contains("chooses another")));
     }
