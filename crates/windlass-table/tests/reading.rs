@@ -252,7 +252,7 @@ proptest! {
         // The last row decides the mark, and that there are words.
         for (value, word) in rows.iter().cloned().chain([(Some(0.5), "word".to_owned())]) {
             let value = field(&spelled(value, comma, grouped));
-            text += &[&value, &separator.to_string(), &quoted(&word), "\n"].concat();
+            text += &[value.as_str(), &separator.to_string(), &quoted(&word), "\n"].concat();
         }
         let bytes: Vec<u8> = match encoding {
             0 => text.clone().into_bytes(),
