@@ -1,5 +1,6 @@
 //! Synthetic values: their decimals, and the bounds that they keep to.
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use arrow_array::RecordBatch;
@@ -69,12 +70,8 @@ fn table_of(rows: usize) -> String {
             1 => format!("{:.1}", 9.0 * draw(1)),
             _ => format!("{:.3}", 9.0 * draw(1)),
         };
-        text += &format!(
-            "{:.2},{mixed},{}e-5,{row},{:.1}\n",
-            100.0 + 20.0 * draw(0),
-            1 + row % 89,
-            50.0 * draw(3)
-        );
+        let (price, tiny, y) = (100.0 + 20.0 * draw(0), 1 + row % 89, 50.0 * draw(3));
+        writeln!(text, "{price:.2},{mixed},{tiny}e-5,{row},{y:.1}").unwrap();
     }
     text
 }
@@ -258,7 +255,7 @@ fn distinct_floats_are_counted_and_a_plot_needs_values_that_vary() {
     for row in 0..80 {
         let two = if row % 2 == 0 { 0.5 } else { 1.5 };
         let x = f64::from(row * 7 % 50) / 8.0;
-        text += &format!("2.5,{two},,{x},w{row},{}\n", 100.0 * two + x + 0.5);
+        writeln!(text, "2.5,{two},,{x},w{row},{}", 100.0 * two + x + 0.5).unwrap();
     }
     let table = open(&put(&dir, "in.csv", &text));
     let settings = AugmentConfig::new(&["y"]);
