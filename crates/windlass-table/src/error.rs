@@ -6,8 +6,6 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use windlass::{ParamName, ParamStyle};
 
-use crate::bounds::Bounds;
-
 /// The result of everything in this crate that can be refused or fail.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -138,7 +136,7 @@ pub enum Error {
     BadFeature { column: String, row: String, value: f64 },
     /// A value is outside the bounds of its column.
     #[error("column `{column}` is {value} in row {row}, outside its bounds {bounds}")]
-    OutOfBounds { column: String, row: String, value: f64, bounds: Bounds },
+    OutOfBounds { column: String, row: String, value: f64, bounds: String },
     /// A weight is missing, negative or too large.
     #[error("the weight `{column}` must be in [0, 2^50]; it is not, in {rows}")]
     BadWeight { column: String, rows: RowList },

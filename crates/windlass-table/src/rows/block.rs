@@ -86,6 +86,7 @@ impl Block {
             if let Some(row) = (0..values.len()).filter(|_| !inside).find(outside) {
                 let (column, row, value) =
                     (name.clone(), self.describe_row(row), values.value(row));
+                let bounds = bounds.to_string();
                 return Err(Error::OutOfBounds { column, row, value, bounds });
             }
         }
