@@ -53,11 +53,7 @@ pub(crate) struct FitDriver {
 impl FitDriver {
     #[new]
     #[pyo3(signature = (schema, name, options, *, target, roles, copies, originals, seed, clip, bounds, drop_missing_target, provenance, rows_by, memory))]
-    #[expect(
-        clippy::too_many_arguments,
-        clippy::fn_params_excessive_bools,
-        reason = "called by keyword, in one place"
-    )]
+    #[expect(clippy::too_many_arguments, reason = "called by keyword, in one place")]
     fn new(
         schema: &Bound<'_, PyAny>,
         name: &str,

@@ -189,8 +189,8 @@ fn ids_constants_and_empty_columns_are_omitted_and_reported() {
 #[test]
 fn a_row_counter_that_is_the_only_feature_is_used() {
     let desk = Desk::new();
-    let rows: String = (0..50).map(|row| format!("{row},{}\n", row * 2)).collect();
-    desk.put("t.csv", format!("x,y\n{rows}"));
+    let rows: Vec<String> = (0..50).map(|row| format!("{row},{}", row * 2)).collect();
+    desk.put("t.csv", format!("x,y\n{}\n", rows.join("\n")));
     desk.run("train t.csv -t y --model ridge -o m.windlass").ok();
     desk.run("augment t.csv -t y -o more.csv").ok();
 }

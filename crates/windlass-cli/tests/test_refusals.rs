@@ -119,7 +119,7 @@ fn columns(log: &mut String, plain: &dyn Fn(&str) -> String, with: &dyn Fn(&str)
         desk.put("bad.csv", "a,y\n1.5,2\n2,3\n-inf,4\n");
     });
     case(log, "no continuous feature", &plain("bad.csv"), |desk| {
-        desk.put("bad.csv", "kind,few,y\nu,1,2.5\nv,2,3.5\n");
+        desk.put("bad.csv", "kind,flag,y\nu,1,2.5\nv,0,3.5\n");
     });
     case(log, "one column", &plain("bad.csv"), |desk| {
         desk.put("bad.csv", "y\n1.5\n2.5\n");

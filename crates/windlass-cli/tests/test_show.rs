@@ -73,7 +73,8 @@ fn predict_without_output_measures_or_shows_rows() {
 fn predict_counts_rows_outside_the_training_range() {
     let desk = Desk::new();
     let rows = |low: usize, high: usize| -> String {
-        (low..high).map(|row| format!("{}.5,{}.25,{}\n", row, row * row % 17, 2 * row)).collect()
+        let row = |row| format!("{}.5,{}.25,{}\n", row, row * row % 17, 2 * row);
+        (low..high).map(row).collect::<Vec<_>>().concat()
     };
     desk.put("train.csv", format!("a,b,y\n{}", rows(0, 60)));
     desk.put("test.csv", format!("a,b,y\n{}", rows(50, 70)));

@@ -67,10 +67,7 @@ fn what_is_written_is_compared_as_it_is_written() {
     // Words that look like something else, in a table that knows that they are words.
     let table = "code,x,y\n\"007\",1.5,2\nTrue,2.5,3\n0.50,4.5,1\nNA,8.5,7\n,3.5,4\nword,1.0,2\n";
     desk.put("words.csv", table);
-    desk.run(
-        "augment words.csv -t y --gamma list:1 --no-originals --quiet --force -o words.parquet",
-    )
-    .ok();
+    desk.convert("words.csv", "words.parquet");
     let words = "augment words.parquet -t y --clusters 2 --provenance --manifest m.json --quiet";
     desk.run(&format!("{words} --force -o out.csv")).ok();
     let verify = "verify out.csv --against words.parquet --manifest m.json";

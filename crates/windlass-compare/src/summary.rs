@@ -82,6 +82,12 @@ pub struct Summary {
     pub drift: Option<Drift>,
 }
 
+/// A p-value, which is never 0: `0.013`, `< 0.001`.
+#[must_use]
+pub fn p_value(p: f64) -> String {
+    if p < 0.001 { "< 0.001".to_owned() } else { format!("{p:.3}") }
+}
+
 /// A log ratio as a change in percent: `4.2 % lower`.
 #[must_use]
 pub fn in_percent(log_ratio: f64) -> String {

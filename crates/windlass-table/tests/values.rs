@@ -218,8 +218,12 @@ fn bounds_clip_synthetic_values_and_refuse_others() {
     assert_eq!(floats(&rows, "hours"), [1.0, 15.5, 23.0]);
 
     for (bounds, message, hint) in [
-        (("hours", "..20"), "column `hours` is 23 in row 2, outside its bounds ..20", "--bounds"),
-        (("n", "2..40"), "column `n` is 1 in row 0, outside its bounds 2..40", "wider"),
+        (
+            ("hours", "..20"),
+            "column `hours` is 23 in row 3 (line 4), outside its bounds ..20",
+            "--bounds",
+        ),
+        (("n", "2..40"), "column `n` is 1 in row 1 (line 2), outside its bounds 2..40", "wider"),
         (("hour", "0..24"), "there is no column `hour`, asked for by --bounds", "`hours`?"),
     ] {
         let refused = Augmentation::fit(&table, &bounded(&[bounds]), DEFAULT_MEMORY, &());
@@ -234,7 +238,7 @@ fn bounds_clip_synthetic_values_and_refuse_others() {
     let other = put(&dir, "other.csv", &text.replace("12.5", "25.5"));
     let fitted = std::sync::Arc::new(Fitted::from_json(&json, &path).unwrap());
     let refused = Augmentation::with(&open(&other), fitted, DEFAULT_MEMORY, &()).unwrap_err();
-    assert_eq!(refused.to_string(), "column `hours` is 25.5 in row 1, outside its bounds 0..24");
+    assert_eq!(refused.to_string(), "column `hours` is 25.5 in row 2 (line 3), outside its bounds 0..24");
 }
 
 #[test]

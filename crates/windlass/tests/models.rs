@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use windlass::regress::{AnchorRegression, Ridge};
 use windlass::{
     Ada, AnchorMatrix, Anchors, ClusterOn, ClusterScaling, Clustering, Column, Copies, KMeans,
-    MeansOf, Method, Partition, Plan, RowSample, Samples, Seed,
+    MeansOf, Method, Partition, Per, Plan, RowSample, Samples, Seed,
 };
 
 proptest! {
@@ -257,7 +257,8 @@ fn weights_count_like_repeated_rows_everywhere() {
     }
     for means_of in [MeansOf::Batch, MeansOf::Set] {
         let ada = |groups: &Partition, samples: &Samples<'_>| {
-            let settings = Ada::default().anchors(groups.clone()).means_of(means_of);
+            let settings =
+                Ada::default().anchors(groups.clone()).means_of(means_of).per(Per::Batch);
             let fitted = settings.fit(samples, Seed(1)).unwrap();
             Plan::draw(fitted.as_ref(), Copies::new(2).originals(false), Seed(1)).unwrap()
         };

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
@@ -11,7 +11,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use indicatif::ProgressBar;
 use windlass_compare::{
     Candidate, CompareConfig, Comparison, Finding, Key, MethodName, ModelName, Results, Run,
-    RunDir, RunPlan, SplitRule, Summary, Watch, in_percent,
+    RunDir, RunPlan, SplitRule, Summary, Watch, in_percent, p_value,
 };
 use windlass_model::{Kind, NamedTable};
 use windlass_plot::format::signed_percent;
@@ -19,7 +19,7 @@ use windlass_table::{Columns, LoadedTable, Table};
 
 use super::network::TrainingArgs;
 use super::train::check_memory;
-use super::typed::{command, quoted, table_name, typed_without};
+use super::typed::{command, table_name};
 use crate::options::{choices, require_target};
 use crate::terminal::{self, Progress, to_json};
 use crate::{Error, Result};
@@ -348,7 +348,7 @@ fn in_words(summary: &Summary, comparison: &Comparison<'_>) -> String {
                     percent if percent < 1e4 => signed_percent(percent),
                     _ => "> +10000 %".into(),
                 };
-                let p = line.p.map_or_else(String::new, |p| format!("{p:.3}"));
+                let p = line.p.map_or_else(String::new, p_value);
                 let mark = match line.finding {
                     Finding::Helps => "  helps",
                     Finding::Hurts => "  hurts",

@@ -212,9 +212,10 @@ impl Notes {
         let names: BTreeSet<&str> = inputs.map(windlass_model::Input::name).collect();
         for name in names {
             let Some(column) = batch.column_by_name(name) else { continue };
-            let missing = match is_numeric(column.data_type()) {
-                true => to_f64(column).null_count(),
-                false => column.logical_null_count(),
+            let missing = if is_numeric(column.data_type()) {
+                to_f64(column).null_count()
+            } else {
+                column.logical_null_count()
             };
             *self.missing.entry(name.to_owned()).or_default() += missing as u64;
         }

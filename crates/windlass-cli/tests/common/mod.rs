@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
+use windlass_table::{ReadOptions, Sink, Table, WriteOptions};
 
 /// The command: that of the package whose tests these are.
 const COMMAND: &str = match option_env!("CARGO_BIN_EXE_windlass") {
@@ -64,6 +65,19 @@ impl Desk {
         let path = self.path(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, bytes).unwrap();
+        self
+    }
+
+    /// Writes a table in another format.
+    pub(crate) fn convert(&self, from: &str, to: &str) -> &Self {
+        let table = Table::open(&[self.path(from)], &ReadOptions::default()).unwrap();
+        let (path, options) = (self.path(to), WriteOptions::default());
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let mut sink = Sink::create(&path, &options, table.schema(), None).unwrap();
+        for batch in table.blocks() {
+            sink.write(0, &batch.unwrap()).unwrap();
+        }
+        sink.finish().unwrap();
         self
     }
 

@@ -8,7 +8,7 @@ use windlass_plot::{Layout, stylesheet};
 
 use super::figures::{Figure, Figures, percent, short};
 use crate::candidate::{Candidate, CandidateSpec};
-use crate::summary::{Finding, Summary};
+use crate::summary::{Finding, Summary, p_value};
 use crate::{Results, describe};
 
 /// The files of a report, each with its name.
@@ -105,8 +105,8 @@ fn numbers(results: &Results, summary: &Summary) -> String {
     let domains = summary.lines.iter().any(|line| line.worst.is_some());
     let mut out = format!(
         "<section>\n<h2>Numbers</h2>\n<div class=\"scroll\">\n<table>\n<thead><tr><th>method</th>{}\
-         <th>RMSE</th><th>MAE</th><th>MAPE, %</th><th>R²</th>{}\
-         <th>difference</th><th>95 % interval</th><th>p (Holm)</th><th></th></tr></thead>\n<tbody>\n",
+         <th>difference</th><th>95 % interval</th><th>p (Holm)</th><th></th>\
+         <th>RMSE</th><th>MAE</th><th>MAPE, %</th><th>R²</th>{}</tr></thead>\n<tbody>\n",
         if several_sizes { "<th>rows</th>" } else { "" },
         if domains { "<th>worst domain</th>" } else { "" },
     );
@@ -126,21 +126,21 @@ fn numbers(results: &Results, summary: &Summary) -> String {
         if several_sizes {
             cell(&line.size.map_or("all".into(), |size| size.to_string()));
         }
+        let [mean, ends, p] = line.difference.map_or_else(Default::default, |found| {
+            let [mean, low, high] =
+                [found.mean, found.low, found.high].map(|ratio| signed_percent(percent(ratio)));
+            let p = line.p.map_or_else(String::new, |p| p_value(p));
+            [mean, format!("{low} … {high}"), p]
+        });
+        for text in [&mean, &ends, &p, finding] {
+            cell(text);
+        }
         for value in [Some(line.rmse), Some(line.mae), line.mape, line.r2] {
             cell(&value.map_or_else(String::new, short));
         }
         if domains {
             let worst = |(name, rmse): &(String, f64)| format!("{} ({name})", short(*rmse));
             cell(&line.worst.as_ref().map_or_else(String::new, worst));
-        }
-        let [mean, ends, p] = line.difference.map_or_else(Default::default, |found| {
-            let [mean, low, high] =
-                [found.mean, found.low, found.high].map(|ratio| signed_percent(percent(ratio)));
-            let p = line.p.map_or_else(String::new, |p| format!("{p:.3}"));
-            [mean, format!("{low} … {high}"), p]
-        });
-        for text in [&mean, &ends, &p, finding] {
-            cell(text);
         }
         out += "</tr>\n";
     }

@@ -92,9 +92,16 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<u8> {
     }
     let everything = args.names.iter().any(|name| name == "all");
     let mut experiments: Vec<Experiment> = vec![];
+    let mut missing = vec![];
     if everything {
-        let all = names().into_iter().map(named).collect::<Result<Vec<Experiment>>>()?;
-        experiments.extend(all.into_iter().filter(Experiment::can_run));
+        for experiment in names().into_iter().map(named) {
+            let experiment = experiment?;
+            if experiment.can_run() {
+                experiments.push(experiment);
+            } else {
+                missing.push(format!("{}: build with --features deep", experiment.name));
+            }
+        }
     } else {
         for name in &args.names {
             experiments.push(named(name)?);
@@ -124,11 +131,22 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<u8> {
         let parts = &one.experiment().part;
         args.only.as_ref().is_none_or(|only| parts.iter().any(|part| part.name == *only))
     };
+    let mut runnable = vec![];
     for reproduction in reproductions.iter().filter(wanted) {
-        reproduction.check(args.only.as_deref())?;
+        match reproduction.check(args.only.as_deref()) {
+            Ok(()) => runnable.push(reproduction),
+            // Of all experiments, those run that can.
+            Err(error) if everything => {
+                missing.push(format!("{}: {error}", reproduction.experiment().name));
+            }
+            Err(error) => return Err(error),
+        }
     }
-    for reproduction in reproductions.iter().filter(wanted) {
+    for reproduction in runnable {
         one(args, reproduction)?;
+    }
+    for experiment in &missing {
+        terminal::say(&format!("not run: {experiment}"));
     }
     // A list that is there says of every experiment whether it was run.
     if everything || has_index(&output) {
