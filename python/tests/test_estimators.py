@@ -9,8 +9,12 @@ from common import golden, rows
 from sklearn import set_config
 from sklearn.base import clone
 from sklearn.compose import TransformedTargetRegressor
-from sklearn.ensemble import GradientBoostingRegressor, RandomForestRegressor
-from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.ensemble import (
+    GradientBoostingRegressor,
+    HistGradientBoostingRegressor,
+    RandomForestRegressor,
+)
+from sklearn.linear_model import LassoCV, LinearRegression, Ridge, RidgeCV
 from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -252,7 +256,7 @@ def test_refusals_are_the_cores():
     ],
 )
 def test_an_estimator_that_holds_out_rows_itself_is_reported(estimator):
-    x, y = data()
+    x, y = rows()
     with pytest.warns(UserWarning, match="holds out rows whose synthetic relatives"):
         AugmentedRegressor(estimator, ADA(copies=2)).fit(x, y)
     with warnings.catch_warnings():

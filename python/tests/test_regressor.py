@@ -185,11 +185,11 @@ def test_columns_may_be_given_roles():
     assert usual.notes_ == [
         "`name`: omitted, more than 32 different values (name it as categorical to keep it)"
     ]
-    asked = Regressor((4,), epochs=1, categorical=["name"], continuous=["cylinders"])
+    asked = Regressor((4,), epochs=1, categorical=["name", "cylinders"])
     asked.fit(X, cars["mpg"])
     kinds = {one["name"]: one["kind"] for one in _inputs(asked)}
-    assert kinds == {"weight": "continuous", "cylinders": "continuous", "name": "categorical"}
-    assert {one["name"]: one["kind"] for one in _inputs(usual)}["cylinders"] == "categorical"
+    assert kinds == {"weight": "continuous", "cylinders": "categorical", "name": "categorical"}
+    assert {one["name"]: one["kind"] for one in _inputs(usual)}["cylinders"] == "continuous"
 
 
 def _inputs(model):

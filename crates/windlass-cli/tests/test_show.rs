@@ -16,7 +16,7 @@ fn every_kind_of_file_is_explained() {
     let augment = "augment cars.csv -t mpg --save-fitted f.json --manifest m.json -o out.parquet";
     desk.run(augment).ok();
     for (file, kind, expected) in [
-        ("m.windlass", "model", ["ridge", "398 rows of cars.csv", "RMSE"]),
+        ("m.windlass", "model", ["ridge", "398 rows, xxh3-128:", "RMSE"]),
         ("f.json", "fitted augmentation", ["398 rows", "ada", "seed 0"]),
         ("m.json", "manifest of an augmented table", ["398 rows", "ada", "mpg"]),
         ("out.parquet", "augmented table", ["796", "not marked", "xxh3-128:"]),

@@ -18,9 +18,9 @@ use windlass_train::{Activation, FittedOn, Outcome, RunResult, TrainConfig, Watc
 
 use crate::config::{AutoConfig, InLoopAugmentConfig, Kind, NetworkConfig, Validation};
 use crate::ensemble::Blend;
-use crate::fit::{FitContext, FoldBatches, OofPredictions, Trained, check_sizes};
+use crate::fit::{FitContext, FoldBatches, Trained, check_sizes};
 use crate::forest::ForestSettings;
-use crate::importance::{HeldOut, WeightedFits};
+use crate::held_out::{HeldOut, OofPredictions, WeightedFits};
 use crate::metadata::{AutoSelection, FarGroups, PortfolioResult};
 use crate::metrics::Metrics;
 use crate::model::{EnsembleMember, Model};

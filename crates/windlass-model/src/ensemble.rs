@@ -3,7 +3,7 @@
 
 use ndarray::{Array2, Axis};
 
-use crate::fit::OofPredictions;
+use crate::held_out::OofPredictions;
 use crate::split::Fold;
 
 /// Weights that minimize the squared error of out-of-fold predictions.

@@ -13,8 +13,7 @@ use windlass_train::Epoch;
 use crate::config::{CrossValidation, Kind, ModelConfig};
 use crate::design_matrix::{NamedTable, pre_augmented};
 use crate::forest::Forest;
-use crate::importance::{HeldOut, WeightedFits};
-use crate::metrics::Metrics;
+use crate::held_out::{HeldOut, OofPredictions, WeightedFits};
 use crate::model::{EnsembleMember, Estimator, Model};
 use crate::preprocessing::{ColumnNote, Preprocessing, row_weights};
 use crate::split::Fold;
@@ -199,20 +198,6 @@ impl<'a> FitContext<'a> {
             predicted: stack(&predicted),
             weights: (!weights.is_empty()).then_some(weights),
         }))
-    }
-}
-
-/// Out-of-fold predictions: each row is predicted by a member that was not trained on it.
-#[derive(Debug)]
-pub(crate) struct OofPredictions {
-    pub(crate) y: Array2<f64>,
-    pub(crate) predicted: Array2<f64>,
-    pub(crate) weights: Option<Vec<f64>>,
-}
-
-impl OofPredictions {
-    pub(crate) fn metrics(&self) -> Metrics {
-        Metrics::compute(&self.y, &self.predicted, self.weights.as_deref())
     }
 }
 

@@ -16,7 +16,7 @@ mod fit;
 mod forest;
 mod gamma_path;
 mod groups;
-mod importance;
+mod held_out;
 mod metadata;
 mod metrics;
 mod model;
@@ -39,9 +39,9 @@ pub use error::{Error, Result};
 pub use fit::Trained;
 pub use forest::{Forest, ForestArrays, ForestSettings};
 pub use gamma_path::{GammaPath, GammaPathConfig, PathRow};
-pub use importance::Importance;
 pub use metadata::{
-    AutoSelection, EstimatorMetadata, FarGroups, MemberMetadata, ModelMetadata, PortfolioResult,
+    AutoSelection, EstimatorMetadata, FarGroups, Importance, MemberMetadata, ModelMetadata,
+    PortfolioResult,
 };
 pub use metrics::Metrics;
 pub use model::{Model, Predictions};

@@ -5,7 +5,6 @@ use windlass_train::Shape;
 
 use crate::config::{Kind, ModelConfig};
 use crate::drift::Drift;
-use crate::importance::Importance;
 use crate::metrics::Metrics;
 use crate::preprocessing::Preprocessing;
 
@@ -22,9 +21,6 @@ pub struct ModelMetadata {
     /// The configuration that the model was trained with.
     #[serde(rename = "recipe")]
     pub config: ModelConfig,
-    /// The name of the training table's file.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub table: Option<String>,
     /// The fingerprint of the training table.
     pub fingerprint: String,
     /// Rows of the training table.
@@ -86,6 +82,15 @@ pub enum EstimatorMetadata {
     Linear,
     /// A random forest.
     Forest,
+}
+
+/// The importance of a column.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Importance {
+    /// The column.
+    pub column: String,
+    /// How much the RMSE of held-out rows grows when its values are shuffled.
+    pub rmse_increase: f64,
 }
 
 /// How [`Kind::Auto`] selected its members.

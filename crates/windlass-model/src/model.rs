@@ -94,7 +94,6 @@ impl Model {
             format: FORMAT,
             version: env!("CARGO_PKG_VERSION").into(),
             config: config.clone(),
-            table: None,
             fingerprint: table.profile.fingerprint.clone(),
             rows: table.batch.num_rows() as u64,
             members: members.iter().map(EnsembleMember::metadata).collect(),

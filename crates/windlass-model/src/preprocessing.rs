@@ -19,7 +19,7 @@ use windlass_table::{
     to_seconds, to_strings, type_name,
 };
 
-use crate::calendar::{self, Calendar, CalendarPart};
+use crate::calendar::{Calendar, CalendarPart, CalendarTest};
 use crate::{Error, Result};
 
 /// Scaling of continuous columns.
@@ -115,14 +115,6 @@ impl Input {
     pub fn name(&self) -> &str {
         match self {
             Self::Continuous { name, .. } | Self::Categorical { name, .. } => name,
-        }
-    }
-
-    /// The feature that is computed from a date.
-    fn part(&self) -> Option<&'static str> {
-        match self {
-            Self::Continuous { calendar, .. } => calendar.map(|calendar| calendar.part.name()),
-            Self::Categorical { .. } => None,
         }
     }
 
@@ -251,9 +243,8 @@ fn continuous(
         calendar,
         scale,
         fill: mean(present),
-        // One indicator is enough for all features of a date.
-        indicator: values.null_count() > 0
-            && calendar.is_none_or(|calendar| calendar.part == CalendarPart::Days),
+        // A missing date has the mean of its features, and no indicator of its own.
+        indicator: values.null_count() > 0 && calendar.is_none(),
         range: Some((low, high)),
     })
 }
@@ -355,7 +346,7 @@ impl Preprocessing {
         }
         let mut fitted = Self { inputs, targets };
         for (name, index) in dates {
-            notes.push(fitted.choose_trend(&name, rows, rows.column(index))?);
+            notes.push(fitted.choose_calendar(&name, rows, rows.column(index))?);
         }
         if fitted.inputs.is_empty() {
             let why = ColumnNote::lines(notes).join("; ");
@@ -364,47 +355,59 @@ impl Preprocessing {
         Ok((fitted, notes))
     }
 
-    /// Keeps the elapsed time of a date only if it helps to predict later rows, and describes the features.
-    fn choose_trend(
+    /// Keeps the calendar features of a date that help, and describes them.
+    fn choose_calendar(
         &mut self,
         name: &str,
         rows: &RecordBatch,
         column: &ArrayRef,
     ) -> Result<ColumnNote> {
-        let of_date = |input: &Input| match input {
-            Input::Continuous { name: other, calendar, .. } if other == name => *calendar,
+        let part_of = |input: &Input| match input {
+            Input::Continuous { name: other, calendar: Some(calendar), .. } if other == name => {
+                Some(*calendar)
+            }
             _ => None,
         };
-        let mut at = 0;
-        let (mut trend, mut order) = (vec![], None);
+        let mut candidates: Vec<(CalendarPart, usize)> = vec![];
+        let (mut base, mut at, mut order) = (vec![], 0, None);
         for input in &self.inputs {
-            if let Some(calendar) = of_date(input).filter(|calendar| calendar.part.is_trend()) {
-                trend.push(at);
-                order = Some(calendar.order);
+            match part_of(input) {
+                Some(calendar) => {
+                    candidates.push((calendar.part, at));
+                    order = Some(calendar.order);
+                }
+                None => base.extend(at..at + input.width()),
             }
             at += input.width();
         }
-        let mut omitted = "";
-        if let Some(order) = order {
-            let x = self.features(rows, Path::new("-"), 0)?;
-            let seconds = to_seconds(column, order);
-            if !calendar::trend_helps(&x, &self.scaled_targets(rows), &seconds, &trend) {
-                let is_trend =
-                    |input: &Input| of_date(input).is_some_and(|own| own.part.is_trend());
-                self.inputs.retain(|input| !is_trend(input));
-                omitted = "elapsed time does not help to predict later rows";
+        let Some(order) = order else { return Ok(ColumnNote::new(name, "omitted, constant")) };
+        let (x, y) = (self.features(rows, Path::new("-"), 0)?, self.scaled_targets(rows));
+        let test = CalendarTest::new(&x, &y, &to_seconds(column, order));
+        let (mut used, mut useless) = (vec![], vec![]);
+        for group in CalendarPart::GROUPS {
+            let own = candidates.iter().filter(|(part, _)| group.contains(part));
+            let own: Vec<(CalendarPart, usize)> = own.copied().collect();
+            let columns: Vec<usize> = own.iter().map(|&(_, at)| at).collect();
+            if test.helps(&base, &columns, group[0].is_trend()) {
+                base.extend(&columns);
+                used.extend(own.iter().map(|&(part, _)| part));
+            } else if let Some((part, _)) = own.first() {
+                useless.push(part.short_name());
             }
         }
-        let parts = self.inputs.iter().filter(|input| of_date(input).is_some());
-        let parts: Vec<&str> = parts.filter_map(Input::part).collect();
-        let used = format!("a date, used as {}", parts.join(", "));
-        let what = match (parts.is_empty(), omitted.is_empty()) {
-            (true, true) => "omitted, constant".to_owned(),
-            (true, false) => format!("omitted, {omitted}"),
-            (false, true) => used,
-            (false, false) => format!("{used} ({omitted})"),
-        };
-        Ok(ColumnNote::new(name, what))
+        self.inputs.retain(|input| part_of(input).is_none_or(|own| used.contains(&own.part)));
+        let mut names: Vec<&str> = used.iter().map(|part| part.short_name()).collect();
+        names.dedup();
+        let used = format!("a date, used as {}", names.join(", "));
+        let useless = format!("{} would not help to predict later rows", useless.join(", "));
+        Ok(ColumnNote::new(
+            name,
+            match (names.is_empty(), useless.starts_with(' ')) {
+                (true, _) => format!("a date, omitted: {useless}"),
+                (false, true) => used,
+                (false, false) => format!("{used} ({useless})"),
+            },
+        ))
     }
 
     /// Number of columns of the design matrix.

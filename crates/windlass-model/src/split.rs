@@ -28,7 +28,7 @@ use windlass_table::{
 
 use crate::{Error, Result};
 
-/// How held-out rows are chosen. See the [module](self).
+/// How held-out rows are chosen.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Split {

@@ -40,8 +40,6 @@ impl Model {
             Kind::Auto(config) => auto::train(&context, config, watch),
         };
         let mut trained = trained.map_err(|error| error.locate(&table.table.places))?;
-        let name = table.path.file_name().map(|name| name.to_string_lossy().into_owned());
-        trained.model.metadata.table = name;
         trained.model.metadata.drift = Some(drift);
         Ok(trained)
     }

@@ -18,6 +18,17 @@ use crate::{Error, Result};
 
 /// The start of the names of columns that Windlass writes; they are never features.
 pub const MARK: &str = "windlass_";
+/// The columns of provenance.
+pub(crate) const PROVENANCE: [&str; 8] = [
+    SYNTHETIC,
+    SOURCE,
+    "windlass_copy",
+    "windlass_twin",
+    "windlass_group",
+    "windlass_gamma",
+    "windlass_partner",
+    "windlass_lambda",
+];
 /// The column that tells whether a row is synthetic.
 pub const SYNTHETIC: &str = "windlass_synthetic";
 /// The column that names the source of a row.

@@ -238,7 +238,10 @@ fn bounds_clip_synthetic_values_and_refuse_others() {
     let other = put(&dir, "other.csv", &text.replace("12.5", "25.5"));
     let fitted = std::sync::Arc::new(Fitted::from_json(&json, &path).unwrap());
     let refused = Augmentation::with(&open(&other), fitted, DEFAULT_MEMORY, &()).unwrap_err();
-    assert_eq!(refused.to_string(), "column `hours` is 25.5 in row 2 (line 3), outside its bounds 0..24");
+    assert_eq!(
+        refused.to_string(),
+        "column `hours` is 25.5 in row 2 (line 3), outside its bounds 0..24"
+    );
 }
 
 #[test]

@@ -6,6 +6,7 @@ pub(crate) mod completions;
 pub(crate) mod export;
 pub(crate) mod inspect;
 pub(crate) mod man;
+mod model_words;
 mod network;
 pub(crate) mod plot_format;
 pub(crate) mod predict;

@@ -8,12 +8,13 @@ use std::time::UNIX_EPOCH;
 use arrow_array::{ArrayRef, TimestampSecondArray};
 use clap::Args;
 use serde_json::{Value, json};
-use windlass_model::{Importance, Kind, Model, ModelMetadata};
+use windlass_model::Model;
 use windlass_table::{
     AugmentConfig, Error as TableError, Fitted, Manifest, ReadOptions, SyntheticRows, Table,
     to_strings,
 };
 
+use super::model_words::{importance_in_words, kind_in_words};
 use crate::terminal::{self, to_json};
 use crate::{Error, Result};
 
@@ -164,8 +165,7 @@ fn model_in_words(model: &Model) -> String {
     let metadata = model.metadata();
     let mut text = format!("  model      {}\n", kind_in_words(metadata));
     let _ = writeln!(text, "  version    windlass {}", metadata.version);
-    let from = metadata.table.as_ref().map_or_else(String::new, |name| format!(" of {name}"));
-    let _ = writeln!(text, "  from       {} rows{from}, {}", metadata.rows, metadata.fingerprint);
+    let _ = writeln!(text, "  from       {} rows, {}", metadata.rows, metadata.fingerprint);
     let _ = writeln!(text, "  target     {}", model.targets().join(", "));
     let _ = writeln!(text, "  features   {}", metadata.features().join(", "));
     for note in &metadata.notes {
@@ -181,35 +181,4 @@ fn model_in_words(model: &Model) -> String {
     }
     let _ = writeln!(text, "  seed       {}", metadata.config.seed);
     text
-}
-
-/// The columns by their importance, if it was computed.
-pub(super) fn importance_in_words(metadata: &ModelMetadata) -> String {
-    const SHOWN: usize = 8;
-    let word = |one: &Importance| format!("{} {}", one.column, terminal::short(one.rmse_increase));
-    let shown: Vec<String> = metadata.importance.iter().take(SHOWN).map(word).collect();
-    match (shown.is_empty(), metadata.importance.len().saturating_sub(SHOWN)) {
-        (true, _) => String::new(),
-        (_, 0) => format!("  importance {}\n", shown.join(", ")),
-        (_, more) => format!("  importance {} and {more} more\n", shown.join(", ")),
-    }
-}
-
-/// The kind of a model in a few words.
-pub(super) fn kind_in_words(metadata: &ModelMetadata) -> String {
-    match (&metadata.config.kind, metadata.members.len()) {
-        (Kind::Network(network), members) => {
-            let widths: Vec<String> = network.hidden.iter().map(ToString::to_string).collect();
-            let widths =
-                if widths.is_empty() { "no hidden layer".into() } else { widths.join("-") };
-            match members {
-                1 => format!("network {widths}"),
-                members => format!("committee of {members} networks {widths}"),
-            }
-        }
-        (Kind::Ridge { penalty }, _) => format!("ridge, penalty {penalty}"),
-        (Kind::Anchor { gamma, .. }, _) => format!("anchor regression, γ = {gamma}"),
-        (Kind::Forest(forest), _) => format!("forest of {} trees", forest.trees),
-        (Kind::Auto(_), members) => format!("ensemble of {members} models"),
-    }
 }

@@ -19,6 +19,7 @@ use windlass_table::{
 };
 use windlass_train::{Activation, Epoch, FittedOn, Shape};
 
+use super::model_words::{importance_in_words, kind_in_words};
 use super::network::{TrainingArgs, carried};
 use super::plot_format::PlotFormat;
 use super::typed::{command, table_name};
@@ -470,7 +471,7 @@ impl<'a> Summary<'a> {
 fn in_words(trained: &Trained, path: &Path, seconds: f64) -> String {
     let (model, card) = (&trained.model, trained.model.metadata());
     let mut text = String::new();
-    let what = super::show::kind_in_words(card);
+    let what = kind_in_words(card);
     let _ = writeln!(text, "{}: {what}, {} rows, {seconds:.1} s", path.display(), card.rows);
     let _ = writeln!(text, "  target   {}", model.targets().join(", "));
     let _ = writeln!(text, "  inputs   {}", card.features().join(", "));
@@ -489,7 +490,7 @@ fn in_words(trained: &Trained, path: &Path, seconds: f64) -> String {
     if let Some(choice) = &card.selection {
         tell_choice(&mut text, choice);
     }
-    let _ = write!(text, "{}", super::show::importance_in_words(card));
+    let _ = write!(text, "{}", importance_in_words(card));
     if let [history] = &trained.histories[..] {
         let (best, all) = kept(history);
         let _ = writeln!(text, "  epochs   {all}, kept {best}");

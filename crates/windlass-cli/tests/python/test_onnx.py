@@ -1,6 +1,7 @@
 """An exported model, run by onnxruntime, says what `windlass predict` says."""
 
 import csv
+import datetime
 import json
 import os
 import subprocess
@@ -24,11 +25,22 @@ def windlass(*words, cwd):
     subprocess.run([WINDLASS, *words], cwd=cwd, check=True)
 
 
+def value(row, name):
+    """A number of a row, or a calendar feature of its date."""
+    column, _, part = name.partition(": ")
+    if not row[column]:
+        return np.nan
+    if not part:
+        return float(row[name])
+    date = datetime.date.fromisoformat(row[column])
+    return {"days": date.toordinal() - 719163, "year": date.year}[part]
+
+
 def inputs(session, rows):
     """What the graph takes, from the rows of a table and the names in its metadata."""
     notes = session.get_modelmeta().custom_metadata_map
     continuous, categories = json.loads(notes["continuous"]), json.loads(notes["categories"])
-    number = [[float(row[name]) if row[name] else np.nan for name in continuous] for row in rows]
+    number = [[value(row, name) for name in continuous] for row in rows]
     level = [[float((row[name] or None) == level) for name, level in categories] for row in rows]
     given = {"continuous": np.array(number, np.float64), "categories": np.array(level, np.float32)}
     return {item.name: given[item.name] for item in session.get_inputs()}

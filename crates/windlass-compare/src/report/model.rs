@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use windlass_model::Trained;
 use windlass_plot::format::escape;
-use windlass_plot::{Labels, PointSeries, Scatter, StripPlot, StripRow};
+use windlass_plot::{Labels, PointSeries, ReferenceLine, Scatter, StripPlot, StripRow};
 
 use super::figures::{Figure, short};
 use super::page::{self, Head};
@@ -60,7 +60,7 @@ fn importance(trained: &Trained) -> Option<Figure> {
         labels: Labels::new("Importance of columns", "increase of the RMSE", ""),
         rows: importance.iter().take(SHOWN).map(row).collect(),
         quartiles: false,
-        reference: None,
+        reference: Some(ReferenceLine { at: 0.0, below: String::new(), above: String::new() }),
     };
     Some(Figure {
         name: "importance",

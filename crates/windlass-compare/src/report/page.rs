@@ -129,7 +129,7 @@ fn numbers(results: &Results, summary: &Summary) -> String {
         let [mean, ends, p] = line.difference.map_or_else(Default::default, |found| {
             let [mean, low, high] =
                 [found.mean, found.low, found.high].map(|ratio| signed_percent(percent(ratio)));
-            let p = line.p.map_or_else(String::new, |p| p_value(p));
+            let p = line.p.map_or_else(String::new, p_value);
             [mean, format!("{low} … {high}"), p]
         });
         for text in [&mean, &ends, &p, finding] {

@@ -9,7 +9,7 @@ use arrow_schema::{DataType, Schema};
 use arrow_select::filter::filter_record_batch;
 
 use crate::bounds::Bounds;
-use crate::column::{MARK, SYNTHETIC, range, to_f64};
+use crate::column::{PROVENANCE, SYNTHETIC, range, to_f64};
 use crate::io::read::table::Table;
 use crate::row_place::{RowPlace, RowPlaces};
 use crate::rows::row_id::{DuplicateCounter, RowIdResolver, RowIdSource, RowIds};
@@ -191,7 +191,7 @@ impl BlockReader {
 
 /// The column that tells synthetic rows from originals, in a table with provenance.
 fn synthetic_column(schema: &Schema) -> Result<Option<usize>> {
-    let marked = schema.fields().iter().find(|field| field.name().starts_with(MARK));
+    let marked = schema.fields().iter().find(|field| PROVENANCE.contains(&field.name().as_str()));
     let Some(marked) = marked else { return Ok(None) };
     match schema.column_with_name(SYNTHETIC) {
         Some((place, field)) if field.data_type() == &DataType::Boolean => Ok(Some(place)),

@@ -6,7 +6,7 @@ use arrow_schema::{Field, Schema};
 use serde::{Deserialize, Serialize, Serializer};
 use windlass::{ClusterOn, ParamName};
 
-use crate::column::{MARK, find_column, is_discrete, is_numeric, type_name};
+use crate::column::{MARK, PROVENANCE, find_column, is_discrete, is_numeric, type_name};
 use crate::dates::is_temporal;
 use crate::rows::row_id::RowIdSource;
 use crate::schema::profile::{ColumnProfile, Profile};
@@ -350,8 +350,10 @@ fn infer_role(field: &Field, profile: &ColumnProfile) -> (Role, String) {
     let data_type = field.data_type();
     let holds = type_name(data_type);
     let is_constant = profile.range.map_or(profile.levels == Some(1), |(low, high)| low == high);
-    let (role, why) = if field.name().starts_with(MARK) {
+    let (role, why) = if PROVENANCE.contains(&field.name().as_str()) {
         (Role::Excluded, "written by Windlass")
+    } else if field.name().starts_with(MARK) {
+        (Role::Carried, "named like a column of Windlass")
     } else if profile.is_empty {
         (Role::Carried, "no values")
     } else if is_constant {

@@ -20,7 +20,7 @@ use super::parquet::ParquetFile;
 use super::rechunk::{flatten_error, rechunk};
 use super::sheet;
 use super::sheet_name::SheetName;
-use crate::column::{MARK, memory_size};
+use crate::column::{PROVENANCE, memory_size};
 use crate::io::format::{Compression, Format};
 use crate::manifest::Manifest;
 use crate::note::Note;
@@ -250,7 +250,7 @@ impl Table {
     /// Whether the table says that it holds rows that Windlass generated.
     #[must_use]
     pub fn synthetic_rows(&self) -> Option<SyntheticRows> {
-        if self.schema.fields().iter().any(|field| field.name().starts_with(MARK)) {
+        if self.schema.fields().iter().any(|field| PROVENANCE.contains(&field.name().as_str())) {
             return Some(SyntheticRows::Marked);
         }
         let manifest = serde_json::from_str(self.metadata(Manifest::KEY)?);

@@ -1,4 +1,5 @@
-//! Permutation importance: how much the error of held-out rows grows when a column is shuffled.
+//! Held-out rows: their predictions, and permutation importance, how much their error grows when a column is
+//! shuffled.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -7,22 +8,26 @@ use arrow_array::{RecordBatch, UInt64Array};
 use arrow_select::take::take;
 use ndarray::{Array2, Axis, concatenate};
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 use windlass::{Seed, Stream};
 use windlass_table::select;
 
 use crate::Result;
-use crate::fit::OofPredictions;
+use crate::metadata::Importance;
 use crate::metrics::Metrics;
 use crate::model::EnsembleMember;
 
-/// The importance of a column.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Importance {
-    /// The column.
-    pub column: String,
-    /// How much the RMSE of held-out rows grows when its values are shuffled.
-    pub rmse_increase: f64,
+/// Out-of-fold predictions: each row is predicted by a member that was not trained on it.
+#[derive(Debug)]
+pub(crate) struct OofPredictions {
+    pub(crate) y: Array2<f64>,
+    pub(crate) predicted: Array2<f64>,
+    pub(crate) weights: Option<Vec<f64>>,
+}
+
+impl OofPredictions {
+    pub(crate) fn metrics(&self) -> Metrics {
+        Metrics::compute(&self.y, &self.predicted, self.weights.as_deref())
+    }
 }
 
 /// Fits of several kinds, one per fold, that are averaged.

@@ -1,0 +1,36 @@
+//! Models in words.
+
+use windlass_model::{Importance, Kind, ModelMetadata};
+
+use crate::terminal;
+
+/// The columns by their importance, if it was computed.
+pub(super) fn importance_in_words(metadata: &ModelMetadata) -> String {
+    const SHOWN: usize = 8;
+    let word = |one: &Importance| format!("{} {}", one.column, terminal::short(one.rmse_increase));
+    let shown: Vec<String> = metadata.importance.iter().take(SHOWN).map(word).collect();
+    match (shown.is_empty(), metadata.importance.len().saturating_sub(SHOWN)) {
+        (true, _) => String::new(),
+        (_, 0) => format!("  importance {}\n", shown.join(", ")),
+        (_, more) => format!("  importance {} and {more} more\n", shown.join(", ")),
+    }
+}
+
+/// The kind of a model in a few words.
+pub(super) fn kind_in_words(metadata: &ModelMetadata) -> String {
+    match (&metadata.config.kind, metadata.members.len()) {
+        (Kind::Network(network), members) => {
+            let widths: Vec<String> = network.hidden.iter().map(ToString::to_string).collect();
+            let widths =
+                if widths.is_empty() { "no hidden layer".into() } else { widths.join("-") };
+            match members {
+                1 => format!("network {widths}"),
+                members => format!("committee of {members} networks {widths}"),
+            }
+        }
+        (Kind::Ridge { penalty }, _) => format!("ridge, penalty {penalty}"),
+        (Kind::Anchor { gamma, .. }, _) => format!("anchor regression, γ = {gamma}"),
+        (Kind::Forest(forest), _) => format!("forest of {} trees", forest.trees),
+        (Kind::Auto(_), members) => format!("ensemble of {members} models"),
+    }
+}
