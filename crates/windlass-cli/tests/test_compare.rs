@@ -273,3 +273,52 @@ fn test_rows_that_are_training_rows_are_no_evidence() {
     }
     assert!(desk.text("same/report.html").contains("No verdict"));
 }
+
+/// Everything in a folder, with its contents.
+fn contents(desk: &Desk, folder: &str) -> Vec<(String, String)> {
+    let Ok(entries) = std::fs::read_dir(desk.path(folder)) else { return vec![] };
+    let name = |entry: std::fs::DirEntry| entry.file_name().into_string().unwrap();
+    let mut names: Vec<String> = entries.map(|entry| name(entry.unwrap())).collect();
+    names.sort();
+    names.into_iter().map(|name| (name.clone(), desk.text(&format!("{folder}/{name}")))).collect()
+}
+
+#[test]
+fn files_of_others_in_the_folder_stay() {
+    let desk = Desk::new();
+    desk.put("t.csv", noise(2000)).put("f/bert.safetensors", "precious").put("f/a.json", "too");
+    std::fs::create_dir(desk.path("empty")).unwrap();
+    let before = contents(&desk, "f");
+    let quick = "--epochs 2 --folds 2 --repeats 1 --methods erm,ada --models mlp --hidden 4";
+    let diverging = format!("{quick} --lr 1e30 --optimizer sgd --weight-decay 0");
+    // Files larger than 8 KiB cannot be written, as on a disk that is full at the first run.
+    let full = "trap '' XFSZ; ulimit -f 8; windlass";
+    for (command, code, folder) in [
+        (format!("windlass compare t.csv -t y -o f {diverging}"), 1, "f"),
+        (format!("windlass compare t.csv -t y -o empty {diverging}"), 1, "empty"),
+        (format!("windlass compare t.csv -t y -o new {diverging}"), 1, "new"),
+        (format!("{full} compare t.csv -t y -o f {quick}"), 2, "f"),
+        (format!("{full} compare t.csv -t y -o new {quick}"), 2, "new"),
+        (format!("trap '' XFSZ; ulimit -f 0; windlass compare t.csv -t y -o f {quick}"), 2, "f"),
+        (
+            format!("trap '' XFSZ; ulimit -f 0; windlass compare t.csv -t y -o new {quick}"),
+            2,
+            "new",
+        ),
+        (
+            format!(
+                "trap '' XFSZ; ulimit -f 0; windlass tune t.csv -t y -o f --trials 2 --folds 2 --hidden 4"
+            ),
+            2,
+            "f",
+        ),
+    ] {
+        let said = desk.shell(&command);
+        assert_eq!(said.code, Some(code), "{command}: {said:?}");
+        match folder {
+            "f" => assert_eq!(contents(&desk, "f"), before, "{command}"),
+            "empty" => assert!(desk.path("empty").exists() && contents(&desk, "empty").is_empty()),
+            _ => assert!(!desk.path("new").exists(), "{command}"),
+        }
+    }
+}

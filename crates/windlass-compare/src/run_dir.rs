@@ -50,6 +50,8 @@ pub struct RunDir {
     command: String,
     runs: Mutex<File>,
     has_runs: AtomicBool,
+    /// Whether this process created the directory, and may remove it.
+    created: bool,
 }
 
 fn io(doing: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Error {
@@ -84,13 +86,22 @@ impl RunDir {
                 return Err(Error::HasResults { folder: path.to_owned() });
             }
         }
+        let created = !path.exists();
         fs::create_dir_all(path).map_err(io("create", path))?;
-        write_atomic(&path.join(PLAN), &to_json(plan))?;
-        Self::open(path, &plan.command)
+        let opened = write_atomic(&path.join(PLAN), &to_json(plan))
+            .map_err(Error::from)
+            .and_then(|()| Self::open(path, &plan.command, created));
+        // The same command works once the cause, such as a full disk, is gone.
+        opened.inspect_err(|error| {
+            if !matches!(error, Error::Busy { .. }) {
+                remove_run(path, created);
+            }
+        })
     }
 
     /// Creates the directory, or replaces the results that it has.
     pub fn replace(path: &Path, plan: &RunPlan<impl Serialize>) -> Result<Self> {
+        let created = !path.exists();
         fs::create_dir_all(path).map_err(io("create", path))?;
         for name in [RESULTS, RUNS] {
             let place = path.join(name);
@@ -99,7 +110,7 @@ impl RunDir {
             }
         }
         write_atomic(&path.join(PLAN), &to_json(plan))?;
-        Self::open(path, &plan.command)
+        Self::open(path, &plan.command, created)
     }
 
     /// Opens a directory that was created under an equal plan, and returns its runs.
@@ -122,7 +133,7 @@ impl RunDir {
         // Runs appended since the results were written.
         runs.extend(read_runs(&path.join(RUNS))?);
         let command = was.get("command").and_then(Value::as_str).unwrap_or(&plan.command);
-        let folder = Self::open(path, command)?;
+        let folder = Self::open(path, command, false)?;
         folder.has_runs.store(true, Ordering::Relaxed);
         Ok((folder, runs))
     }
@@ -139,7 +150,7 @@ impl RunDir {
         Ok((Self::create(path, plan)?, vec![]))
     }
 
-    fn open(path: &Path, command: &str) -> Result<Self> {
+    fn open(path: &Path, command: &str, created: bool) -> Result<Self> {
         let place = path.join(RUNS);
         let runs = OpenOptions::new().create(true).append(true).open(&place);
         let runs = runs.map_err(io("write", &place))?;
@@ -148,7 +159,8 @@ impl RunDir {
             return Err(Error::Busy { folder: path.to_owned() });
         }
         let (path, command) = (path.to_owned(), command.to_owned());
-        Ok(Self { path, command, runs: Mutex::new(runs), has_runs: AtomicBool::new(false) })
+        let (runs, has_runs) = (Mutex::new(runs), AtomicBool::new(false));
+        Ok(Self { path, command, runs, has_runs, created })
     }
 
     /// The path of the directory.
@@ -167,7 +179,14 @@ impl RunDir {
     pub fn append(&self, run: &impl Serialize) -> Result<()> {
         let line = serde_json::to_string(run).expect("plain values") + "\n";
         let mut runs = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
-        runs.write_all(line.as_bytes()).map_err(io("write", &self.path.join(RUNS)))?;
+        let before = runs.metadata().map(|file| file.len());
+        if let Err(source) = runs.write_all(line.as_bytes()) {
+            // A part of a line would make the lines after it unreadable.
+            if let Ok(length) = before {
+                let _ = runs.set_len(length);
+            }
+            return Err(io("write", &self.path.join(RUNS))(source));
+        }
         self.has_runs.store(true, Ordering::Relaxed);
         Ok(())
     }
@@ -187,12 +206,9 @@ impl RunDir {
         !self.has_runs.load(Ordering::Relaxed)
     }
 
-    /// Removes the plan and the runs, and the directory if it is empty then.
+    /// Removes the plan and the runs, and the directory if this process created it and nothing else is in it.
     pub fn discard(self) {
-        for name in [PLAN, RUNS] {
-            let _ = fs::remove_file(self.path.join(name));
-        }
-        let _ = fs::remove_dir(&self.path);
+        remove_run(&self.path, self.created);
     }
 
     /// Writes all results to one file, which replaces the file of appended runs.
@@ -200,6 +216,16 @@ impl RunDir {
         self.write(RESULTS, &to_json(results))?;
         let place = self.path.join(RUNS);
         fs::remove_file(&place).map_err(io("remove", &place))
+    }
+}
+
+fn remove_run(path: &Path, created: bool) {
+    for name in [PLAN, RUNS] {
+        let _ = fs::remove_file(path.join(name));
+    }
+    if created {
+        // Refused if anything else is in it.
+        let _ = fs::remove_dir(path);
     }
 }
 
