@@ -322,3 +322,23 @@ fn files_of_others_in_the_folder_stay() {
         }
     }
 }
+
+#[test]
+fn a_fold_without_weight_is_refused_and_leaves_no_folder() {
+    let desk = Desk::new();
+    let mut text = String::from("a,b,site,w,y\n");
+    for row in 0..60 {
+        let (a, b, y) = (row * 37 % 41, row * 53 % 43, row * 71 % 47);
+        writeln!(text, "{a}.5,{b}.25,s{},{},{y}.75", row % 3, u8::from(row % 3 > 0)).unwrap();
+    }
+    desk.put("t.csv", text);
+    let quick = "--epochs 2 --repeats 1 --methods erm,ada --models mlp --hidden 4 -o out";
+    for split in ["group:site --folds 3", "domain:site"] {
+        let said = desk.run(&format!("compare t.csv -t y --weight w --split {split} {quick}"));
+        assert_eq!(said.code, Some(1), "{said:?}");
+        assert!(said.err.contains("the test rows have no weight"), "{}", said.err);
+        assert!(said.err.contains("hint: ") && !desk.path("out").exists(), "{}", said.err);
+    }
+    let said = desk.run(&format!("compare t.csv -t y --split domain:site {quick}"));
+    assert!(matches!(said.code, Some(0 | 3)), "{said:?}");
+}

@@ -107,6 +107,7 @@ impl<'a> Comparison<'a> {
         if candidates.len() < 2 && config.specs.is_empty() {
             return Err(Error::NothingToCompare { what: "one candidate only" });
         }
+        check_weights(config, table, test.unwrap_or(table), &splits)?;
         let shared_test_rows = test.map_or(0, |test| shared_rows(table.table, test.table));
         let splits = splits.into();
         let mut comparison =
@@ -362,6 +363,10 @@ impl<'a> Comparison<'a> {
         let mut domains = vec![];
         if let Some(column) = self.config.rule.domain() {
             for (name, rows) in groups_of(&rows.batch, column)? {
+                let weightless = |all: &Vec<f64>| rows.iter().all(|&row| all[row] == 0.0);
+                if weights.as_ref().is_some_and(weightless) {
+                    continue;
+                }
                 let name = name.unwrap_or_else(|| "(missing)".into());
                 let [y, predicted] = [&y, predicted].map(|all| all.select(Axis(0), &rows));
                 let weights: Option<Vec<f64>> =
@@ -489,6 +494,29 @@ impl<'a> Comparison<'a> {
         }
         Ok((Some((squares / rows as f64).sqrt()), None))
     }
+}
+
+/// Refuses splits of which the training or the test rows have no weight.
+fn check_weights(
+    config: &CompareConfig,
+    train: NamedTable<'_>,
+    test: NamedTable<'_>,
+    splits: &[Fold],
+) -> Result<()> {
+    let weights = |rows: NamedTable<'_>| row_weights(train.table, &rows.table.batch, rows.path);
+    let (Some(train), Some(test)) = (weights(train)?, weights(test)?) else { return Ok(()) };
+    for fold in splits {
+        let smallest = config.sizes.first().copied().flatten().unwrap_or(fold.train.len());
+        let parts =
+            [("training", &train, &fold.train[..smallest]), ("test", &test, &fold.test[..])];
+        for (what, weights, rows) in parts {
+            if rows.iter().all(|&row| weights[row] == 0.0) {
+                let split = config.rule.fold_name(fold);
+                return Err(Error::NoWeight { split, what });
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Squared errors, summed over blocks of rows.

@@ -27,6 +27,9 @@ pub enum Error {
     /// A split that has nothing to learn.
     #[error("{split}: target `{column}` is {value} in all {rows} training rows")]
     ConstantTarget { split: String, column: String, value: f64, rows: usize },
+    /// A split whose rows count for nothing.
+    #[error("{split}: the {what} rows have no weight: all their weights are 0")]
+    NoWeight { split: String, what: &'static str },
     /// More training rows than there are.
     #[error("cannot train on {size} rows: the smallest training part has {rows}")]
     LargeSize { size: usize, rows: usize },
@@ -133,6 +136,11 @@ impl Error {
                 "name a network with {} and several {}, one of them erm",
                 param("models"),
                 param("methods")
+            Self::NoWeight { .. } => format!(
+                "omit groups without weight from the table, or choose another {} or fewer {}",
+                param("split"),
+                param("folds")
+            ),
             ),
             Self::HasResults { .. } => {
                 format!(

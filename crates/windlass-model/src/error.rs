@@ -158,6 +158,15 @@ impl Error {
                 "name columns with {} or {}, or add columns",
                 param("features"),
                 param("categorical")
+            Self::Train(windlass_train::Error::OutOfRange { range, .. })
+            | Self::Core(windlass::Error::OutOfRange { range, .. }) => {
+                format!("choose a value in {range}")
+            }
+            Self::Core(windlass::Error::NoWeight)
+            | Self::Train(windlass_train::Error::Core(windlass::Error::NoWeight)) => format!(
+                "training and held-out rows need some weight: omit groups that have none, or choose another {}",
+                param("split")
+            ),
             ),
             Self::EmptySplit { .. } => {
                 format!("choose another share, or give a file: {} FILE", param("valid"))

@@ -260,6 +260,9 @@ impl Preprocessing {
     ) -> Result<(Self, Vec<ColumnNote>)> {
         let schema = rows.schema();
         let weights = row_weights(table, rows, Path::new("-"))?;
+        if weights.as_ref().is_some_and(|weights| weights.iter().all(|weight| *weight == 0.0)) {
+            return Err(windlass::Error::NoWeight.into());
+        }
         let weight = |row: usize| weights.as_ref().map_or(1.0, |weights| weights[row]);
         // Present values with their weights; rows of weight 0 are ignored.
         let weighted = |values: &Float64Array| -> Vec<(f64, f64)> {

@@ -216,9 +216,9 @@ pub(crate) fn run(args: &CompareArgs) -> Result<u8> {
     let runs = match ran {
         Ok(runs) => runs,
         Err(error) => {
-            // Runs that ended are kept, unless they are good for nothing.
-            let useless = matches!(error, windlass_compare::Error::AllDiverged { .. });
-            if args.output.is_some() && (useless || folder.is_empty()) {
+            // Runs are kept for a fault of the system, after which they can be resumed. What was refused is
+            // refused again: its folder would only stand in the way of the corrected command.
+            if args.output.is_some() && (!error.is_fault() || folder.is_empty()) {
                 folder.discard();
             }
             return Err(error.into());

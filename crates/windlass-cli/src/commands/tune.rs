@@ -127,27 +127,30 @@ pub(crate) fn run(args: &TuneArgs) -> Result<u8> {
     }
     let watch = Trials::new(args.common.quiet, config.total_trials(), done.len(), folder.as_ref());
     let rows = NamedTable { table: &frame, path: table.path() };
-    let found = config.run(rows, done, args.time, &watch);
+    let found = config.run(rows, done, args.time, &watch).and_then(|trials| {
+        let Some(trials) = trials else { return Ok(None) };
+        Ok(Some((config.summarize(rows, &trials)?, trials)))
+    });
     watch.bar.finish_and_clear();
     let found = match found {
         Ok(found) => found,
+            // As in a comparison.
         Err(error) => {
             if let (Some(folder), Some(_)) = (folder, &args.output)
-                && folder.is_empty()
+                && (!error.is_fault() || folder.is_empty())
             {
                 folder.discard();
             }
             return Err(error.into());
         }
     };
-    let Some(trials) = found else {
+    let Some((result, trials)) = found else {
         if let Some(folder) = &folder {
             let again = command(Some(folder.path()));
             terminal::say(&format!("stopped; what was tried is kept. To go on:\n  {again}"));
         }
         return Err(windlass_compare::Error::Interrupted.into());
     };
-    let result = config.summarize(rows, &trials)?;
     let advice = advice(&config, &result);
     if let Some(folder) = &folder {
         let record = Record {
