@@ -71,6 +71,13 @@ pub enum Error {
     /// A network that does not fit in memory.
     #[error("training such a network takes {} MiB, but only {} MiB are allowed", needs >> 20, memory >> 20)]
     LargeNetwork { needs: u64, memory: u64 },
+    /// A one-hot encoding that does not fit in memory.
+    #[error(
+        "column `{column}` has {levels} levels; to fit their one-hot encoding takes {} MiB, but only {} MiB \
+         are allowed",
+        needs >> 20, memory >> 20
+    )]
+    ManyLevels { column: String, levels: u64, needs: u64, memory: u64 },
     /// The loss became NaN or infinite.
     #[error("training diverged in epoch {epoch}: the loss is no number any more")]
     Diverged { epoch: usize },
@@ -151,13 +158,6 @@ impl Error {
             Self::Train(windlass_train::Error::BadState { .. }) => {
                 "remove the checkpoint to start anew, or give it another name".into()
             }
-            Self::Train(_) | Self::Core(_) | Self::NotAModel { .. } => return None,
-            Self::TooFewRows { .. } => "more rows are needed".into(),
-            Self::ConstantTarget { .. } => "is it the right column?".into(),
-            Self::NoInputs { .. } => format!(
-                "name columns with {} or {}, or add columns",
-                param("features"),
-                param("categorical")
             Self::Train(windlass_train::Error::OutOfRange { range, .. })
             | Self::Core(windlass::Error::OutOfRange { range, .. }) => {
                 format!("choose a value in {range}")
@@ -167,6 +167,13 @@ impl Error {
                 "training and held-out rows need some weight: omit groups that have none, or choose another {}",
                 param("split")
             ),
+            Self::Train(_) | Self::Core(_) | Self::NotAModel { .. } => return None,
+            Self::TooFewRows { .. } => "more rows are needed".into(),
+            Self::ConstantTarget { .. } => "is it the right column?".into(),
+            Self::NoInputs { .. } => format!(
+                "name columns with {} or {}, or add columns",
+                param("features"),
+                param("categorical")
             ),
             Self::EmptySplit { .. } => {
                 format!("choose another share, or give a file: {} FILE", param("valid"))
@@ -180,6 +187,11 @@ impl Error {
             Self::LargeNetwork { .. } => {
                 format!("raise {}, or choose fewer units", param("memory"))
             }
+            Self::ManyLevels { column, .. } => format!(
+                "omit the column ({} {column}), merge its rare levels, or raise {}",
+                param("exclude"),
+                param("memory")
+            ),
             Self::TooManyClusters { .. } => format!("choose fewer {}", param("clusters")),
             Self::OneGroup => {
                 format!("choose a column with several values, or more {}", param("clusters"))

@@ -17,6 +17,7 @@ mod forest;
 mod gamma_path;
 mod groups;
 mod held_out;
+mod memory;
 mod metadata;
 mod metrics;
 mod model;
@@ -39,6 +40,7 @@ pub use error::{Error, Result};
 pub use fit::Trained;
 pub use forest::{Forest, ForestArrays, ForestSettings};
 pub use gamma_path::{GammaPath, GammaPathConfig, PathRow};
+pub use memory::check_memory;
 pub use metadata::{
     AutoSelection, EstimatorMetadata, FarGroups, Importance, MemberMetadata, ModelMetadata,
     PortfolioResult,

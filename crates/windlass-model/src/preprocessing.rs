@@ -206,7 +206,7 @@ pub fn row_weights(
 }
 
 /// The levels of a column as text; whole numbers are spelled alike as integers and as floats.
-fn levels(column: &ArrayRef) -> StringArray {
+pub(crate) fn levels(column: &ArrayRef) -> StringArray {
     if !column.data_type().is_floating() {
         return to_strings(column);
     }

@@ -13,12 +13,11 @@ use windlass_compare::{
     Candidate, CompareConfig, Comparison, Finding, Key, MethodName, ModelName, Results, Run,
     RunDir, RunPlan, SplitRule, Summary, Watch, in_percent, p_value,
 };
-use windlass_model::{Kind, NamedTable};
+use windlass_model::{Kind, NamedTable, check_memory};
 use windlass_plot::format::signed_percent;
 use windlass_table::{Columns, LoadedTable, Table};
 
 use super::network::TrainingArgs;
-use super::train::check_memory;
 use super::typed::{command, table_name};
 use crate::options::{choices, require_target};
 use crate::terminal::{self, Progress, to_json};
@@ -186,7 +185,11 @@ pub(crate) fn run(args: &CompareArgs) -> Result<u8> {
         .zip(args.test.as_deref())
         .map(|(frame, path)| NamedTable { table: frame, path });
     let network = Kind::Network(Box::new(config.network.clone()));
-    check_memory(&network, rayon::current_num_threads(), args.common.read.memory)?;
+    let linear = config.models.contains(&ModelName::Ridge).then_some(Kind::Ridge { penalty: 1.0 });
+    for kind in linear.iter().chain([&network]) {
+        let (at_once, memory) = (rayon::current_num_threads(), args.common.read.memory);
+        check_memory(kind, &frame, &config.columns, at_once, memory)?;
+    }
     let comparison = Comparison::new(&config, rows, test)?;
     match comparison.shared_rows_warning() {
         Some(warning) if !args.common.quiet => terminal::say(&format!("warning: {warning}")),

@@ -11,7 +11,7 @@ use windlass_compare::model_report;
 use windlass_model::{
     AutoConfig, AutoSelection, Checkpoint, CrossValidation, Drift, Error as ModelError,
     ForestSettings, InLoopAugmentConfig, Kind, Metrics, Model, ModelConfig, ModelMetadata,
-    NamedTable, NetworkConfig, Split, Trained, Validation,
+    NamedTable, NetworkConfig, Split, Trained, Validation, check_memory,
 };
 use windlass_plot::{Annotation, Labels, Layout, LinePlot, LineSeries};
 use windlass_table::{
@@ -325,7 +325,8 @@ pub(crate) fn run(args: &TrainArgs) -> Result<u8> {
         Kind::Auto(auto) => auto.networks(&frame.batch),
         Kind::Ridge { .. } | Kind::Anchor { .. } | Kind::Forest(_) => (0, 0),
     };
-    check_memory(&recipe.kind, runs.min(rayon::current_num_threads()), args.common.read.memory)?;
+    let at_once = runs.min(rayon::current_num_threads());
+    check_memory(&recipe.kind, &frame, &recipe.columns, at_once, args.common.read.memory)?;
     let watch = Epochs::new(args.common.quiet, runs, epochs);
     // There is nothing to tidy up yet, unless a checkpoint may be half written.
     if args.common.network.checkpoint.is_some() {
@@ -369,21 +370,6 @@ pub(crate) fn run(args: &TrainArgs) -> Result<u8> {
         Some(epoch) => Err(ModelError::Diverged { epoch }.into()),
         None => Ok(0),
     }
-}
-
-/// Refuses networks that do not fit in memory: their weights, what the optimizer remembers of each, the
-/// best so far, gradients and a copy to go back to, for every network that is trained at once.
-pub(super) fn check_memory(kind: &Kind, at_once: usize, memory: u64) -> Result<()> {
-    const LISTS: u64 = 7;
-    let Kind::Network(network) = kind else { return Ok(()) };
-    let weights = network.hidden.windows(2).fold(0_u64, |sum, ends| {
-        sum.saturating_add((ends[0] as u64).saturating_mul(ends[1] as u64))
-    });
-    let needs = weights.saturating_mul(4 * LISTS).saturating_mul(at_once as u64);
-    if needs > memory {
-        return Err(ModelError::LargeNetwork { needs, memory }.into());
-    }
-    Ok(())
 }
 
 /// A checkpoint in a file, written at most every second, and at the end.

@@ -7,12 +7,11 @@ use clap::Args;
 use indicatif::ProgressBar;
 use windlass::Param;
 use windlass_compare::{Record, RunDir, RunPlan, SearchWatch, Trial, TuneConfig, TuneResult};
-use windlass_model::{Kind, NamedTable, NetworkConfig};
+use windlass_model::{Kind, NamedTable, NetworkConfig, check_memory};
 use windlass_table::{Columns, LoadedTable, MethodConfig};
 use windlass_train::Schedule;
 
 use super::network::TrainingArgs;
-use super::train::check_memory;
 use super::typed::{command, quoted, table_name, typed_without};
 use crate::options::require_target;
 use crate::terminal::{self, Progress, to_json};
@@ -106,7 +105,7 @@ pub(crate) fn run(args: &TuneArgs) -> Result<u8> {
     progress.clear();
     args.common.note_random_split(&frame);
     let network = Kind::Network(Box::new(config.network.clone()));
-    check_memory(&network, rayon::current_num_threads(), memory)?;
+    check_memory(&network, &frame, &config.columns, rayon::current_num_threads(), memory)?;
     let plan = RunPlan {
         command: command(None),
         version: env!("CARGO_PKG_VERSION").into(),

@@ -1,0 +1,79 @@
+//! What a fit takes in memory, counted before it begins.
+
+use std::collections::BTreeSet;
+
+use windlass_table::{Columns, LoadedTable, Role};
+
+use crate::config::Kind;
+use crate::preprocessing::levels;
+use crate::{Error, Result};
+
+const F64: u64 = 8;
+/// Of a network, its weights, what the optimizer stores of each, the best so far, gradients and a copy to go
+/// back to.
+const WEIGHT_BYTES: u64 = 4 * 7;
+
+/// Refuses a fit that does not fit in memory: one-hot encoded columns with many levels, or networks with many
+/// weights. `at_once` networks are trained at the same time.
+///
+/// Rows without categories are counted when they are [loaded](LoadedTable::load).
+pub fn check_memory(
+    kind: &Kind,
+    table: &LoadedTable,
+    columns: &Columns,
+    at_once: usize,
+    memory: u64,
+) -> Result<()> {
+    let (rows, mut width, mut widest) = (table.batch.num_rows() as u64, 0_u64, None);
+    for (index, field) in table.batch.schema().fields().iter().enumerate() {
+        let count = match table.roles.roles[index] {
+            Role::Continuous => 1,
+            Role::Date => 4,
+            Role::Categorical => match table.profile.columns[index].levels {
+                Some(levels) => levels as u64,
+                None if columns.categorical.contains(field.name()) => {
+                    let words = levels(table.batch.column(index));
+                    words.iter().collect::<BTreeSet<_>>().len() as u64
+                }
+                None => 0,
+            },
+            _ => continue,
+        };
+        width = width.saturating_add(count);
+        if table.roles.roles[index] == Role::Categorical
+            && widest.as_ref().is_none_or(|(_, most)| count > *most)
+        {
+            widest = Some((field.name().clone(), count));
+        }
+    }
+    let weights = match kind {
+        Kind::Network(network) => {
+            let first =
+                network.hidden.first().map_or(0, |&units| width.saturating_mul(units as u64));
+            network.hidden.windows(2).fold(first, |sum, ends| {
+                sum.saturating_add((ends[0] as u64).saturating_mul(ends[1] as u64))
+            })
+        }
+        _ => 0,
+    };
+    let weights = weights.saturating_mul(WEIGHT_BYTES).saturating_mul(at_once as u64);
+    let design = rows.saturating_mul(width).saturating_mul(F64);
+    let needs = match kind {
+        // The data set in 64 and in 32 bits, and rows to validate.
+        Kind::Network(_) => design.saturating_mul(3).saturating_add(weights),
+        // The data set by rows and by columns, and the order of every column.
+        Kind::Forest(_) => design.saturating_mul(4),
+        // Centered and scaled copies, and the factors of the normal matrix or of the rows, if they are fewer.
+        Kind::Ridge { .. } | Kind::Anchor { .. } | Kind::Auto(_) => {
+            let factors = rows.min(width).saturating_mul(width).saturating_mul(4 * F64);
+            design.saturating_mul(6).saturating_add(factors)
+        }
+    };
+    match widest {
+        _ if weights > memory => Err(Error::LargeNetwork { needs: weights, memory }),
+        Some((column, levels)) if needs > memory => {
+            Err(Error::ManyLevels { column, levels, needs, memory })
+        }
+        _ => Ok(()),
+    }
+}
