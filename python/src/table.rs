@@ -273,10 +273,7 @@ pub(crate) fn augment(
         rows_by: RowIdSource::Number,
         decimals: Decimals::default(),
     };
-    if copies == 0 {
-        let error = windlass::Error::OutOfRange { name: "copies", range: "[1, inf)", got: 0.0 };
-        return Err(error).refused();
-    }
+    windlass::Copies::new(copies).check().refused()?;
     let rows = table.rows()?;
     let made = interruptible(py, |stop| {
         let ear = Ear(stop);

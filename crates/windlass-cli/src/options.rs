@@ -9,7 +9,7 @@ use crate::{Error, Result};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, ValueEnum};
 use windlass::{
-    AnchorSource, ClusterCount, ClusterScaling, GammaDistribution, METHODS, MethodInfo,
+    AnchorSource, ClusterCount, ClusterScaling, Copies, GammaDistribution, METHODS, MethodInfo,
     MethodParams, PARAMS, Param, ParamStyle, Per,
 };
 use windlass_table::{
@@ -474,10 +474,7 @@ impl MethodArgs {
         (originals, provenance): (bool, bool),
         method: Option<MethodConfig>,
     ) -> Result<AugmentConfig> {
-        if self.copies == 0 {
-            let (name, range) = ("copies", "[1, inf)");
-            return Err(windlass::Error::OutOfRange { name, range, got: 0.0 }.into());
-        }
+        Copies::new(self.copies).check()?;
         let settings = AugmentConfig {
             columns,
             copies: if method.is_some() { self.copies } else { 0 },

@@ -7,6 +7,8 @@ use std::fmt::Write as _;
 use common::Desk;
 use common::refusals::table;
 
+const HUGE: &str = "18446744073709551615";
+
 #[track_caller]
 fn refused(desk: &Desk, words: &str, why: &str) {
     let before = desk.files();
@@ -15,6 +17,66 @@ fn refused(desk: &Desk, words: &str, why: &str) {
     assert!(said.err.contains(why), "{words}: {}", said.err);
     assert!(!said.err.contains("panicked"), "{words}: {}", said.err);
     assert_eq!(desk.files(), before, "{words}");
+}
+
+#[test]
+fn options_have_upper_limits() {
+    let desk = Desk::new();
+    desk.put("t.csv", table(60));
+    let augment = "augment t.csv -t y -o out.csv";
+    refused(&desk, &format!("{augment} --copies {HUGE}"), "copies must be in [1, 1e6]");
+    refused(&desk, &format!("{augment} --copies 1000001"), "copies must be in [1, 1e6]");
+    for grid in ["grid", "published-grid"] {
+        let words = format!("{augment} --gamma {grid}:{HUGE}");
+        refused(&desk, &words, "values must be in [2, 1e6]");
+    }
+    refused(&desk, &format!("{augment} --clusters {HUGE}"), "clusters");
+    refused(&desk, &format!("{augment} --anchors bins:a --clusters {HUGE}"), "");
+    let train = "train t.csv -t y -o m";
+    refused(
+        &desk,
+        &format!("{train} --model forest --trees {HUGE}"),
+        "trees must be in [1, 10000]",
+    );
+    refused(&desk, &format!("{train} --epochs {HUGE}"), "epochs must be in [1, 1e6]");
+    refused(&desk, &format!("{train} --hidden {HUGE}"), "training such a network takes");
+    refused(&desk, &format!("{train} --hidden {HUGE},{HUGE}"), "training such a network takes");
+    refused(&desk, &format!("{train} --augment ada --manifold {HUGE}"), "hint: ");
+    for split in ["rows", "time:a"] {
+        let words = format!("{train} --committee {HUGE} --split {split}");
+        refused(&desk, &words, "a committee of 18446744073709551615");
+    }
+    // More rows than there are is all of them.
+    desk.run(&format!("{train} --batch {HUGE} --patience {HUGE} --epochs 2 --hidden 4")).ok();
+    desk.run(&format!("{train} --force --model forest --trees 2 --leaf {HUGE}")).ok();
+    let compare = "compare t.csv -t y -o c --epochs 1";
+    for option in ["--folds", "--repeats", "--tune"] {
+        refused(&desk, &format!("{compare} {option} 65535"), "is not in ");
+    }
+    refused(&desk, &format!("{compare} --sizes {HUGE}"), "cannot train on");
+    refused(&desk, "tune t.csv -t y -o c --trials 65535", "is not in 2..=10000");
+}
+
+/// The same numbers in files.
+#[test]
+fn files_have_the_limits_of_options() {
+    let desk = Desk::new();
+    desk.put("t.csv", table(60));
+    desk.run("augment t.csv -t y -o out.csv --manifest m.json --save-fitted f.json").ok();
+    desk.run("verify out.csv --against t.csv --manifest m.json").ok();
+    for name in ["m.json", "f.json"] {
+        let text = desk.text(name);
+        let changed = text.replacen("\"copies\": 1", &format!("\"copies\": {HUGE}"), 1);
+        let changed = changed.replacen("\"copies\":1", &format!("\"copies\":{HUGE}"), 1);
+        assert_ne!(text, changed, "{name}");
+        desk.put(name, changed);
+    }
+    refused(
+        &desk,
+        "verify out.csv --against t.csv --manifest m.json",
+        "copies must be in [1, 1e6]",
+    );
+    refused(&desk, "augment t.csv --fitted f.json -o new.csv", "copies must be in [1, 1e6]");
 }
 
 #[test]

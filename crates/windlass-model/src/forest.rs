@@ -42,6 +42,8 @@ use crate::Result;
 
 /// Trees that are grown one after the other, from one seed. Part of what decides the bits of a forest.
 const BLOCK: usize = 20;
+/// The most trees of a target.
+const MAX_TREES: usize = 10_000;
 /// Rows that go through a tree together, while it is in the processor's cache.
 const ROWS: usize = 256;
 
@@ -49,7 +51,7 @@ const ROWS: usize = 256;
 ///
 /// | Setting | Default | Range |
 /// | :-- | :-- | :-- |
-/// | `trees` | `200` | `1, …` |
+/// | `trees` | `200` | `1, …, 10000` |
 /// | `features` | all columns | `1, …` |
 /// | `leaf` | `1` | `1, …` |
 /// | `depth` | none | `1, …` |
@@ -84,6 +86,10 @@ impl ForestSettings {
                 let range = "[1, inf)";
                 return Err(windlass::Error::OutOfRange { name, range, got: 0.0 }.into());
             }
+        }
+        if self.trees > MAX_TREES {
+            let (name, range, got) = ("trees", "[1, 10000]", self.trees as f64);
+            return Err(windlass::Error::OutOfRange { name, range, got }.into());
         }
         Ok(())
     }

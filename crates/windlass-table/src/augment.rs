@@ -266,8 +266,13 @@ impl<'a> Augmentation<'a> {
         let generator = &self.fitted().generator;
         let interleaved = output.any_order() && generator.is_streaming();
         watch.stage("writing");
-        let copies: Vec<usize> = self.bound.copies().collect();
-        for copies in copies.chunks(if interleaved { INTERLEAVED_COPIES } else { 1 }) {
+        let mut left = self.bound.copies();
+        loop {
+            let at_once = if interleaved { INTERLEAVED_COPIES } else { 1 };
+            let copies: Vec<usize> = left.by_ref().take(at_once).collect();
+            if copies.is_empty() {
+                return Ok(self.summary(&tally));
+            }
             let seed = Seed(self.fitted().settings().seed);
             let generators = copies.iter().map(|&copy| generator.copy(copy, seed));
             let generators = generators.collect::<Result<Vec<_>>>()?;
@@ -286,7 +291,6 @@ impl<'a> Augmentation<'a> {
                 }
             }
         }
-        Ok(self.summary(&tally))
     }
 
     fn summary(&self, tally: &Tally) -> Summary {

@@ -92,9 +92,8 @@ impl AugmentConfig {
     /// Refuses settings outside their range, before any file is read.
     pub fn check(&self) -> windlass::Result<()> {
         // Without copies the rows are written as they are.
-        if self.copies == 0 && !self.originals {
-            let (name, range) = ("copies", "[1, inf)");
-            return Err(windlass::Error::OutOfRange { name, range, got: 0.0 });
+        if self.copies > 0 || !self.originals {
+            windlass::Copies::new(self.copies).check()?;
         }
         self.method.check()
     }

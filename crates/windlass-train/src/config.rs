@@ -16,7 +16,7 @@ use crate::{Error, Result};
 ///
 /// | Setting | Default | Range |
 /// | :-- | :-- | :-- |
-/// | `epochs` | `200` | `1, …` |
+/// | `epochs` | `200` | `1, …, 1e6` |
 /// | `batch_size` | `16` | `1, …` |
 /// | `drop_last` | `false` | |
 /// | `shuffle` | every epoch | |
@@ -64,6 +64,8 @@ pub struct TrainConfig {
     pub patience: Option<usize>,
 }
 
+/// The most epochs: a record of each is kept.
+const MAX_EPOCHS: usize = 1_000_000;
 /// The default learning rate.
 const LEARNING_RATE: f64 = 2e-3;
 /// The weight decay of `AdamW` at the default learning rate.
@@ -135,6 +137,9 @@ impl TrainConfig {
             if value == 0 {
                 return refuse(name, "[1, inf)", 0.0);
             }
+        }
+        if self.epochs > MAX_EPOCHS {
+            return refuse("epochs", "[1, 1e6]", self.epochs as f64);
         }
         for (name, value) in
             [("learning rate", Some(self.learning_rate)), ("clip_norm", self.clip_norm)]

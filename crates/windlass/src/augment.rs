@@ -27,7 +27,7 @@ use crate::{Batch, Draw, Error, Fitted, How, Origin, Real, Result, Seed};
 ///
 /// | Setting | Default | Range |
 /// | :-- | :-- | :-- |
-/// | [`new`](Self::new) | – | `1, …` |
+/// | [`new`](Self::new) | – | `1, …, 1e6` |
 /// | [`originals`](Self::originals) | `true` | |
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Copies {
@@ -40,6 +40,15 @@ impl Copies {
     #[must_use]
     pub fn new(count: usize) -> Self {
         Self { count, originals: true }
+    }
+
+    /// Refuses a number out of range.
+    pub fn check(self) -> Result<()> {
+        const MAX: usize = 1_000_000;
+        if (1..=MAX).contains(&self.count) {
+            return Ok(());
+        }
+        Err(Error::OutOfRange { name: "copies", range: "[1, 1e6]", got: self.count as f64 })
     }
 
     /// Sets whether the originals come first.
@@ -65,9 +74,7 @@ pub struct Plan {
 impl Plan {
     /// Draws every copy.
     pub fn draw(fitted: &dyn Fitted, copies: Copies, seed: Seed) -> Result<Self> {
-        if copies.count == 0 {
-            return Err(Error::OutOfRange { name: "copies", range: "[1, inf)", got: 0.0 });
-        }
+        copies.check()?;
         let draw = |copy| fitted.draw(Batch::All, seed, copy).map(Draw::without_weightless_rows);
         let draws = (0..copies.count as u64).map(draw).collect::<Result<_>>()?;
         Ok(Self { training_rows: fitted.rows(), originals: copies.originals, draws })

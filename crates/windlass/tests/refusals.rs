@@ -120,7 +120,7 @@ fn settings_outside_their_range() {
     refused(gamma(GammaDistribution::List(vec![])), "the list of gammas has no values");
     refused(
         gamma(GammaDistribution::PaperGrid { alpha: 2.0, values: 1 }),
-        "values must be in [2, inf), got 1",
+        "values must be in [2, 1e6], got 1",
     );
     refused(
         gamma(GammaDistribution::Gamma { shape: 0.0, scale: 1.0 }),
@@ -162,7 +162,16 @@ fn settings_outside_their_range() {
     );
     refused(KMeans::new(2).fit(data().0.view(), Some(&[0.0; 6]), Seed(0)), "all row weights are 0");
     let erm = fit(&Erm).unwrap();
-    refused(Plan::draw(erm.as_ref(), Copies::new(0), Seed(0)), "copies must be in [1, inf), got 0");
+    for (copies, got) in [(0, "0"), (1_000_001, "1000001"), (usize::MAX, "18446744073709552000")] {
+        let plan = Plan::draw(erm.as_ref(), Copies::new(copies), Seed(0));
+        refused(plan, &format!("copies must be in [1, 1e6], got {got}"));
+    }
+    for values in [1_000_001, usize::MAX] {
+        let grid = GammaDistribution::PaperGrid { alpha: 2.0, values };
+        assert!(
+            grid.check().unwrap_err().to_string().starts_with("values must be in [2, 1e6], got")
+        );
+    }
     refused(Bins::equal_width(&[1.0], 0), "bins must be in [1, inf), got 0");
     refused(Bins::equal_size(&[], 1), "the values to bin has no rows");
     for gamma in [0.0, -1.0, f64::NAN] {

@@ -60,16 +60,16 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "split")]
     test: Option<PathBuf>,
     /// Folds; of at most ten domains, each is one, and by time, they are blocks of the later half
-    #[arg(long, value_name = "N", default_value_t = CompareConfig::FOLDS, value_parser = clap::value_parser!(u16).range(2..))]
+    #[arg(long, value_name = "N", default_value_t = CompareConfig::FOLDS, value_parser = clap::value_parser!(u16).range(2..=1000))]
     folds: u16,
     /// How often, each time with other parts; once where there is only one way
-    #[arg(long, value_name = "N", default_value_t = CompareConfig::REPEATS, value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = CompareConfig::REPEATS, value_parser = clap::value_parser!(u16).range(1..=1000))]
     repeats: u16,
     /// Numbers of training rows, for learning curves
     #[arg(long, value_name = "N,N,…,all", value_delimiter = ',', default_value = "all", value_parser = size)]
     sizes: Vec<Size>,
     /// Settings that everyone tries inside the training rows; the first are the usual ones
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1000))]
     tune: u16,
     #[command(flatten)]
     common: TrainingArgs,

@@ -320,7 +320,10 @@ pub(crate) fn run(args: &TrainArgs) -> Result<u8> {
     let (runs, epochs) = match &recipe.kind {
         Kind::Network(network) => {
             let again = if matches!(network.split, Split::Time(_)) { 2 } else { 1 };
-            (again * args.common.network.committee.unwrap_or(1), network.training.epochs)
+            (
+                args.common.network.committee.unwrap_or(1).saturating_mul(again),
+                network.training.epochs,
+            )
         }
         Kind::Auto(auto) => auto.networks(&frame.batch),
         Kind::Ridge { .. } | Kind::Anchor { .. } | Kind::Forest(_) => (0, 0),

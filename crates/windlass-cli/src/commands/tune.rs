@@ -37,13 +37,13 @@ pub(crate) struct TuneArgs {
     #[arg(long, value_name = "FOLDER", conflicts_with = "output")]
     resume: Option<PathBuf>,
     /// Settings that every search tries
-    #[arg(long, value_name = "N", default_value_t = 24, value_parser = clap::value_parser!(u16).range(2..))]
+    #[arg(long, value_name = "N", default_value_t = 24, value_parser = clap::value_parser!(u16).range(2..=10_000))]
     trials: u16,
     /// Stop trying after this time, such as 90s, 20m or 1h; what is found then depends on the machine
     #[arg(long, value_name = "TIME", value_parser = time)]
     time: Option<Duration>,
     /// Outer folds, on whose held-out rows the gain is measured; of at most ten domains, each is one
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(2..))]
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(2..=1000))]
     folds: u16,
     #[command(flatten)]
     common: TrainingArgs,

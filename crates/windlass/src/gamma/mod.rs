@@ -36,6 +36,8 @@ use crate::{Error, Result, Seed, Stream};
 pub(crate) const GAMMA: RangeInclusive<f64> = 1e-16..=1e16;
 pub(crate) const GAMMA_RANGE: &str = "[1e-16, 1e16]";
 
+/// The most values of a grid.
+const MAX_GRID: usize = 1_000_000;
 const DEFAULT_ALPHA: f64 = 2.0;
 
 /// How γ is distributed. See the [module](self).
@@ -43,7 +45,7 @@ const DEFAULT_ALPHA: f64 = 2.0;
 /// | Setting | Default | Range |
 /// | :-- | :-- | :-- |
 /// | `alpha` | `2.0` | `(1, 1e16]` |
-/// | `values` of a grid: its `k` | `20` in the published code | `2, …` |
+/// | `values` of a grid: its `k` | `20` in the published code | `2, …, 1e6` |
 /// | `shape`, `scale` | – | `(0, ∞)` |
 /// | a list's values | – | `[1e-16, 1e16]`, at least one |
 ///
@@ -81,9 +83,9 @@ impl GammaDistribution {
         let checked_alpha = |alpha: f64| check_alpha(alpha).map(|()| alpha);
         let grid = |alpha: f64, values: usize, grid: fn(f64, usize) -> Vec<f64>| {
             check_alpha(alpha)?;
-            if values < 2 {
+            if !(2..=MAX_GRID).contains(&values) {
                 let got = values as f64;
-                return Err(Error::OutOfRange { name: "values", range: "[2, inf)", got });
+                return Err(Error::OutOfRange { name: "values", range: "[2, 1e6]", got });
             }
             let values = grid(alpha, values);
             // Rounding to 4 decimals takes the reciprocal of a large alpha to 0.
