@@ -7,7 +7,7 @@ use ndarray::{Array1, Array2};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::Deserialize;
 use windlass::regress::LinearModel;
-use windlass_train::{LayerParameters, Network, Shape};
+use windlass_train::{LayerParameters, Network, Shape, with_checksum, without_checksum};
 
 use crate::forest::{Forest, ForestArrays};
 use crate::metadata::{EstimatorMetadata, FORMAT, MemberMetadata, ModelMetadata};
@@ -172,10 +172,14 @@ impl Model {
             writer.estimator(&member.estimator);
             tensors.extend(writer.tensors);
         }
-        let views = tensors.iter().map(|(name, dtype, shape, data)| {
-            (name.clone(), TensorView::new(*dtype, shape.clone(), data).expect("its own shape"))
-        });
+        let mut views = vec![];
+        for (name, dtype, shape, data) in &tensors {
+            let view = TensorView::new(*dtype, shape.clone(), data);
+            views.push((name.clone(), view.expect("its own shape")));
+        }
         let metadata = serde_json::to_string(&self.metadata).expect("plain values");
+        let metadata =
+            with_checksum(&metadata, views.iter().map(|(name, view)| (name.as_str(), view)));
         let metadata = HashMap::from([(KEY.to_owned(), metadata)]);
         safetensors::serialize(views, Some(metadata)).expect("names are different")
     }
@@ -188,6 +192,7 @@ impl Model {
         let tensors = SafeTensors::deserialize(bytes).map_err(|error| text(&error))?;
         let json = metadata.metadata().as_ref().and_then(|entries| entries.get(KEY));
         let json = json.ok_or_else(|| bad("it has no card".into()))?;
+        let json = &without_checksum(json, &tensors).map_err(bad)?;
         let head: FormatVersion = serde_json::from_str(json).map_err(|error| text(&error))?;
         if head.format != FORMAT {
             let (path, format, version) = (path.to_owned(), head.format, head.version);

@@ -493,3 +493,32 @@ fn drift_is_noticed() {
         "none between the first and the last half of the file (Kolmogorov–Smirnov at level 0.001 over 3 columns)"
     );
 }
+
+/// Every byte of a model file is covered by its checksum, or by the format.
+#[test]
+fn damaged_models_are_refused() {
+    let (text, ..) = data(40, 3);
+    let table = TestDir::new().load("t.csv", &text, &columns());
+    for kind in [
+        Kind::Ridge { penalty: 1.0 },
+        Kind::Forest(ForestSettings { trees: 2, leaf: 10, ..ForestSettings::default() }),
+    ] {
+        let model = table.train(&config(kind)).unwrap().model;
+        let bytes = model.to_bytes();
+        assert_eq!(model.to_bytes(), bytes);
+        for place in 0..bytes.len() {
+            let mut damaged = bytes.clone();
+            damaged[place] ^= 1 << (place % 8);
+            assert!(Model::from_bytes(&damaged, &table.path).is_err(), "byte {place}");
+        }
+        // A file of 0.1.0 has no checksum.
+        let (size, header) = bytes.split_at(8);
+        let size = u64::from_le_bytes(size.try_into().unwrap()) as usize;
+        let (header, tensors) = header.split_at(size);
+        let header = std::str::from_utf8(header).unwrap();
+        let (start, end) = header.split_once(r#",\"hash\":\"xxh3-128:"#).unwrap();
+        let header = format!("{start}{}", &end[32 + r#"\""#.len()..]);
+        let old = [&(header.len() as u64).to_le_bytes(), header.as_bytes(), tensors].concat();
+        assert_eq!(Model::from_bytes(&old, &table.path).unwrap(), model);
+    }
+}

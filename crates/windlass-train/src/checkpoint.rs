@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
 
+use crate::checksum::{with_checksum, without_checksum};
 use crate::config::RunSpec;
 use crate::learner::{Architecture, Learner};
 use crate::trainer::{BestEpoch, Epoch, Trainer};
@@ -49,10 +50,12 @@ impl<'a, A: Architecture> Trainer<'a, A> {
                 Some((name, values?.iter().flat_map(|value| value.to_le_bytes()).collect()))
             })
             .collect();
-        let views = bytes.iter().map(|(name, bytes)| {
+        let mut views = vec![];
+        for (name, bytes) in &bytes {
             let view = TensorView::new(Dtype::F32, vec![bytes.len() / 4], bytes);
-            (*name, view.expect("four bytes per number"))
-        });
+            views.push((*name, view.expect("four bytes per number")));
+        }
+        let metadata = with_checksum(&metadata, views.iter().map(|(name, view)| (*name, view)));
         let metadata = HashMap::from([(KEY.to_owned(), metadata)]);
         safetensors::serialize(views, Some(metadata)).expect("names are different")
     }
@@ -63,9 +66,10 @@ impl<'a, A: Architecture> Trainer<'a, A> {
         let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|error| bad(&error))?;
         let tensors = SafeTensors::deserialize(bytes).map_err(|error| bad(&error))?;
         let metadata = metadata.metadata().as_ref().and_then(|entries| entries.get(KEY));
-        let metadata: CheckpointMetadata = metadata
-            .ok_or_else(|| bad(&"it has no notes of a run"))
-            .and_then(|text| serde_json::from_str(text).map_err(|error| bad(&error)))?;
+        let metadata = metadata.ok_or_else(|| bad(&"it has no notes of a run"))?;
+        let metadata = without_checksum(metadata, &tensors).map_err(|why| bad(&why))?;
+        let metadata: CheckpointMetadata =
+            serde_json::from_str(&metadata).map_err(|error| bad(&error))?;
         let mut trainer = Self::new(spec)?;
         if metadata.fingerprint != trainer.fingerprint() {
             return Err(bad(&"it was saved with other rows or settings"));

@@ -21,6 +21,7 @@
 
 mod backprop;
 mod checkpoint;
+mod checksum;
 mod config;
 mod error;
 mod gemm;
@@ -31,6 +32,7 @@ mod optimizer;
 mod run;
 mod trainer;
 
+pub use checksum::{with_checksum, without_checksum};
 pub use config::{Augment, FittedOn, RunSpec, Schedule, Shuffle, TrainConfig};
 pub use error::{Error, Result};
 pub use learner::{Architecture, BatchInput, HiddenMix, Learner, Step};

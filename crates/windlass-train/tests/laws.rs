@@ -179,6 +179,12 @@ fn checkpoints_of_other_runs_are_refused() {
     for cut in [0, 7, 100, state.len() / 2, state.len() - 1] {
         assert!(matches!(Trainer::resume(&spec, &state[..cut]), Err(Error::BadState { .. })));
     }
+    for place in (0..state.len()).step_by(7).chain(state.len() - 40..state.len()) {
+        let mut damaged = state.clone();
+        damaged[place] ^= 1 << (place % 8);
+        let refused = Trainer::resume(&spec, &damaged);
+        assert!(matches!(refused, Err(Error::BadState { .. })), "byte {place}");
+    }
 }
 
 /// A learning rate that is far too large: the last good weights are kept, and the outcome says so.
