@@ -98,3 +98,25 @@ fn categories_with_many_levels_are_counted_before_they_are_fitted() {
     // What the hint says works.
     desk.run("train t.csv -t y -o m --model ridge --memory 64MiB --exclude id").ok();
 }
+
+/// Reports and plans can be passed on without saying where files lie on this machine.
+#[test]
+fn folders_of_the_machine_are_not_written_to_outputs() {
+    let desk = Desk::new();
+    desk.put("in/t.csv", table(60)).put("here/x", "");
+    let place = desk.path("").display().to_string();
+    let quick = "--hidden 4 --epochs 1";
+    let line = format!(
+        "cd here && windlass compare {place}/in/t.csv -t y -o {place}/here/c {quick} --folds 2 --repeats 1 \
+         --methods erm,ada --models mlp; windlass train {place}/in/t.csv -t y --output={place}/m {quick} \
+         --report {place}/here/r.html; windlass tune {place}/in/t.csv -t y -o {place}/here/s {quick} \
+         --trials 2 --folds 2"
+    );
+    let said = desk.shell(&line);
+    let place = place.trim_end_matches('/');
+    for name in ["c/report.html", "c/plan.json", "c/results.json", "r.html", "s/report.html"] {
+        let text = desk.text(&format!("here/{name}"));
+        assert!(!text.contains(place) && text.contains("t.csv"), "{name}: {said:?}");
+    }
+    assert!(desk.text("here/c/results.json").contains("compare t.csv -t y -o c "));
+}

@@ -18,7 +18,7 @@ use windlass_plot::format::signed_percent;
 use windlass_table::{Columns, LoadedTable, Table};
 
 use super::network::TrainingArgs;
-use super::typed::{command, table_name};
+use super::typed::{command, published, table_name};
 use crate::options::{choices, require_target};
 use crate::terminal::{self, Progress, to_json};
 use crate::{Error, Result};
@@ -197,7 +197,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<u8> {
         _ => {}
     }
     let plan = RunPlan {
-        command: command(None),
+        command: published(&command(None)),
         version: env!("CARGO_PKG_VERSION").into(),
         config: config.clone(),
         tables: std::iter::once(&rows)

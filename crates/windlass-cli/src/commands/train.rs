@@ -22,7 +22,7 @@ use windlass_train::{Activation, Epoch, FittedOn, Shape};
 use super::model_words::{importance_in_words, kind_in_words};
 use super::network::{TrainingArgs, carried};
 use super::plot_format::PlotFormat;
-use super::typed::{command, table_name};
+use super::typed::{command, published, table_name};
 use crate::options::{ParamArgs, method_names, require_target};
 use crate::terminal::{self, Epochs, Progress, to_json};
 use crate::{Error, Result};
@@ -360,7 +360,8 @@ pub(crate) fn run(args: &TrainArgs) -> Result<u8> {
         write_atomic(path, &bytes)?;
     }
     if let Some(path) = &args.report {
-        let page = model_report(&trained, &table_name(&args.common.inputs), &command(None));
+        let page =
+            model_report(&trained, &table_name(&args.common.inputs), &published(&command(None)));
         write_atomic(path, page.as_bytes())?;
     }
     let seconds = started.elapsed().as_secs_f64();

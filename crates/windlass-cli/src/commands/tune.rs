@@ -12,7 +12,7 @@ use windlass_table::{Columns, LoadedTable, MethodConfig};
 use windlass_train::Schedule;
 
 use super::network::TrainingArgs;
-use super::typed::{command, quoted, table_name, typed_without};
+use super::typed::{command, published, quoted, table_name, typed_without};
 use crate::options::require_target;
 use crate::terminal::{self, Progress, to_json};
 use crate::{Error, Result};
@@ -107,7 +107,7 @@ pub(crate) fn run(args: &TuneArgs) -> Result<u8> {
     let network = Kind::Network(Box::new(config.network.clone()));
     check_memory(&network, &frame, &config.columns, rayon::current_num_threads(), memory)?;
     let plan = RunPlan {
-        command: command(None),
+        command: published(&command(None)),
         version: env!("CARGO_PKG_VERSION").into(),
         config: config.clone(),
         tables: vec![frame.profile.fingerprint.clone()],
@@ -133,8 +133,8 @@ pub(crate) fn run(args: &TuneArgs) -> Result<u8> {
     watch.bar.finish_and_clear();
     let found = match found {
         Ok(found) => found,
-            // As in a comparison.
         Err(error) => {
+            // As in a comparison.
             if let (Some(folder), Some(_)) = (folder, &args.output)
                 && (!error.is_fault() || folder.is_empty())
             {
@@ -161,9 +161,9 @@ pub(crate) fn run(args: &TuneArgs) -> Result<u8> {
             runs: trials,
         };
         folder.finish(&record)?;
-        for (name, bytes) in
-            config.report(&record, &result, &table_name(&args.common.inputs), &advice)
-        {
+        let published: Vec<String> = advice.iter().map(|line| published(line)).collect();
+        let table = table_name(&args.common.inputs);
+        for (name, bytes) in config.report(&record, &result, &table, &published) {
             folder.write(&name, &bytes)?;
         }
     }

@@ -33,6 +33,33 @@ pub(super) fn command(resume: Option<&Path>) -> String {
     words.join(" ")
 }
 
+/// A command for files that are passed on: absolute paths, which name folders of this machine, become relative
+/// to the current folder or, outside of it, names of files.
+pub(super) fn published(command: &str) -> String {
+    let folder = std::env::current_dir().unwrap_or_default();
+    let words = command.split(' ').map(|word| published_word(word, &folder));
+    words.collect::<Vec<_>>().join(" ")
+}
+
+fn published_word(word: &str, folder: &Path) -> String {
+    // Behind `--output=`, `-o`, `matrix:`, or a quote.
+    let Some(at) = word.find('/').filter(|&at| Path::new(&word[at..]).is_absolute()) else {
+        return word.to_owned();
+    };
+    let (option, path) = word.split_at(at);
+    let ends = option.ends_with(['=', ':', '\'']) || option.is_empty() || option == "-o";
+    if !ends {
+        return word.to_owned();
+    }
+    let path = Path::new(path);
+    let short = match path.strip_prefix(folder) {
+        Ok(inside) if inside.as_os_str().is_empty() => Path::new("."),
+        Ok(inside) => inside,
+        Err(_) => path.file_name().map_or(path, Path::new),
+    };
+    format!("{option}{}", short.display())
+}
+
 /// The arguments as they were typed.
 fn typed() -> Vec<String> {
     terminal::arguments().iter().map(|word| word.to_string_lossy().into_owned()).collect()
@@ -70,7 +97,28 @@ fn without(typed: Vec<String>, valued: &[&str], flags: &[&str]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::without;
+    use std::path::Path;
+
+    use super::{published_word, without};
+
+    #[test]
+    fn absolute_paths_are_not_published() {
+        for (typed, published) in [
+            ("/home/me/work/a/t.csv", "a/t.csv"),
+            ("/data/secret/t.csv", "t.csv"),
+            ("--output=/data/secret/out/", "--output=out"),
+            ("-o/home/me/work/out", "-oout"),
+            ("matrix:/data/m.npy", "matrix:m.npy"),
+            ("'/data/b", "'b"),
+            ("/home/me/work", "."),
+            ("a/t.csv", "a/t.csv"),
+            ("../t.csv", "../t.csv"),
+            ("--lr", "--lr"),
+            ("1/2", "1/2"),
+        ] {
+            assert_eq!(published_word(typed, Path::new("/home/me/work")), published);
+        }
+    }
 
     #[test]
     fn options_are_left_out_however_they_are_typed() {
