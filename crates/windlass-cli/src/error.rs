@@ -7,7 +7,7 @@ use windlass_compare::Error as CompareError;
 use windlass_model::Error as ModelError;
 use windlass_table::Error as TableError;
 
-use crate::terminal::Refusal;
+use crate::terminal::{self, Refusal};
 
 /// A result with this crate's error.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -118,6 +118,12 @@ fn command_hint(error: &CompareError) -> Option<String> {
         ModelError::OtherType { .. } => "convert the column, or mark what is missing with --null",
         ModelError::Table(TableError::NotNumeric { param: ParamName("target"), .. }) => {
             "a target is a number; set other markers of missing values with --null"
+        }
+        // There is no option to omit a column from predictions.
+        ModelError::Table(TableError::NoSuchType { .. } | TableError::ReservedColumn { .. })
+            if terminal::arguments().first().is_some_and(|command| command == "predict") =>
+        {
+            "write Parquet or Arrow, or remove the column from the table"
         }
         ModelError::Table(TableError::NoFeatures { .. }) => {
             "--continuous COLUMN moves a column of 0 and 1 or of dates; `windlass inspect` shows all roles"

@@ -120,3 +120,19 @@ fn folders_of_the_machine_are_not_written_to_outputs() {
     }
     assert!(desk.text("here/c/results.json").contains("compare t.csv -t y -o c "));
 }
+
+/// What the hints name exists.
+#[test]
+#[cfg(unix)]
+fn files_that_may_not_be_read_have_a_hint() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let desk = Desk::new();
+    desk.put("t.csv", table(60));
+    std::fs::set_permissions(desk.path("t.csv"), std::fs::Permissions::from_mode(0)).unwrap();
+    if std::fs::File::open(desk.path("t.csv")).is_ok() {
+        println!("skipped: permissions do not apply to this user");
+        return;
+    }
+    let said = desk.run("inspect t.csv -t y");
+    assert!(said.err.contains("hint: check who may read"), "{}", said.err);
+}

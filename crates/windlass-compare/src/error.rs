@@ -120,12 +120,26 @@ impl Error {
     pub fn hint(&self, style: ParamStyle) -> Option<String> {
         let param = |name| style.name(name);
         Some(match self {
+            Self::Io { source, .. }
+            | Self::Model(windlass_model::Error::Table(windlass_table::Error::Io {
+                source, ..
+            })) if source.kind() == std::io::ErrorKind::PermissionDenied => {
+                "check who may read and write the file and its folder: ls -ld".into()
+            }
+            Self::Io { source, .. } if source.kind() == std::io::ErrorKind::StorageFull => {
+                format!("free some space; go on with runs that were kept with {}", param("resume"))
+            }
             Self::Model(error) | Self::InSplit { source: error, .. } => return error.hint(style),
             Self::InFile { source, .. } => return source.hint(style),
             Self::ConstantTarget { .. } => format!(
                 "is it the right column? otherwise choose fewer {}, or another {}",
                 param("folds"),
                 param("split")
+            ),
+            Self::NoWeight { .. } => format!(
+                "omit groups without weight from the table, or choose another {} or fewer {}",
+                param("split"),
+                param("folds")
             ),
             Self::LargeSize { .. } => format!("choose smaller {}, or `all`", param("sizes")),
             Self::SmallSize { .. } => format!("choose larger {}", param("sizes")),
@@ -136,11 +150,6 @@ impl Error {
                 "name a network with {} and several {}, one of them erm",
                 param("models"),
                 param("methods")
-            Self::NoWeight { .. } => format!(
-                "omit groups without weight from the table, or choose another {} or fewer {}",
-                param("split"),
-                param("folds")
-            ),
             ),
             Self::HasResults { .. } => {
                 format!(

@@ -316,6 +316,9 @@ impl Error {
             Self::NotNumeric { .. } => {
                 format!("only numbers can be moved: carry it with {}", param("carry"))
             }
+            Self::NotCategories { param: ParamName("within"), .. } => {
+                "choose a column of text or of few integers".into()
+            }
             Self::NotCategories { column, .. } => {
                 format!("use bins:{column} or quantiles:{column}")
             }
