@@ -393,6 +393,23 @@ fn one_process_fetches_a_file() {
     assert!(server.requests().is_empty());
 }
 
+/// A link at the name of the partial download does not lead its bytes elsewhere.
+#[test]
+#[cfg(unix)]
+fn links_are_not_followed() {
+    let (good, place) = (bytes(1000), Place::new());
+    place.part(&good[..10]);
+    let (part, victim) = (place.path("set/values.data.part"), place.path("victim"));
+    std::fs::write(&victim, "precious").unwrap();
+    std::fs::remove_file(&part).unwrap();
+    std::os::unix::fs::symlink(&victim, &part).unwrap();
+    let server = Server::of(&good);
+    place.fetch(&file(&good, at(&server))).unwrap();
+    assert_eq!(std::fs::read(&victim).unwrap(), b"precious");
+    assert_eq!(std::fs::read(place.path("set/values.data")).unwrap(), good);
+    assert!(!part.exists());
+}
+
 #[test]
 fn mirrors_have_the_paths_of_the_registry() {
     let (good, place) = (bytes(1000), Place::new());

@@ -8,6 +8,7 @@ mod partial;
 mod unpack;
 
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use super::{DataSet, Error, File, Packaging, Result, sha256_of};
 use partial::PartialDownload;
@@ -188,6 +189,11 @@ fn check(file: &File, bytes: &[u8]) -> FetchResult<()> {
     Err(Failure::Source(why))
 }
 
+/// The time that a download of so many bytes may take: ten minutes, and more for what is longer at 20 kB/s.
+fn time_limit(bytes: u64) -> Duration {
+    Duration::from_mins(10) + Duration::from_secs(bytes / 20_000)
+}
+
 /// Appends what is missing of a partial.
 fn download(
     url: &str,
@@ -198,6 +204,7 @@ fn download(
     if partial.len()? >= most {
         partial.clear()?;
     }
+    let deadline = Instant::now() + time_limit(most);
     let mut answer = http::get(url, partial.len()?).map_err(Failure::Source)?;
     if answer.from == 0 {
         partial.clear()?;
@@ -209,6 +216,12 @@ fn download(
         if so_far.max(all.unwrap_or(0)) > most {
             partial.clear()?;
             return Err(Failure::Source(format!("it gives more than {most} bytes")));
+        }
+        if Instant::now() > deadline {
+            let minutes = time_limit(most).as_secs() / 60;
+            return Err(Failure::Source(format!(
+                "it gave {so_far} bytes in {minutes} minutes; they are kept for the next attempt"
+            )));
         }
         progress(so_far, all);
         let count = match answer.body.read(&mut block) {
@@ -223,5 +236,18 @@ fn download(
         if so_far <= most {
             partial.write(&block[..count])?;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::time_limit;
+
+    #[test]
+    fn a_server_that_trickles_is_given_up() {
+        assert_eq!(time_limit(0), Duration::from_mins(10));
+        assert!(time_limit(64 << 20) < Duration::from_hours(2));
     }
 }

@@ -31,7 +31,14 @@ impl PartialDownload {
         }
         let options =
             OpenOptions::new().read(true).write(true).create(true).truncate(false).clone();
+        // A link would have its target written to; the download takes its place.
+        if path.is_symlink() {
+            std::fs::remove_file(&path).map_err(failed)?;
+        }
         let file = options.open(&path).map_err(failed)?;
+        if path.is_symlink() {
+            return Err(failed(io::Error::other("it became a link while it was opened")));
+        }
         match file.try_lock() {
             Ok(()) => Ok(Self { file, path, made }),
             Err(TryLockError::WouldBlock) => Err(Failure::Local(Error::Busy { path })),
