@@ -103,7 +103,7 @@ pub(crate) fn with_samples<T: Send>(
     }
 }
 
-pub(crate) fn no_such_row(row: i64) -> PyErr {
+fn no_such_row(row: i64) -> PyErr {
     InputError::new_err(format!("row {row} does not exist"))
 }
 

@@ -9,7 +9,7 @@ use windlass::{
 };
 use windlass_table::{AnchorSource, MethodConfig};
 
-use crate::arrays::{Rows, as_index, no_such_row, partition, row_numbers, with_samples, with_view};
+use crate::arrays::{Rows, as_index, partition, row_numbers, with_samples, with_view};
 use crate::errors::{InputError, Refused as _};
 use crate::options;
 use crate::runtime::{away, away_unless, is_little};
@@ -227,38 +227,6 @@ impl Fitted {
         Ok((x, y))
     }
 
-    /// [`batch`](Self::batch) of tensors, by the addresses of their values: those of the index, then for features and
-    /// targets whether they have 64 bits, the values of a row, and where they lie and go. Torch takes longer to
-    /// make arrays of three small tensors, and tensors of two arrays, than the core to augment them.
-    fn batch_at(
-        &self,
-        py: Python<'_>,
-        step: u64,
-        rows: usize,
-        index: usize,
-        x: (bool, usize, usize, usize),
-        y: (bool, usize, usize, usize),
-    ) -> PyResult<()> {
-        #[expect(
-            unsafe_code,
-            reason = "the caller holds the tensor, which has so many 64-bit integers"
-        )]
-        let index = unsafe { std::slice::from_raw_parts(index as *const i64, rows) };
-        let number = |&row: &i64| usize::try_from(row).map_err(|_| no_such_row(row));
-        let listed = index.iter().map(number).collect::<PyResult<Vec<usize>>>()?;
-        let little = is_little(2 * rows * (x.1 + y.1), rows);
-        let draw = || self.core.draw(Batch::Rows(&listed), Seed(self.seed), step);
-        let draw = away_unless(py, little, draw)?.refused()?;
-        for (side, features) in [(x, true), (y, false)] {
-            if side.0 {
-                self.side_at::<f64>(py, &draw, side, features, little)?;
-            } else {
-                self.side_at::<f32>(py, &draw, side, features, little)?;
-            }
-        }
-        Ok(())
-    }
-
     /// What is drawn for some training rows, or for all, in a step.
     #[pyo3(signature = (step, index=None))]
     fn draw<'py>(
@@ -284,32 +252,6 @@ impl Fitted {
 }
 
 impl Fitted {
-    /// One side of a batch of tensors.
-    fn side_at<T: Real + numpy::Element>(
-        &self,
-        py: Python<'_>,
-        draw: &Draw,
-        (_, width, from, to): (bool, usize, usize, usize),
-        features: bool,
-        little: bool,
-    ) -> PyResult<()> {
-        let rows = draw.rows();
-        #[expect(
-            unsafe_code,
-            reason = "the caller holds both tensors, of this dtype and size, one of them new"
-        )]
-        let (values, out) = unsafe {
-            let length = rows * width;
-            let values = std::slice::from_raw_parts(from as *const T, length);
-            (values, std::slice::from_raw_parts_mut(to as *mut T, length))
-        };
-        let shape = numpy::ndarray::IxDyn(&[rows, width]);
-        let view = numpy::ndarray::ArrayViewD::from_shape(shape, values).expect("its own size");
-        let made = self.side(py, draw, view, features, little)?;
-        out.copy_from_slice(made.as_slice().expect("standard layout"));
-        Ok(())
-    }
-
     /// One side of a batch: rows that came with it, and partners that are kept.
     fn side<T: Real + numpy::Element>(
         &self,

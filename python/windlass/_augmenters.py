@@ -332,15 +332,9 @@ def _batch_of_tensors(
     x_size, y_size = 8 if x_type is double else 4, 8 if y_type is double else 4
     if 0 in places or places[0] % 8 or places[1] % x_size or places[2] % y_size:
         return None
-    x_made, y_made = torch.empty_like(X), torch.empty_like(y)
-    fitted.batch_at(
-        step,
-        rows,
-        places[0],
-        (x_type is double, X.numel() // rows, places[1], x_made.data_ptr()),
-        (y_type is double, y.numel() // rows, places[2], y_made.data_ptr()),
-    )
-    return x_made, y_made
+    # Arrays and tensors share their values.
+    x_made, y_made = fitted.batch(X.numpy(), y.numpy(), idx.numpy(), step)
+    return torch.from_numpy(x_made), torch.from_numpy(y_made)
 
 
 def _floats(side: Any, name: str) -> np.ndarray[Any, Any]:

@@ -105,14 +105,6 @@ class Fitted:
     def batch(
         self, x: NDArray[Any], y: NDArray[Any], index: NDArray[np.int64], step: int
     ) -> tuple[NDArray[Any], NDArray[Any]]: ...
-    def batch_at(
-        self,
-        step: int,
-        rows: int,
-        index: int,
-        x: tuple[bool, int, int, int],
-        y: tuple[bool, int, int, int],
-    ) -> None: ...
     def draw(
         self, step: int, index: NDArray[np.int64] | None = None
     ) -> dict[str, NDArray[Any]]: ...
