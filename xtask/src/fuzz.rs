@@ -1,4 +1,4 @@
-//! `cargo xtask fuzz`: fuzz the CSV and Parquet readers.
+//! `cargo xtask fuzz`: fuzz the readers of tables, models, fitted methods and manifests.
 //!
 //! `libFuzzer` on the stable compiler: the flags below are what its coverage needs. `fuzz/corpus` has the seeds;
 //! inputs that reach new code are kept outside the repository, in the user's cache, and inputs that fail in
@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::python::cache;
 
-const TARGETS: [&str; 2] = ["csv", "parquet"];
+const TARGETS: [&str; 7] = ["csv", "parquet", "arrow", "arrows", "model", "fitted", "manifest"];
 
 const FLAGS: [&str; 7] = [
     "-Cpasses=sancov-module",

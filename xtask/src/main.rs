@@ -11,7 +11,8 @@
 //! cargo xtask outputs  hashes of what the command and the Python package compute, compared with xtask/outputs.txt
 //!                      (--accept writes them there)
 //! cargo xtask suite    every method on the paper's tables, written to docs/results/ (about an hour)
-//! cargo xtask fuzz     fuzz the CSV and Parquet readers, for two minutes each (or SECONDS)
+//! cargo xtask fuzz     fuzz the readers of tables, models, fitted methods and manifests, for two minutes each
+//!                      (or SECONDS)
 //! ```
 
 mod bench;

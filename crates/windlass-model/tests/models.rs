@@ -21,6 +21,20 @@ use windlass_table::{
 };
 use windlass_train::{Activation, Schedule, TrainConfig};
 
+#[path = "../../../fuzz/targets/model_file.rs"]
+#[allow(unreachable_pub, reason = "a module of the fuzzer")]
+mod model_file;
+
+/// Files of the fuzzing corpus are read, or return an error.
+#[test]
+fn the_fuzzing_corpus_does_not_panic() {
+    let files: Vec<_> = std::fs::read_dir("../../fuzz/corpus/model").unwrap().collect();
+    assert!((4..=50).contains(&files.len()), "{}", files.len());
+    for file in files {
+        model_file::read_model(&std::fs::read(file.unwrap().path()).unwrap());
+    }
+}
+
 /// A directory for the tables of a test.
 struct TestDir(TempDir);
 
