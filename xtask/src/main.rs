@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! cargo xtask test     format, clippy, tests, doc tests, docs, benches in test mode, Python
-//!                      (--all adds torch, Spark, deep networks, overflow checks and every feature alone: what CI
-//!                      runs; --cluster tests Spark and Ray alone, with executors in processes of their own)
+//!                      (--all adds torch, Spark, deep networks, overflow checks, every feature alone, kills and
+//!                      a full disk: what CI runs; --cluster tests Spark and Ray alone, with executors in processes of their own)
 //! cargo xtask bench    the benchmarks compared with their peers, written to docs/results/
 //! cargo xtask structure  crates depend downward, and no modules import each other in a circle (part of test)
 //! cargo xtask build    what compiling the first command takes, written to docs/results/build.md; compared with
@@ -23,6 +23,7 @@ mod bench_tables;
 mod bench_train;
 mod build;
 mod fuzz;
+mod interruptions;
 mod outputs;
 mod python;
 mod structure;

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::bench::{cargo, run_command, target_folder};
 use crate::python::{environment_of, install};
-use crate::structure;
+use crate::{interruptions, structure};
 
 /// A check: its name, the arguments of cargo, and variables to set.
 struct Check {
@@ -206,6 +206,9 @@ pub(crate) fn run(scope: Scope) -> Result<()> {
     if all && !deny(&mut tally)? {
         failures.push("cargo deny");
     }
+    if all && !interruptions(&mut tally)? {
+        failures.push("interruptions");
+    }
     eprintln!("==> Python");
     environment.join().expect("no panic while the virtual environment is made")?;
     if !python(all, &mut tally)? {
@@ -229,6 +232,21 @@ fn deny(tally: &mut Tally) -> Result<bool> {
     eprintln!("==> cargo deny");
     // Advisories come from a database that is fetched; it is not there on every machine.
     watched(cargo().args(["deny", "--offline", "check", "licenses", "bans", "sources"]), tally)
+}
+
+/// Kills commands, and runs them on a full disk.
+fn interruptions(tally: &mut Tally) -> Result<bool> {
+    let windlass = windlass()?;
+    eprintln!("==> kills");
+    let killed = interruptions::kills(&windlass);
+    tally.count(&killed);
+    eprintln!("==> full disk");
+    let full = interruptions::full_disk(&windlass);
+    match &full {
+        Ok(Some(skipped)) => tally.skipped.push(skipped.clone()),
+        _ => tally.count(&full),
+    }
+    Ok(killed.is_ok() && full.is_ok())
 }
 
 /// The command, as the README builds it.
@@ -322,6 +340,17 @@ impl Check {
 }
 
 impl Tally {
+    /// Counts a check that is not a test of cargo.
+    fn count<T>(&mut self, result: &Result<T>) {
+        match result {
+            Ok(_) => self.passed += 1,
+            Err(error) => {
+                eprintln!("{error:#}");
+                self.failed += 1;
+            }
+        }
+    }
+
     /// Says what came of it all.
     fn end(&self, failures: &[&str]) -> Result<()> {
         let mut reasons = self.skipped.clone();
