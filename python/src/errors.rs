@@ -63,7 +63,7 @@ impl Refusal for windlass_table::Error {
         match self {
             Self::Interrupted => PyKeyboardInterrupt::new_err(()),
             Self::NotNumeric { .. } | Self::NotCategories { .. } => InputTypeError::new_err(text),
-            Self::NeedsMemory { .. } => NeedsMemoryError::new_err(text),
+            Self::NeedsMemory { .. } | Self::TooLarge { .. } => NeedsMemoryError::new_err(text),
             error if error.is_fault() => PyOSError::new_err(text),
             _ => InputError::new_err(text),
         }

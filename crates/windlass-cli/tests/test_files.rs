@@ -148,3 +148,21 @@ fn the_first_command_of_the_readme_can_be_repeated() {
     assert_eq!(said.err, expected);
     desk.run(&format!("{words} --force")).ok();
 }
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_wide_table_stays_within_memory() {
+    const COLUMNS: usize = 50_001;
+    let desk = Desk::new();
+    let names: Vec<String> = (0..COLUMNS).map(|column| format!("x{column}")).collect();
+    let mut text = names.join(",") + "\n";
+    for row in 0..40 {
+        let values: Vec<String> =
+            (0..COLUMNS).map(|column| format!("{}.25", (row * 7 + column) % 89)).collect();
+        text += &(values.join(",") + "\n");
+    }
+    desk.put("wide.csv", text);
+    // Addresses, not only memory: the table alone took eleven times as many.
+    let said = desk.shell("ulimit -v 1500000; windlass inspect wide.csv --memory 512MiB").ok();
+    assert!(said.out.starts_with("wide.csv: 40 rows, 50001 columns"), "{}", &said.out[..99]);
+}

@@ -1,5 +1,6 @@
 //! Columns and their values: types, conversion from and to `f64`, selection of rows.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
@@ -8,7 +9,7 @@ use arrow_array::types::{
     UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, ArrayRef, Float64Array, RecordBatch, UInt64Array};
-use arrow_schema::{DataType, Schema};
+use arrow_schema::{DataType, Schema, TimeUnit};
 use arrow_select::take::take_record_batch;
 use ndarray::{Array2, ArrayView2};
 use windlass::ParamName;
@@ -54,6 +55,28 @@ pub(crate) fn is_discrete(data_type: &DataType) -> bool {
         | DataType::Time32(_)
         | DataType::Time64(_) => true,
         other => other.is_integer(),
+    }
+}
+
+/// The type of the values of a column, however they are stored: all text is `Utf8`.
+pub(crate) fn logical_type(data_type: &DataType) -> &DataType {
+    match data_type {
+        DataType::Dictionary(_, values) => logical_type(values),
+        DataType::LargeUtf8 | DataType::Utf8View => &DataType::Utf8,
+        other => other,
+    }
+}
+
+/// The type as which Parquet stores a column. It has no dates in milliseconds and no seconds: the
+/// `parquet` crate would write integers, which other readers do not take for dates and times.
+pub(crate) fn stored_type(data_type: &DataType) -> Cow<'_, DataType> {
+    match data_type {
+        DataType::Date64 => Cow::Owned(DataType::Date32),
+        DataType::Time32(TimeUnit::Second) => Cow::Owned(DataType::Time32(TimeUnit::Millisecond)),
+        DataType::Timestamp(TimeUnit::Second, zone) => {
+            Cow::Owned(DataType::Timestamp(TimeUnit::Millisecond, zone.clone()))
+        }
+        other => Cow::Borrowed(other),
     }
 }
 
@@ -184,6 +207,12 @@ pub(crate) fn to_type(values: Float64Array, data_type: &DataType) -> ArrayRef {
         DataType::Date32 | DataType::Time32(_) => {
             arrow_cast::cast(&to_type(values, &DataType::Int32), data_type).expect("from integers")
         }
+        DataType::Date64 => {
+            // Whole days, in milliseconds.
+            const DAY: f64 = 86_400_000.0;
+            let days = values.unary(|value: f64| (value / DAY).round() * DAY);
+            arrow_cast::cast(&to_type(days, &DataType::Int64), data_type).expect("from integers")
+        }
         temporal if is_temporal(temporal) => {
             arrow_cast::cast(&to_type(values, &DataType::Int64), data_type).expect("from integers")
         }
@@ -237,11 +266,14 @@ pub(crate) fn restore_nans(moved: ArrayRef, original: &ArrayRef, nullable: bool)
     arrow_cast::cast(&restored, moved.data_type()).expect("floats")
 }
 
-/// The memory that the values of a batch take. A buffer that columns share is not counted for each.
+/// The memory that a batch takes. A buffer that columns share is not counted for each.
 pub(crate) fn memory_size(batch: &RecordBatch) -> u64 {
+    /// An array without its values.
+    const ARRAY: u64 = 256;
     let size = |column: &ArrayRef| {
         let data = column.to_data();
-        data.get_slice_memory_size().unwrap_or_else(|_| data.get_array_memory_size()) as u64
+        let values = data.get_slice_memory_size().unwrap_or_else(|_| data.get_array_memory_size());
+        ARRAY + values as u64
     };
     batch.columns().iter().map(size).sum()
 }

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use windlass::{ParamName, ParamStyle};
 
+use crate::text::format_number;
+
 /// The result of everything in this crate that can be refused or fail.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -24,6 +26,9 @@ pub enum Error {
     /// The operating system refused to read or write.
     #[error("cannot {doing} `{}`: {source}", path.display())]
     Io { doing: &'static str, path: PathBuf, source: std::io::Error },
+    /// A temporary copy of a pipe or a compressed file cannot be written.
+    #[error("cannot copy `{}` to the temporary folder `{}`: {source}", path.display(), folder.display())]
+    Spool { path: PathBuf, folder: PathBuf, source: std::io::Error },
     /// The ending of a name says nothing about its format.
     #[error("cannot tell the format of `{}` from its name", path.display())]
     UnknownEnding { path: PathBuf },
@@ -75,6 +80,9 @@ pub enum Error {
     /// A file is broken.
     #[error("`{}` is damaged: {why}", path.display())]
     Damaged { path: PathBuf, why: String },
+    /// The numbers of an Arrow file have their highest byte first.
+    #[error("`{}` has big-endian numbers, which are not read", path.display())]
+    BigEndian { path: PathBuf },
     /// A file is not what it was when it was opened.
     #[error("`{}` was changed while it was read", path.display())]
     Changed { path: PathBuf },
@@ -132,10 +140,10 @@ pub enum Error {
     #[error("no row of `{}` has a finite target", path.display())]
     NoTargets { path: PathBuf },
     /// A feature is infinite or too large to be computed with.
-    #[error("column `{column}` is {value} in row {row}")]
+    #[error("column `{column}` is {} in row {row}", format_number(*value))]
     BadFeature { column: String, row: String, value: f64 },
     /// A value is outside the bounds of its column.
-    #[error("column `{column}` is {value} in row {row}, outside its bounds {bounds}")]
+    #[error("column `{column}` is {} in row {row}, outside its bounds {bounds}", format_number(*value))]
     OutOfBounds { column: String, row: String, value: f64, bounds: String },
     /// A weight is missing, negative or too large.
     #[error("the weight `{column}` must be in [0, 2^50]; it is not, in {rows}")]
@@ -167,6 +175,9 @@ pub enum Error {
     /// A table is too large for a method that needs all of it.
     #[error("{what} needs the whole table in memory, {}, but only {} are allowed", mebibytes(*needs), mebibytes(*memory))]
     NeedsMemory { what: &'static str, needs: u64, memory: u64 },
+    /// A file cannot be read within the memory.
+    #[error("`{}`: {what} needs about {}, but only {} are allowed", path.display(), mebibytes(*needs), mebibytes(*memory))]
+    TooLarge { path: PathBuf, what: String, needs: u64, memory: u64 },
     /// More groups than there is memory for.
     #[error("the means of {groups} groups do not fit in {}", mebibytes(*memory))]
     TooManyGroups { groups: usize, memory: u64 },
@@ -298,10 +309,13 @@ impl Error {
                 "it begins as UTF-8: correct the line, or read it as another encoding with {} latin-1",
                 param("encoding")
             ),
-            Self::LineTooLong { .. } | Self::OpenQuote { .. } => {
-                "a quote that is opened and never closed swallows lines".into()
-            }
+            Self::LineTooLong { .. } => format!(
+                "a quote that is opened and never closed swallows lines; if the line is right, raise {}",
+                param("memory")
+            ),
+            Self::OpenQuote { .. } => "a quote that is opened and never closed swallows lines".into(),
             Self::Damaged { .. } => "was it copied or downloaded completely?".into(),
+            Self::BigEndian { .. } => "read and write it with pyarrow, which converts it".into(),
             Self::Changed { .. } => "run it again when nobody writes to the file".into(),
             Self::DuplicateColumn { .. } => "rename one of them".into(),
             Self::NoSuchColumn { column, columns, .. } => near(column, columns),
@@ -356,6 +370,9 @@ impl Error {
                 "augment the original table, or write augmented tables with {}",
                 param("provenance")
             ),
+            Self::TooLarge { .. } => {
+                format!("raise {}, or write the table in smaller pieces", param("memory"))
+            }
             Self::NeedsMemory { what: "training", .. } => {
                 format!("raise {}, or train on a sample of the rows", param("memory"))
             }
@@ -382,6 +399,9 @@ impl Error {
             Self::Io { source, .. } if source.kind() == std::io::ErrorKind::StorageFull => {
                 "free some space; nothing was written under the output's name".into()
             }
+            Self::Spool { .. } => {
+                "free some space there, or set TMPDIR to a folder with more".into()
+            }
             Self::NotFound { .. } => "is the name right?".into(),
             Self::NoTargets { .. } => "is this the right target?".into(),
             Self::OtherSchema { .. } => {
@@ -399,7 +419,7 @@ impl Error {
     /// Whether this is a fault of the machine rather than of what was asked for.
     #[must_use]
     pub fn is_fault(&self) -> bool {
-        matches!(self, Self::Io { .. })
+        matches!(self, Self::Io { .. } | Self::Spool { .. })
     }
 
     /// Whether the reader of our output has gone away, which is no fault.

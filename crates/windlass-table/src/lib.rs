@@ -71,7 +71,7 @@ pub use settings::{
     AdaConfig, AnchorSource, AugmentConfig, ClusterCount, Columns, Decimals, IntegerHandling,
     MethodConfig, RoleRules, check_clusters,
 };
-pub use text::to_strings;
+pub use text::{format_number, to_strings};
 pub use verify::{Difference, Verdict, VerifyOptions};
 
 /// The README's example, compiled and run.

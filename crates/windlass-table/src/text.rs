@@ -105,3 +105,10 @@ pub(crate) fn as_text(column: &ArrayRef) -> io::Result<StringArray> {
 pub fn to_strings(column: &ArrayRef) -> StringArray {
     as_text(column).unwrap_or_else(|_| StringArray::new_null(column.len()))
 }
+
+/// A number for messages; in scientific notation if it would have many zeros.
+#[must_use]
+pub fn format_number(value: f64) -> String {
+    let plain = value == 0.0 || !value.is_finite() || (1e-5..1e16).contains(&value.abs());
+    if plain { format!("{value}") } else { format!("{value:e}") }
+}

@@ -10,15 +10,24 @@ use std::sync::Arc;
 
 use arrow_array::types::{Int8Type, Int32Type};
 use arrow_array::{
-    ArrayRef, BooleanArray, Date32Array, Decimal128Array, DictionaryArray, Float32Array,
-    Float64Array, Int8Array, Int64Array, LargeStringArray, ListArray, RecordBatch, StringArray,
-    StringViewArray, TimestampMicrosecondArray, UInt64Array,
+    Array as _, ArrayRef, BooleanArray, Date32Array, Date64Array, Decimal128Array, DictionaryArray,
+    Float32Array, Float64Array, Int8Array, Int32Array, Int64Array, LargeStringArray, ListArray,
+    RecordBatch, RunArray, StringArray, StringViewArray, Time32MillisecondArray, Time32SecondArray,
+    TimestampMicrosecondArray, TimestampSecondArray, UInt64Array,
 };
+use arrow_ipc::CompressionType;
+use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
+use arrow_schema::DataType;
+use parquet::basic::{Repetition, Type as PhysicalType};
 use parquet::file::metadata::{FileMetaData, ParquetMetaDataBuilder, ParquetMetaDataWriter};
+use parquet::schema::types::{SchemaDescriptor, Type};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
-use windlass_table::{Error, ReadOptions, Sink, Table, WriteOptions};
+use windlass_table::{
+    AugmentConfig, Augmentation, DEFAULT_MEMORY, Error, ReadOptions, Sink, Table, Verdict,
+    VerifyOptions, WriteOptions,
+};
 
 fn write(path: &Path, batch: &RecordBatch) {
     let mut sink = Sink::create(path, &WriteOptions::default(), batch.schema_ref(), None).unwrap();
@@ -225,6 +234,156 @@ fn a_full_dictionary_is_read() {
         };
         assert_eq!(&text(&again), &text(&batch));
     }
+}
+
+/// Files of the Arrow project's integration tests, written on a big-endian machine.
+#[test]
+fn big_endian_arrow_is_refused() {
+    for name in ["tests/big_endian.arrows", "tests/big_endian.arrow"] {
+        let error = read(Path::new(name)).unwrap_err();
+        assert!(matches!(error, Error::BigEndian { .. }), "{name}: {error}");
+    }
+}
+
+fn write_arrow(path: &Path, batch: &RecordBatch, compression: Option<CompressionType>) {
+    let options = IpcWriteOptions::default().try_with_compression(compression).unwrap();
+    let file = std::fs::File::create(path).unwrap();
+    if path.extension().unwrap() == "arrows" {
+        let schema = batch.schema();
+        let mut writer = StreamWriter::try_new_with_options(file, &schema, options).unwrap();
+        writer.write(batch).unwrap();
+        writer.finish().unwrap();
+    } else {
+        let schema = batch.schema();
+        let mut writer = FileWriter::try_new_with_options(file, &schema, options).unwrap();
+        writer.write(batch).unwrap();
+        writer.finish().unwrap();
+    }
+}
+
+fn open_within(path: &Path, memory: u64) -> windlass_table::Result<Table> {
+    Table::open(&[path.to_owned()], &ReadOptions { memory, ..ReadOptions::default() })
+}
+
+#[test]
+fn compressed_arrow_with_a_false_length_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let column: ArrayRef = Arc::new(Float64Array::from(vec![0.5; 1000]));
+    let batch = RecordBatch::try_from_iter([("y", column)]).unwrap();
+    for name in ["t.arrows", "t.arrow"] {
+        for compression in [CompressionType::ZSTD, CompressionType::LZ4_FRAME] {
+            let path = folder.path().join(name);
+            write_arrow(&path, &batch, Some(compression));
+            assert_eq!(read(&path).unwrap(), batch);
+            let mut bytes = std::fs::read(&path).unwrap();
+            let length = 8000_i64.to_le_bytes();
+            let at = bytes.windows(8).rposition(|window| window == length).unwrap();
+            bytes[at..at + 8].copy_from_slice(&(1_i64 << 45).to_le_bytes());
+            std::fs::write(&path, bytes).unwrap();
+            let error = read(&path).unwrap_err();
+            assert!(matches!(error, Error::TooLarge { .. }), "{name}: {error}");
+        }
+    }
+}
+
+#[test]
+fn an_arrow_batch_larger_than_memory_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let column: ArrayRef = Arc::new(Float64Array::from(vec![0.5; 3 << 20]));
+    let batch = RecordBatch::try_from_iter([("y", column)]).unwrap();
+    for (name, compression) in [
+        ("t.arrows", None),
+        ("t.arrow", None),
+        ("c.arrows", Some(CompressionType::ZSTD)),
+        ("c.arrow", Some(CompressionType::ZSTD)),
+    ] {
+        let path = folder.path().join(name);
+        write_arrow(&path, &batch, compression);
+        let error = open_within(&path, 16 << 20).unwrap_err();
+        assert!(matches!(error, Error::TooLarge { .. }), "{name}: {error}");
+        open_within(&path, 64 << 20).unwrap();
+    }
+}
+
+/// The bytes of a Parquet file with another footer.
+fn with_footer(bytes: &[u8], footer: &parquet::file::metadata::ParquetMetaData) -> Vec<u8> {
+    let length = u32::from_le_bytes(bytes[bytes.len() - 8..][..4].try_into().unwrap()) as usize;
+    let mut bytes = bytes[..bytes.len() - 8 - length].to_vec();
+    ParquetMetaDataWriter::new(&mut bytes, footer).finish().unwrap();
+    bytes
+}
+
+#[test]
+fn deeply_nested_parquet_is_refused() {
+    let nested = |depth: usize, repetition: Repetition| {
+        let leaf = Type::primitive_type_builder("leaf", PhysicalType::INT32);
+        let mut node = leaf.with_repetition(Repetition::REQUIRED).build().unwrap();
+        for _ in 0..depth {
+            let group = Type::group_type_builder("group").with_fields(vec![Arc::new(node)]);
+            node = group.with_repetition(repetition).build().unwrap();
+        }
+        let root = Type::group_type_builder("schema").with_fields(vec![Arc::new(node)]);
+        let columns = Arc::new(SchemaDescriptor::new(Arc::new(root.build().unwrap())));
+        let file = FileMetaData::new(1, 0, None, None, columns, None);
+        let mut bytes = b"PAR1".to_vec();
+        let footer = ParquetMetaDataBuilder::new(file).build();
+        ParquetMetaDataWriter::new(&mut bytes, &footer).finish().unwrap();
+        bytes
+    };
+    let write_nested =
+        move || [nested(5000, Repetition::OPTIONAL), nested(1000, Repetition::REPEATED)];
+    // The writer recurses, too.
+    let files = std::thread::Builder::new().stack_size(1 << 28).spawn(write_nested).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("nested.parquet");
+    for bytes in files.join().unwrap() {
+        std::fs::write(&path, bytes).unwrap();
+        let error = read(&path).unwrap_err();
+        assert!(error.to_string().contains("nested more than 64 deep"), "{error}");
+    }
+}
+
+#[test]
+fn parquet_whose_schema_contradicts_its_columns_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.parquet");
+    let columns: Vec<(&str, ArrayRef)> = vec![
+        ("x", Arc::new(Float64Array::from(vec![1.0, 2.5]))),
+        ("y", Arc::new(Float64Array::from(vec![3.0, 4.5]))),
+    ];
+    write(&path, &RecordBatch::try_from_iter(columns).unwrap());
+    let reader = parquet::file::serialized_reader::SerializedFileReader::try_from(path.as_path());
+    let metadata = parquet::file::reader::FileReader::metadata(&reader.unwrap()).clone();
+    let bytes = std::fs::read(&path).unwrap();
+    for (name, physical) in [("x", PhysicalType::INT64), ("z", PhysicalType::DOUBLE)] {
+        let column = |name: &str, physical| {
+            let column = Type::primitive_type_builder(name, physical);
+            Arc::new(column.with_repetition(Repetition::REQUIRED).build().unwrap())
+        };
+        let fields = vec![column(name, physical), column("y", PhysicalType::DOUBLE)];
+        let root = Type::group_type_builder("schema").with_fields(fields).build().unwrap();
+        let schema = Arc::new(SchemaDescriptor::new(Arc::new(root)));
+        let file = FileMetaData::new(1, 2, None, None, schema, None);
+        let groups = metadata.row_groups().to_vec();
+        let footer = ParquetMetaDataBuilder::new(file).set_row_groups(groups).build();
+        let contradicting = folder.path().join("contradicting.parquet");
+        std::fs::write(&contradicting, with_footer(&bytes, &footer)).unwrap();
+        let error = read(&contradicting).unwrap_err().to_string();
+        assert!(error.contains("is not what the schema says"), "{error}");
+    }
+}
+
+#[test]
+fn a_parquet_page_larger_than_memory_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.parquet");
+    let column: ArrayRef = Arc::new(StringArray::from(vec!["0".repeat(40 << 20)]));
+    let batch = RecordBatch::try_from_iter([("text", column)]).unwrap();
+    write(&path, &batch);
+    assert!(std::fs::metadata(&path).unwrap().len() < 4 << 20);
+    let error = open_within(&path, 64 << 20).unwrap_err();
+    assert!(matches!(error, Error::TooLarge { .. }), "{error}");
+    assert_eq!(read(&path).unwrap(), batch);
 }
 
 /// Files of the fuzzing corpus are read, or return an error.

@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::{Float64Type, Int64Type};
-use arrow_array::{Array as _, RecordBatch};
+use arrow_array::{Array as _, ArrayRef, Int64Array, RecordBatch};
 use arrow_schema::{DataType, TimeUnit};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use windlass_table::{
-    AugmentConfig, Augmentation, Error, OutputKind, ReadOptions, SheetName, Table, check_existing,
+    AdaConfig, AugmentConfig, Augmentation, Error, MethodConfig, OutputKind, ReadOptions,
+    SheetName, Sink, Table, WriteOptions, check_existing,
 };
 
 struct Folder(tempfile::TempDir);
@@ -489,4 +490,46 @@ fn only_own_files_are_overwritten() {
     assert!(refused("t.json", b"{\"a\": 1}", OutputKind::Fitted));
     assert!(refused("t.parquet", b"PAR1 and so on", OutputKind::Table));
     assert!(refused("t.svg", b"<svg xmlns=\"http://www.w3.org/2000/svg\"/>", OutputKind::Plot));
+}
+
+#[test]
+fn blocks_of_long_text_are_small() {
+    let folder = Folder::new();
+    let text = "t".repeat(7 << 20);
+    let rows: String = (0..12).map(|row| format!("{row},{text}\n")).collect();
+    let path = folder.put("long.csv", format!("x,t\n{rows}"));
+    let options = ReadOptions { memory: 64 << 20, ..ReadOptions::default() };
+    let table = Table::open(std::slice::from_ref(&path), &options).unwrap();
+    let rows = table.blocks().map(|block| block.unwrap().num_rows()).collect::<Vec<_>>();
+    assert!(rows.len() > 1 && rows.iter().sum::<usize>() == 12, "{rows:?}");
+    // The longest line depends on the memory.
+    let options = ReadOptions { memory: 40 << 20, ..ReadOptions::default() };
+    let error = Table::open(&[path], &options).unwrap_err();
+    assert!(matches!(error, Error::LineTooLong { line: 2, limit: 5_242_880, .. }), "{error}");
+}
+
+#[test]
+fn more_columns_than_memory_allows_are_refused() {
+    let folder = Folder::new();
+    let names: Vec<String> = (0..10_000).map(|column| format!("x{column}")).collect();
+    let values = vec!["1"; 10_000].join(",");
+    let path = folder.put("wide.csv", format!("{}\n{values}\n", names.join(",")));
+    let options = ReadOptions { memory: 32 << 20, ..ReadOptions::default() };
+    let error = Table::open(std::slice::from_ref(&path), &options).unwrap_err();
+    let expected = "a table of 8193 columns needs about 33 MiB, but only 32 MiB are allowed";
+    assert!(error.to_string().ends_with(expected), "{error}");
+    assert_eq!(batch(&open(&path)).num_columns(), 10_000);
+}
+
+#[test]
+fn more_levels_than_memory_allows_are_refused() {
+    let folder = Folder::new();
+    let rows: String =
+        (0..40_000).map(|row| format!("k{row},{}.5,{}\n", row % 89, row % 97)).collect();
+    let table = open(&folder.put("t.csv", format!("k,x,y\n{rows}")));
+    let ada = AdaConfig { within: Some("k".into()), ..AdaConfig::default() };
+    let settings = AugmentConfig { method: MethodConfig::Ada(ada), ..AugmentConfig::new(&["y"]) };
+    let error = Augmentation::fit(&table, &settings, 32 << 20, &()).unwrap_err();
+    assert!(matches!(error, Error::TooManyGroups { .. }), "{error}");
+    Augmentation::fit(&table, &settings, 128 << 20, &()).unwrap();
 }

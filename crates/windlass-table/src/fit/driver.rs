@@ -186,6 +186,8 @@ fn second_pass(
     schema: &SchemaRef,
     context: &PassContext,
 ) -> Result<Pass> {
+    /// About the size of the name, the clusters and the sums of a level.
+    const LEVEL_BYTES: u64 = 1 << 10;
     let ProfiledTable { profile, roles } = table;
     let memory = context.memory;
     let load = || LoadPass::new(profile, roles, context).map(Pass::Load);
@@ -201,7 +203,9 @@ fn second_pass(
             let columns = roles.clustered(ada.on);
             let row_bytes = columns.len() as u64 * 8;
             let sampled_rows = (levels.len() * sample_within(levels.len())) as u64;
-            if levels.len() > 1 && sampled_rows.min(profile.kept) * row_bytes > memory / 4 {
+            let sample_bytes = sampled_rows.min(profile.kept) * row_bytes;
+            let level_bytes = levels.len() as u64 * LEVEL_BYTES;
+            if levels.len() > 1 && (sample_bytes > memory / 4 || level_bytes > memory / 2) {
                 return Err(Error::TooManyGroups { groups: levels.len() * count, memory });
             }
             let (weight, seed) = (roles.weight, context.settings.seed);

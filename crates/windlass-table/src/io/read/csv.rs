@@ -18,7 +18,7 @@ use rayon::prelude::*;
 
 use super::encoding::Encoding;
 use super::file::{Input, read_error};
-use super::rechunk::flatten_error;
+use super::rechunk::{check_columns, flatten_error};
 use super::separator;
 use super::value::{
     DecimalMark, MISSING, ValueKinds, decimals, missing_marker, to_boolean, to_date, to_float,
@@ -29,10 +29,14 @@ use crate::note::Note;
 use crate::row_place::{LineIndex, Lines, RowPlaces};
 use crate::{Error, Result};
 
-/// Size of a chunk in bytes.
+/// Size of a chunk in bytes, unless rows are long.
 const CHUNK: usize = 1 << 20;
-/// A longer line is an error, because it would have to be held in memory.
-const MAX_LINE: usize = 64 << 20;
+/// A chunk of long rows has about so many of them, if it is not larger than that.
+const LONG_ROWS: usize = 16;
+const MAX_CHUNK: usize = 16 << 20;
+/// Columns of all chunks that are parsed at a time: arrays of few rows take more memory than values.
+const PARSED_COLUMNS: usize = 1 << 19;
+
 #[derive(Debug, Clone)]
 pub(super) struct Dialect {
     pub(super) delimiter: u8,
@@ -43,6 +47,15 @@ pub(super) struct Dialect {
     pub(super) as_text: bool,
     /// Recognize times such as `2024-02-29T12:30:00`.
     pub(super) times: bool,
+    /// Memory limit in bytes.
+    pub(super) memory: u64,
+}
+
+impl Dialect {
+    /// A longer line is an error, because it would have to be held in memory.
+    fn max_line(&self) -> usize {
+        usize::try_from(self.memory / 8).unwrap_or(usize::MAX).clamp(1 << 20, 64 << 20)
+    }
 }
 
 #[derive(Debug)]
@@ -100,6 +113,7 @@ impl CsvFile {
         let mut names = vec![];
         while let Some((name, _, end)) = fields.next()? {
             let number = names.len() + 1;
+            check_columns(&self.input.path, number, dialect.memory)?;
             names.push(if dialect.header { name.to_owned() } else { format!("column_{number}") });
             if end == End::Record {
                 break;
@@ -128,7 +142,9 @@ impl CsvFile {
 
     /// Chunks of whole records, without the header.
     fn data<'a>(&'a self, dialect: &'a Dialect) -> Result<Chunks<'a>> {
-        let mut chunks = self.chunks(dialect, CHUNK)?;
+        let header: usize = self.names.iter().map(|name| name.len() + 1).sum();
+        let size = header.saturating_mul(LONG_ROWS).clamp(CHUNK, MAX_CHUNK);
+        let mut chunks = self.chunks(dialect, size)?;
         if dialect.header
             && let Some(mut first) = chunks.next().transpose()?
         {
@@ -197,11 +213,12 @@ impl Chunks<'_> {
             if self.ended {
                 return Ok(None);
             }
-            if bytes.len() > MAX_LINE {
+            let limit = self.dialect.max_line();
+            if bytes.len() > limit {
                 let (path, line) = (path.clone(), self.line);
-                return Err(Error::LineTooLong { path, line, limit: MAX_LINE });
+                return Err(Error::LineTooLong { path, line, limit });
             }
-            wanted = bytes.len() * 2;
+            wanted = (bytes.len() * 2).min(limit + 1);
         }
     }
 
@@ -556,6 +573,10 @@ impl CsvTable {
         self.kinds = kinds;
     }
 
+    pub(super) fn has_header(&self) -> bool {
+        self.dialect.header
+    }
+
     pub(super) fn schema(&self) -> &SchemaRef {
         &self.schema
     }
@@ -576,7 +597,7 @@ impl CsvTable {
     pub(super) fn infer_types(&mut self) -> Result<()> {
         let mut all = vec![ValueKinds::default(); self.kinds.len()];
         for file in &self.files {
-            for window in windows(file.data(&self.dialect)?) {
+            for window in self.windows(file)? {
                 let per_chunk: Vec<Vec<ValueKinds>> = window?
                     .par_iter()
                     .map(|chunk| self.kinds_of(file, chunk))
@@ -641,10 +662,11 @@ impl CsvTable {
     /// The rows of a chunk; `None` if a value does not fit the guessed type.
     fn parse(&self, place: usize, chunk: &Chunk) -> Result<Option<Parsed>> {
         let file = &self.files[place];
+        let lines = memchr_iter(b'\n', &chunk.bytes).count() + 1;
         let mut columns: Vec<ColumnBuilder> = self
             .kinds
             .iter()
-            .map(|&kinds| ColumnBuilder::new(kinds, self.mark, &self.dialect))
+            .map(|&kinds| ColumnBuilder::new(kinds, self.mark, &self.dialect, lines))
             .collect();
         let rows = self.for_each_field(file, chunk, |column, value, quoted| {
             let null = self.is_null(value, quoted);
@@ -684,7 +706,7 @@ impl CsvTable {
     /// The rows of all files; `None` if a value does not fit the guessed types.
     pub(super) fn blocks(&self) -> impl Iterator<Item = Result<Option<Parsed>>> + Send + '_ {
         self.files.iter().enumerate().flat_map(move |(place, file)| {
-            let windows = flatten_error(file.data(&self.dialect).map(windows));
+            let windows = flatten_error(self.windows(file));
             windows.flat_map(move |window| match window {
                 Ok(window) => {
                     window.par_iter().map(|chunk| self.parse(place, chunk)).collect::<Vec<_>>()
@@ -693,26 +715,34 @@ impl CsvTable {
             })
         })
     }
-}
 
-/// Groups of chunks, to be parsed in parallel.
-fn windows(mut chunks: Chunks<'_>) -> impl Iterator<Item = Result<Vec<Chunk>>> + Send + '_ {
-    let size = 2 * rayon::current_num_threads();
-    let mut ended = false;
-    std::iter::from_fn(move || {
-        let mut window = vec![];
-        while !ended && window.len() < size {
-            match chunks.next() {
-                Some(Ok(chunk)) => window.push(chunk),
-                Some(Err(error)) => {
-                    ended = true;
-                    return Some(Err(error));
+    /// Groups of chunks, to be parsed in parallel.
+    fn windows<'a>(
+        &'a self,
+        file: &'a CsvFile,
+    ) -> Result<impl Iterator<Item = Result<Vec<Chunk>>> + Send + 'a> {
+        let mut chunks = file.data(&self.dialect)?;
+        let most = 2 * rayon::current_num_threads();
+        let most = most.min(PARSED_COLUMNS / file.names.len()).max(1);
+        let mut ended = false;
+        Ok(std::iter::from_fn(move || {
+            let (mut window, mut bytes) = (vec![], 0);
+            while !ended && window.len() < most && bytes < most * CHUNK {
+                match chunks.next() {
+                    Some(Ok(chunk)) => {
+                        bytes += chunk.bytes.len();
+                        window.push(chunk);
+                    }
+                    Some(Err(error)) => {
+                        ended = true;
+                        return Some(Err(error));
+                    }
+                    None => ended = true,
                 }
-                None => ended = true,
             }
-        }
-        (!window.is_empty()).then_some(Ok(window))
-    })
+            (!window.is_empty()).then_some(Ok(window))
+        }))
+    }
 }
 
 /// Parses the values of a column.
@@ -733,14 +763,21 @@ enum ColumnValues {
 }
 
 impl ColumnBuilder {
-    fn new(kinds: ValueKinds, mark: DecimalMark, dialect: &Dialect) -> Self {
+    /// For at most so many rows, unless a field has lines.
+    fn new(kinds: ValueKinds, mark: DecimalMark, dialect: &Dialect, rows: usize) -> Self {
         let values = match kinds.data_type(mark) {
-            DataType::Boolean => ColumnValues::Boolean(BooleanBuilder::new()),
-            DataType::Int64 => ColumnValues::Integer(Int64Builder::new()),
-            DataType::Float64 => ColumnValues::Float(Float64Builder::new()),
-            DataType::Date32 => ColumnValues::Date(Date32Builder::new()),
-            DataType::Timestamp(..) => ColumnValues::Time(TimestampMillisecondBuilder::new()),
-            _ => ColumnValues::Text { values: StringBuilder::new(), kinds, times: dialect.times },
+            DataType::Boolean => ColumnValues::Boolean(BooleanBuilder::with_capacity(rows)),
+            DataType::Int64 => ColumnValues::Integer(Int64Builder::with_capacity(rows)),
+            DataType::Float64 => ColumnValues::Float(Float64Builder::with_capacity(rows)),
+            DataType::Date32 => ColumnValues::Date(Date32Builder::with_capacity(rows)),
+            DataType::Timestamp(..) => {
+                ColumnValues::Time(TimestampMillisecondBuilder::with_capacity(rows))
+            }
+            _ => ColumnValues::Text {
+                values: StringBuilder::with_capacity(rows, 0),
+                kinds,
+                times: dialect.times,
+            },
         };
         let remarks = ColumnRemarks { is_text: dialect.as_text, ..ColumnRemarks::default() };
         Self { values, mark, remarks, rows: 0 }

@@ -94,8 +94,20 @@ impl Input {
 
 fn spool(reader: &mut impl Read, path: &Path) -> Result<Arc<File>> {
     let mut file = tempfile::tempfile().map_err(Error::io("make a temporary file for", path))?;
-    io::copy(reader, &mut file).map_err(|error| read_error(path, error))?;
-    file.flush().map_err(Error::io("copy", path))?;
+    let mut buffer = vec![0; 1 << 16];
+    loop {
+        let count = match reader.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(count) => count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(read_error(path, error)),
+        };
+        file.write_all(&buffer[..count]).map_err(|source| Error::Spool {
+            path: path.to_owned(),
+            folder: std::env::temp_dir(),
+            source,
+        })?;
+    }
     Ok(Arc::new(file))
 }
 

@@ -6,6 +6,7 @@ mod file;
 mod guard;
 mod ipc;
 mod parquet;
+mod parquet_check;
 pub(crate) mod rechunk;
 mod separator;
 mod sheet;

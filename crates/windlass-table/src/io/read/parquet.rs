@@ -13,6 +13,7 @@ use rayon::prelude::*;
 
 use super::file::{FileCursor, Input};
 use super::guard::catch_panic;
+use super::parquet_check::{self, Refusal};
 use super::rechunk::block_rows;
 use crate::{Error, Result};
 
@@ -25,13 +26,20 @@ pub(super) struct ParquetFile {
 }
 
 impl ParquetFile {
-    pub(super) fn open(input: Input) -> Result<Self> {
+    pub(super) fn open(input: Input, memory: u64) -> Result<Self> {
         let file = input.cursor()?;
         let path = input.path.clone();
         if parquet::file::reader::Length::len(&file) == 0 {
             return Err(Error::EmptyFile { path });
         }
         let damaged = Error::damaged(&path);
+        parquet_check::check(&file, memory).map_err(|refusal| match refusal {
+            Refusal::Damaged(why) => damaged(why),
+            Refusal::LargePages(needs) => {
+                let (path, what) = (path.clone(), "a page of a column".to_owned());
+                Error::TooLarge { path, what, needs, memory }
+            }
+        })?;
         let load = |options| {
             catch_panic(|| ArrowReaderMetadata::load(&file, options))
                 .map_err(&damaged)?

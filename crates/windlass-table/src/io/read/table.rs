@@ -17,7 +17,7 @@ use super::encoding::Encoding;
 use super::file::Input;
 use super::ipc::IpcFile;
 use super::parquet::ParquetFile;
-use super::rechunk::{flatten_error, rechunk};
+use super::rechunk::{check_columns, flatten_error, rechunk, without_runs};
 use super::sheet;
 use super::sheet_name::SheetName;
 use crate::column::{PROVENANCE, memory_size};
@@ -151,7 +151,10 @@ impl Table {
                 first_format: format.name(),
             });
         }
+        let path = first.input.path.clone();
         let (files, schema, notes) = Files::open(inputs, format, options)?;
+        let schema = without_runs(&schema);
+        check_columns(&path, schema.fields().len(), options.memory)?;
         let (decimals, places) = (vec![], RowPlaces::default());
         let mut table = Self { files, schema, format, cache: None, decimals, notes, places };
         table.fill_cache(cache_limit(options.memory))?;
@@ -173,6 +176,7 @@ impl Table {
     /// batches are copied.
     pub fn from_batches(schema: SchemaRef, rows: Vec<RecordBatch>, name: &Path) -> Result<Self> {
         check_names(name, schema.fields().iter().map(|field| field.name().as_str()))?;
+        let schema = without_runs(&schema);
         if rows.iter().all(|rows| rows.num_rows() == 0) {
             return Err(Error::NoRows { path: name.to_owned(), carriage_returns: false });
         }
@@ -231,6 +235,11 @@ impl Table {
         &self.places
     }
 
+    /// Whether its columns have names: text without a header has none.
+    pub(crate) fn has_names(&self) -> bool {
+        !matches!(&self.files, Files::Text(table) if !table.has_header())
+    }
+
     /// The value of a key in the metadata of the first file.
     #[must_use]
     pub fn metadata(&self, key: &str) -> Option<&str> {
@@ -258,7 +267,7 @@ impl Table {
         manifest.is_ok_and(has_copies).then_some(SyntheticRows::Unmarked)
     }
 
-    /// The rows in order. All blocks but the last have the same number of rows.
+    /// The rows in order. All blocks but the last have the same number of rows, unless text is long.
     #[must_use]
     pub fn blocks(&self) -> Blocks<'_> {
         if let Some(cache) = &self.cache {
@@ -451,8 +460,9 @@ impl Files {
                 Self::text(files, b',', true, options)?
             }
             Format::Parquet => {
-                let files: Vec<ParquetFile> =
-                    inputs.map(|file| ParquetFile::open(file.input)).collect::<Result<_>>()?;
+                let files: Vec<ParquetFile> = inputs
+                    .map(|file| ParquetFile::open(file.input, options.memory))
+                    .collect::<Result<_>>()?;
                 let schemas = files.iter().map(|file| (&*file.input.path, &file.schema));
                 let schema = common_schema(&schemas.collect::<Vec<_>>())?;
                 (Self::Parquet(files), schema)
@@ -463,7 +473,7 @@ impl Files {
                         Compression::None => input,
                         _ => input.decompressed(compression)?,
                     };
-                    IpcFile::open(input, format == Format::ArrowStream)
+                    IpcFile::open(input, format == Format::ArrowStream, options.memory)
                 };
                 let files: Vec<IpcFile> = inputs.map(open).collect::<Result<_>>()?;
                 let schemas = files.iter().map(|file| (&*file.input.path, &file.schema));
@@ -486,6 +496,7 @@ impl Files {
             nulls: options.nulls.clone(),
             as_text: options.as_text,
             times,
+            memory: options.memory,
         };
         for file in &mut files {
             file.read_header(&dialect)?;
@@ -515,9 +526,9 @@ pub(crate) fn file_metadata(
         _ => input.decompressed(compression)?,
     };
     Ok(match format {
-        Format::Parquet => ParquetFile::open(input)?.metadata_keys(),
+        Format::Parquet => ParquetFile::open(input, DEFAULT_MEMORY)?.metadata_keys(),
         Format::Arrow | Format::ArrowStream => {
-            let file = IpcFile::open(input, format == Format::ArrowStream)?;
+            let file = IpcFile::open(input, format == Format::ArrowStream, DEFAULT_MEMORY)?;
             file.schema.metadata().keys().cloned().collect()
         }
         Format::Csv | Format::Tsv | Format::Xlsx | Format::Ods => vec![],
