@@ -539,3 +539,17 @@ fn a_file_that_changes_is_refused() {
     assert_eq!(output.status.code(), Some(1), "{err}");
     assert_eq!(desk.files(), ["grow.csv"]);
 }
+
+#[test]
+fn duplicate_keys_are_refused() {
+    let desk = Desk::new();
+    let rows: String =
+        (0..20).map(|row| format!("k{},{}.5,{row}\n", row % 19, row * row)).collect();
+    desk.put("t.csv", format!("key,x,y\n{rows}"));
+    for per in ["row", "copy"] {
+        let said =
+            desk.run(&format!("augment t.csv -t y --rows-by column:key --per {per} -o out.csv"));
+        assert_eq!(said.code, Some(1), "{per}");
+        assert!(said.err.contains("two rows have the same, key=k0"), "{}", said.err);
+    }
+}

@@ -261,14 +261,15 @@ pub(crate) struct IdCollector {
 }
 
 impl IdCollector {
-    /// `None` if row numbers identify rows, or if no random number depends on a row.
+    /// `None` if row numbers identify rows, or content and no random number depends on a row.
     pub(crate) fn new(settings: &AugmentConfig, memory: u64) -> Option<Self> {
         let key = match &settings.rows_by {
             RowIdSource::Number => return None,
             RowIdSource::Column(column) => Some(column.clone()),
             RowIdSource::Content => None,
         };
-        settings.draws_for_rows().then_some(Self { ids: vec![], key, memory })
+        let needed = key.is_some() || settings.draws_for_rows();
+        needed.then_some(Self { ids: vec![], key, memory })
     }
 
     pub(crate) fn add(&mut self, block: &Block) -> Result<()> {
