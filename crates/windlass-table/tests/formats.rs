@@ -386,6 +386,106 @@ fn a_parquet_page_larger_than_memory_is_refused() {
     assert_eq!(read(&path).unwrap(), batch);
 }
 
+#[test]
+fn dates_and_times_have_logical_types_in_parquet() {
+    const DAY: i64 = 86_400_000;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.parquet");
+    let columns: Vec<(&str, ArrayRef)> = vec![
+        ("date", Arc::new(Date64Array::from(vec![Some(0), None, Some(19_000 * DAY)]))),
+        ("seconds", Arc::new(Time32SecondArray::from(vec![Some(0), None, Some(86_399)]))),
+        ("time", Arc::new(TimestampSecondArray::from(vec![Some(5), None, Some(1_600_000_000)]))),
+        ("milliseconds", Arc::new(Time32MillisecondArray::from(vec![Some(5), None, Some(7)]))),
+    ];
+    let columns = columns.into_iter().map(|(name, column)| (name, column, true));
+    let batch = RecordBatch::try_from_iter_with_nullable(columns).unwrap();
+    write(&path, &batch);
+    let again = read(&path).unwrap();
+    for (column, written) in again.columns().iter().zip(batch.columns()) {
+        assert_eq!(&arrow_cast::cast(column, written.data_type()).unwrap(), written);
+    }
+    let reader = parquet::file::serialized_reader::SerializedFileReader::try_from(path.as_path());
+    let metadata = parquet::file::reader::FileReader::metadata(&reader.unwrap()).clone();
+    for column in metadata.file_metadata().schema_descr().columns() {
+        assert!(column.logical_type_ref().is_some(), "{}", column.name());
+    }
+}
+
+fn fingerprint(batch: &RecordBatch) -> String {
+    let table = Table::from_batch(batch, Path::new("table")).unwrap();
+    let settings = AugmentConfig::new(&["y"]);
+    let fitted = Augmentation::fit(&table, &settings, DEFAULT_MEMORY, &()).unwrap();
+    fitted.profile().fingerprint.clone()
+}
+
+/// A table with a column in several forms.
+fn with_column(column: ArrayRef) -> RecordBatch {
+    let (x, y) = (vec![0.5, 1.5, 4.0, 2.0], vec![1.5, 2.0, 3.25, 0.0]);
+    let columns: Vec<(&str, ArrayRef)> = vec![
+        ("x", Arc::new(Float64Array::from(x))),
+        ("text", column),
+        ("y", Arc::new(Float64Array::from(y))),
+    ];
+    let columns = columns.into_iter().map(|(name, column)| (name, column, true));
+    RecordBatch::try_from_iter_with_nullable(columns).unwrap()
+}
+
+/// The same texts, stored in every way: `a`, missing, `b`, `b`.
+fn texts() -> Vec<ArrayRef> {
+    let plain: ArrayRef = Arc::new(StringArray::from(vec![Some("a"), None, Some("b"), Some("b")]));
+    let dictionary = DataType::Dictionary(Box::new(DataType::Int8), Box::new(DataType::Utf8));
+    let types = [DataType::Utf8, DataType::LargeUtf8, DataType::Utf8View, dictionary];
+    let mut all: Vec<ArrayRef> =
+        types.iter().map(|stored| arrow_cast::cast(&plain, stored).unwrap()).collect();
+    // A dictionary with a missing value instead of a missing key.
+    let values = StringArray::from(vec![Some("b"), None, Some("a")]);
+    let keys = Int8Array::from(vec![2, 1, 0, 0]);
+    all.push(Arc::new(DictionaryArray::new(keys, Arc::new(values))));
+    // Runs of equal values.
+    let values = StringArray::from(vec![Some("a"), None, Some("b")]);
+    let runs = RunArray::try_new(&Int32Array::from(vec![1, 2, 4]), &values).unwrap();
+    all.push(Arc::new(runs));
+    all
+}
+
+#[test]
+fn the_fingerprint_does_not_depend_on_how_text_is_stored() {
+    let all: Vec<String> =
+        texts().into_iter().map(|text| fingerprint(&with_column(text))).collect();
+    assert!(all.iter().all(|one| *one == all[0]), "{all:?}");
+    let other: ArrayRef =
+        Arc::new(StringArray::from(vec![Some("a"), Some(""), Some("b"), Some("b")]));
+    assert_ne!(fingerprint(&with_column(other)), all[0]);
+}
+
+#[test]
+fn untouched_outputs_hold_however_text_is_stored() {
+    let folder = tempfile::tempdir().unwrap();
+    for text in texts() {
+        let stored = text.data_type().clone();
+        let input = Table::from_batch(&with_column(text), Path::new("table")).unwrap();
+        let settings = AugmentConfig { provenance: true, ..AugmentConfig::new(&["y"]) };
+        let augmentation = Augmentation::fit(&input, &settings, DEFAULT_MEMORY, &()).unwrap();
+        let manifest = augmentation.manifest();
+        for name in ["t.csv", "t.parquet", "t.arrow", "t.arrows"] {
+            let path = folder.path().join(name);
+            let schema = augmentation.schema();
+            let mut sink = Sink::create(&path, &WriteOptions::default(), schema, None).unwrap();
+            augmentation.write(&(), None, &mut sink).unwrap();
+            sink.finish().unwrap();
+            let options = ReadOptions { as_text: true, ..ReadOptions::default() };
+            let output = Table::open(&[path], &options).unwrap();
+            // The same rows, whatever the form of the table that they are compared with.
+            for text in texts() {
+                let input = Table::from_batch(&with_column(text), Path::new("table")).unwrap();
+                let how = VerifyOptions { manifest: Some(&manifest), ..VerifyOptions::default() };
+                let verdict = Verdict::verify(&output, &input, how, DEFAULT_MEMORY, &()).unwrap();
+                assert!(verdict.holds() && verdict.rows == 8, "{stored} {name}: {verdict:?}");
+            }
+        }
+    }
+}
+
 /// Files of the fuzzing corpus are read, or return an error.
 #[test]
 fn the_fuzzing_corpus_does_not_panic() {

@@ -533,3 +533,16 @@ fn more_levels_than_memory_allows_are_refused() {
     assert!(matches!(error, Error::TooManyGroups { .. }), "{error}");
     Augmentation::fit(&table, &settings, 128 << 20, &()).unwrap();
 }
+
+#[test]
+fn a_byte_order_mark_of_a_name_is_kept() {
+    let folder = Folder::new();
+    let name = "\u{feff}x";
+    let column: ArrayRef = std::sync::Arc::new(Int64Array::from(vec![1, 2]));
+    let rows = RecordBatch::try_from_iter([(name, column)]).unwrap();
+    let path = folder.0.path().join("t.csv");
+    let mut sink = Sink::create(&path, &WriteOptions::default(), rows.schema_ref(), None).unwrap();
+    sink.write(0, &rows).unwrap();
+    sink.finish().unwrap();
+    assert_eq!(open(&path).schema().field(0).name(), name);
+}

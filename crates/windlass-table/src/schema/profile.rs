@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::column::{is_numeric, range, to_f64};
+use crate::column::{is_numeric, logical_type, range, to_f64};
 use crate::dates::{DateOrder, PossibleOrders, is_temporal};
 use crate::progress::Watch;
 use crate::rows::block::{Block, TableRows};
@@ -61,8 +61,10 @@ pub struct Profile {
     pub kept: u64,
     /// Number of synthetic rows that are dropped.
     pub synthetic: u64,
-    /// A hash of the names, types and values of all columns.
+    /// A hash of the names, types and values of all columns; it does not depend on how text is stored.
     pub fingerprint: String,
+    /// The fingerprint that 0.1.0 computed, which depends on it.
+    pub(crate) storage_fingerprint: String,
 }
 
 impl Profile {
@@ -89,7 +91,8 @@ impl Profile {
         }
         let rows = block.rows() as u64;
         let columns = scans.into_iter().map(|scan| scan.profile(rows)).collect();
-        Self { columns, rows, kept: rows, synthetic: 0, fingerprint: String::new() }
+        let (fingerprint, storage_fingerprint) = (String::new(), String::new());
+        Self { columns, rows, kept: rows, synthetic: 0, fingerprint, storage_fingerprint }
     }
 }
 
@@ -187,23 +190,29 @@ impl ProfileAccumulator {
             self.categories.add(&RecordBatch::new_empty(Schema::empty().into()));
         }
         self.categories.number_groups();
-        let fingerprint = self.fingerprint(schema);
+        let fingerprint = self.fingerprint(schema, logical_type);
+        let storage_fingerprint = self.fingerprint(schema, |data_type| data_type);
         let Self { rows, kept, synthetic, .. } = self;
         let columns = self.scans.into_iter().map(|scan| scan.profile(kept)).collect();
-        (Profile { columns, rows, kept, synthetic, fingerprint }, self.categories)
+        let profile = Profile { columns, rows, kept, synthetic, fingerprint, storage_fingerprint };
+        (profile, self.categories)
     }
 
-    fn fingerprint(&self, schema: &Schema) -> String {
+    fn fingerprint(&self, schema: &Schema, type_of: impl Fn(&DataType) -> &DataType) -> String {
         let mut all = Xxh3::new();
         all.update(&self.rows.to_le_bytes());
         for (field, scan) in schema.fields().iter().zip(&self.scans) {
-            for text in [field.name(), &field.data_type().to_string()] {
+            for text in [field.name(), &type_of(field.data_type()).to_string()] {
                 all.update(&(text.len() as u64).to_le_bytes());
                 all.update(text.as_bytes());
             }
             if let Some(ordered) = &scan.ordered {
                 all.update(&ordered.values.digest128().to_le_bytes());
-                all.update(&ordered.nulls.digest128().to_le_bytes());
+                let nulls = ordered
+                    .nulls
+                    .as_deref()
+                    .map_or_else(|| Xxh3::new().digest128(), Xxh3::digest128);
+                all.update(&nulls.to_le_bytes());
             }
         }
         match self.content_hash {
@@ -218,7 +227,8 @@ impl ProfileAccumulator {
 #[derive(Clone, Default)]
 struct OrderedHash {
     values: Xxh3,
-    nulls: Xxh3,
+    /// `None` if no value is missing.
+    nulls: Option<Box<Xxh3>>,
 }
 
 impl OrderedHash {
@@ -232,7 +242,8 @@ impl OrderedHash {
         };
         for row in (0..plain.len()).filter(|_| plain.null_count() > 0) {
             if plain.is_null(row) {
-                self.nulls.update(&(first + row as u64).to_le_bytes());
+                let nulls = self.nulls.get_or_insert_default();
+                nulls.update(&(first + row as u64).to_le_bytes());
             }
         }
         match plain.data_type() {

@@ -101,7 +101,10 @@ fn write_lines(batch: &RecordBatch, delimiter: u8, out: &mut Vec<u8>) -> io::Res
 
 fn write_text(text: &str, delimiter: u8, out: &mut Vec<u8>) {
     let bytes = text.as_bytes();
-    let special = memchr3(delimiter, b'"', b'\n', bytes).is_some() || bytes.contains(&b'\r');
+    // At the start of a file, a byte order mark would not be read as text.
+    let special = memchr3(delimiter, b'"', b'\n', bytes).is_some()
+        || bytes.contains(&b'\r')
+        || text.starts_with('\u{feff}');
     if !special && !bytes.is_empty() {
         return out.extend_from_slice(bytes);
     }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, Float64Array, RecordBatch};
 use arrow_buffer::Buffer;
-use arrow_schema::{DataType, Schema, SchemaRef};
+use arrow_schema::{DataType, Field, FieldRef, Schema, SchemaRef};
 use parquet::arrow::arrow_writer::ArrowWriterOptions;
 use parquet::arrow::{ArrowSchemaConverter, ArrowWriter, add_encoded_arrow_schema_to_metadata};
 use parquet::basic::{Compression, Encoding};
@@ -28,7 +28,7 @@ use parquet::schema::types::{ColumnDescPtr, SchemaDescPtr};
 use rayon::prelude::*;
 
 use super::file::Stream;
-use crate::column::range;
+use crate::column::{range, stored_type};
 
 const MAGIC: &[u8] = b"PAR1";
 
@@ -76,6 +76,11 @@ impl ParquetSink {
         add_encoded_arrow_schema_to_metadata(schema, &mut properties);
         let mut metadata = properties.key_value_metadata().cloned().unwrap_or_default();
         metadata.extend(entry.map(|(key, text)| KeyValue::new(key.to_owned(), text)));
+        let stored = |field: &FieldRef| {
+            field.as_ref().clone().with_data_type(stored_type(field.data_type()).into_owned())
+        };
+        let stored: Vec<Field> = schema.fields().iter().map(stored).collect();
+        let schema = &SchemaRef::new(Schema::new(stored));
         let columns = Arc::new(ArrowSchemaConverter::new().convert(schema)?);
         let mut leaves = vec![0..0; schema.fields().len()];
         for leaf in 0..columns.num_columns() {
@@ -104,6 +109,7 @@ impl ParquetSink {
         }
         let encode = |place: usize| -> Result<Arc<Encoded>> {
             let column = batch.column(place);
+            let field = self.schema.field(place);
             match (&self.last[place], self.encodings[place]) {
                 (Some((last, encoded)), _) if Arc::ptr_eq(last, column) => Ok(Arc::clone(encoded)),
                 (_, ColumnEncoding::Plain) => {
@@ -111,8 +117,8 @@ impl ParquetSink {
                     encode_plain(column.as_primitive(), leaf).map(Arc::new)
                 }
                 (_, ColumnEncoding::Library) => {
-                    let field = self.schema.field(place).clone();
-                    encode_by_library(&Schema::new(vec![field]), column).map(Arc::new)
+                    let column = arrow_cast::cast(column, field.data_type())?;
+                    encode_by_library(&Schema::new(vec![field.clone()]), &column).map(Arc::new)
                 }
             }
         };
