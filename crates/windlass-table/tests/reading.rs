@@ -546,3 +546,23 @@ fn a_byte_order_mark_of_a_name_is_kept() {
     sink.finish().unwrap();
     assert_eq!(open(&path).schema().field(0).name(), name);
 }
+
+#[test]
+fn temporary_files_of_killed_processes_are_removed() {
+    let folder = Folder::new();
+    let old = std::time::SystemTime::now() - std::time::Duration::from_secs(3600);
+    let put = |name: &str| {
+        let path = folder.put(name, "partial");
+        let file = std::fs::File::options().write(true).open(&path).unwrap();
+        file.set_modified(old).unwrap();
+        (path, file)
+    };
+    let (abandoned, _) = put(".windlass-AbCdEf.tmp");
+    let (written, lock) = put(".windlass-GhIjKl.tmp");
+    lock.lock().unwrap();
+    let (others, _) = put(".windlass-notes.txt");
+    let young = folder.put(".windlass-MnOpQr.tmp", "partial");
+    windlass_table::write_atomic(&folder.0.path().join("out.json"), b"{}").unwrap();
+    let exist = [&abandoned, &written, &others, &young].map(|path| path.exists());
+    assert_eq!(exist, [false, true, true, true]);
+}

@@ -4,6 +4,7 @@ use std::fs::{File, Permissions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use tempfile::NamedTempFile;
 
@@ -43,7 +44,11 @@ impl Destination {
         self.flush()?;
         match self.target {
             Target::Atomic { file, path } => {
-                file.persist(path).map(drop).map_err(|error| error.error)
+                // A file under its name is complete, also after a power failure.
+                file.as_file().sync_all()?;
+                file.persist(&path).map_err(|error| error.error)?;
+                sync_folder(folder_of(&path));
+                Ok(())
             }
             Target::Direct(_) | Target::Stdout(_) => Ok(()),
         }
@@ -84,10 +89,11 @@ fn open(path: &Path) -> Result<Target> {
     }
     let folder = folder_of(&path);
     let mut builder = tempfile::Builder::new();
-    builder.prefix(".windlass-").suffix(".tmp");
+    builder.prefix(PREFIX).suffix(SUFFIX);
     if let Some(permissions) = old.map(|old| old.permissions()).or_else(default_permissions) {
         builder.permissions(permissions);
     }
+    remove_abandoned(folder);
     let file = builder.tempfile_in(folder).map_err(|error| {
         // Do not name the temporary file.
         let kind = error.kind();
@@ -96,8 +102,45 @@ fn open(path: &Path) -> Result<Target> {
             _ => failed(&path)(error),
         }
     })?;
+    // Held until the process ends, so that others know that it is not abandoned. Some file systems
+    // have no locks.
+    let _ = file.as_file().try_lock();
     Ok(Target::Atomic { file, path })
 }
+
+const PREFIX: &str = ".windlass-";
+const SUFFIX: &str = ".tmp";
+
+/// Removes temporary files of processes that were killed: nobody holds their lock, and nobody has
+/// written to them for a while.
+fn remove_abandoned(folder: &Path) {
+    const WHILE: Duration = Duration::from_secs(600);
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let is_own =
+            name.to_str().is_some_and(|name| name.starts_with(PREFIX) && name.ends_with(SUFFIX));
+        // Of the entry itself, not of what a link points to.
+        let Some(metadata) = entry.metadata().ok().filter(|file| is_own && file.is_file()) else {
+            continue;
+        };
+        let age = metadata.modified().ok().and_then(|time| time.elapsed().ok());
+        if age.is_some_and(|age| age > WHILE)
+            && let Ok(file) = File::options().write(true).open(entry.path())
+            && file.try_lock().is_ok()
+        {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// Makes a new name in a folder permanent, where the system can.
+#[cfg(unix)]
+fn sync_folder(folder: &Path) {
+    let _ = File::open(folder).and_then(|folder| folder.sync_all());
+}
+
+#[cfg(not(unix))]
+fn sync_folder(_: &Path) {}
 
 /// Whether two paths are links to the same file.
 #[cfg(unix)]
