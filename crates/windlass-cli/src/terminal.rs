@@ -1,5 +1,6 @@
 //! Messages, progress bars, colors and Ctrl-C, for the commands of this crate and of `windlass-paper`.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt::{Display, Write as _};
@@ -32,9 +33,9 @@ pub fn report(error: &impl Refusal) -> u8 {
         Ok(code) => code,
         Err(silent) => return silent,
     };
-    say(&format!("{} {error:#}", paint("error:", "1;31")));
+    say_labeled("error:", "1;31", &format!("{error:#}"));
     if let Some(hint) = error.hint() {
-        say(&format!("{} {hint}", paint("hint:", "1;36")));
+        say_labeled("hint:", "1;36", &hint);
     }
     code
 }
@@ -55,24 +56,50 @@ pub(crate) fn arguments() -> Vec<OsString> {
 
 /// A line on standard error. Where nobody can hear, nothing is said.
 pub fn say(line: &str) {
-    let _ = writeln!(io::stderr(), "{line}");
+    let _ = writeln!(io::stderr(), "{}", printable(line));
+}
+
+/// A line with a label that is colored on a terminal.
+fn say_labeled(label: &str, color: &str, text: &str) {
+    let _ = writeln!(io::stderr(), "{} {}", paint(label, color), printable(text));
+}
+
+/// Text from a table or a file name that a terminal only shows: control characters, and characters
+/// that reorder text, become `\u001b`, which means the same in JSON.
+#[must_use]
+pub fn printable(text: &str) -> Cow<'_, str> {
+    let is_shown = |character: char| match character {
+        '\n' | '\t' => true,
+        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => false,
+        other => !other.is_control(),
+    };
+    if text.chars().all(is_shown) {
+        return text.into();
+    }
+    let mut shown = String::new();
+    for character in text.chars() {
+        if is_shown(character) {
+            shown.push(character);
+        } else {
+            let _ = write!(shown, "\\u{:04x}", u32::from(character));
+        }
+    }
+    shown.into()
 }
 
 /// A note on standard error, unless `--quiet` was given.
 pub(crate) fn note(text: impl Display) {
     if !QUIET.load(Ordering::Relaxed) {
-        say(&format!("{} {text:#}", paint("note:", "1;33")));
+        say_labeled("note:", "1;33", &format!("{text:#}"));
     }
 }
 
 /// Text on standard output.
 pub fn print(text: &str) -> Result<()> {
     let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|source| Error::Io {
-        doing: "write",
-        path: "<stdout>".into(),
-        source,
-    })
+    out.write_all(printable(text).as_bytes())
+        .and_then(|()| out.flush())
+        .map_err(|source| Error::Io { doing: "write", path: "<stdout>".into(), source })
 }
 
 /// Five significant digits.

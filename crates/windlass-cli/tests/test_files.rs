@@ -166,3 +166,20 @@ fn a_wide_table_stays_within_memory() {
     let said = desk.shell("ulimit -v 1500000; windlass inspect wide.csv --memory 512MiB").ok();
     assert!(said.out.starts_with("wide.csv: 40 rows, 50001 columns"), "{}", &said.out[..99]);
 }
+
+#[test]
+fn escape_sequences_are_not_printed() {
+    let desk = Desk::new();
+    let red = "\u{1b}[31m\u{9b}2J\u{202e}größe";
+    let rows: String = (0..20).map(|row| format!("{}.5,{},{red}\n", row * row % 7, row)).collect();
+    desk.put("t.csv", format!("{red},y,g\n{rows}"));
+    let shown = r"\u001b[31m\u009b2J\u202egröße";
+    let said = desk.run("inspect t.csv").ok();
+    assert!(said.out.contains(shown) && !said.out.contains('\u{1b}'), "{}", said.out);
+    let said = desk.run("inspect t.csv --json").ok();
+    assert!(!said.out.contains(['\u{1b}', '\u{9b}', '\u{202e}']), "{}", said.out);
+    let json: serde_json::Value = serde_json::from_str(&said.out).unwrap();
+    assert_eq!(json["columns"][0]["name"], red);
+    let said = desk.run(&format!("inspect '{red}.csv'"));
+    assert!(said.err.contains(shown) && !said.err.contains('\u{1b}'), "{}", said.err);
+}
