@@ -553,3 +553,21 @@ fn duplicate_keys_are_refused() {
         assert!(said.err.contains("two rows have the same, key=k0"), "{}", said.err);
     }
 }
+
+#[test]
+fn large_numbers_are_short_and_large_integers_are_noted() {
+    let desk = Desk::new();
+    let rows: String = (0..20)
+        .map(|row| format!("{},{}.5,{row}\n", (1_i64 << 60) + row * row * 1_000_003, row * row % 7))
+        .collect();
+    desk.put("t.csv", format!("n,x,y\n{rows}"));
+    let said = desk.run("augment t.csv -t y -o out.csv").ok();
+    let note = "note: column `n` has integers beyond 2^53: they are moved as floats";
+    assert!(said.err.contains(note), "{}", said.err);
+    let said = desk.run("augment t.csv -t y --carry n --force -o out.csv").ok();
+    assert!(!said.err.contains("2^53"), "{}", said.err);
+    desk.put("huge.csv", "x,y\n1e308,1\n2,3\n4,5\n");
+    let said = desk.run("augment huge.csv -t y -o huge-out.csv");
+    assert!(said.err.contains("column `x` is 1e308 in row 1"), "{}", said.err);
+    assert!(desk.run("inspect huge.csv").ok().out.contains("2 to 1e308"));
+}

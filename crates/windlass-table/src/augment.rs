@@ -22,6 +22,7 @@ use crate::generate::output_batch::{OutOfRange, OutputBatch};
 use crate::io::read::table::{SyntheticRows, Table};
 use crate::io::write::sink::Sink;
 use crate::manifest::Manifest;
+use crate::note::Note;
 use crate::plot_sample::PlotSample;
 use crate::progress::Watch;
 use crate::rows::block::{IdCollector, TableRows};
@@ -209,6 +210,22 @@ impl<'a> Augmentation<'a> {
     #[must_use]
     pub fn profile(&self) -> &Profile {
         &self.profile
+    }
+
+    /// What users should know of how columns are moved.
+    #[must_use]
+    pub fn notes(&self) -> Vec<Note> {
+        /// Floats hold all integers up to here.
+        const EXACT: f64 = (1_u64 << 53) as f64;
+        let schema = self.rows.table.schema();
+        let is_large = |&place: &usize| {
+            let range = self.profile.columns[place].range;
+            schema.field(place).data_type().is_integer()
+                && range.is_some_and(|(low, high)| low < -EXACT || high > EXACT)
+        };
+        let column = |place: usize| schema.field(place).name().clone();
+        let large = self.roles().moved().into_iter().filter(is_large);
+        large.map(|place| Note::LargeIntegers { column: column(place) }).collect()
     }
 
     /// The roles of the columns.

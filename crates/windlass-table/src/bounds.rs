@@ -5,6 +5,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::text::format_number;
+
 /// The values that a column may have: `0..24`, `0..` or `..24`, both ends included.
 ///
 /// ```
@@ -77,7 +79,7 @@ impl From<Bounds> for String {
 
 impl fmt::Display for Bounds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let end = |end: Option<f64>| end.map_or(String::new(), |end| end.to_string());
+        let end = |end: Option<f64>| end.map_or(String::new(), format_number);
         write!(f, "{}..{}", end(self.low), end(self.high))
     }
 }

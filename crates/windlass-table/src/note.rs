@@ -1,4 +1,4 @@
-//! What users should know of how a table was read.
+//! What users should know of how a table was read or is moved.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use windlass::ParamName;
 
 use crate::row_place::RowPlace;
 
-/// Something about how a table was read that users should know.
+/// Something about how a table was read, or is moved, that users should know.
 ///
 /// Parameters are named in the [style](windlass::ParamStyle) of the format, as in
 /// [`Error`](crate::Error).
@@ -31,6 +31,8 @@ pub enum Note {
     Sheets { path: PathBuf, sheet: String, others: Vec<String> },
     /// A row above the header of a sheet was skipped.
     Title { path: PathBuf, text: String },
+    /// A moved column has integers that floats cannot hold.
+    LargeIntegers { column: String },
 }
 
 impl fmt::Display for Note {
@@ -97,6 +99,15 @@ impl fmt::Display for Note {
             }
             Self::Title { path, text } => {
                 write!(f, "`{}`: the row above the header was skipped: `{text}`", path.display())
+            }
+            Self::LargeIntegers { column } => {
+                write!(
+                    f,
+                    "column `{column}` has integers beyond 2^53: they are moved as floats, so its \
+                     synthetic values have about 16 digits; if it is an identifier: "
+                )?;
+                param("carry", f)?;
+                write!(f, " {column}")
             }
         }
     }

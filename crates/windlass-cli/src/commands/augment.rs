@@ -138,6 +138,7 @@ pub(crate) fn run(args: &AugmentArgs) -> Result<u8> {
         let augmentation = Augmentation::fit(&table, &settings, memory, &progress)?;
         (progress, augmentation)
     };
+    augmentation.notes().iter().for_each(terminal::note);
     let kept = args.save_fitted.as_ref().map(|_| augmentation.fitted().to_json()).transpose()?;
     let manifest = augmentation.manifest().to_json();
     let note = Some((Manifest::KEY, manifest.clone()));

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
-use windlass_table::{AugmentConfig, Inspection, Table};
+use windlass_table::{AugmentConfig, Inspection, Table, format_number};
 
 use super::augment::groups_in_words;
 use crate::Result;
@@ -68,7 +68,9 @@ fn in_words(inspection: &Inspection, table: &Table, settings: &AugmentConfig) ->
     let header = ["column", "holds", "role", "missing", "range", "distinct", "because"];
     let mut lines = vec![header.map(String::from)];
     for column in &inspection.columns {
-        let range = column.range.map(|(low, high)| format!("{low} to {high}"));
+        let range = column
+            .range
+            .map(|(low, high)| format!("{} to {}", format_number(low), format_number(high)));
         lines.push([
             column.name.clone(),
             column.holds.clone(),
