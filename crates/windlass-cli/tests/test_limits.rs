@@ -128,9 +128,9 @@ fn files_that_may_not_be_read_have_a_hint() {
     use std::os::unix::fs::PermissionsExt as _;
     let desk = Desk::new();
     desk.put("t.csv", table(60));
-    std::fs::set_permissions(desk.path("t.csv"), std::fs::Permissions::from_mode(0)).unwrap();
+    std::fs::set_permissions(desk.path("t.csv"), std::fs::Permissions::from_mode(0o0)).unwrap();
     if std::fs::File::open(desk.path("t.csv")).is_ok() {
-        println!("skipped: permissions do not apply to this user");
+        eprintln!("skipped: permissions do not apply to this user");
         return;
     }
     let said = desk.run("inspect t.csv -t y");

@@ -228,7 +228,10 @@ impl Reproduction {
         let rows = frame.batch.num_rows();
         let stored = StoredPart { command, version, config, tables, rows, summary, runs };
         write_atomic(&place, stored.to_json().as_bytes())?;
+        let path = folder.path().to_owned();
         folder.discard();
+        // A stopped run may have created it.
+        let _ = std::fs::remove_dir(path);
         Ok(Some(FinishedPart { part: part.clone(), stored }))
     }
 
