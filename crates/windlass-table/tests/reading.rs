@@ -496,7 +496,7 @@ fn only_own_files_are_overwritten() {
 fn blocks_of_long_text_are_small() {
     let folder = Folder::new();
     let text = "t".repeat(7 << 20);
-    let rows: String = (0..12).map(|row| format!("{row},{text}\n")).collect();
+    let rows = (0..12).map(|row| format!("{row},{text}\n")).collect::<Vec<_>>().concat();
     let path = folder.put("long.csv", format!("x,t\n{rows}"));
     let options = ReadOptions { memory: 64 << 20, ..ReadOptions::default() };
     let table = Table::open(std::slice::from_ref(&path), &options).unwrap();
@@ -524,8 +524,10 @@ fn more_columns_than_memory_allows_are_refused() {
 #[test]
 fn more_levels_than_memory_allows_are_refused() {
     let folder = Folder::new();
-    let rows: String =
-        (0..40_000).map(|row| format!("k{row},{}.5,{}\n", row % 89, row % 97)).collect();
+    let rows: String = (0..40_000)
+        .map(|row| format!("k{row},{}.5,{}\n", row % 89, row % 97))
+        .collect::<Vec<_>>()
+        .concat();
     let table = open(&folder.put("t.csv", format!("k,x,y\n{rows}")));
     let ada = AdaConfig { within: Some("k".into()), ..AdaConfig::default() };
     let settings = AugmentConfig { method: MethodConfig::Ada(ada), ..AugmentConfig::new(&["y"]) };
@@ -550,7 +552,7 @@ fn a_byte_order_mark_of_a_name_is_kept() {
 #[test]
 fn temporary_files_of_killed_processes_are_removed() {
     let folder = Folder::new();
-    let old = std::time::SystemTime::now() - std::time::Duration::from_secs(3600);
+    let old = std::time::SystemTime::now() - std::time::Duration::from_hours(1);
     let put = |name: &str| {
         let path = folder.put(name, "partial");
         let file = std::fs::File::options().write(true).open(&path).unwrap();

@@ -114,7 +114,7 @@ const SUFFIX: &str = ".tmp";
 /// Removes temporary files of processes that were killed: nobody holds their lock, and nobody has
 /// written to them for a while.
 fn remove_abandoned(folder: &Path) {
-    const WHILE: Duration = Duration::from_secs(600);
+    const WHILE: Duration = Duration::from_mins(10);
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let is_own =
