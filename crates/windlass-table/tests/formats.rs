@@ -387,6 +387,19 @@ fn a_parquet_page_larger_than_memory_is_refused() {
 }
 
 #[test]
+fn long_text_of_parquet_is_decoded_in_small_blocks() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.parquet");
+    let texts = (0..1000).map(|row| format!("{row:0>60000}"));
+    let column: ArrayRef = Arc::new(StringArray::from_iter_values(texts));
+    let batch = RecordBatch::try_from_iter([("text", column)]).unwrap();
+    write(&path, &batch);
+    let table = open_within(&path, 64 << 20).unwrap();
+    let rows: Vec<usize> = table.blocks().map(|block| block.unwrap().num_rows()).collect();
+    assert!(rows.len() > 1 && rows.iter().sum::<usize>() == 1000, "{rows:?}");
+}
+
+#[test]
 fn dates_and_times_have_logical_types_in_parquet() {
     const DAY: i64 = 86_400_000;
     let folder = tempfile::tempdir().unwrap();

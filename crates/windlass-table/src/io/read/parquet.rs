@@ -9,12 +9,13 @@ use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
     ParquetRecordBatchReaderBuilder,
 };
+use parquet::file::metadata::RowGroupMetaData;
 use rayon::prelude::*;
 
 use super::file::{FileCursor, Input};
 use super::guard::catch_panic;
 use super::parquet_check::{self, Refusal};
-use super::rechunk::block_rows;
+use super::rechunk::{BLOCK_BYTES, block_rows};
 use crate::{Error, Result};
 
 #[derive(Debug)]
@@ -72,9 +73,24 @@ impl ParquetFile {
         bytes.fold(0, u64::saturating_add)
     }
 
+    /// Number of rows to decode at a time: fewer if the footer says that they are long.
+    fn batch_rows(&self) -> usize {
+        let row_bytes = |group: &RowGroupMetaData| {
+            let bytes = group.columns().iter().map(|column| {
+                let text = column.unencoded_byte_array_data_bytes().unwrap_or(0);
+                u64::try_from(column.uncompressed_size().max(text)).unwrap_or(0)
+            });
+            let rows = u64::try_from(group.num_rows()).unwrap_or(0).max(1);
+            bytes.fold(0, u64::saturating_add) / rows
+        };
+        let longest = self.metadata.metadata().row_groups().iter().map(row_bytes).max();
+        let rows = BLOCK_BYTES / 4 / longest.unwrap_or(0).max(1);
+        block_rows(&self.schema).min(usize::try_from(rows).unwrap_or(usize::MAX)).max(1)
+    }
+
     pub(super) fn blocks(&self) -> Result<ParquetBlocks<'_>> {
         let columns = self.schema.fields().len();
-        let block_rows = block_rows(&self.schema);
+        let block_rows = self.batch_rows();
         // One reader per column; wide tables have fewer readers, each for several columns.
         let readers = columns.min(64);
         let file = self.input.cursor()?;

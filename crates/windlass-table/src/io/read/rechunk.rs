@@ -19,7 +19,7 @@ pub(super) fn block_rows(schema: &Schema) -> usize {
 }
 
 /// A block of fewer rows ends where its values would take more memory than this: long text.
-const BLOCK_BYTES: u64 = 32 << 20;
+pub(super) const BLOCK_BYTES: u64 = 32 << 20;
 
 /// Returns an error if statistics of so many columns do not fit in memory.
 pub(super) fn check_columns(path: &Path, columns: usize, memory: u64) -> Result<()> {
