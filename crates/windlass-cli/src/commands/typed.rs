@@ -37,17 +37,33 @@ pub(super) fn command(resume: Option<&Path>) -> String {
 /// to the current folder or, outside of it, names of files.
 pub(super) fn published(command: &str) -> String {
     let folder = std::env::current_dir().unwrap_or_default();
-    let words = command.split(' ').map(|word| published_word(word, &folder));
+    let words = unquoted(command).into_iter().map(|word| quoted(&published_word(&word, &folder)));
     words.collect::<Vec<_>>().join(" ")
 }
 
+/// The words of a command, each as before [`quoted`].
+fn unquoted(command: &str) -> Vec<String> {
+    let (mut words, mut inside, mut chars) = (vec![String::new()], false, command.chars());
+    while let Some(c) = chars.next() {
+        match c {
+            '\'' => inside = !inside,
+            ' ' if !inside => words.push(String::new()),
+            _ => {
+                let c = if c == '\\' && !inside { chars.next() } else { Some(c) };
+                words.last_mut().expect("one word at least").extend(c);
+            }
+        }
+    }
+    words
+}
+
 fn published_word(word: &str, folder: &Path) -> String {
-    // Behind `--output=`, `-o`, `matrix:`, or a quote.
+    // Behind `--output=`, `-o` or `matrix:`.
     let Some(at) = word.find('/').filter(|&at| Path::new(&word[at..]).is_absolute()) else {
         return word.to_owned();
     };
     let (option, path) = word.split_at(at);
-    let ends = option.ends_with(['=', ':', '\'']) || option.is_empty() || option == "-o";
+    let ends = option.ends_with(['=', ':']) || option.is_empty() || option == "-o";
     if !ends {
         return word.to_owned();
     }
@@ -99,7 +115,7 @@ fn without(typed: Vec<String>, valued: &[&str], flags: &[&str]) -> Vec<String> {
 mod tests {
     use std::path::Path;
 
-    use super::{published_word, without};
+    use super::{published_word, quoted, unquoted, without};
 
     #[test]
     fn absolute_paths_are_not_published() {
@@ -109,7 +125,7 @@ mod tests {
             ("--output=/data/secret/out/", "--output=out"),
             ("-o/home/me/work/out", "-oout"),
             ("matrix:/data/m.npy", "matrix:m.npy"),
-            ("'/data/b", "'b"),
+            ("/data/my file.csv", "my file.csv"),
             ("/home/me/work", "."),
             ("a/t.csv", "a/t.csv"),
             ("../t.csv", "../t.csv"),
@@ -118,6 +134,9 @@ mod tests {
         ] {
             assert_eq!(published_word(typed, Path::new("/home/me/work")), published);
         }
+        let words = ["train", "it's a \\ file", "", "'", "a b"];
+        let command = words.map(quoted).join(" ");
+        assert_eq!(unquoted(&command), words);
     }
 
     #[test]
