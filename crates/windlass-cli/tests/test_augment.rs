@@ -434,7 +434,7 @@ fn interrupted_by(signal: &str) -> (Desk, Option<i32>) {
     let desk = Desk::with_cars();
     desk.put("out.csv", "old");
     let mut child = desk
-        .command("augment cars.csv -t mpg --copies 2000000 --force -o out.csv")
+        .command("augment cars.csv -t mpg --copies 1000000 --force -o out.csv")
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()

@@ -79,17 +79,17 @@ impl Default for ForestSettings {
 impl ForestSettings {
     /// Refuses what is out of range.
     pub fn check(&self) -> Result<()> {
-        let counts = [("trees", Some(self.trees)), ("leaf", Some(self.leaf))];
+        if !(1..=MAX_TREES).contains(&self.trees) {
+            let (name, range, got) = ("trees", "[1, 10000]", self.trees as f64);
+            return Err(windlass::Error::OutOfRange { name, range, got }.into());
+        }
+        let counts = [("leaf", Some(self.leaf))];
         let optional = [("features", self.features), ("depth", self.depth)];
         for (name, value) in counts.into_iter().chain(optional) {
             if value == Some(0) {
                 let range = "[1, inf)";
                 return Err(windlass::Error::OutOfRange { name, range, got: 0.0 }.into());
             }
-        }
-        if self.trees > MAX_TREES {
-            let (name, range, got) = ("trees", "[1, 10000]", self.trees as f64);
-            return Err(windlass::Error::OutOfRange { name, range, got }.into());
         }
         Ok(())
     }

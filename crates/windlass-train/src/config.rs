@@ -131,15 +131,15 @@ impl TrainConfig {
         self.optimizer.check()?;
         self.loss.check()?;
         let refuse = |name, range, got| Err(Error::OutOfRange { name, range, got });
-        let counts = [("epochs", self.epochs), ("batch", self.batch_size)];
+        if !(1..=MAX_EPOCHS).contains(&self.epochs) {
+            return refuse("epochs", "[1, 1e6]", self.epochs as f64);
+        }
+        let counts = [("batch", self.batch_size)];
         let patience = self.patience.map(|patience| ("patience", patience));
         for (name, value) in counts.into_iter().chain(patience) {
             if value == 0 {
                 return refuse(name, "[1, inf)", 0.0);
             }
-        }
-        if self.epochs > MAX_EPOCHS {
-            return refuse("epochs", "[1, 1e6]", self.epochs as f64);
         }
         for (name, value) in
             [("learning rate", Some(self.learning_rate)), ("clip_norm", self.clip_norm)]
