@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use arrow_array::RecordBatch;
-use ndarray::Array2;
+use ndarray::{Array2, Axis, concatenate};
 use windlass::regress::LinearModel;
 use windlass_table::LoadedTable;
 use windlass_train::Network;
@@ -45,6 +45,25 @@ impl EnsembleMember {
             Estimator::Forest(forest) => forest.predict(x.view())?,
         };
         Ok(self.preprocessing.unscale(scaled.view()))
+    }
+
+    /// Predictions for rows of a table, block by block: a model may have many levels.
+    fn predict_rows(&self, rows: &RecordBatch, path: &Path, first: u64) -> Result<Array2<f64>> {
+        /// Values of a block of the design matrix.
+        const VALUES: usize = 1 << 22;
+        let (count, at_once) =
+            (rows.num_rows(), (VALUES / self.preprocessing.width().max(1)).max(1));
+        let predict = |start: usize| {
+            let block = rows.slice(start, at_once.min(count - start));
+            let x = self.preprocessing.features(&block, path, first + start as u64)?;
+            self.predict(&x)
+        };
+        if count <= at_once {
+            return predict(0);
+        }
+        let blocks = (0..count).step_by(at_once).map(predict).collect::<Result<Vec<_>>>()?;
+        let views: Vec<_> = blocks.iter().map(|block| block.view()).collect();
+        Ok(concatenate(Axis(0), &views).expect("the same targets"))
     }
 
     fn metadata(&self) -> MemberMetadata {
@@ -158,7 +177,7 @@ fn predict(
 ) -> Result<Predictions> {
     let mut each = vec![];
     for member in members {
-        each.push(member.predict(&member.preprocessing.features(batch, path, first)?)?);
+        each.push(member.predict_rows(batch, path, first)?);
     }
     let weights = || members.iter().map(|member| member.weight);
     let mut mean = Array2::zeros(each[0].raw_dim());

@@ -536,3 +536,30 @@ fn damaged_models_are_refused() {
         assert_eq!(Model::from_bytes(&old, &table.path).unwrap(), model);
     }
 }
+
+/// The design matrix of a model with many levels is made block by block, which changes nothing.
+#[test]
+fn wide_models_predict_in_blocks() {
+    let rows = |count: usize| {
+        let mut text = String::from("a,site,y\n");
+        for row in 0..count {
+            writeln!(text, "{}.5,s{},{}.25", row * 37 % 101, row % 500, row % 11).unwrap();
+        }
+        text
+    };
+    let columns = Columns {
+        target: vec!["y".into()],
+        categorical: vec!["site".into()],
+        ..Columns::default()
+    };
+    let folder = TestDir::new();
+    let table = folder.load("t.csv", &rows(1000), &columns);
+    let config = ModelConfig { columns: columns.clone(), ..config(Kind::Ridge { penalty: 1.0 }) };
+    let model = table.train(&config).unwrap().model;
+    let batch = folder.load("many.csv", &rows(20_000), &columns).table.batch;
+    let whole = model.predict(&batch, &table.path, 0).unwrap().mean;
+    for start in (0..20_000).step_by(1000) {
+        let part = model.predict(&batch.slice(start, 1000), &table.path, 0).unwrap().mean;
+        assert_eq!(whole.slice(ndarray::s![start..start + 1000, ..]), part);
+    }
+}
