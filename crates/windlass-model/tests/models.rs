@@ -527,7 +527,7 @@ fn damaged_models_are_refused() {
         }
         // A file of 0.1.0 has no checksum.
         let (size, header) = bytes.split_at(8);
-        let size = u64::from_le_bytes(size.try_into().unwrap()) as usize;
+        let size = usize::try_from(u64::from_le_bytes(size.try_into().unwrap())).unwrap();
         let (header, tensors) = header.split_at(size);
         let header = std::str::from_utf8(header).unwrap();
         let (start, end) = header.split_once(r#",\"hash\":\"xxh3-128:"#).unwrap();
