@@ -543,8 +543,10 @@ fn a_file_that_changes_is_refused() {
 #[test]
 fn duplicate_keys_are_refused() {
     let desk = Desk::new();
-    let rows: String =
-        (0..20).map(|row| format!("k{},{}.5,{row}\n", row % 19, row * row)).collect();
+    let rows: String = (0..20)
+        .map(|row| format!("k{},{}.5,{row}\n", row % 19, row * row))
+        .collect::<Vec<_>>()
+        .concat();
     desk.put("t.csv", format!("key,x,y\n{rows}"));
     for per in ["row", "copy"] {
         let said =
@@ -559,7 +561,8 @@ fn large_numbers_are_short_and_large_integers_are_noted() {
     let desk = Desk::new();
     let rows: String = (0..20)
         .map(|row| format!("{},{}.5,{row}\n", (1_i64 << 60) + row * row * 1_000_003, row * row % 7))
-        .collect();
+        .collect::<Vec<_>>()
+        .concat();
     desk.put("t.csv", format!("n,x,y\n{rows}"));
     let said = desk.run("augment t.csv -t y -o out.csv").ok();
     let note = "note: column `n` has integers beyond 2^53: they are moved as floats";

@@ -306,9 +306,8 @@ fn files_of_others_in_the_folder_stay() {
             "new",
         ),
         (
-            format!(
-                "trap '' XFSZ; ulimit -f 0; windlass tune t.csv -t y -o f --trials 2 --folds 2 --hidden 4"
-            ),
+            "trap '' XFSZ; ulimit -f 0; windlass tune t.csv -t y -o f --trials 2 --folds 2 --hidden 4"
+                .to_owned(),
             2,
             "f",
         ),
