@@ -434,7 +434,7 @@ fn interrupted_by(signal: &str) -> (Desk, Option<i32>) {
     let desk = Desk::with_cars();
     desk.put("out.csv", "old");
     let mut child = desk
-        .command("augment cars.csv -t mpg --copies 1000000 --force -o out.csv")
+        .command("augment cars.csv -t mpg --copies 2000000 --force -o out.csv")
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
@@ -543,11 +543,9 @@ fn a_file_that_changes_is_refused() {
 #[test]
 fn duplicate_keys_are_refused() {
     let desk = Desk::new();
-    let rows: String = (0..20)
-        .map(|row| format!("k{},{}.5,{row}\n", row % 19, row * row))
-        .collect::<Vec<_>>()
-        .concat();
-    desk.put("t.csv", format!("key,x,y\n{rows}"));
+    let rows: Vec<String> =
+        (0..20).map(|row| format!("k{},{}.5,{row}\n", row % 19, row * row)).collect();
+    desk.put("t.csv", format!("key,x,y\n{}", rows.concat()));
     for per in ["row", "copy"] {
         let said =
             desk.run(&format!("augment t.csv -t y --rows-by column:key --per {per} -o out.csv"));
@@ -559,11 +557,10 @@ fn duplicate_keys_are_refused() {
 #[test]
 fn large_numbers_are_short_and_large_integers_are_noted() {
     let desk = Desk::new();
-    let rows: String = (0..20)
+    let rows: Vec<String> = (0..20)
         .map(|row| format!("{},{}.5,{row}\n", (1_i64 << 60) + row * row * 1_000_003, row * row % 7))
-        .collect::<Vec<_>>()
-        .concat();
-    desk.put("t.csv", format!("n,x,y\n{rows}"));
+        .collect();
+    desk.put("t.csv", format!("n,x,y\n{}", rows.concat()));
     let said = desk.run("augment t.csv -t y -o out.csv").ok();
     let note = "note: column `n` has integers beyond 2^53: they are moved as floats";
     assert!(said.err.contains(note), "{}", said.err);

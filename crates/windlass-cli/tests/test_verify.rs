@@ -105,12 +105,12 @@ fn an_output_without_a_header_is_verified() {
     desk.put("rows.csv", text.split_once('\n').unwrap().1);
     let words = "augment rows.csv --no-header -t column_1 --provenance --manifest out.json";
     desk.run(&format!("{words} --quiet -o out.csv")).ok();
-    const VERIFY: &str = "verify out.csv --no-header --against rows.csv --manifest out.json";
-    let said = desk.run(VERIFY).ok();
+    let verify = "verify out.csv --no-header --against rows.csv --manifest out.json";
+    let said = desk.run(verify).ok();
     assert_eq!(said.out, "out.csv: 796 rows, all as computed again\n");
     let changed = desk.text("out.csv").replacen("amc rebel sst", "amc rebel", 1);
     desk.put("out.csv", changed);
-    let said = desk.run(VERIFY);
+    let said = desk.run(verify);
     assert_eq!(said.code, Some(1));
     assert!(
         said.out.contains("column `column_9`: amc rebel instead of amc rebel sst"),

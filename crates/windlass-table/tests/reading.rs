@@ -496,8 +496,8 @@ fn only_own_files_are_overwritten() {
 fn blocks_of_long_text_are_small() {
     let folder = Folder::new();
     let text = "t".repeat(7 << 20);
-    let rows = (0..12).map(|row| format!("{row},{text}\n")).collect::<Vec<_>>().concat();
-    let path = folder.put("long.csv", format!("x,t\n{rows}"));
+    let rows: Vec<String> = (0..12).map(|row| format!("{row},{text}\n")).collect();
+    let path = folder.put("long.csv", format!("x,t\n{}", rows.concat()));
     let options = ReadOptions { memory: 64 << 20, ..ReadOptions::default() };
     let table = Table::open(std::slice::from_ref(&path), &options).unwrap();
     let rows = table.blocks().map(|block| block.unwrap().num_rows()).collect::<Vec<_>>();
@@ -524,11 +524,9 @@ fn more_columns_than_memory_allows_are_refused() {
 #[test]
 fn more_levels_than_memory_allows_are_refused() {
     let folder = Folder::new();
-    let rows: String = (0..40_000)
-        .map(|row| format!("k{row},{}.5,{}\n", row % 89, row % 97))
-        .collect::<Vec<_>>()
-        .concat();
-    let table = open(&folder.put("t.csv", format!("k,x,y\n{rows}")));
+    let rows: Vec<String> =
+        (0..40_000).map(|row| format!("k{row},{}.5,{}\n", row % 89, row % 97)).collect();
+    let table = open(&folder.put("t.csv", format!("k,x,y\n{}", rows.concat())));
     let ada = AdaConfig { within: Some("k".into()), ..AdaConfig::default() };
     let settings = AugmentConfig { method: MethodConfig::Ada(ada), ..AugmentConfig::new(&["y"]) };
     let error = Augmentation::fit(&table, &settings, 32 << 20, &()).unwrap_err();
