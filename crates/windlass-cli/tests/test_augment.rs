@@ -434,13 +434,14 @@ fn interrupted_by(signal: &str) -> (Desk, Option<i32>) {
     let desk = Desk::with_cars();
     desk.put("out.csv", "old");
     let mut child = desk
-        .command("augment cars.csv -t mpg --copies 2000000 --force -o out.csv")
+        .command("augment cars.csv -t mpg --copies 1000000 --force -o out.csv")
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
     let writing = |name: &String| name.starts_with(".windlass-");
     while !desk.files().iter().any(writing) {
+        assert!(child.try_wait().unwrap().is_none(), "it ended before it wrote");
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
     std::thread::sleep(std::time::Duration::from_millis(100));
