@@ -555,7 +555,8 @@ mod tests {
             ("depth", ForestSettings { depth: Some(0), ..default() }),
         ] {
             let refused = Forest::fit(x.view(), y.view(), None, &settings, Seed(0)).unwrap_err();
-            assert_eq!(refused.to_string(), format!("{name} must be in [1, inf), got 0"));
+            let range = if name == "trees" { "[1, 10000]" } else { "[1, inf)" };
+            assert_eq!(refused.to_string(), format!("{name} must be in {range}, got 0"));
         }
         let bad = array![[1.0], [f64::NAN]];
         assert!(Forest::fit(bad.view(), y.view(), None, &default(), Seed(0)).is_err());
