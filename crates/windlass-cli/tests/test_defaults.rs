@@ -228,6 +228,8 @@ fn an_augmented_table_is_augmented_from_its_originals() {
     assert_eq!(first, desk.text("again-p.csv"));
     // Without provenance they cannot be told apart.
     desk.run("augment cars.csv -t mpg -o plain.parquet").ok();
+    let said = desk.run("train plain.parquet -t mpg --model ridge -o m.windlass").ok();
+    assert!(said.err.contains("`plain.parquet` has synthetic rows that are not marked"));
     let said = desk.run("augment plain.parquet -t mpg -o no.csv");
     assert_eq!(said.code, Some(1));
     assert!(said.err.contains("has synthetic rows already"), "{}", said.err);

@@ -33,6 +33,8 @@ pub enum Note {
     Title { path: PathBuf, text: String },
     /// A moved column has integers that floats cannot hold.
     LargeIntegers { column: String },
+    /// A file has synthetic rows that are not marked.
+    SyntheticRows { path: PathBuf },
 }
 
 impl fmt::Display for Note {
@@ -43,6 +45,15 @@ impl fmt::Display for Note {
                 write!(f, "`{}` is not UTF-8 and is read as {encoding}; ", path.display())?;
                 param("encoding", f)?;
                 f.write_str(" sets another")
+            }
+            Self::SyntheticRows { path } => {
+                let path = path.display();
+                write!(
+                    f,
+                    "`{path}` has synthetic rows that are not marked, so errors measured on it are too low; \
+                     use the original table, or write augmented tables with "
+                )?;
+                param("provenance", f)
             }
             Self::Separator { separator } => {
                 match separator {

@@ -158,6 +158,9 @@ impl Table {
         let (decimals, places) = (vec![], RowPlaces::default());
         let mut table = Self { files, schema, format, cache: None, decimals, notes, places };
         table.fill_cache(cache_limit(options.memory))?;
+        if table.synthetic_rows() == Some(SyntheticRows::Unmarked) {
+            table.notes.push(Note::SyntheticRows { path: table.path().to_owned() });
+        }
         let first = table.blocks().next().transpose()?;
         if first.is_none() {
             let mut names = table.schema.fields().iter().map(|field| field.name());
