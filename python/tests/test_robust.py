@@ -13,6 +13,7 @@ import pandas as pd
 import polars as pl
 import psutil
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from common import rows
 from hypothesis import HealthCheck, given, settings
@@ -357,5 +358,8 @@ def test_columns_of_any_type_are_augmented_or_refused(kind, role):
             assert role, error
             continue
         made.validate(full=True)
-        assert made.schema.field("c").type == table.schema.field("c").type
-        assert made["c"].chunk(0).equals(table["c"].chunk(0))
+        own = table["c"].chunk(0)
+        # Runs are read as their values.
+        own = pc.run_end_decode(own) if kind == "runs" else own
+        assert made.schema.field("c").type == own.type
+        assert made["c"].chunk(0).equals(own)

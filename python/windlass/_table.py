@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 
 _USUAL = DEFAULTS["augment"]
 _PREFIX = "windlass_"
+_PROVENANCE = frozenset(
+    f"{_PREFIX}{name}"
+    for name in ("synthetic", "source", "copy", "twin", "group", "gamma", "partner", "lambda")
+)
 
 
 def augment(
@@ -294,8 +298,10 @@ class Made:
         self.source = source
         self.core = table
         self.moved = moved
-        # Behind the columns of the source are those put beside it, then where rows come from.
-        self.added = [name for name in table.names if name not in source.core.names]
+        # Behind the columns of the source are those put beside it, then where rows come from. A
+        # source that was augmented itself has such columns, which are not carried.
+        fresh = [name for name in table.names if name not in source.core.names]
+        self.added = [name for name in table.names if name in fresh or name in _PROVENANCE]
 
     def provenance(self) -> dict[str, np.ndarray[Any, Any]]:
         """Say where every row comes from, as arrays."""
@@ -303,7 +309,11 @@ class Made:
 
     def table(self, *, provenance: bool) -> Any:
         """Give the rows in a table of the same kind as the source."""
-        shown = [name for name in self.source.names if name in self.core.names]
+        shown = [
+            name
+            for name in self.source.names
+            if name in self.core.names and name not in _PROVENANCE
+        ]
         added = self.added if provenance else []
         if self.source.kind == "pandas":
             return self._pandas(self.source.data, shown, added)
