@@ -243,7 +243,7 @@ fn continuous(
         calendar,
         scale,
         fill: mean(present),
-        // A missing date has the mean of its features, and no indicator of its own.
+        // A missing date is filled with the means of its features, without an indicator.
         indicator: values.null_count() > 0 && calendar.is_none(),
         range: Some((low, high)),
     })
@@ -402,15 +402,13 @@ impl Preprocessing {
         let mut names: Vec<&str> = used.iter().map(|part| part.short_name()).collect();
         names.dedup();
         let used = format!("a date, used as {}", names.join(", "));
-        let useless = format!("{} would not help to predict later rows", useless.join(", "));
-        Ok(ColumnNote::new(
-            name,
-            match (names.is_empty(), useless.starts_with(' ')) {
-                (true, _) => format!("a date, omitted: {useless}"),
-                (false, true) => used,
-                (false, false) => format!("{used} ({useless})"),
-            },
-        ))
+        let omitted = format!("{} would not help to predict later rows", useless.join(", "));
+        let what = match (names.is_empty(), useless.is_empty()) {
+            (true, _) => format!("a date, omitted: {omitted}"),
+            (false, true) => used,
+            (false, false) => format!("{used} ({omitted})"),
+        };
+        Ok(ColumnNote::new(name, what))
     }
 
     /// Number of columns of the design matrix.

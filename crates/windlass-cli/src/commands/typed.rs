@@ -20,7 +20,7 @@ pub(super) fn quoted(word: &str) -> String {
     }
 }
 
-/// The command as it was typed, or the one that goes on with it.
+/// The command as it was typed, or the one that resumes it.
 pub(super) fn command(resume: Option<&Path>) -> String {
     let mut words = vec!["windlass".to_owned()];
     match resume {

@@ -417,11 +417,13 @@ impl ColumnScan {
         for row in (0..column.len())
             .filter(|&row| column.data_type() != &DataType::Null && column.is_valid(row))
         {
-            if self.distinct_text.len() > MAX_LEVELS && self.dates.none() {
+            // Dates and times that are stored as such need not be recognized.
+            let may_be_dates = !is_temporal(column.data_type()) && !self.dates.none();
+            if self.distinct_text.len() > MAX_LEVELS && !may_be_dates {
                 return;
             }
             let text = formatter.value(row).to_string();
-            if !self.dates.none() {
+            if may_be_dates {
                 self.dates.add(&text);
             }
             if self.distinct_text.len() <= MAX_LEVELS {
