@@ -121,28 +121,43 @@ impl Model {
         Ok((Self { model: trained.model }, notes, histories, trained.diverged, warning))
     }
 
-    /// Predictions, a column for every target, and how far members of a committee are apart.
-    fn predict<'py>(&self, py: Python<'py>, table: &Table) -> PyResult<Predicted<'py>> {
+    /// Predictions, a column for every target, how far members of a committee are apart, and the bounds of
+    /// prediction intervals.
+    #[pyo3(signature = (table, interval=None))]
+    fn predict<'py>(
+        &self,
+        py: Python<'py>,
+        table: &Table,
+        interval: Option<f64>,
+    ) -> PyResult<Predicted<'py>> {
         let rows = table.rows()?;
         let predicted = away(py, || {
+            let intervals = interval.map(|level| self.model.intervals(level)).transpose()?;
             let (mut means, mut spreads, mut first) = (vec![], vec![], 0);
+            let (mut low, mut high) = (vec![], vec![]);
             for block in rows.blocks() {
                 let block = block?;
                 let made = self.model.predict(&block, Path::new(NAME), first)?;
+                if let Some(intervals) = &intervals {
+                    let bounds = intervals.bounds(&block, Path::new(NAME), first, &made)?;
+                    low.push(bounds.low);
+                    high.push(bounds.high);
+                }
                 first += block.num_rows() as u64;
                 means.push(made.mean);
                 spreads.extend(made.std);
             }
-            Ok::<_, windlass_model::Error>((means, spreads))
+            Ok::<_, windlass_model::Error>((means, spreads, low, high))
         })?;
-        let (means, spreads) = predicted.refused()?;
+        let (means, spreads, low, high) = predicted.refused()?;
         let stack = |parts: &[numpy::ndarray::Array2<f64>]| {
             let views: Vec<_> = parts.iter().map(|part| part.view()).collect();
             let all = numpy::ndarray::concatenate(numpy::ndarray::Axis(0), &views);
             PyArray2::from_owned_array(py, all.expect("the same targets"))
         };
         let spread = (!spreads.is_empty()).then(|| stack(&spreads));
-        Ok((stack(&means), spread))
+        let bounds = (!low.is_empty()).then(|| (stack(&low), stack(&high)));
+        Ok((stack(&means), spread, bounds))
     }
 
     /// The bytes of a model file.
@@ -196,4 +211,5 @@ type Trained = (Model, Vec<String>, Vec<History>, Option<usize>, Option<String>)
 /// The loss and the validation error of every epoch.
 type History = Vec<(f64, Option<f64>)>;
 type Matrix<'py> = Bound<'py, PyArray2<f64>>;
-type Predicted<'py> = (Matrix<'py>, Option<Matrix<'py>>);
+/// Means, standard deviations over members, lower and upper bounds.
+type Predicted<'py> = (Matrix<'py>, Option<Matrix<'py>>, Option<(Matrix<'py>, Matrix<'py>)>);

@@ -324,7 +324,9 @@ class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             X = validate_data(self, X, reset=False, dtype=np.float64)
         return Table.of_arrays(X, self._names(X.shape[1]))
 
-    def predict(self, X: Any, return_std: bool = False) -> Any:
+    def predict(
+        self, X: Any, return_std: bool = False, interval: float | None = None
+    ) -> Any:
         """Predict targets.
 
         Parameters
@@ -332,27 +334,32 @@ class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         X : array-like of shape (n_samples, n_features) or DataFrame
             Features.
         return_std : bool, default False
-            Also say how far the members of a committee are apart.
+            Also return the standard deviation over the members of a committee. It is no
+            prediction error: use ``interval`` for that.
+        interval : float, optional
+            Also return the bounds of prediction intervals, between which the target of this
+            share of new rows lies, such as 0.9. From the errors of held-out rows (CV+), so
+            ``valid`` must not be "none". The share is one of all rows on average: of unusual
+            rows it may be lower.
 
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_outputs)
-            The predictions, with ``return_std`` followed by their standard deviations.
+            The predictions; with ``return_std`` followed by the standard deviations, with
+            ``interval`` by the lower and the upper bounds.
         """
-        mean, spread = self._predicted(X)
-        if not return_std:
-            return mean
-        if spread is None:
-            raise InputError("one network has no deviation\nhint: Regressor(committee=5)")
-        return mean, spread
-
-    def _predicted(self, X: Any) -> tuple[Any, Any]:
-        """Give predictions and the deviations of a committee, or None."""
-        table = self._table(X)
-        mean, spread = self.model_.predict(table)
+        mean, spread, bounds = self.model_.predict(self._table(X), interval)
+        made = [mean]
+        if return_std:
+            if spread is None:
+                raise InputError(
+                    "one network has no deviation\nhint: Regressor(committee=5)"
+                )
+            made.append(spread)
+        made.extend(bounds or ())
         if self._flat:
-            return mean[:, 0], None if spread is None else spread[:, 0]
-        return mean, spread
+            made = [values[:, 0] for values in made]
+        return tuple(made) if len(made) > 1 else made[0]
 
     @property
     def card_(self) -> dict[str, Any]:

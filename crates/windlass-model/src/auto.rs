@@ -2,10 +2,13 @@
 //!
 //! Every entry of a small portfolio (networks with and without manifold ADA, ridge regressions, random forests)
 //! is fitted once per fold. Entries are blended with the weights that minimize the error of their out-of-fold
-//! predictions ([`Blend`]), and the fits of an entry on different folds are averaged, so that the ensemble is
-//! trained on all rows. If rows are split by time, no fit has seen the latest rows, and the entries of the ensemble
-//! are fitted again on all rows. The weights are the mean over folds of those selected without the fold, and the
-//! reported error of a fold is that of the weights selected without it.
+//! predictions ([`Blend`]). Networks need held-out rows to choose their epoch: the network of the entry is the mean
+//! of those of the folds, which together have seen all rows. All other entries with a weight are fitted again on
+//! all rows. If rows are split by time, the networks of the folds have not seen the latest rows, and networks are
+//! trained again on all rows, for as many epochs.
+//!
+//! The weights are the mean over folds of those selected without the fold, and the reported error of a fold is that
+//! of the weights selected without it. The model keeps the fits on folds: prediction intervals need them.
 
 use std::collections::BTreeMap;
 
@@ -13,19 +16,21 @@ use arrow_array::RecordBatch;
 use ndarray::{Array2, Axis};
 use rayon::prelude::*;
 use windlass::GammaDistribution;
-use windlass_table::{AdaConfig, AnchorSource, ClusterCount, MethodConfig, select};
-use windlass_train::{Activation, FittedOn, Outcome, RunResult, TrainConfig, Watch, run_all};
+use windlass_table::{AdaConfig, AnchorSource, ClusterCount, LoadedTable, MethodConfig, select};
+use windlass_train::{
+    Activation, FittedOn, Outcome, RunResult, RunSpec, TrainConfig, Watch, run_all,
+};
 
 use crate::config::{AutoConfig, InLoopAugmentConfig, Kind, NetworkConfig, Validation};
 use crate::ensemble::Blend;
 use crate::fit::{FitContext, FoldBatches, Trained, check_sizes};
 use crate::forest::ForestSettings;
-use crate::held_out::{HeldOut, OofPredictions, WeightedFits};
-use crate::metadata::{AutoSelection, FarGroups, PortfolioResult};
+use crate::held_out::OutOfFold;
+use crate::metadata::{AutoSelection, FarGroups, FoldWeight, PortfolioResult};
 use crate::metrics::Metrics;
 use crate::model::{EnsembleMember, Model};
 use crate::network::{NetworkFold, epochs_kept, member_seed};
-use crate::preprocessing::ColumnNote;
+use crate::preprocessing::{ColumnNote, Encoding};
 use crate::split::{Fold, Split, groups_of};
 use crate::{Error, Result};
 
@@ -33,6 +38,7 @@ use crate::{Error, Result};
 struct PortfolioEntry {
     name: String,
     kind: Kind,
+    encoding: Encoding,
 }
 
 impl PortfolioEntry {
@@ -63,16 +69,26 @@ impl PortfolioEntry {
             valid_seed: None,
         };
         let name = format!("network{with}, rate {learning_rate}, decay {weight_decay}");
-        Self { name, kind: Kind::Network(Box::new(network)) }
+        Self::new(name, Kind::Network(Box::new(network)))
     }
 
     fn ridge(penalty: f64) -> Self {
-        Self { name: format!("ridge, penalty {penalty}"), kind: Kind::Ridge { penalty } }
+        Self::new(format!("ridge, penalty {penalty}"), Kind::Ridge { penalty })
     }
 
     fn forest(leaf: usize) -> Self {
         let settings = ForestSettings { leaf, ..ForestSettings::default() };
-        Self { name: format!("forest, leaves of {leaf}"), kind: Kind::Forest(settings) }
+        Self::new(format!("forest, leaves of {leaf}"), Kind::Forest(settings))
+    }
+
+    fn new(name: String, kind: Kind) -> Self {
+        Self { name, kind, encoding: Encoding::Numeric }
+    }
+
+    /// The same with one-hot encoding of integers with few values.
+    fn one_hot(self) -> Self {
+        let name = format!("{}, integers one-hot", self.name);
+        Self { name, encoding: Encoding::OneHot, ..self }
     }
 }
 
@@ -81,9 +97,9 @@ fn ada(anchors: AnchorSource, gamma: GammaDistribution, layer: usize) -> InLoopA
     InLoopAugmentConfig { method, layer, originals: false, fitted_on: FittedOn::TrainingRows }
 }
 
-/// The entries for a table of this size. Large tables need less weight decay.
-fn portfolio(rows: usize, split: &Split) -> Vec<PortfolioEntry> {
-    let decays = match rows {
+/// The entries for a table. Large tables need less weight decay.
+fn portfolio(table: &LoadedTable, split: &Split) -> Vec<PortfolioEntry> {
+    let decays = match table.batch.num_rows() {
         0..300 => [1.0, 0.2],
         300..1000 => [0.3, 0.03],
         _ => [0.1, 0.01],
@@ -98,14 +114,19 @@ fn portfolio(rows: usize, split: &Split) -> Vec<PortfolioEntry> {
     }
     portfolio.extend([0.1, 1.0, 10.0, 100.0].map(PortfolioEntry::ridge));
     portfolio.extend([1, 3].map(PortfolioEntry::forest));
+    if Encoding::matters(table) {
+        portfolio.push(PortfolioEntry::ridge(1.0).one_hot());
+        portfolio.push(PortfolioEntry::network(4e-3, decays[1], None, split).one_hot());
+    }
     portfolio
 }
 
 impl AutoConfig {
     /// Number of networks that are trained at most for these rows, and the epochs of each.
     #[must_use]
-    pub fn networks(&self, rows: &RecordBatch) -> (usize, usize) {
-        let portfolio = portfolio(rows.num_rows(), &self.split);
+    pub fn networks(&self, table: &LoadedTable) -> (usize, usize) {
+        let portfolio = portfolio(table, &self.split);
+        let rows = &table.batch;
         let networks = portfolio.iter().filter(|entry| matches!(entry.kind, Kind::Network(_)));
         let folds = self.split.fold_count(rows, self.folds).unwrap_or(self.folds);
         let runs = if self.split.refits() { 2 * folds } else { folds };
@@ -119,7 +140,7 @@ struct FittedEntry {
     members: Vec<EnsembleMember>,
     /// Of networks, the epochs that each fit kept.
     epochs: Vec<usize>,
-    predictions: OofPredictions,
+    predictions: OutOfFold,
 }
 
 pub(crate) fn train(
@@ -135,13 +156,14 @@ pub(crate) fn train(
     check_sizes(context.train)?;
     let count = config.split.fold_count(&table.batch, config.folds)?;
     let folds = config.split.folds(&table.batch, count, context.seed())?;
-    let portfolio = portfolio(table.batch.num_rows(), &config.split);
+    let folds: Vec<FoldBatches> =
+        folds.iter().map(|fold| FoldBatches::new(&table.batch, fold)).collect();
+    let portfolio = portfolio(table, &config.split);
     let (mut fitted, notes) = fit_portfolio(context, &portfolio, &folds, watch)?;
     let mut fits = portfolio.len() * folds.len();
-    let entries: Vec<&OofPredictions> = fitted.iter().map(|entry| &entry.predictions).collect();
-    let Blend { mut weights, predicted } = Blend::fit(&entries, &folds);
-    let OofPredictions { y, weights: row_weights, .. } = entries[0];
-    let mut predictions = OofPredictions { y: y.clone(), predicted, weights: row_weights.clone() };
+    let entries: Vec<&OutOfFold> = fitted.iter().map(|entry| &entry.predictions).collect();
+    let Blend { mut weights, predicted } = Blend::fit(&entries);
+    let mut out_of_fold = OutOfFold { predicted, ..entries[0].clone() };
     let mut far_groups = None;
     if config.larger_shifts
         && let Some(column) = config.split.group_column()
@@ -151,7 +173,7 @@ pub(crate) fn train(
         if report.chooses_anchors() {
             let (mut alone, _) = fit_portfolio(context, &[anchored], &folds, watch)?;
             fits += folds.len();
-            predictions.predicted.assign(&alone[0].predictions.predicted);
+            out_of_fold.predicted.assign(&alone[0].predictions.predicted);
             weights = vec![0.0; fitted.len()];
             weights.push(1.0);
             fitted.append(&mut alone);
@@ -162,78 +184,71 @@ pub(crate) fn train(
         Split::Domain(column) => {
             let held_out: Vec<usize> =
                 folds.iter().flat_map(|fold| fold.held_out.iter().copied()).collect();
-            Some(worst_domain(&select(&table.batch, &held_out), column, &predictions)?)
+            Some(worst_domain(&select(&table.batch, &held_out), column, &out_of_fold)?)
         }
         Split::Rows | Split::Group(_) | Split::Time(_) => None,
     };
-    let rows = folds.iter().map(|fold| select(&table.batch, &fold.held_out)).collect();
-    let weighted = fitted.iter().zip(&weights).filter(|(_, weight)| **weight > 0.0);
-    let weighted =
-        weighted.map(|(fitted, &weight)| WeightedFits { weight, members: fitted.members.clone() });
-    let held_out = HeldOut { fits: weighted.collect(), rows, predictions };
-    if config.split.refits() {
-        fits += refit(context, &mut fitted, &weights, watch)?;
-    }
-    let (mut members, mut portfolio) = (vec![], vec![]);
-    for (fitted, &weight) in fitted.into_iter().zip(&weights) {
-        let PortfolioEntry { name, kind } = fitted.entry;
+    let mut portfolio: Vec<PortfolioResult> = vec![];
+    for (fitted, &weight) in fitted.iter().zip(&weights) {
+        let PortfolioEntry { name, kind, .. } = fitted.entry.clone();
         let rmse = fitted.predictions.metrics().rmse;
         portfolio.push(PortfolioResult { name, kind, rmse, weight });
-        if weight > 0.0 {
-            let weight = weight / fitted.members.len() as f64;
-            let weighted = |member| EnsembleMember { weight, ..member };
-            members.extend(fitted.members.into_iter().map(weighted));
-        }
     }
     portfolio.sort_by(|a, b| a.rmse.total_cmp(&b.rmse));
-    let mut model = Model::new(context.config, members, table, &table.batch)?;
-    model.metadata.valid = Some(held_out.predictions.metrics());
-    let folds = folds.len();
-    model.metadata.selection = Some(AutoSelection { portfolio, fits, folds, worst, far_groups });
+    let chosen = fitted.into_iter().zip(weights).filter(|(_, weight)| *weight > 0.0).collect();
+    let FinalMembers { averaged, fold_only, refits } = final_members(context, chosen, watch)?;
+    fits += refits;
+    let model = Model::new(context.config, averaged, table, &table.batch)?;
+    let mut model = model.with_out_of_fold(Some(out_of_fold), fold_only);
+    let count = folds.len();
+    model.metadata.selection =
+        Some(AutoSelection { portfolio, fits, folds: count, worst, far_groups });
     model.metadata.notes = ColumnNote::lines(notes);
-    let held_out = Some(held_out);
-    Ok(Trained { model, histories: vec![], diverged: None, cancelled: false, held_out })
+    Ok(Trained::complete(model, folds))
 }
 
 /// Fits every entry once per fold, with notes on omitted columns; refused as interrupted if it is cancelled.
 fn fit_portfolio(
     context: &FitContext<'_>,
     portfolio: &[PortfolioEntry],
-    folds: &[Fold],
+    folds: &[FoldBatches],
     watch: &dyn Watch,
 ) -> Result<(Vec<FittedEntry>, Vec<ColumnNote>)> {
-    let batch = &context.train.table.batch;
-    let folds: Vec<FoldBatches> = folds.iter().map(|fold| FoldBatches::new(batch, fold)).collect();
     let (mut network_folds, mut notes) = (vec![], vec![]);
-    for fold in &folds {
-        let (fold, omitted) = NetworkFold::new(context, fold)?;
-        notes.extend(omitted);
-        network_folds.push(fold);
+    for encoding in [Encoding::Numeric, Encoding::OneHot] {
+        let context = context.with_encoding(encoding);
+        let is_used = |entry: &PortfolioEntry| {
+            entry.encoding == encoding && matches!(entry.kind, Kind::Network(_))
+        };
+        for fold in folds.iter().filter(|_| portfolio.iter().any(is_used)) {
+            let (fold, omitted) = NetworkFold::new(&context, fold)?;
+            notes.extend(omitted);
+            network_folds.push((encoding, fold));
+        }
     }
+    let of_entry = |entry: &PortfolioEntry| {
+        let encoding = entry.encoding;
+        network_folds.iter().filter(move |fold| fold.0 == encoding).map(|(_, fold)| fold)
+    };
     let mut specs = vec![];
     for entry in portfolio {
         if let Kind::Network(network) = &entry.kind {
-            for (number, fold) in network_folds.iter().enumerate() {
+            for (number, fold) in of_entry(entry).enumerate() {
                 specs.push(fold.spec(network, member_seed(context.seed(), number))?);
             }
         }
     }
-    let results: Vec<RunResult> =
-        run_all(&specs, watch, |_, _| {}).into_iter().collect::<Result<_, _>>()?;
-    if results.iter().any(|result| result.outcome == Outcome::Cancelled) {
-        return Err(windlass_table::Error::Interrupted.into());
-    }
-    let mut results = results.into_iter();
+    let mut results = run_networks(&specs, watch)?.into_iter();
     let mut fitted = vec![];
     for entry in portfolio {
+        let context = context.with_encoding(entry.encoding);
         let mut epochs = vec![];
         let members: Vec<EnsembleMember> = match &entry.kind {
             Kind::Network(_) => {
-                let networks = results.by_ref().take(folds.len());
-                let trained = network_folds.iter().zip(networks);
+                let trained = of_entry(entry).zip(results.by_ref());
                 let member = |(fold, result): (&NetworkFold<'_>, RunResult)| {
                     epochs.push(epochs_kept(&result));
-                    fold.member(result.network, 1.0)
+                    fold.member(result.network, 0.0)
                 };
                 trained.map(member).collect()
             }
@@ -242,72 +257,90 @@ fn fit_portfolio(
                 .map(|fold| Ok(context.fit(&fold.train, kind)?.0))
                 .collect::<Result<_>>()?,
         };
-        let predictions = context.out_of_fold_predictions(&members, &folds)?;
+        let predictions = context.out_of_fold_predictions(&members, folds)?;
         let predictions = predictions.expect("every fold holds out rows");
         fitted.push(FittedEntry { entry: entry.clone(), members, epochs, predictions });
     }
     Ok((fitted, notes))
 }
 
-/// Fits the entries that have a weight again on all rows, because the fits on folds have not seen the latest rows:
-/// networks as often as before, for as many epochs. Returns the number of fits.
-fn refit(
-    context: &FitContext<'_>,
-    fitted: &mut [FittedEntry],
-    weights: &[f64],
-    watch: &dyn Watch,
-) -> Result<usize> {
-    let batch = &context.train.table.batch;
-    let whole = FoldBatches { train: batch.clone(), valid: None };
-    let whole = NetworkFold::new(context, &whole)?.0;
-    let chosen = || fitted.iter().zip(weights).filter(|(_, weight)| **weight > 0.0);
-    let mut specs = vec![];
-    for (fitted, _) in chosen() {
-        if let Kind::Network(network) = &fitted.entry.kind {
-            for (number, &epochs) in fitted.epochs.iter().enumerate() {
-                specs.push(whole.refit(network, epochs, member_seed(context.seed(), number))?);
-            }
-        }
-    }
+/// Trains networks; refused as interrupted if that is cancelled.
+fn run_networks(specs: &[RunSpec], watch: &dyn Watch) -> Result<Vec<RunResult>> {
     let results: Vec<RunResult> =
-        run_all(&specs, watch, |_, _| {}).into_iter().collect::<Result<_, _>>()?;
+        run_all(specs, watch, |_, _| {}).into_iter().collect::<Result<_, _>>()?;
     if results.iter().any(|result| result.outcome == Outcome::Cancelled) {
         return Err(windlass_table::Error::Interrupted.into());
     }
-    let mut fits = results.len();
-    let mut results = results.into_iter();
-    for (fitted, _) in fitted.iter_mut().zip(weights).filter(|(_, weight)| **weight > 0.0) {
-        fitted.members = match &fitted.entry.kind {
+    Ok(results)
+}
+
+/// The members of a model.
+struct FinalMembers {
+    averaged: Vec<EnsembleMember>,
+    /// Members that only predict their fold.
+    fold_only: Vec<EnsembleMember>,
+    /// Number of fits on all rows.
+    refits: usize,
+}
+
+/// The members of the model: networks of the folds, or again on all rows if rows are split by time; all other
+/// entries again on all rows.
+fn final_members(
+    context: &FitContext<'_>,
+    chosen: Vec<(FittedEntry, f64)>,
+    watch: &dyn Watch,
+) -> Result<FinalMembers> {
+    let batch = &context.train.table.batch;
+    let whole = FoldBatches::whole(batch, None);
+    let (mut averaged, mut fold_only, mut refits) = (vec![], vec![], 0);
+    for (fitted, weight) in chosen {
+        let context = context.with_encoding(fitted.entry.encoding);
+        let networks = fitted.members.len() as f64;
+        let of_fold = |(fold, member)| {
+            let fold = Some(FoldWeight { fold, weight });
+            EnsembleMember { weight: 0.0, fold, ..member }
+        };
+        let of_folds = fitted.members.into_iter().enumerate().map(of_fold);
+        match &fitted.entry.kind {
+            Kind::Network(network) if context.config.split().refits() => {
+                fold_only.extend(of_folds);
+                let fold = NetworkFold::new(&context, &whole)?.0;
+                let mut specs = vec![];
+                for (number, &epochs) in fitted.epochs.iter().enumerate() {
+                    let seed = member_seed(context.seed(), number);
+                    specs.push(fold.refit(network, epochs, seed)?);
+                }
+                refits += specs.len();
+                let results = run_networks(&specs, watch)?.into_iter();
+                averaged.extend(results.map(|run| fold.member(run.network, weight / networks)));
+            }
             Kind::Network(_) => {
-                let networks = results.by_ref().take(fitted.epochs.len());
-                networks.map(|result| whole.member(result.network, 1.0)).collect()
+                let weight = weight / networks;
+                averaged.extend(of_folds.map(|member| EnsembleMember { weight, ..member }));
             }
             kind => {
-                fits += 1;
-                vec![context.fit(batch, kind)?.0]
+                fold_only.extend(of_folds);
+                refits += 1;
+                averaged.push(EnsembleMember { weight, ..context.fit(batch, kind)?.0 });
             }
-        };
+        }
     }
-    Ok(fits)
+    Ok(FinalMembers { averaged, fold_only, refits })
 }
 
 /// The domain with the largest error.
 fn worst_domain(
     rows: &RecordBatch,
     column: &str,
-    predictions: &OofPredictions,
+    predictions: &OutOfFold,
 ) -> Result<(String, Metrics)> {
     let metrics = |(name, rows): (Option<String>, Vec<usize>)| {
         let pick = |all: &Array2<f64>| all.select(Axis(0), &rows);
-        let group = OofPredictions {
-            y: pick(&predictions.y),
-            predicted: pick(&predictions.predicted),
-            weights: predictions
-                .weights
-                .as_ref()
-                .map(|all| rows.iter().map(|&row| all[row]).collect()),
-        };
-        (name.unwrap_or_else(|| "(missing)".into()), group.metrics())
+        let weights: Option<Vec<f64>> =
+            predictions.weights.as_ref().map(|all| rows.iter().map(|&row| all[row]).collect());
+        let (y, predicted) = (pick(&predictions.y), pick(&predictions.predicted));
+        let metrics = Metrics::compute(&y, &predicted, weights.as_deref());
+        (name.unwrap_or_else(|| "(missing)".into()), metrics)
     };
     let groups = groups_of(rows, column)?.into_iter().map(metrics);
     Ok(groups.max_by(|a, b| a.1.rmse.total_cmp(&b.1.rmse)).expect("two groups at least"))
@@ -316,7 +349,7 @@ fn worst_domain(
 /// The third of the groups whose means are farthest from the mean of all rows, with their rows.
 fn farthest_groups(context: &FitContext<'_>, column: &str) -> Result<BTreeMap<String, Vec<usize>>> {
     let batch = &context.train.table.batch;
-    let whole = FoldBatches { train: batch.clone(), valid: None };
+    let whole = FoldBatches::whole(batch, None);
     let x = NetworkFold::new(context, &whole)?.0.train.x().mapv(f64::from);
     let mean = x.mean_axis(Axis(0)).expect("there are rows");
     let mut groups: Vec<(f64, String, Vec<usize>)> = groups_of(batch, column)?
@@ -347,13 +380,14 @@ fn compare_on_far_groups(
     let far = farthest_groups(context, column)?;
     let rows = context.train.table.batch.num_rows();
     let fold = Fold::holding_out(far.values().flatten().copied().collect(), rows);
+    let fold = FoldBatches::new(&context.train.table.batch, &fold);
     let domain = || AnchorSource::Column(column.to_owned());
-    let mut entries = portfolio(rows, &split);
+    let mut entries = portfolio(context.train.table, &split);
     let plain = entries.len();
     for gamma in [2.0, 5.0, 10.0, 30.0, 100.0] {
         let (anchors, clusters) = (domain(), ClusterCount::Auto);
         let kind = Kind::Anchor { anchors, clusters, gamma, penalty: 0.0 };
-        entries.push(PortfolioEntry { name: format!("anchor regression, γ = {gamma}"), kind });
+        entries.push(PortfolioEntry::new(format!("anchor regression, γ = {gamma}"), kind));
     }
     for gamma in [2.0, 5.0, 10.0] {
         let augment = ada(domain(), GammaDistribution::List(vec![gamma]), 0);

@@ -105,6 +105,14 @@ pub enum Error {
     /// Metrics without a row that has a target.
     #[error("no row has a target to compare with")]
     NothingToCompare,
+    /// Prediction intervals of a model without held-out rows.
+    #[error("the model was trained without held-out rows, so the size of its errors is not known")]
+    NothingHeldOut,
+    /// Prediction intervals of a higher level than the number of held-out rows allows.
+    #[error(
+        "an interval of {percent} % needs at least {needed} held-out rows; the model has {rows}"
+    )]
+    FewHeldOut { percent: f64, rows: usize, needed: usize },
     /// A parameter that does not apply.
     #[error(fmt = does_not_apply)]
     DoesNotApply { param: ParamName, to: &'static str },
@@ -215,6 +223,13 @@ impl Error {
             Self::NoTarget { .. } | Self::NothingToCompare => {
                 format!("leave {} out", param("metrics"))
             }
+            Self::NothingHeldOut => format!(
+                "train it again with {}, {} or {}",
+                param("auto"),
+                param("committee"),
+                param("split")
+            ),
+            Self::FewHeldOut { .. } => "choose a lower level".into(),
             Self::DoesNotApply { .. } | Self::AnchorMatrix | Self::SecondTarget => {
                 "leave it out".into()
             }

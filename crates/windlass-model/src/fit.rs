@@ -1,6 +1,7 @@
 //! What all kinds of models share: preprocessing, closed-form fits and out-of-fold predictions.
 
 use std::path::Path;
+use std::slice::from_ref;
 
 use arrow_array::RecordBatch;
 use ndarray::{Array2, Axis, concatenate};
@@ -13,9 +14,10 @@ use windlass_train::Epoch;
 use crate::config::{CrossValidation, Kind, ModelConfig};
 use crate::design_matrix::{NamedTable, pre_augmented};
 use crate::forest::Forest;
-use crate::held_out::{HeldOut, OofPredictions, WeightedFits};
+use crate::held_out::{HeldOutRows, OutOfFold};
+use crate::metadata::FoldWeight;
 use crate::model::{EnsembleMember, Estimator, Model};
-use crate::preprocessing::{ColumnNote, Preprocessing, row_weights};
+use crate::preprocessing::{ColumnNote, Encoding, Preprocessing, row_weights};
 use crate::split::Fold;
 use crate::{Error, Result, groups};
 
@@ -30,26 +32,26 @@ pub struct Trained {
     pub diverged: Option<usize>,
     /// Whether training was cancelled.
     pub cancelled: bool,
-    /// What the error was measured on, if rows were held out.
-    pub(crate) held_out: Option<HeldOut>,
+    /// The held-out rows of every fold.
+    pub(crate) held_out: Vec<RecordBatch>,
 }
 
 impl Trained {
+    /// Training that neither diverged nor was cancelled, of a model without epochs.
+    pub(crate) fn complete(model: Model, folds: Vec<FoldBatches>) -> Self {
+        let held_out = folds.into_iter().filter_map(|fold| fold.valid).collect();
+        Self { model, histories: vec![], diverged: None, cancelled: false, held_out }
+    }
+
     /// Computes the permutation importance of the columns and stores it in the model's metadata, if rows were held
     /// out.
     pub fn add_importance(&mut self) -> Result<()> {
-        if let Some(held_out) = &self.held_out {
+        if !self.held_out.is_empty() {
             let seed = Seed(self.model.metadata.config.seed);
-            self.model.metadata.importance = held_out.importance(seed)?;
+            let rows = HeldOutRows { model: &self.model, rows: &self.held_out };
+            self.model.metadata.importance = rows.importance(seed)?;
         }
         Ok(())
-    }
-
-    /// The targets of held-out rows and their predictions, by models that were not trained on them.
-    #[must_use]
-    pub fn out_of_fold(&self) -> Option<(&Array2<f64>, &Array2<f64>)> {
-        let predictions = &self.held_out.as_ref()?.predictions;
-        Some((&predictions.y, &predictions.predicted))
     }
 }
 
@@ -57,11 +59,19 @@ impl Trained {
 pub(crate) struct FoldBatches {
     pub(crate) train: RecordBatch,
     pub(crate) valid: Option<RecordBatch>,
+    /// The validation rows, by their numbers in the training table; empty if they are in a table of their own.
+    pub(crate) held_out: Vec<usize>,
 }
 
 impl FoldBatches {
     pub(crate) fn new(batch: &RecordBatch, fold: &Fold) -> Self {
-        Self { train: select(batch, &fold.train), valid: Some(select(batch, &fold.held_out)) }
+        let valid = Some(select(batch, &fold.held_out));
+        Self { train: select(batch, &fold.train), valid, held_out: fold.held_out.clone() }
+    }
+
+    /// All rows for training, and validation rows of another table, if any.
+    pub(crate) fn whole(batch: &RecordBatch, valid: Option<RecordBatch>) -> Self {
+        Self { train: batch.clone(), valid, held_out: vec![] }
     }
 }
 
@@ -71,9 +81,15 @@ pub(crate) struct FitContext<'a> {
     pub(crate) train: NamedTable<'a>,
     pub(crate) valid: Option<NamedTable<'a>>,
     pub(crate) config: &'a ModelConfig,
+    pub(crate) encoding: Encoding,
 }
 
 impl<'a> FitContext<'a> {
+    /// The same with another encoding of integers with few values.
+    pub(crate) fn with_encoding(&self, encoding: Encoding) -> Self {
+        Self { encoding, ..*self }
+    }
+
     pub(crate) fn seed(&self) -> Seed {
         Seed(self.config.seed)
     }
@@ -89,7 +105,8 @@ impl<'a> FitContext<'a> {
         rows: &RecordBatch,
     ) -> Result<(Preprocessing, Vec<ColumnNote>)> {
         let ModelConfig { columns, scaling, target_scaling, .. } = self.config;
-        Preprocessing::fit(self.train.table, rows, columns, *scaling, *target_scaling)
+        let (table, encoding) = (self.train.table, self.encoding);
+        Preprocessing::fit_encoded(table, rows, columns, *scaling, *target_scaling, encoding)
     }
 
     /// Training rows, followed by synthetic rows if the configuration asks for them.
@@ -127,50 +144,46 @@ impl<'a> FitContext<'a> {
             }
             Kind::Network(_) | Kind::Auto(_) => unreachable!("trained in their own modules"),
         };
-        Ok((EnsembleMember { preprocessing, estimator, weight: 1.0 }, notes))
+        Ok((EnsembleMember { preprocessing, estimator, weight: 1.0, fold: None }, notes))
     }
 
     /// Fits a model that has no epochs to the whole table.
     pub(crate) fn train(&self) -> Result<Trained> {
-        let table = self.train.table;
-        let (member, notes) = self.fit(&table.batch, &self.config.kind)?;
-        let held_out = if let Some(config) = &self.config.cross_validation {
+        let batch = &self.train.table.batch;
+        let (mut member, notes) = self.fit(batch, &self.config.kind)?;
+        let (folds, fold_members) = if let Some(config) = &self.config.cross_validation {
             self.cross_validate(config)?
+        } else if let Some(valid) = self.valid {
+            member.fold = Some(FoldWeight { fold: 0, weight: 1.0 });
+            (vec![FoldBatches::whole(batch, Some(valid.table.batch.clone()))], vec![])
         } else {
-            let fold = self.valid.map(|valid| FoldBatches {
-                train: table.batch.clone(),
-                valid: Some(valid.table.batch.clone()),
-            });
-            self.held_out(vec![member.clone()], fold.as_slice())?
+            (vec![], vec![])
         };
-        let mut model = Model::new(self.config, vec![member], table, &table.batch)?;
-        model.metadata.valid = held_out.as_ref().map(|rows| rows.predictions.metrics());
+        let of_folds = if fold_members.is_empty() { from_ref(&member) } else { &fold_members };
+        let out_of_fold = self.out_of_fold_predictions(of_folds, &folds)?;
+        let model = Model::new(self.config, vec![member], self.train.table, batch)?;
+        let mut model = model.with_out_of_fold(out_of_fold, fold_members);
         model.metadata.notes = ColumnNote::lines(notes);
-        Ok(Trained { model, histories: vec![], diverged: None, cancelled: false, held_out })
+        Ok(Trained::complete(model, folds))
     }
 
-    /// Held-out rows and members that were not trained on them, one per fold; `None` without such rows.
-    pub(crate) fn held_out(
+    /// The folds, and for each a fit of a model that has no epochs.
+    fn cross_validate(
         &self,
-        members: Vec<EnsembleMember>,
-        folds: &[FoldBatches],
-    ) -> Result<Option<HeldOut>> {
-        let predictions = self.out_of_fold_predictions(&members, folds)?;
-        let rows = folds.iter().filter_map(|fold| fold.valid.clone()).collect();
-        let fits = vec![WeightedFits { weight: 1.0, members }];
-        Ok(predictions.map(|predictions| HeldOut { fits, rows, predictions }))
-    }
-
-    /// Out-of-fold predictions of a model that has no epochs.
-    fn cross_validate(&self, config: &CrossValidation) -> Result<Option<HeldOut>> {
+        config: &CrossValidation,
+    ) -> Result<(Vec<FoldBatches>, Vec<EnsembleMember>)> {
         let batch = &self.train.table.batch;
         let CrossValidation { folds, split } = config;
         let folds = split.folds(batch, split.fold_count(batch, *folds)?, self.seed())?;
         let folds: Vec<FoldBatches> =
             folds.iter().map(|fold| FoldBatches::new(batch, fold)).collect();
-        let fit = |fold: &FoldBatches| Ok(self.fit(&fold.train, &self.config.kind)?.0);
-        let members = folds.par_iter().map(fit).collect::<Result<Vec<EnsembleMember>>>()?;
-        self.held_out(members, &folds)
+        let fit = |(number, fold): (usize, &FoldBatches)| {
+            let fold_weight = Some(FoldWeight { fold: number, weight: 1.0 });
+            let member = self.fit(&fold.train, &self.config.kind)?.0;
+            Ok(EnsembleMember { weight: 0.0, fold: fold_weight, ..member })
+        };
+        let members = folds.par_iter().enumerate().map(fit).collect::<Result<_>>()?;
+        Ok((folds, members))
     }
 
     /// The predictions of each member for the validation rows of its fold, one fold after the other; `None`
@@ -179,11 +192,14 @@ impl<'a> FitContext<'a> {
         &self,
         members: &[EnsembleMember],
         folds: &[FoldBatches],
-    ) -> Result<Option<OofPredictions>> {
+    ) -> Result<Option<OutOfFold>> {
         let path = self.valid_path();
         let (mut y, mut predicted, mut weights) = (vec![], vec![], vec![]);
-        for (member, fold) in members.iter().zip(folds) {
+        let (mut rows, mut numbers) = (vec![], vec![]);
+        for (number, (member, fold)) in (0..).zip(members.iter().zip(folds)) {
             let Some(valid) = &fold.valid else { continue };
+            rows.extend(fold.held_out.iter().map(|&row| row as u64));
+            numbers.resize(numbers.len() + valid.num_rows(), number);
             let x = member.preprocessing.features(valid, path, 0)?;
             y.push(member.preprocessing.raw_targets(valid));
             predicted.push(member.predict(&x)?);
@@ -193,7 +209,9 @@ impl<'a> FitContext<'a> {
             let views: Vec<_> = folds.iter().map(|fold| fold.view()).collect();
             concatenate(Axis(0), &views).expect("the same targets")
         };
-        Ok((!y.is_empty()).then(|| OofPredictions {
+        Ok((!y.is_empty()).then(|| OutOfFold {
+            rows,
+            folds: numbers,
             y: stack(&y),
             predicted: stack(&predicted),
             weights: (!weights.is_empty()).then_some(weights),

@@ -1,5 +1,7 @@
 //! Held-out rows: their predictions, and permutation importance, how much their error grows when a column is
 //! shuffled.
+//!
+//! [`OutOfFold`] is stored in the model: prediction intervals are made of its residuals.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,39 +16,40 @@ use windlass_table::select;
 use crate::Result;
 use crate::metadata::Importance;
 use crate::metrics::Metrics;
-use crate::model::EnsembleMember;
+use crate::model::Model;
 
-/// Out-of-fold predictions: each row is predicted by a member that was not trained on it.
-#[derive(Debug)]
-pub(crate) struct OofPredictions {
-    pub(crate) y: Array2<f64>,
-    pub(crate) predicted: Array2<f64>,
-    pub(crate) weights: Option<Vec<f64>>,
+/// Out-of-fold predictions: each row is predicted by members that were not trained on it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OutOfFold {
+    /// The rows of the training table, from 0, one fold after the other; empty if held-out rows are those of a
+    /// validation table.
+    pub rows: Vec<u64>,
+    /// The fold of every held-out row.
+    pub folds: Vec<u32>,
+    /// The targets.
+    pub y: Array2<f64>,
+    /// The predictions.
+    pub predicted: Array2<f64>,
+    /// The weights of the rows, if they have any.
+    pub weights: Option<Vec<f64>>,
 }
 
-impl OofPredictions {
-    pub(crate) fn metrics(&self) -> Metrics {
+impl OutOfFold {
+    /// The error of the predictions.
+    #[must_use]
+    pub fn metrics(&self) -> Metrics {
         Metrics::compute(&self.y, &self.predicted, self.weights.as_deref())
     }
 }
 
-/// Fits of several kinds, one per fold, that are averaged.
-#[derive(Debug)]
-pub(crate) struct WeightedFits {
-    pub(crate) weight: f64,
-    pub(crate) members: Vec<EnsembleMember>,
-}
-
-/// Held-out rows, and fits that were not trained on them.
-#[derive(Debug)]
-pub(crate) struct HeldOut {
-    pub(crate) fits: Vec<WeightedFits>,
+/// Held-out rows of a model, whose fold members were not trained on them.
+pub(crate) struct HeldOutRows<'a> {
+    pub(crate) model: &'a Model,
     /// The held-out rows of every fold.
-    pub(crate) rows: Vec<RecordBatch>,
-    pub(crate) predictions: OofPredictions,
+    pub(crate) rows: &'a [RecordBatch],
 }
 
-impl HeldOut {
+impl HeldOutRows<'_> {
     /// The importance of every column, the largest first. Of a large fold, rows at equal distances are used.
     pub(crate) fn importance(&self, seed: Seed) -> Result<Vec<Importance>> {
         const MAX_ROWS: usize = 2_000;
@@ -55,9 +58,9 @@ impl HeldOut {
             select(rows, &(0..rows.num_rows()).step_by(step).collect::<Vec<_>>())
         };
         let rows: Vec<RecordBatch> = self.rows.iter().map(sample).collect();
-        let members = || self.fits.iter().flat_map(|fits| &fits.members);
         let mut columns: Vec<&str> = vec![];
-        for input in members().flat_map(|member| &member.preprocessing.inputs) {
+        let members = self.model.all_members();
+        for input in members.flat_map(|member| &member.preprocessing.inputs) {
             if !columns.contains(&input.name()) {
                 columns.push(input.name());
             }
@@ -83,14 +86,8 @@ impl HeldOut {
     fn rmse(&self, rows: &[RecordBatch]) -> Result<f64> {
         let (mut y, mut predicted) = (vec![], vec![]);
         for (fold, rows) in rows.iter().enumerate() {
-            let mut mean: Option<Array2<f64>> = None;
-            for WeightedFits { weight, members } in &self.fits {
-                let x = members[fold].preprocessing.features(rows, Path::new("-"), 0)?;
-                let one = members[fold].predict(&x)? * *weight;
-                mean = Some(mean.map_or_else(|| one.clone(), |mean| mean + &one));
-            }
-            y.push(self.fits[0].members[fold].preprocessing.raw_targets(rows));
-            predicted.extend(mean);
+            y.push(self.model.members[0].preprocessing.raw_targets(rows));
+            predicted.push(self.model.predict_fold(fold, rows, Path::new("-"), 0)?);
         }
         let stack = |folds: &[Array2<f64>]| {
             let views: Vec<_> = folds.iter().map(|fold| fold.view()).collect();

@@ -17,6 +17,7 @@ mod forest;
 mod gamma_path;
 mod groups;
 mod held_out;
+mod interval;
 mod memory;
 mod metadata;
 mod metrics;
@@ -40,10 +41,12 @@ pub use error::{Error, Result};
 pub use fit::Trained;
 pub use forest::{Forest, ForestArrays, ForestSettings};
 pub use gamma_path::{GammaPath, GammaPathConfig, PathRow};
+pub use held_out::OutOfFold;
+pub use interval::{Bounds, Intervals};
 pub use memory::check_memory;
 pub use metadata::{
-    AutoSelection, EstimatorMetadata, FarGroups, Importance, MemberMetadata, ModelMetadata,
-    PortfolioResult,
+    AutoSelection, EstimatorMetadata, FarGroups, FoldWeight, Importance, MemberMetadata,
+    ModelMetadata, PortfolioResult,
 };
 pub use metrics::Metrics;
 pub use model::{Model, Predictions};

@@ -9,7 +9,9 @@ use crate::metrics::Metrics;
 use crate::preprocessing::Preprocessing;
 
 /// Raised when older versions cannot read the files any more.
-pub(crate) const FORMAT: u32 = 2;
+pub(crate) const FORMAT: u32 = 3;
+/// The first format that can still be read.
+pub(crate) const OLDEST_FORMAT: u32 = 2;
 
 /// Everything about a model except its weights.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -27,6 +29,9 @@ pub struct ModelMetadata {
     pub rows: u64,
     /// The members of the ensemble; a single model is an ensemble of one.
     pub members: Vec<MemberMetadata>,
+    /// Members that only predict the rows of a fold that they were not trained on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fold_members: Vec<MemberMetadata>,
     /// Columns that are omitted, or not used as the numbers they hold, and why.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
@@ -67,9 +72,21 @@ pub struct MemberMetadata {
     pub preprocessing: Preprocessing,
     /// Its weight in the average; all weights add up to 1.
     pub weight: f64,
+    /// Its part in the predictions for a fold that it was not trained on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fold: Option<FoldWeight>,
     /// The kind of estimator.
     #[serde(rename = "body")]
     pub estimator: EstimatorMetadata,
+}
+
+/// The part of a member in the predictions for a fold that it was not trained on.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct FoldWeight {
+    /// The fold.
+    pub fold: usize,
+    /// The weight; those of a fold add up to 1.
+    pub weight: f64,
 }
 
 /// The kind of an estimator.

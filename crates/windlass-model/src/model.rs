@@ -13,7 +13,8 @@ use crate::Result;
 use crate::config::ModelConfig;
 use crate::design_matrix::NamedTable;
 use crate::forest::Forest;
-use crate::metadata::{EstimatorMetadata, FORMAT, MemberMetadata, ModelMetadata};
+use crate::held_out::OutOfFold;
+use crate::metadata::{EstimatorMetadata, FORMAT, FoldWeight, MemberMetadata, ModelMetadata};
 use crate::metrics::Metrics;
 use crate::preprocessing::{Preprocessing, row_weights};
 
@@ -21,8 +22,10 @@ use crate::preprocessing::{Preprocessing, row_weights};
 pub(crate) struct EnsembleMember {
     pub(crate) preprocessing: Preprocessing,
     pub(crate) estimator: Estimator,
-    /// Its weight in the average; all weights add up to 1.
+    /// Its weight in the average; all weights add up to 1. 0 if it is kept for its fold only.
     pub(crate) weight: f64,
+    /// Its part in the predictions for a fold that it was not trained on.
+    pub(crate) fold: Option<FoldWeight>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -73,7 +76,7 @@ impl EnsembleMember {
             Estimator::Forest(_) => EstimatorMetadata::Forest,
         };
         let preprocessing = self.preprocessing.clone();
-        MemberMetadata { preprocessing, weight: self.weight, estimator }
+        MemberMetadata { preprocessing, weight: self.weight, fold: self.fold, estimator }
     }
 }
 
@@ -81,7 +84,11 @@ impl EnsembleMember {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Model {
     pub(crate) metadata: ModelMetadata,
+    /// Members with a weight.
     pub(crate) members: Vec<EnsembleMember>,
+    /// Members that only predict their fold.
+    pub(crate) fold_members: Vec<EnsembleMember>,
+    pub(crate) out_of_fold: Option<OutOfFold>,
 }
 
 /// Predictions for some rows.
@@ -98,7 +105,7 @@ pub struct Predictions {
 }
 
 impl Model {
-    /// A model without validation metrics, with metrics on the rows that it was trained on.
+    /// A model without held-out rows, with metrics on the rows that it was trained on.
     pub(crate) fn new(
         config: &ModelConfig,
         members: Vec<EnsembleMember>,
@@ -116,6 +123,7 @@ impl Model {
             fingerprint: table.profile.fingerprint.clone(),
             rows: table.batch.num_rows() as u64,
             members: members.iter().map(EnsembleMember::metadata).collect(),
+            fold_members: vec![],
             notes: vec![],
             train: Metrics::compute(&y, &predicted, weights.as_deref()),
             valid: None,
@@ -123,7 +131,68 @@ impl Model {
             importance: vec![],
             selection: None,
         };
-        Ok(Self { metadata, members })
+        Ok(Self { metadata, members, fold_members: vec![], out_of_fold: None })
+    }
+
+    /// Adds out-of-fold predictions, and members that only predict their fold.
+    pub(crate) fn with_out_of_fold(
+        mut self,
+        out_of_fold: Option<OutOfFold>,
+        fold_members: Vec<EnsembleMember>,
+    ) -> Self {
+        self.metadata.valid = out_of_fold.as_ref().map(OutOfFold::metrics);
+        self.metadata.fold_members = fold_members.iter().map(EnsembleMember::metadata).collect();
+        self.fold_members = fold_members;
+        self.out_of_fold = out_of_fold;
+        self
+    }
+
+    /// Drops the members that only predict their fold. Prediction intervals are then centered at the prediction.
+    pub fn drop_fold_members(&mut self) {
+        self.fold_members.clear();
+        self.metadata.fold_members.clear();
+    }
+
+    /// The predictions of held-out rows by members that were not trained on them, if rows were held out.
+    #[must_use]
+    pub fn out_of_fold(&self) -> Option<&OutOfFold> {
+        self.out_of_fold.as_ref()
+    }
+
+    /// All members, with a weight or only for their fold.
+    pub(crate) fn all_members(&self) -> impl Iterator<Item = &EnsembleMember> {
+        self.members.iter().chain(&self.fold_members)
+    }
+
+    /// The members that were not trained on a fold, with their weights.
+    fn members_of_fold(&self, fold: usize) -> impl Iterator<Item = (f64, &EnsembleMember)> {
+        let of_fold = move |member: &EnsembleMember| {
+            member.fold.filter(|part| part.fold == fold).map(|part| part.weight)
+        };
+        self.all_members().filter_map(move |member| Some((of_fold(member)?, member)))
+    }
+
+    /// Whether each fold has members that were not trained on it.
+    pub(crate) fn has_fold_members(&self) -> bool {
+        let Some(out_of_fold) = &self.out_of_fold else { return false };
+        let folds = out_of_fold.folds.iter().max().map_or(0, |last| *last as usize + 1);
+        let total = |fold| self.members_of_fold(fold).map(|(weight, _)| weight).sum::<f64>();
+        (0..folds).all(|fold| (total(fold) - 1.0).abs() < 1e-6)
+    }
+
+    /// Predictions by the members that were not trained on a fold.
+    pub(crate) fn predict_fold(
+        &self,
+        fold: usize,
+        rows: &RecordBatch,
+        path: &Path,
+        first: u64,
+    ) -> Result<Array2<f64>> {
+        let mut mean = Array2::zeros((rows.num_rows(), self.targets().len()));
+        for (weight, member) in self.members_of_fold(fold) {
+            mean.scaled_add(weight, &member.predict_rows(rows, path, first)?);
+        }
+        Ok(mean)
     }
 
     /// Everything about the model except its weights.

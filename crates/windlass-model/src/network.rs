@@ -10,6 +10,7 @@ use windlass_train::{
 use crate::config::{Kind, NetworkConfig, Validation};
 use crate::design_matrix::{NamedTable, to_f32};
 use crate::fit::{FitContext, FoldBatches, Trained, check_sizes};
+use crate::metadata::FoldWeight;
 use crate::model::{EnsembleMember, Estimator, Model};
 use crate::preprocessing::{ColumnNote, Preprocessing};
 use crate::{Error, Result, groups};
@@ -86,7 +87,7 @@ impl<'a> NetworkFold<'a> {
 
     pub(crate) fn member(&self, network: Network, weight: f64) -> EnsembleMember {
         let (preprocessing, estimator) = (self.preprocessing.clone(), Estimator::Network(network));
-        EnsembleMember { preprocessing, estimator, weight }
+        EnsembleMember { preprocessing, estimator, weight, fold: None }
     }
 }
 
@@ -132,15 +133,22 @@ pub(crate) fn train(
         .zip(results)
         .map(|(fold, result)| fold.member(result.network, weight))
         .collect();
-    let held_out = context.held_out(members.clone(), &folds)?;
+    for (fold, member) in
+        members.iter_mut().enumerate().filter(|(fold, _)| folds[*fold].valid.is_some())
+    {
+        member.fold = Some(FoldWeight { fold, weight: 1.0 });
+    }
+    let out_of_fold = context.out_of_fold_predictions(&members, &folds)?;
+    let mut fold_members = vec![];
     let mut train_rows = if folds.len() == 1 { &folds[0].train } else { &table.batch };
     if network.split.refits() && network.holds_out() && !cancelled && diverged.is_none() {
-        let whole = FoldBatches { train: table.batch.clone(), valid: None };
+        let whole = FoldBatches::whole(&table.batch, None);
         let (whole, omitted) = NetworkFold::new(context, &whole)?;
         notes.extend(omitted);
         let spec = |(spec, &epochs): (&RunSpec, &usize)| whole.refit(network, epochs, spec.seed);
         let specs = specs.iter().zip(&epochs).map(spec).collect::<Result<Vec<_>>>()?;
-        members.clear();
+        let only_fold = |member| EnsembleMember { weight: 0.0, ..member };
+        fold_members = members.drain(..).map(only_fold).collect();
         for result in run_all(&specs, watch, |_, _| {}) {
             let result = result?;
             if result.outcome == Outcome::Diverged {
@@ -151,14 +159,14 @@ pub(crate) fn train(
         }
         train_rows = &table.batch;
     }
-    let mut model = Model::new(context.config, members, table, train_rows)?;
+    let model = Model::new(context.config, members, table, train_rows)?;
+    let mut model = model.with_out_of_fold(out_of_fold, fold_members);
     // What was used, and not how it was found.
     let training = specs[0].training.clone();
     let network = NetworkConfig { training, ..network.clone() };
     model.metadata.config.kind = Kind::Network(Box::new(network));
-    model.metadata.valid = held_out.as_ref().map(|rows| rows.predictions.metrics());
     model.metadata.notes = ColumnNote::lines(notes);
-    Ok(Trained { model, histories, diverged, cancelled, held_out })
+    Ok(Trained { histories, diverged, cancelled, ..Trained::complete(model, folds) })
 }
 
 /// The epoch whose weights a run kept; 0 if it ended before the first.
@@ -170,7 +178,7 @@ pub(crate) fn epochs_kept(result: &RunResult) -> usize {
 fn folds(context: &FitContext<'_>, network: &NetworkConfig) -> Result<Vec<FoldBatches>> {
     let all = &context.train.table.batch;
     let seed = network.valid_seed.map_or(context.seed(), Seed);
-    let whole = |valid| vec![FoldBatches { train: all.clone(), valid }];
+    let whole = |valid| vec![FoldBatches::whole(all, valid)];
     Ok(match network.valid {
         Validation::None => whole(None),
         Validation::Table => whole(context.valid.map(|valid| valid.table.batch.clone())),

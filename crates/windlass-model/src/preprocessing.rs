@@ -35,6 +35,39 @@ pub enum Scaling {
     None,
 }
 
+/// Encoding of integers with few values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Encoding {
+    /// As numbers.
+    Numeric,
+    /// One-hot.
+    OneHot,
+}
+
+impl Encoding {
+    /// Whether a continuous column is one-hot encoded.
+    fn applies(self, column: &ArrayRef) -> bool {
+        const MAX_VALUES: usize = 20;
+        if self == Self::Numeric || !column.data_type().is_integer() {
+            return false;
+        }
+        let mut values = BTreeSet::new();
+        for value in to_f64(column).iter().flatten() {
+            values.insert(value.to_bits());
+            if values.len() > MAX_VALUES {
+                return false;
+            }
+        }
+        values.len() > 2
+    }
+
+    /// Whether one-hot encoding changes anything in a table.
+    pub(crate) fn matters(table: &LoadedTable) -> bool {
+        let features = table.roles.features().iter();
+        features.map(|&index| table.batch.column(index)).any(|column| Self::OneHot.applies(column))
+    }
+}
+
 /// `(x − offset)/scale`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct FittedScaling {
@@ -220,6 +253,14 @@ pub(crate) fn levels(column: &ArrayRef) -> StringArray {
     to_f64(column).iter().map(|value| value.map(spell)).collect()
 }
 
+/// The different levels of rows that have a weight; `None` is a missing value.
+fn sorted_levels(column: &ArrayRef, weight: &dyn Fn(usize) -> f64) -> Vec<Option<String>> {
+    let words = levels(column);
+    let weighted = words.iter().enumerate().filter(|(row, _)| weight(*row) > 0.0);
+    let words: BTreeSet<Option<&str>> = weighted.map(|(_, word)| word).collect();
+    words.into_iter().map(|word| word.map(str::to_owned)).collect()
+}
+
 /// A continuous feature with present values and their weights, or why it is omitted.
 fn continuous(
     name: &str,
@@ -258,6 +299,17 @@ impl Preprocessing {
         scaling: Scaling,
         target_scaling: Scaling,
     ) -> Result<(Self, Vec<ColumnNote>)> {
+        Self::fit_encoded(table, rows, columns, scaling, target_scaling, Encoding::Numeric)
+    }
+
+    pub(crate) fn fit_encoded(
+        table: &LoadedTable,
+        rows: &RecordBatch,
+        columns: &Columns,
+        scaling: Scaling,
+        target_scaling: Scaling,
+        encoding: Encoding,
+    ) -> Result<(Self, Vec<ColumnNote>)> {
         let schema = rows.schema();
         let weights = row_weights(table, rows, Path::new("-"))?;
         if weights.as_ref().is_some_and(|weights| weights.iter().all(|weight| *weight == 0.0)) {
@@ -274,6 +326,13 @@ impl Preprocessing {
         for (index, field) in schema.fields().iter().enumerate() {
             let (name, column) = (field.name(), rows.column(index));
             match table.roles.roles[index] {
+                Role::Continuous if encoding.applies(table.batch.column(index)) => {
+                    let levels = sorted_levels(column, &weight);
+                    if levels.iter().flatten().count() > 1 {
+                        let (name, holds) = (name.clone(), type_name(column.data_type()));
+                        inputs.push(Input::Categorical { name, levels, holds });
+                    }
+                }
                 Role::Continuous => {
                     let values = to_f64(column);
                     match continuous(name, None, &values, &weighted(&values), scaling) {
@@ -295,14 +354,7 @@ impl Preprocessing {
                     dates.push((name.clone(), index));
                 }
                 Role::Categorical => {
-                    let mut levels: Vec<Option<String>> = levels(column)
-                        .iter()
-                        .enumerate()
-                        .filter(|(row, _)| weight(*row) > 0.0)
-                        .map(|(_, word)| word.map(str::to_owned))
-                        .collect();
-                    levels.sort();
-                    levels.dedup();
+                    let levels = sorted_levels(column, &weight);
                     let requested = columns.categorical.contains(name);
                     if levels == [None] {
                         notes.push(ColumnNote::new(name, "omitted, no values"));
@@ -510,17 +562,25 @@ impl Preprocessing {
         Ok(out)
     }
 
-    /// For every column, the number of rows with a level that none of the preprocessings was fitted on.
+    /// For every column, the number of rows with a level that none of the preprocessings was fitted on, unless one
+    /// takes the column as numbers.
     pub(crate) fn unknown_categories<'a>(
         fitted: impl Iterator<Item = &'a Self>,
         batch: &RecordBatch,
     ) -> BTreeMap<String, u64> {
         let mut known: BTreeMap<&str, BTreeSet<Option<&str>>> = BTreeMap::new();
+        let mut numbers = BTreeSet::new();
         for input in fitted.flat_map(|preprocessing| &preprocessing.inputs) {
-            if let Input::Categorical { name, levels, .. } = input {
-                known.entry(name).or_default().extend(levels.iter().map(Option::as_deref));
+            match input {
+                Input::Categorical { name, levels, .. } => {
+                    known.entry(name).or_default().extend(levels.iter().map(Option::as_deref));
+                }
+                Input::Continuous { name, .. } => {
+                    numbers.insert(name.as_str());
+                }
             }
         }
+        known.retain(|name, _| !numbers.contains(name));
         let count = |(name, known): (&str, BTreeSet<Option<&str>>)| {
             let column = batch.column_by_name(name)?;
             let unknown = levels(column).iter().filter(|level| !known.contains(level)).count();

@@ -10,10 +10,16 @@ use windlass::regress::LinearModel;
 use windlass_train::{LayerParameters, Network, Shape, with_checksum, without_checksum};
 
 use crate::forest::{Forest, ForestArrays};
-use crate::metadata::{EstimatorMetadata, FORMAT, MemberMetadata, ModelMetadata};
+use crate::held_out::OutOfFold;
+use crate::metadata::{EstimatorMetadata, FORMAT, MemberMetadata, ModelMetadata, OLDEST_FORMAT};
 use crate::model::{EnsembleMember, Estimator, Model};
 use crate::{Error, Result};
 
+/// What the names of the tensors of members begin with.
+const MEMBER: &str = "member";
+const FOLD_MEMBER: &str = "fold_member";
+/// What the names of the tensors of held-out rows begin with.
+const OUT_OF_FOLD: &str = "out_of_fold";
 /// The key of the metadata in the header.
 const KEY: &str = "windlass-model";
 
@@ -26,13 +32,17 @@ struct FormatVersion {
 
 /// The tensors of a member to be written.
 struct MemberWriter {
-    member: usize,
+    prefix: String,
     tensors: Vec<(String, Dtype, Vec<usize>, Vec<u8>)>,
 }
 
 impl MemberWriter {
+    fn new(prefix: String) -> Self {
+        Self { prefix, tensors: vec![] }
+    }
+
     fn put(&mut self, name: &str, dtype: Dtype, shape: &[usize], bytes: Vec<u8>) {
-        self.tensors.push((format!("member{}.{name}", self.member), dtype, shape.to_vec(), bytes));
+        self.tensors.push((format!("{}.{name}", self.prefix), dtype, shape.to_vec(), bytes));
     }
 
     fn floats<'a>(&mut self, name: &str, shape: &[usize], values: impl Iterator<Item = &'a f32>) {
@@ -80,7 +90,7 @@ impl MemberWriter {
 
 /// The tensors of a member to be read. Files may be damaged: everything is checked.
 struct MemberReader<'a> {
-    member: usize,
+    prefix: String,
     tensors: &'a SafeTensors<'a>,
 }
 
@@ -93,7 +103,7 @@ impl MemberReader<'_> {
         dtype: Dtype,
         of: fn([u8; N]) -> T,
     ) -> Result<(Vec<usize>, Vec<T>), Refusal> {
-        let name = format!("member{}.{name}", self.member);
+        let name = format!("{}.{name}", self.prefix);
         let tensor = self.tensors.tensor(&name).map_err(|error| error.to_string())?;
         if tensor.dtype() != dtype {
             return Err(format!("`{name}` holds {:?}", tensor.dtype()));
@@ -112,6 +122,27 @@ impl MemberReader<'_> {
 
     fn counts(&self, name: &str) -> Result<Vec<u32>, Refusal> {
         Ok(self.list(name, Dtype::U32, u32::from_le_bytes)?.1)
+    }
+
+    fn out_of_fold(&self, targets: usize) -> Result<Option<OutOfFold>, Refusal> {
+        let has = |name: &str| self.tensors.tensor(&format!("{}.{name}", self.prefix)).is_ok();
+        if !has("fold") {
+            return Ok(None);
+        }
+        let folds = self.counts("fold")?;
+        let rows = self.list("row", Dtype::U64, u64::from_le_bytes)?.1;
+        let weights = if has("weight") { Some(self.doubles("weight")?) } else { None };
+        let count = folds.len();
+        let as_many = |length: usize| length == count;
+        if !(rows.is_empty() || as_many(rows.len()))
+            || !weights.as_ref().is_none_or(|weights| as_many(weights.len()))
+            || folds.iter().any(|&fold| fold as usize >= count)
+        {
+            return Err("its held-out rows contradict themselves".into());
+        }
+        let y = matrix((count, targets), self.doubles("target")?)?;
+        let predicted = matrix((count, targets), self.doubles("prediction")?)?;
+        Ok(Some(OutOfFold { rows, folds, y, predicted, weights }))
     }
 
     fn estimator(&self, metadata: &MemberMetadata) -> Result<Estimator, Refusal> {
@@ -167,9 +198,23 @@ impl Model {
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut tensors = vec![];
-        for (number, member) in self.members.iter().enumerate() {
-            let mut writer = MemberWriter { member: number, tensors: vec![] };
-            writer.estimator(&member.estimator);
+        for (members, prefix) in [(&self.members, MEMBER), (&self.fold_members, FOLD_MEMBER)] {
+            for (number, member) in members.iter().enumerate() {
+                let mut writer = MemberWriter::new(format!("{prefix}{number}"));
+                writer.estimator(&member.estimator);
+                tensors.extend(writer.tensors);
+            }
+        }
+        if let Some(OutOfFold { rows, folds, y, predicted, weights }) = &self.out_of_fold {
+            let mut writer = MemberWriter::new(OUT_OF_FOLD.to_owned());
+            let bytes = rows.iter().flat_map(|row| row.to_le_bytes()).collect();
+            writer.put("row", Dtype::U64, &[rows.len()], bytes);
+            writer.counts("fold", folds);
+            writer.doubles("target", y.shape(), y.iter());
+            writer.doubles("prediction", predicted.shape(), predicted.iter());
+            if let Some(weights) = weights {
+                writer.doubles("weight", &[weights.len()], weights.iter());
+            }
             tensors.extend(writer.tensors);
         }
         let mut views = vec![];
@@ -194,29 +239,37 @@ impl Model {
         let json = json.ok_or_else(|| bad("it has no card".into()))?;
         let json = &without_checksum(json, &tensors).map_err(bad)?;
         let head: FormatVersion = serde_json::from_str(json).map_err(|error| text(&error))?;
-        if head.format != FORMAT {
+        if !(OLDEST_FORMAT..=FORMAT).contains(&head.format) {
             let (path, format, version) = (path.to_owned(), head.format, head.version);
             return Err(Error::OtherFormat { path, format, version });
         }
         let metadata: ModelMetadata = serde_json::from_str(json).map_err(|error| text(&error))?;
-        let mut members = vec![];
-        for (number, member) in metadata.members.iter().enumerate() {
-            let targets = |of: &MemberMetadata| of.preprocessing.targets.len();
-            if targets(member) != targets(&metadata.members[0]) {
-                return Err(bad("its members differ in their targets".into()));
-            }
-            let reader = MemberReader { member: number, tensors: &tensors };
-            let estimator = reader.estimator(member).map_err(bad)?;
-            let (preprocessing, weight) = (member.preprocessing.clone(), member.weight);
-            members.push(EnsembleMember { preprocessing, estimator, weight });
-        }
-        let weights = || members.iter().map(|member| member.weight);
-        if members.is_empty() {
+        let Some(first) = metadata.members.first() else {
             return Err(bad("it has no members".into()));
-        }
+        };
+        let targets = |of: &MemberMetadata| of.preprocessing.targets.len();
+        let outputs = targets(first);
+        let read = |members: &[MemberMetadata], prefix: &str| {
+            let read = |(number, member): (usize, &MemberMetadata)| {
+                if targets(member) != outputs {
+                    return Err(bad("its members differ in their targets".into()));
+                }
+                let reader =
+                    MemberReader { prefix: format!("{prefix}{number}"), tensors: &tensors };
+                let estimator = reader.estimator(member).map_err(bad)?;
+                let MemberMetadata { preprocessing, weight, fold, .. } = member.clone();
+                Ok(EnsembleMember { preprocessing, estimator, weight, fold })
+            };
+            members.iter().enumerate().map(read).collect::<Result<Vec<_>>>()
+        };
+        let members = read(&metadata.members, MEMBER)?;
+        let fold_members = read(&metadata.fold_members, FOLD_MEMBER)?;
+        let reader = MemberReader { prefix: OUT_OF_FOLD.to_owned(), tensors: &tensors };
+        let out_of_fold = reader.out_of_fold(outputs).map_err(bad)?;
+        let weights = || members.iter().map(|member| member.weight);
         if !weights().all(|weight| weight > 0.0) || (weights().sum::<f64>() - 1.0).abs() > 1e-6 {
             return Err(bad("the weights of its members are not shares of one".into()));
         }
-        Ok(Self { metadata, members })
+        Ok(Self { metadata, members, fold_members, out_of_fold })
     }
 }

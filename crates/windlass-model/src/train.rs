@@ -7,6 +7,7 @@ use crate::design_matrix::NamedTable;
 use crate::drift::Drift;
 use crate::fit::{FitContext, Trained};
 use crate::network::Checkpoint;
+use crate::preprocessing::Encoding;
 use crate::{Error, Model, Result, auto, network};
 
 impl Model {
@@ -33,7 +34,7 @@ impl Model {
             return Err(Error::PreAugmented);
         }
         let drift = Drift::check(table.table, config.split())?;
-        let context = FitContext { train: table, valid, config };
+        let context = FitContext { train: table, valid, config, encoding: Encoding::Numeric };
         let trained = match &config.kind {
             Kind::Network(config) => network::train(&context, config, watch, checkpoint),
             Kind::Ridge { .. } | Kind::Anchor { .. } | Kind::Forest(_) => context.train(),

@@ -321,7 +321,8 @@ fn automatic_selection_is_an_ensemble() {
     let weights: f64 = selection.portfolio.iter().map(|entry| entry.weight).sum();
     assert!((weights - 1.0).abs() < 1e-12);
     assert!(selection.portfolio.windows(2).all(|two| two[0].rmse <= two[1].rmse));
-    assert_eq!(selection.fits, 2 * selection.portfolio.len());
+    // Ridge regression has a weight, and is fitted again on all rows.
+    assert!(selection.fits > 2 * selection.portfolio.len());
     assert_eq!(Model::from_bytes(&model.to_bytes(), &table.path).unwrap(), model);
     assert_eq!(train().model.to_bytes(), model.to_bytes());
     // The target is linear with little noise, so the error is small.
@@ -561,5 +562,105 @@ fn wide_models_predict_in_blocks() {
     for start in (0..20_000).step_by(1000) {
         let part = model.predict(&batch.slice(start, 1000), &table.path, 0).unwrap().mean;
         assert_eq!(whole.slice(ndarray::s![start..start + 1000, ..]), part);
+    }
+}
+
+/// A ridge regression validated by folds: its intervals by the definition of CV+, and how many new rows they cover.
+#[test]
+fn intervals_are_those_of_cv_plus() {
+    let dir = TestDir::new();
+    let table = dir.load("train.csv", &data(120, 1).0, &columns());
+    let new = dir.load("new.csv", &data(4_000, 2).0, &columns());
+    let cross_validation = Some(CrossValidation { folds: 4, split: Split::Rows });
+    let config = ModelConfig { cross_validation, ..config(Kind::Ridge { penalty: 1.0 }) };
+    let model = table.train(&config).unwrap().model;
+    let (predictions, _) = model.evaluate(new.named()).unwrap();
+    let bounds = |model: &Model, level: f64| {
+        let intervals = model.intervals(level).unwrap();
+        intervals.bounds(&new.table.batch, &new.path, 0, &predictions).unwrap()
+    };
+    let made = bounds(&model, 0.9);
+
+    // The rows of a fold, and the model that was not trained on them, by hand.
+    let out_of_fold = model.out_of_fold().unwrap();
+    assert_eq!(out_of_fold.rows.len(), 120);
+    let mut rows = out_of_fold.rows.clone();
+    rows.sort_unstable();
+    assert!(rows.into_iter().eq(0..120));
+    let (mut lower, mut upper) = (vec![], vec![]);
+    for fold in 0..4 {
+        let of_fold = |row: &usize| out_of_fold.folds[*row] == fold;
+        let held_out: Vec<usize> = (0..120).filter(of_fold).collect();
+        let others = (0..120).filter(|row| !of_fold(row));
+        let mut train: Vec<usize> =
+            others.map(|row| usize::try_from(out_of_fold.rows[row]).unwrap()).collect();
+        train.sort_unstable();
+        let part = Loaded { table: table.table.select(&train), path: table.path.clone() };
+        let alone = part.train(&self::config(Kind::Ridge { penalty: 1.0 })).unwrap().model;
+        let center =
+            alone.predict(&new.table.batch.slice(0, 1), &new.path, 0).unwrap().mean[(0, 0)];
+        for row in held_out {
+            let residual = (out_of_fold.y[(row, 0)] - out_of_fold.predicted[(row, 0)]).abs();
+            lower.push(center - residual);
+            upper.push(center + residual);
+        }
+    }
+    lower.sort_by(f64::total_cmp);
+    upper.sort_by(f64::total_cmp);
+    // ⌊0.1 · 121⌋ = 12 and ⌈0.9 · 121⌉ = 109, from 1.
+    assert!((made.low[(0, 0)] - lower[11]).abs() < 1e-9);
+    assert!((made.high[(0, 0)] - upper[108]).abs() < 1e-9);
+
+    let y = new.table.batch.column_by_name("y").unwrap();
+    let y = windlass_table::to_f64(y);
+    let covered = |bounds: &windlass_model::Bounds| {
+        let inside =
+            |&row: &usize| (bounds.low[(row, 0)]..=bounds.high[(row, 0)]).contains(&y.value(row));
+        (0..4_000).filter(inside).count() as f64 / 4_000.0
+    };
+    assert!((0.85..0.96).contains(&covered(&made)), "{}", covered(&made));
+    assert!(covered(&bounds(&model, 0.5)) < 0.62);
+
+    // The file has all of it; without the members of folds, intervals are centered at the prediction.
+    let mut read = Model::from_bytes(&model.to_bytes(), Path::new("model")).unwrap();
+    assert_eq!(read, model);
+    read.drop_fold_members();
+    let compact = Model::from_bytes(&read.to_bytes(), Path::new("model")).unwrap();
+    assert!(compact.to_bytes().len() < model.to_bytes().len());
+    let centered = bounds(&compact, 0.9);
+    let middle = (&centered.low + &centered.high) / 2.0;
+    assert!((&middle - &predictions.mean).iter().all(|off| off.abs() < 1e-9));
+    assert!((0.85..0.96).contains(&covered(&centered)));
+
+    assert!(matches!(model.intervals(0.995), Err(Error::FewHeldOut { needed: 199, .. })));
+    let unvalidated = self::config(Kind::Ridge { penalty: 1.0 });
+    let unvalidated = table.train(&unvalidated).unwrap().model;
+    assert!(matches!(unvalidated.intervals(0.9), Err(Error::NothingHeldOut)));
+    assert!(model.intervals(1.0).is_err() && model.intervals(f64::NAN).is_err());
+}
+
+/// Members of a committee are their own fold members; automatic selection keeps those of its folds.
+#[test]
+fn ensembles_keep_what_intervals_need() {
+    let dir = TestDir::new();
+    let table = dir.load("train.csv", &data(60, 1).0, &columns());
+    let auto = AutoConfig { folds: 3, split: Split::Rows, larger_shifts: false };
+    for config in [network(Validation::Folds(3)), config(Kind::Auto(auto))] {
+        let model = table.train(&config).unwrap().model;
+        let out_of_fold = model.out_of_fold().unwrap();
+        assert_eq!(out_of_fold.folds.len(), 60);
+        let (predictions, _) = model.evaluate(table.named()).unwrap();
+        let intervals = model.intervals(0.8).unwrap();
+        let bounds = intervals.bounds(&table.table.batch, &table.path, 0, &predictions).unwrap();
+        assert!((&bounds.high - &bounds.low).iter().all(|width| *width > 0.0));
+        assert!((&predictions.mean - &bounds.low).iter().all(|off| *off >= 0.0));
+        let metadata = model.metadata();
+        for fold in 0..3 {
+            let members = metadata.members.iter().chain(&metadata.fold_members);
+            let parts = members.filter_map(|member| member.fold).filter(|part| part.fold == fold);
+            let total: f64 = parts.map(|part| part.weight).sum();
+            assert!((total - 1.0).abs() < 1e-9, "{total}");
+        }
+        assert_eq!(Model::from_bytes(&model.to_bytes(), Path::new("model")).unwrap(), model);
     }
 }

@@ -8,7 +8,8 @@ use arrow_array::{Array, ArrayRef, Float64Array, RecordBatch};
 use arrow_schema::{DataType, Field, Schema};
 use clap::Args;
 use ndarray::Array2;
-use windlass_model::{Error as ModelError, MemberMetadata, Metrics, Model, Predictions};
+use serde::Serialize;
+use windlass_model::{Bounds, Error as ModelError, MemberMetadata, Metrics, Model, Predictions};
 use windlass_table::{
     OutputKind, Sink, Table, Watch as _, check_outputs, is_numeric, to_f64, type_name,
 };
@@ -23,6 +24,7 @@ use crate::{Error, Result};
 Examples:
   windlass predict model.windlass new.csv
   windlass predict model.windlass new.parquet -o predictions.parquet
+  windlass predict model.windlass new.csv --interval 90% -o predictions.csv
   windlass predict model.windlass test.csv --metrics --json")]
 pub(crate) struct PredictArgs {
     /// A model made by `windlass train`
@@ -30,10 +32,18 @@ pub(crate) struct PredictArgs {
     /// Files or folders of files with the same columns, or `-`: one table
     #[arg(required = true, value_name = "INPUT")]
     inputs: Vec<PathBuf>,
-    /// Where the rows go, with a column `prediction` (and `prediction_sd` from a committee); without it, metrics or
-    /// the first predictions are printed
+    /// Where the rows go, with a column `prediction` (and `prediction_sd` from an ensemble: the standard deviation
+    /// over its members, which is no prediction error); without it, metrics or the first predictions are printed
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Add `prediction_low` and `prediction_high`, between which the target of this share of new rows lies, such as
+    /// 90%
+    ///
+    /// From the errors of held-out rows (CV+): models trained with --auto, --committee, --split or validation rows
+    /// have them. The share is one of all rows on average: of unusual rows it may be lower. With --metrics, the share
+    /// that was reached is printed.
+    #[arg(long, value_name = "LEVEL", value_parser = level)]
+    interval: Option<f64>,
     /// Overwrite existing files, also those that Windlass did not write
     #[arg(long)]
     force: bool,
@@ -74,22 +84,11 @@ pub(crate) fn run(args: &PredictArgs) -> Result<u8> {
         check_outputs(&[(output, OutputKind::Table)], format, &inputs, args.force)?;
     }
     let table = args.read.open(&args.inputs)?;
-    let added = added_columns(&model);
+    let intervals = args.interval.map(|level| model.intervals(level)).transpose()?;
+    let added = added_columns(&model, intervals.is_some());
     let schema = with_columns(&table, &added)?;
     if args.metrics {
-        let absent = |target: &String| table.schema().index_of(target).is_err();
-        if let Some(column) = model.targets().into_iter().find(absent) {
-            let path = table.path().to_owned();
-            return Err(ModelError::NoTarget { column, path }.into());
-        }
-        for column in model.targets() {
-            let data_type = table.schema().field_with_name(&column).expect("found").data_type();
-            if !is_numeric(data_type) {
-                let (path, holds) = (table.path().to_owned(), type_name(data_type));
-                let expected = "numbers".into();
-                return Err(ModelError::OtherType { column, path, holds, expected }.into());
-            }
-        }
+        check_targets(&model, &table)?;
         if args.json && args.output.as_ref().is_some_and(|output| output.as_os_str() == "-") {
             return Err(Error::does_not_apply("--json", "rows on standard output"));
         }
@@ -120,13 +119,21 @@ pub(crate) fn run(args: &PredictArgs) -> Result<u8> {
         let predicted = model
             .predict(&batch, table.path(), first)
             .map_err(|error| error.locate(table.places()))?;
+        let bounds = match &intervals {
+            Some(intervals) => {
+                let bounds = intervals.bounds(&batch, table.path(), first, &predicted);
+                Some(bounds.map_err(|error| error.locate(table.places()))?)
+            }
+            None => None,
+        };
         first += batch.num_rows() as u64;
+        let values = values_of(&predicted, bounds.as_ref());
         notes.add(&model, &batch, &predicted);
         if args.output.is_none() && !measure && head.is_empty() {
-            head = first_rows(&added, &predicted);
+            head = first_rows(&added, &values);
         }
         if measure {
-            compared.add(&model, &batch, &predicted.mean);
+            compared.add(&model, &batch, &predicted.mean, bounds.as_ref());
         }
         if let Some(sink) = &mut sink {
             let mut columns = batch.columns().to_vec();
@@ -136,8 +143,7 @@ pub(crate) fn run(args: &PredictArgs) -> Result<u8> {
                 };
                 values.columns().into_iter().map(column).collect()
             };
-            columns.extend(of(&predicted.mean));
-            columns.extend(predicted.std.iter().flat_map(of));
+            columns.extend(values.iter().copied().flat_map(of));
             let batch = RecordBatch::try_new(Arc::clone(&schema), columns);
             sink.write(0, &batch.expect("columns of the schema"))?;
         }
@@ -168,19 +174,57 @@ pub(crate) fn run(args: &PredictArgs) -> Result<u8> {
     Ok(0)
 }
 
+/// Refuses a table without numbers to compare predictions with.
+fn check_targets(model: &Model, table: &Table) -> Result<()> {
+    let absent = |target: &String| table.schema().index_of(target).is_err();
+    if let Some(column) = model.targets().into_iter().find(absent) {
+        let path = table.path().to_owned();
+        return Err(ModelError::NoTarget { column, path }.into());
+    }
+    for column in model.targets() {
+        let data_type = table.schema().field_with_name(&column).expect("found").data_type();
+        if !is_numeric(data_type) {
+            let (path, holds) = (table.path().to_owned(), type_name(data_type));
+            let expected = "numbers".into();
+            return Err(ModelError::OtherType { column, path, holds, expected }.into());
+        }
+    }
+    Ok(())
+}
+
 fn rows_of(count: u64) -> String {
     format!("{count} {}", if count == 1 { "row" } else { "rows" })
 }
 
+/// A share such as `90%` or `0.9`.
+fn level(text: &str) -> Result<f64, String> {
+    let level = match text.strip_suffix('%') {
+        Some(percent) => percent.trim().parse::<f64>().map(|percent| percent / 100.0),
+        None => text.parse(),
+    };
+    match level {
+        Ok(level) if level > 0.0 && level < 1.0 => Ok(level),
+        _ => Err("an interval is a share of rows, such as 90% or 0.9".into()),
+    }
+}
+
+/// The values that are added, in the order of [`added_columns`].
+fn values_of<'a>(predicted: &'a Predictions, bounds: Option<&'a Bounds>) -> Vec<&'a Array2<f64>> {
+    let bounds = bounds.map(|bounds| [&bounds.low, &bounds.high]);
+    [&predicted.mean]
+        .into_iter()
+        .chain(&predicted.std)
+        .chain(bounds.into_iter().flatten())
+        .collect()
+}
+
 /// The first predictions as text.
-fn first_rows(names: &[String], predicted: &Predictions) -> String {
+fn first_rows(names: &[String], added: &[&Array2<f64>]) -> String {
     const SHOWN: usize = 10;
     let mut lines = vec![std::iter::once("row").chain(names.iter().map(String::as_str)).collect()];
     let mut rows: Vec<Vec<String>> = vec![];
-    for row in 0..predicted.mean.nrows().min(SHOWN) {
-        let values = predicted.mean.row(row).to_vec().into_iter();
-        let spread = predicted.std.iter().flat_map(|std| std.row(row).to_vec());
-        let cells = values.chain(spread).map(terminal::short);
+    for row in 0..added[0].nrows().min(SHOWN) {
+        let cells = added.iter().flat_map(|values| values.row(row).to_vec()).map(terminal::short);
         rows.push(std::iter::once((row + 1).to_string()).chain(cells).collect());
     }
     lines.extend(rows.iter().map(|row| row.iter().map(String::as_str).collect::<Vec<_>>()));
@@ -241,7 +285,7 @@ impl Notes {
     }
 }
 
-fn added_columns(model: &Model) -> Vec<String> {
+fn added_columns(model: &Model, intervals: bool) -> Vec<String> {
     let targets = model.targets();
     let names = |what: &str| -> Vec<String> {
         match &targets[..] {
@@ -252,6 +296,10 @@ fn added_columns(model: &Model) -> Vec<String> {
     let mut added = names("prediction");
     if model.member_count() > 1 {
         added.extend(names("prediction_sd"));
+    }
+    if intervals {
+        added.extend(names("prediction_low"));
+        added.extend(names("prediction_high"));
     }
     added
 }
@@ -294,6 +342,15 @@ fn say_extra(model: &Model, table: &Table, quiet: bool) {
     }
 }
 
+/// Metrics, and the share of targets inside their intervals.
+#[derive(Serialize)]
+struct WithCoverage {
+    #[serde(flatten)]
+    metrics: Metrics,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    covered: Option<f64>,
+}
+
 /// Targets and predictions of the rows that have a target.
 #[derive(Default)]
 struct Compared {
@@ -301,10 +358,18 @@ struct Compared {
     predicted: Vec<f64>,
     targets: usize,
     without: u64,
+    /// Of targets with an interval, those inside it.
+    inside: Option<u64>,
 }
 
 impl Compared {
-    fn add(&mut self, model: &Model, batch: &RecordBatch, predicted: &Array2<f64>) {
+    fn add(
+        &mut self,
+        model: &Model,
+        batch: &RecordBatch,
+        predicted: &Array2<f64>,
+        bounds: Option<&Bounds>,
+    ) {
         let targets: Vec<Float64Array> = model
             .targets()
             .iter()
@@ -317,6 +382,14 @@ impl Compared {
             if targets.iter().all(known) {
                 self.y.extend(targets.iter().map(|target| target.value(row)));
                 self.predicted.extend(predicted);
+                if let Some(Bounds { low, high }) = bounds {
+                    let is_inside = |(column, target): (usize, &Float64Array)| {
+                        let place = (row, column);
+                        (low[place]..=high[place]).contains(&target.value(row))
+                    };
+                    let inside = targets.iter().enumerate().filter(|&one| is_inside(one)).count();
+                    *self.inside.get_or_insert(0) += inside as u64;
+                }
             } else {
                 self.without += 1;
             }
@@ -335,9 +408,10 @@ impl Compared {
         let array = |values: Vec<f64>| {
             Array2::from_shape_vec((rows, self.targets), values).expect("a row of targets each")
         };
+        let covered = self.inside.map(|inside| inside as f64 / self.y.len() as f64);
         let metrics = Metrics::compute(&array(self.y), &array(self.predicted), None);
         let text = if json {
-            to_json(&metrics)
+            to_json(&WithCoverage { metrics, covered })
         } else {
             let or =
                 |value: Option<f64>| value.map_or("–".to_owned(), |value| format!("{value:.4}"));
@@ -348,7 +422,9 @@ impl Compared {
                 metrics.mae,
                 or(metrics.mape),
                 or(metrics.r2)
-            )
+            ) + &covered.map_or_else(String::new, |covered| {
+                format!("\ninside the interval {:.1} %", 100.0 * covered)
+            })
         };
         if to_stdout {
             // Standard output has the rows.

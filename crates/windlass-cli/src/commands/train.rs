@@ -62,6 +62,10 @@ pub(crate) struct TrainArgs {
     /// table; pays only where they are
     #[arg(long, requires = "auto")]
     expect_larger_shifts: bool,
+    /// Leave models out of the file that predict held-out rows only: it is smaller, but prediction intervals ignore
+    /// how much such models differ
+    #[arg(long)]
+    compact: bool,
     /// Draw the loss over the epochs: a .svg or .png file
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
@@ -325,7 +329,7 @@ pub(crate) fn run(args: &TrainArgs) -> Result<u8> {
                 network.training.epochs,
             )
         }
-        Kind::Auto(auto) => auto.networks(&frame.batch),
+        Kind::Auto(auto) => auto.networks(&frame),
         Kind::Ridge { .. } | Kind::Anchor { .. } | Kind::Forest(_) => (0, 0),
     };
     let at_once = runs.min(rayon::current_num_threads());
@@ -348,6 +352,9 @@ pub(crate) fn run(args: &TrainArgs) -> Result<u8> {
         return Err(windlass_table::Error::Interrupted.into());
     }
     trained.add_importance()?;
+    if args.compact {
+        trained.model.drop_fold_members();
+    }
     let picture = match (&args.plot, format) {
         (Some(path), Some(format)) => {
             Some((path, format.encode(path, learning_curve(&trained).to_svg(&Layout::PAGE))?))

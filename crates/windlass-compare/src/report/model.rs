@@ -74,8 +74,8 @@ fn importance(trained: &Trained) -> Option<Figure> {
 }
 
 fn predicted(trained: &Trained, target: &str) -> Option<Figure> {
-    let (y, predicted) = trained.out_of_fold()?;
-    let points = y.iter().copied().zip(predicted.iter().copied());
+    let out_of_fold = trained.model.out_of_fold()?;
+    let points = out_of_fold.y.iter().copied().zip(out_of_fold.predicted.iter().copied());
     let title = format!("Predicted and true {target}");
     let plot = Scatter {
         labels: Labels::new(title, format!("true {target}"), format!("predicted {target}")),
