@@ -15,6 +15,7 @@ mod error;
 mod fit;
 mod forest;
 mod gamma_path;
+mod gp;
 mod groups;
 mod held_out;
 mod memory;
@@ -40,6 +41,7 @@ pub use error::{Error, Result};
 pub use fit::Trained;
 pub use forest::{Forest, ForestArrays, ForestSettings};
 pub use gamma_path::{GammaPath, GammaPathConfig, PathRow};
+pub use gp::{GaussianProcess, GaussianProcessSettings};
 pub use memory::check_memory;
 pub use metadata::{
     AutoSelection, EstimatorMetadata, FarGroups, Importance, MemberMetadata, ModelMetadata,
