@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 use windlass::{METHODS, MethodInfo, MethodParams, Param, SearchRange};
 use windlass_model::{
-    AutoConfig, ForestSettings, InLoopAugmentConfig, Kind, NetworkConfig, PreAugmentConfig, Split,
+    AutoConfig, ForestSettings, GaussianProcessSettings, InLoopAugmentConfig, Kind, NetworkConfig,
+    PreAugmentConfig, Split,
 };
 use windlass_table::MethodConfig;
 use windlass_train::{Activation, FittedOn, Optimizer, TrainConfig};
@@ -153,6 +154,8 @@ pub enum ModelName {
     Ridge,
     /// A random forest.
     Forest,
+    /// A Gaussian process.
+    Gp,
     /// What held-out rows say is best.
     Auto,
     /// A model that is trained elsewhere, on rows made beforehand.
@@ -168,6 +171,7 @@ impl ModelName {
             Self::Fcn3 => "fcn3",
             Self::Ridge => "ridge",
             Self::Forest => "forest",
+            Self::Gp => "gp",
             Self::Auto => "auto",
             Self::Estimator => "estimator",
         }
@@ -285,6 +289,11 @@ impl Candidate {
                     let leaf = count(8.0, point(trial, 2).powi(2));
                     ForestSettings { leaf, features: Some(features), ..usual }
                 })
+            }
+            ModelName::Gp => {
+                let length_per_column = (trial > 0).then_some(trial % 2 == 0);
+                let usual = GaussianProcessSettings::default();
+                Kind::GaussianProcess(GaussianProcessSettings { length_per_column, ..usual })
             }
             ModelName::Estimator => {
                 unreachable!("models that are trained elsewhere have settings of their own")

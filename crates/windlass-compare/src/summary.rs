@@ -367,6 +367,7 @@ impl Comparison<'_> {
             let what = match line.candidate.model {
                 ModelName::Forest => "Use a forest here",
                 ModelName::Ridge => "Use ridge here",
+                ModelName::Gp => "Use a Gaussian process here",
                 _ => "Use automatic model selection here",
             };
             let words = interval.in_words();

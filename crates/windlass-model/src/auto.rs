@@ -25,6 +25,7 @@ use crate::config::{AutoConfig, InLoopAugmentConfig, Kind, NetworkConfig, Valida
 use crate::ensemble::Blend;
 use crate::fit::{FitContext, FoldBatches, Trained, check_sizes};
 use crate::forest::ForestSettings;
+use crate::gp::GaussianProcessSettings;
 use crate::held_out::OutOfFold;
 use crate::metadata::{AutoSelection, FarGroups, FoldWeight, PortfolioResult};
 use crate::metrics::Metrics;
@@ -81,6 +82,11 @@ impl PortfolioEntry {
         Self::new(format!("forest, leaves of {leaf}"), Kind::Forest(settings))
     }
 
+    fn gaussian_process() -> Self {
+        let settings = GaussianProcessSettings::default();
+        Self::new("Gaussian process".into(), Kind::GaussianProcess(settings))
+    }
+
     fn new(name: String, kind: Kind) -> Self {
         Self { name, kind, encoding: Encoding::Numeric }
     }
@@ -113,6 +119,7 @@ fn portfolio(table: &LoadedTable, split: &Split) -> Vec<PortfolioEntry> {
         }
     }
     portfolio.extend([0.1, 1.0, 10.0, 100.0].map(PortfolioEntry::ridge));
+    portfolio.push(PortfolioEntry::gaussian_process());
     portfolio.extend([1, 3].map(PortfolioEntry::forest));
     if Encoding::matters(table) {
         portfolio.push(PortfolioEntry::ridge(1.0).one_hot());

@@ -5,6 +5,7 @@ use windlass_table::{AnchorSource, ClusterCount, Columns, MethodConfig};
 use windlass_train::{Activation, FittedOn, TrainConfig};
 
 use crate::forest::ForestSettings;
+use crate::gp::GaussianProcessSettings;
 use crate::preprocessing::Scaling;
 use crate::split::Split;
 
@@ -50,6 +51,7 @@ impl ModelConfig {
         match &self.kind {
             Kind::Network(network) => network.holds_out(),
             Kind::Auto(_) => true,
+            Kind::GaussianProcess(_) => self.cross_validation.is_some(),
             Kind::Ridge { .. } | Kind::Anchor { .. } | Kind::Forest(_) => {
                 self.cross_validation.is_some()
             }
@@ -101,6 +103,8 @@ pub enum Kind {
     },
     /// A random forest.
     Forest(ForestSettings),
+    /// A Gaussian process.
+    GaussianProcess(GaussianProcessSettings),
     /// The ensemble with the least cross-validation error.
     Auto(AutoConfig),
 }

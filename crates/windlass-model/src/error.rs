@@ -71,6 +71,11 @@ pub enum Error {
     /// A network that does not fit in memory.
     #[error("training such a network takes {} MiB, but only {} MiB are allowed", needs >> 20, memory >> 20)]
     LargeNetwork { needs: u64, memory: u64 },
+    /// A Gaussian process that does not fit in memory.
+    #[error(
+        "matrices of covariances take {} MiB, but only {} MiB are allowed", needs >> 20, memory >> 20
+    )]
+    LargeKernel { needs: u64, memory: u64 },
     /// A one-hot encoding that does not fit in memory.
     #[error(
         "column `{column}` has {levels} levels; to fit their one-hot encoding takes {} MiB, but only {} MiB \
@@ -194,6 +199,9 @@ impl Error {
             ),
             Self::LargeNetwork { .. } => {
                 format!("raise {}, or choose fewer units", param("memory"))
+            }
+            Self::LargeKernel { .. } => {
+                format!("raise {}, or choose another model", param("memory"))
             }
             Self::ManyLevels { column, .. } => format!(
                 "omit the column ({} {column}), merge its rare levels, or raise {}",

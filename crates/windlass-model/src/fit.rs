@@ -14,6 +14,7 @@ use windlass_train::Epoch;
 use crate::config::{CrossValidation, Kind, ModelConfig};
 use crate::design_matrix::{NamedTable, pre_augmented};
 use crate::forest::Forest;
+use crate::gp::GaussianProcess;
 use crate::held_out::{HeldOutRows, OutOfFold};
 use crate::metadata::FoldWeight;
 use crate::model::{EnsembleMember, Estimator, Model};
@@ -141,6 +142,9 @@ impl<'a> FitContext<'a> {
             Kind::Forest(settings) => {
                 let (x, y) = (dataset.x().view(), dataset.y().view());
                 Estimator::Forest(Forest::fit(x, y, dataset.weights(), settings, seed)?)
+            }
+            Kind::GaussianProcess(settings) => {
+                Estimator::GaussianProcess(GaussianProcess::fit(&dataset, settings, seed)?)
             }
             Kind::Network(_) | Kind::Auto(_) => unreachable!("trained in their own modules"),
         };

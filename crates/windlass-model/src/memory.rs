@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use windlass_table::{Columns, LoadedTable, Role};
 
 use crate::config::Kind;
+use crate::gp::GaussianProcess;
 use crate::preprocessing::levels;
 use crate::{Error, Result};
 
@@ -14,7 +15,7 @@ const F64: u64 = 8;
 const WEIGHT_BYTES: u64 = 4 * 7;
 
 /// Refuses a fit that does not fit in memory: one-hot encoded columns with many levels, or networks with many
-/// weights. `at_once` networks are trained at the same time.
+/// weights, or matrices of a Gaussian process. `at_once` networks are trained at the same time.
 ///
 /// Rows without categories are counted when they are [loaded](LoadedTable::load).
 pub fn check_memory(
@@ -63,13 +64,20 @@ pub fn check_memory(
         Kind::Network(_) => design.saturating_mul(3).saturating_add(weights),
         // The data set by rows and by columns, and the order of every column.
         Kind::Forest(_) => design.saturating_mul(4),
+        // The data set by rows and by columns, standardized.
+        Kind::GaussianProcess(_) => design.saturating_mul(4),
         // Centered and scaled copies, and the factors of the normal matrix or of the rows, if they are fewer.
         Kind::Ridge { .. } | Kind::Anchor { .. } | Kind::Auto(_) => {
             let factors = rows.min(width).saturating_mul(width).saturating_mul(4 * F64);
             design.saturating_mul(6).saturating_add(factors)
         }
     };
+    let kernels = match kind {
+        Kind::GaussianProcess(_) => GaussianProcess::matrix_bytes(rows),
+        _ => 0,
+    };
     match widest {
+        _ if kernels > memory => Err(Error::LargeKernel { needs: kernels, memory }),
         _ if weights > memory => Err(Error::LargeNetwork { needs: weights, memory }),
         Some((column, levels)) if needs > memory => {
             Err(Error::ManyLevels { column, levels, needs, memory })

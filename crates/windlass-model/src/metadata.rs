@@ -99,6 +99,8 @@ pub enum EstimatorMetadata {
     Linear,
     /// A random forest.
     Forest,
+    /// A Gaussian process.
+    GaussianProcess,
 }
 
 /// The importance of a column.

@@ -13,6 +13,7 @@ use crate::Result;
 use crate::config::ModelConfig;
 use crate::design_matrix::NamedTable;
 use crate::forest::Forest;
+use crate::gp::GaussianProcess;
 use crate::held_out::OutOfFold;
 use crate::metadata::{EstimatorMetadata, FORMAT, FoldWeight, MemberMetadata, ModelMetadata};
 use crate::metrics::Metrics;
@@ -33,6 +34,7 @@ pub(crate) enum Estimator {
     Network(Network),
     Linear(LinearModel),
     Forest(Forest),
+    GaussianProcess(GaussianProcess),
 }
 
 impl EnsembleMember {
@@ -46,6 +48,7 @@ impl EnsembleMember {
             }
             Estimator::Linear(linear) => linear.predict(x.view())?,
             Estimator::Forest(forest) => forest.predict(x.view())?,
+            Estimator::GaussianProcess(process) => process.predict(x.view())?,
         };
         Ok(self.preprocessing.unscale(scaled.view()))
     }
@@ -74,6 +77,7 @@ impl EnsembleMember {
             Estimator::Network(network) => EstimatorMetadata::Network(network.shape().clone()),
             Estimator::Linear(_) => EstimatorMetadata::Linear,
             Estimator::Forest(_) => EstimatorMetadata::Forest,
+            Estimator::GaussianProcess(_) => EstimatorMetadata::GaussianProcess,
         };
         let preprocessing = self.preprocessing.clone();
         MemberMetadata { preprocessing, weight: self.weight, fold: self.fold, estimator }
@@ -233,6 +237,7 @@ impl Model {
     pub fn linear(&self) -> Option<(Vec<String>, &LinearModel)> {
         match &self.members[0].estimator {
             Estimator::Linear(linear) => Some((self.members[0].preprocessing.names(), linear)),
+            Estimator::GaussianProcess(_) => None,
             Estimator::Network(_) | Estimator::Forest(_) => None,
         }
     }

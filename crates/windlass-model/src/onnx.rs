@@ -11,6 +11,7 @@
 use windlass_train::{Activation, LayerParameters};
 
 use crate::forest::Forest;
+use crate::gp::GaussianProcess;
 use crate::model::{EnsembleMember, Estimator, Model};
 use crate::preprocessing::{FittedScaling, Input, Preprocessing};
 
@@ -391,6 +392,7 @@ fn predict(graph: &mut Graph, member: &EnsembleMember, columns: &Columns) -> Str
             graph.node("Gemm", &[&features, &b, &c], &[])
         }
         Estimator::Forest(forest) => predict_forest(graph, forest, &features, &order),
+        Estimator::GaussianProcess(process) => predict_process(graph, process, &features, &order),
     };
     let targets = &member.preprocessing.targets;
     let list = |of: fn(&FittedScaling) -> f64| -> Vec<f64> {
@@ -457,6 +459,75 @@ fn predict_forest(graph: &mut Graph, forest: &Forest, features: &str, order: &[u
     let sum = graph.cast(&sum, DOUBLE);
     let each = graph.doubles(&[], &[each as f64]);
     graph.node("Div", &[&sum, &each], &[])
+}
+
+/// The predictions of Gaussian processes as doubles, a column for every target, in scaled units. `order` is that
+/// of [`predict_forest`].
+///
+/// Squared distances are `‖a‖² + ‖b‖² − 2a·b`, whose rounding is too small to matter in doubles.
+fn predict_process(
+    graph: &mut Graph,
+    process: &GaussianProcess,
+    features: &str,
+    order: &[usize],
+) -> String {
+    let width = order.len();
+    let pick = |list: &[f64]| -> Vec<f64> { order.iter().map(|&index| list[index]).collect() };
+    let offset = graph.doubles(&[width], &pick(&process.column_offset));
+    let scale = graph.doubles(&[width], &pick(&process.column_scale));
+    let moved = graph.node("Sub", &[features, &offset], &[]);
+    let z = graph.node("Div", &[&moved, &scale], &[]);
+    let one_axis = graph.constant(&[1], INT64, &1_u64.to_le_bytes());
+    let (zero, three) = (graph.doubles(&[], &[0.0]), graph.doubles(&[], &[3.0]));
+    let one = graph.doubles(&[], &[1.0]);
+    let mut predicted = vec![];
+    for target in &process.targets {
+        let kernel = &target.kernel;
+        let columns = process.rows_in_lengths(target);
+        let rows = columns.len() / width;
+        let column = |index: usize| &columns[index * rows..][..rows];
+        // Distances in units of which five are the square of a length.
+        let lengths: Vec<f64> = order.iter().map(|&index| kernel.length(index)).collect();
+        let norms: Vec<f64> =
+            (0..rows).map(|row| (0..width).map(|j| column(j)[row].powi(2)).sum()).collect();
+        let basis: Vec<f64> =
+            order.iter().flat_map(|&index| column(index)).map(|b| -2.0 * b).collect();
+        let (lengths, norms) = (graph.doubles(&[width], &lengths), graph.doubles(&[rows], &norms));
+        let basis = graph.doubles(&[width, rows], &basis);
+        let a = graph.node("Div", &[&z, &lengths], &[]);
+        let squares = graph.node("Mul", &[&a, &a], &[]);
+        let own = graph.node("ReduceSum", &[&squares, &one_axis], &[]);
+        let products = graph.node("MatMul", &[&a, &basis], &[]);
+        let sum = graph.node("Add", &[&products, &norms], &[]);
+        let square = graph.node("Add", &[&sum, &own], &[]);
+        let five = graph.doubles(&[], &[5.0]);
+        let far = graph.doubles(&[], &[1e6]);
+        let square = graph.node("Max", &[&square, &zero], &[]);
+        let square = graph.node("Min", &[&square, &far], &[]);
+        let square = graph.node("Mul", &[&square, &five], &[]);
+        let u = graph.node("Sqrt", &[&square], &[]);
+        let third = graph.node("Div", &[&square, &three], &[]);
+        let polynomial = graph.node("Add", &[&u, &third], &[]);
+        let polynomial = graph.node("Add", &[&polynomial, &one], &[]);
+        let negative = graph.node("Neg", &[&u], &[]);
+        let decay = graph.node("Exp", &[&negative], &[]);
+        let matern = graph.node("Mul", &[&polynomial, &decay], &[]);
+        let coefficients: Vec<f64> =
+            target.coefficients.iter().map(|c| kernel.signal * c).collect();
+        let coefficients = graph.doubles(&[rows, 1], &coefficients);
+        let curved = graph.node("MatMul", &[&matern, &coefficients], &[]);
+        let (linear, intercept) = process.linear_part(target);
+        let linear = graph.doubles(&[width, 1], &pick(&linear));
+        let intercept = graph.doubles(&[1], &[intercept]);
+        let straight = graph.node("Gemm", &[&z, &linear, &intercept], &[]);
+        let sum = graph.node("Add", &[&curved, &straight], &[]);
+        let (scale, offset) =
+            (graph.doubles(&[], &[target.scale]), graph.doubles(&[], &[target.offset]));
+        let stretched = graph.node("Mul", &[&sum, &scale], &[]);
+        predicted.push(graph.node("Add", &[&stretched, &offset], &[]));
+    }
+    let predicted: Vec<&str> = predicted.iter().map(String::as_str).collect();
+    graph.node("Concat", &predicted, &[Attribute::Int("axis", 1)])
 }
 
 fn activate(graph: &mut Graph, x: &str, activation: Activation) -> String {

@@ -10,6 +10,7 @@ use windlass::regress::LinearModel;
 use windlass_train::{LayerParameters, Network, Shape, with_checksum, without_checksum};
 
 use crate::forest::{Forest, ForestArrays};
+use crate::gp::GaussianProcess;
 use crate::held_out::OutOfFold;
 use crate::metadata::{EstimatorMetadata, FORMAT, MemberMetadata, ModelMetadata, OLDEST_FORMAT};
 use crate::model::{EnsembleMember, Estimator, Model};
@@ -83,6 +84,11 @@ impl MemberWriter {
                 let nodes = [arrays.value.len()];
                 self.doubles("threshold", &nodes, arrays.threshold.iter());
                 self.doubles("value", &nodes, arrays.value.iter());
+            }
+            Estimator::GaussianProcess(process) => {
+                for (name, shape, values) in process.to_arrays() {
+                    self.doubles(name, &shape, values.iter());
+                }
             }
         }
     }
@@ -184,6 +190,10 @@ impl MemberReader<'_> {
                     value: self.doubles("value")?,
                 };
                 Estimator::Forest(Forest::from_arrays(arrays)?)
+            }
+            EstimatorMetadata::GaussianProcess => {
+                let read = |name: &str| self.doubles(name);
+                Estimator::GaussianProcess(GaussianProcess::from_arrays(inputs, outputs, read)?)
             }
         })
     }

@@ -53,6 +53,7 @@ pub(crate) struct CompareArgs {
         ("fcn3", "The paper's network for tables", ModelName::Fcn3),
         ("ridge", "", ModelName::Ridge),
         ("forest", "A random forest", ModelName::Forest),
+        ("gp", "A Gaussian process", ModelName::Gp),
         ("auto", "What `train --auto` makes", ModelName::Auto),
     ]))]
     models: Vec<ModelName>,

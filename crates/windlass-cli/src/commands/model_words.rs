@@ -31,6 +31,7 @@ pub(super) fn kind_in_words(metadata: &ModelMetadata) -> String {
         (Kind::Ridge { penalty }, _) => format!("ridge, penalty {penalty}"),
         (Kind::Anchor { gamma, .. }, _) => format!("anchor regression, γ = {gamma}"),
         (Kind::Forest(forest), _) => format!("forest of {} trees", forest.trees),
+        (Kind::GaussianProcess(_), _) => "Gaussian process".into(),
         (Kind::Auto(_), members) => format!("ensemble of {members} models"),
     }
 }

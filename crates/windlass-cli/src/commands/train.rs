@@ -10,8 +10,9 @@ use windlass::MethodInfo;
 use windlass_compare::model_report;
 use windlass_model::{
     AutoConfig, AutoSelection, Checkpoint, CrossValidation, Drift, Error as ModelError,
-    ForestSettings, InLoopAugmentConfig, Kind, Metrics, Model, ModelConfig, ModelMetadata,
-    NamedTable, NetworkConfig, Split, Trained, Validation, check_memory,
+    ForestSettings, GaussianProcessSettings, InLoopAugmentConfig, Kind, Metrics, Model,
+    ModelConfig, ModelMetadata, NamedTable, NetworkConfig, Split, Trained, Validation,
+    check_memory,
 };
 use windlass_plot::{Annotation, Labels, Layout, LinePlot, LineSeries};
 use windlass_table::{
@@ -33,11 +34,11 @@ use crate::{Error, Result};
 Rows are held out to choose the best epoch and to estimate the error; --split says which:
   rows           Random rows
   group:COLUMN   Rows with the same value in the column are held out together
-  domain:COLUMN  The same; --auto, ridge, anchor and forest hold out each of up to ten domains in turn
+  domain:COLUMN  The same; --auto and models without epochs hold out each of up to ten domains in turn
   time:COLUMN    Later rows than those trained on (forward chaining): the latest share of --valid, or, with
-                 --committee, --auto, ridge, anchor and forest, blocks of the later half, each predicted
-                 from all rows before it. The model itself is then trained on all rows
-ridge, anchor and forest are validated if --split is given, by 5 folds.
+                 --committee, --auto and models without epochs, blocks of the later half, each
+                 predicted from all rows before it. The model itself is then trained on all rows
+Models without epochs (ridge, anchor, forest, gp) are validated if --split is given, by 5 folds.
 
 Examples:
   windlass train cars.csv --target mpg --output model.windlass
@@ -116,6 +117,8 @@ enum ModelName {
     Anchor,
     /// A random forest: --trees, --leaf
     Forest,
+    /// A Gaussian process: smooth functions of a few columns, a few hundred rows
+    Gp,
 }
 
 impl TrainArgs {
@@ -130,6 +133,7 @@ impl TrainArgs {
             ModelName::Ridge => Some("ridge"),
             ModelName::Anchor => Some("anchor regression"),
             ModelName::Forest => Some("forests"),
+            ModelName::Gp => Some("Gaussian processes"),
             ModelName::Mlp | ModelName::Fcn3 | ModelName::Mlp5x50 => None,
         };
         if let Some(to) = to {
@@ -231,6 +235,9 @@ impl TrainArgs {
                     (self.trees.unwrap_or(usual.trees), self.leaf.unwrap_or(usual.leaf));
                 return Ok(Kind::Forest(ForestSettings { trees, leaf, ..usual }));
             }
+            ModelName::Gp => {
+                return Ok(Kind::GaussianProcess(GaussianProcessSettings::default()));
+            }
             ModelName::Fcn3 => parts_of(Shape::fcn3(1, 1)),
             ModelName::Mlp5x50 => parts_of(Shape::mlp5x50(1, 1)),
             ModelName::Mlp => self.common.network.hidden_layers(),
@@ -256,7 +263,10 @@ impl TrainArgs {
         let kind = self.kind()?;
         let cross_validation = match &kind {
             Kind::Network(_) | Kind::Auto(_) => None,
-            Kind::Ridge { .. } | Kind::Anchor { .. } | Kind::Forest(_) => {
+            Kind::Ridge { .. }
+            | Kind::Anchor { .. }
+            | Kind::Forest(_)
+            | Kind::GaussianProcess(_) => {
                 self.common.split.clone().map(|split| CrossValidation { folds: FOLDS, split })
             }
         };
@@ -330,6 +340,7 @@ pub(crate) fn run(args: &TrainArgs) -> Result<u8> {
             )
         }
         Kind::Auto(auto) => auto.networks(&frame),
+        Kind::GaussianProcess(_) => (0, 0),
         Kind::Ridge { .. } | Kind::Anchor { .. } | Kind::Forest(_) => (0, 0),
     };
     let at_once = runs.min(rayon::current_num_threads());

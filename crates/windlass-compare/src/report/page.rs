@@ -256,6 +256,11 @@ pub(super) fn in_words(kind: &Kind) -> String {
             let features = forest.features.map_or("all".into(), |features| features.to_string());
             format!("leaves of {}, {features} columns a split", forest.leaf)
         }
+        Kind::GaussianProcess(process) => match process.length_per_column {
+            None => "lengths by maximum likelihood".into(),
+            Some(true) => "a length for every column".into(),
+            Some(false) => "one length for all columns".into(),
+        },
         Kind::Auto(auto) => format!("{} folds", auto.folds),
     }
 }
