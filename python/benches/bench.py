@@ -125,6 +125,32 @@ def regressor(airfoil):
         report(f"torch_{threads}", timed(lambda: train(x, y, epochs), 3), steps=steps)
 
 
+def process():
+    """300 × 10 with the same kernel, first start and number of starts."""
+    import warnings
+
+    from sklearn.gaussian_process import GaussianProcessRegressor
+    from sklearn.gaussian_process.kernels import ConstantKernel, DotProduct, Matern, WhiteKernel
+    from threadpoolctl import threadpool_limits
+
+    from windlass import Regressor
+
+    warnings.simplefilter("ignore")
+    generator = np.random.default_rng(7)
+    x = generator.normal(size=(600, 10))
+    y = np.sin(2 * x[:, 0]) + x[:, 1] * x[:, 2] + x[:, 3] + 0.3 * generator.normal(size=600)
+    (x, new), (y, expected) = np.split(x, 2), np.split(y, 2)
+    error = lambda model: float(np.sqrt(np.mean((model.predict(new) - expected) ** 2)))
+    ours = Regressor(model="gp")
+    report("process", timed(lambda: ours.fit(x, y), 3), error=error(ours))
+    kernel = ConstantKernel(1.0) * Matern(np.full(10, 3 * 10**0.5), nu=2.5)
+    kernel += ConstantKernel(0.003) * DotProduct(sigma_0_bounds="fixed") + WhiteKernel(0.1)
+    peer = GaussianProcessRegressor(kernel, alpha=0, normalize_y=True, n_restarts_optimizer=1, random_state=0)
+    for threads in (1, 2):
+        with threadpool_limits(threads):
+            report(f"process_sklearn_{threads}", timed(lambda: peer.fit(x, y), 1), error=error(peer))
+
+
 def train(x, y, epochs):
     """Plain eager PyTorch, as a user writes it."""
     import torch
@@ -155,5 +181,5 @@ def versions():
 
 
 if __name__ == "__main__":
-    works = {"resample": resample, "batch": batch, "regressor": regressor, "versions": versions}
+    works = {"resample": resample, "batch": batch, "regressor": regressor, "process": process, "versions": versions}
     works[sys.argv[1]](*sys.argv[2:])

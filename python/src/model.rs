@@ -7,7 +7,10 @@ use numpy::PyArray2;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 use windlass::ParamStyle;
-use windlass_model::{InLoopAugmentConfig, Kind, ModelConfig, NamedTable, Validation};
+use windlass_model::{
+    CrossValidation, GaussianProcessSettings, InLoopAugmentConfig, Kind, ModelConfig, NamedTable,
+    Split, Validation,
+};
 use windlass_table::LoadedTable;
 use windlass_train::{Epoch, FittedOn, Watch};
 
@@ -59,10 +62,10 @@ impl Inside<'_> {
 
 #[pymethods]
 impl Model {
-    /// Trains a network on a table; returns it with notes, histories, the epoch in which it diverged, and a warning if
+    /// Trains a model on a table; returns it with notes, histories, the epoch in which it diverged, and a warning if
     /// rows are split at random although they have dates.
     #[staticmethod]
-    #[pyo3(signature = (table, *, target, roles, network, seed, augment=None, valid=None))]
+    #[pyo3(signature = (table, *, target, roles, network, seed, model="mlp", augment=None, valid=None))]
     #[expect(clippy::too_many_arguments, reason = "called by keyword, in one place")]
     fn train(
         py: Python<'_>,
@@ -71,6 +74,7 @@ impl Model {
         roles: &Bound<'_, PyDict>,
         network: &Bound<'_, PyDict>,
         seed: u64,
+        model: &str,
         augment: Option<Inside<'_>>,
         valid: Option<&Table>,
     ) -> PyResult<Trained> {
@@ -80,20 +84,33 @@ impl Model {
         network.augment = augment.map(|augment| augment.recipe()).transpose()?;
         network.split = said.split;
         let mut columns = column_roles(target, roles)?;
-        if let Some(column) = network.split.group_column() {
+        let split = network.split.clone();
+        if let Some(column) = split.group_column() {
             let lists = [&columns.carry, &columns.categorical, &columns.continuous];
             if !lists.into_iter().flatten().any(|name| name == column) {
                 columns.carry.push(column.to_owned());
             }
         }
+        let (kind, cross_validation) = match model {
+            "mlp" => (Kind::Network(Box::new(network)), None),
+            "gp" => {
+                let validated = split != Split::Rows;
+                let cross_validation = validated.then_some(CrossValidation { folds: 5, split });
+                (Kind::GaussianProcess(GaussianProcessSettings::default()), cross_validation)
+            }
+            other => {
+                let text = format!("model must be \"mlp\" or \"gp\", got {other:?}");
+                return Err(InputError::new_err(text));
+            }
+        };
         let recipe = ModelConfig {
             columns,
             drop_missing_target: false,
             scaling: said.scaling,
             target_scaling: said.target_scaling,
-            kind: Kind::Network(Box::new(network)),
+            kind,
             pre_augment: None,
-            cross_validation: None,
+            cross_validation,
             seed,
         };
         let rows = table.rows()?;

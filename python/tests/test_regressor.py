@@ -52,6 +52,30 @@ def test_files_and_pickles_predict_the_same(augment, committee, tmp_path):
     assert len(model.history_) == (committee or 1) and len(model.history_[0]) == 5
 
 
+def test_gaussian_processes_are_those_of_the_command(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    cars = pandas.read_csv(CARS).drop(columns=["name"])
+    table = tmp_path / "cars.csv"
+    cars.to_csv(table, index=False)
+    windlass("train", table, "--target", "mpg", "--model", "gp", "--output", tmp_path / "m", "--quiet")
+    features, target = cars.drop(columns=["mpg"]), cars["mpg"]
+    model = Regressor(model="gp").fit(features, target)
+    assert model.score(features, target) > 0.9
+    assert (Regressor.load(tmp_path / "m").predict(features) == model.predict(features)).all()
+    assert model.history_ == []
+    # Weights count, targets may be several, and a split says which rows estimate the error.
+    weights = np.where(cars["origin"] == "USA", 1.0, 1e-6)
+    weighted = Regressor(model="gp", split="group:origin").fit(features, target, sample_weight=weights)
+    assert weighted.card_["valid"]["rmse"] > model.card_["train"]["rmse"]
+    both = Regressor(model="gp").fit(features, cars[["mpg", "weight"]]).predict(features)
+    assert both.shape == (len(cars), 2)
+    for changed in ({"hidden": (8,)}, {"epochs": 3}, {"augment": ADA()}, {"committee": 3}):
+        with pytest.raises(InputError, match=f"{next(iter(changed))} does not apply to model='gp'"):
+            Regressor(model="gp", **changed).fit(features, target)
+    with pytest.raises(InputError, match='model must be "mlp" or "gp"'):
+        Regressor(model="svm").fit(features, target)
+
+
 def test_tables_with_text_and_gaps():
     pandas = pytest.importorskip("pandas")
     cars = pandas.read_csv(CARS)

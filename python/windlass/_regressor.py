@@ -1,4 +1,4 @@
-"""Networks on the core's engine."""
+"""Models on the core's engine."""
 
 from __future__ import annotations
 
@@ -39,7 +39,8 @@ _NET = DEFAULTS["regressor"]
 
 
 class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
-    """A dense network, or a committee of them, with augmentation inside the training loop.
+    """A dense network, or a committee of them, with augmentation inside the training loop; or a
+    Gaussian process.
 
     Trained by the same engine as ``windlass train``; model files are shared with it.
     Columns and targets are scaled, text columns of a DataFrame are encoded and missing
@@ -49,6 +50,10 @@ class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     hidden : tuple of int, default (128, 128)
         Units of every hidden layer.
+    model : {"mlp", "gp"}, default "mlp"
+        The kind of model: a network, or a Gaussian process, often better for a few hundred rows. A
+        Gaussian process has no options of networks; if ``split`` is not "rows", its error is estimated by
+        5-fold cross-validation.
     augment : Augmenter or str, optional
         What makes a synthetic row of every row of a batch: ``ADA(...)``, ``"c-mixup"``, …. Its
         copies, originals and random_state are those of the training. A column that names
@@ -138,6 +143,7 @@ class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self,
         hidden: Sequence[int] = _NET["hidden"],
         *,
+        model: str = "mlp",
         augment: Augmenter | str | None = None,
         layer: int = 0,
         keep_originals: bool = False,
@@ -166,6 +172,7 @@ class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         random_state: RandomStateLike = DEFAULTS["augment"]["random_state"],
     ) -> None:
         self.hidden = hidden
+        self.model = model
         self.augment = augment
         self.layer = layer
         self.keep_originals = keep_originals
@@ -199,7 +206,7 @@ class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Train the network.
+        """Train the model.
 
         Parameters
         ----------
@@ -249,6 +256,7 @@ class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             roles=roles,
             network=self._network(),
             seed=seed_of(self.random_state),
+            model=self.model,
             augment=inside,
         )
         if diverged is not None:
@@ -271,6 +279,16 @@ class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _network(self) -> dict[str, Any]:
         options = {name: getattr(self, name) for name in _NET}
+        if self.model != "mlp":
+            shared = {"split", "scale", "target_scale"}
+            usual = {name: value for name, value in _NET.items() if name not in shared}
+            changed = [name for name, value in usual.items() if options[name] != value]
+            if self.augment is not None:
+                changed.append("augment")
+            if changed:
+                raise InputError(
+                    f"{changed[0]} does not apply to model={self.model!r}\nhint: leave it out"
+                )
         if np.ndim(self.hidden) <= 1 and not isinstance(self.hidden, str):
             options["hidden"] = tuple(np.atleast_1d(self.hidden).tolist())
         return options

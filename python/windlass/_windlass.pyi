@@ -240,6 +240,7 @@ class Model:
         roles: dict[str, Any],
         network: dict[str, Any],
         seed: int,
+        model: str = "mlp",
         augment: Mapping[str, Any] | None = None,
         valid: Table | None = None,
     ) -> tuple[

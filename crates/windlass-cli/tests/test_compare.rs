@@ -155,6 +155,30 @@ fn auto_says_what_it_chose_and_how_good_it_is() {
     desk.run("export f.windlass f.onnx").ok();
 }
 
+/// A smooth function of two columns.
+#[test]
+fn gaussian_processes_take_part() {
+    let desk = Desk::new();
+    let mut text = String::from("a,b,y\n");
+    for row in 0..60 {
+        let (a, b) = (f64::from(row * 37 % 61) / 20.0, f64::from(row * 23 % 53) / 20.0);
+        text.push_str(&format!("{a},{b},{}\n", (2.0 * a).sin() + a * b));
+    }
+    desk.put("t.csv", text);
+    let said = desk.run(
+        "compare t.csv -t y --methods erm --models mlp,ridge,gp --epochs 2 --folds 3 --tune 3 -o out",
+    );
+    assert!(said.out.contains("Use a Gaussian process here: its RMSE is"), "{said:?}");
+    let chosen = ["length for every column", "one length for all columns", "maximum likelihood"];
+    let page = desk.text("out/report.html");
+    assert!(chosen.iter().any(|words| page.contains(words)), "{page}");
+    let train = "train t.csv -t y --model gp";
+    let said = desk.run(&format!("{train} --split rows -o m --report r.html")).ok();
+    assert!(said.err.contains("Gaussian process") && said.err.contains("expected"), "{said:?}");
+    let said = desk.run(&format!("{train} --trees 3 -o n"));
+    assert!(said.err.contains("--trees does not apply to Gaussian processes"), "{said:?}");
+}
+
 /// A name that is no text is no reason to lose a comparison.
 #[test]
 #[cfg(target_os = "linux")]

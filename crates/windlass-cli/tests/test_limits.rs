@@ -88,7 +88,7 @@ fn categories_with_many_levels_are_counted_before_they_are_fitted() {
     }
     desk.put("t.csv", text);
     let train = "train t.csv -t y -o m --categorical id --memory 64MiB";
-    for model in ["--model ridge", "--model forest", "--auto", "--epochs 1"] {
+    for model in ["--model ridge", "--model forest", "--model gp", "--auto", "--epochs 1"] {
         let words = format!("{train} {model}");
         refused(&desk, &words, "column `id` has 3000 levels");
         refused(&desk, &words, "--exclude id");
@@ -97,6 +97,9 @@ fn categories_with_many_levels_are_counted_before_they_are_fitted() {
     refused(&desk, compare, "column `id` has 3000 levels");
     // What the hint says works.
     desk.run("train t.csv -t y -o m --model ridge --memory 64MiB --exclude id").ok();
+    let words = "train t.csv -t y -o m --model gp --memory 32MiB --exclude id";
+    refused(&desk, words, "matrices of covariances take 45 MiB, but only 32 MiB are allowed");
+    refused(&desk, words, "--memory");
 }
 
 /// Reports and plans can be passed on without saying where files lie on this machine.

@@ -69,7 +69,7 @@ pub struct GaussianProcessSettings {
 
 impl Default for GaussianProcessSettings {
     fn default() -> Self {
-        Self { starts: 3, length_per_column: None }
+        Self { starts: 2, length_per_column: None }
     }
 }
 
@@ -173,7 +173,7 @@ impl Rows {
     }
 
     fn row(&self, row: usize) -> Vec<f64> {
-        self.columns.chunks_exact(self.count()).map(|column| column[row]).collect()
+        row_of(&self.columns, self.count(), row)
     }
 
     fn select(&self, rows: &[usize]) -> Self {
@@ -197,7 +197,7 @@ impl Rows {
         let (n, scaled) = (self.count(), self.in_lengths(kernel));
         let mut out = Mat::zeros(n, n);
         for j in 0..n {
-            let (near, z) = (near(&scaled, n, j), self.row(j));
+            let (near, z) = (row_of(&scaled, n, j), self.row(j));
             kernel_column(&scaled, &near, kernel, &mut out.col_as_slice_mut(j)[j..]);
             add_linear(&self.columns, &z, kernel.linear, &mut out.col_as_slice_mut(j)[j..]);
         }
@@ -205,8 +205,8 @@ impl Rows {
     }
 }
 
-/// A row of columns.
-fn near(columns: &[f64], count: usize, row: usize) -> Vec<f64> {
+/// A row of a table that is stored column by column.
+fn row_of(columns: &[f64], count: usize, row: usize) -> Vec<f64> {
     columns.chunks_exact(count).map(|column| column[row]).collect()
 }
 
@@ -269,10 +269,10 @@ fn lanes(count: usize, term: impl Fn(usize) -> f64) -> f64 {
 ///
 /// | | Median | Standard deviation of the logarithm | Bounds |
 /// | :-- | :-- | :-- | :-- |
-/// | `s²` | 1 | 1.5 | 10⁻³, 10³ |
-/// | `ℓ` | 2 √columns | 1.5 | 0.02, 10⁴ |
-/// | `v` | 0.1/columns | 2 | 10⁻⁶/columns, 10²/columns |
-/// | `σ²` | 0.05 | 2 | 10⁻⁶, 4 |
+/// | `s²` | 1 | 1 | 10⁻³, 10³ |
+/// | `ℓ` | 3 √columns | 1 | 0.02, 10⁴ |
+/// | `v` | 0.03/columns | 2 | 10⁻⁶/columns, 10²/columns |
+/// | `σ²` | 0.1 | 1 | 10⁻⁶, 4 |
 struct Prior {
     mean: Vec<f64>,
     sd: Vec<f64>,
@@ -290,8 +290,8 @@ impl Prior {
         };
         let logs = |list: Vec<f64>| list.into_iter().map(libm::log).collect();
         Self {
-            mean: logs(list(1.0, 2.0 * d.sqrt(), 0.1 / d, 0.05)),
-            sd: list(1.5, 1.5, 2.0, 2.0),
+            mean: logs(list(1.0, 3.0 * d.sqrt(), 0.03 / d, 0.1)),
+            sd: list(1.0, 1.0, 2.0, 1.0),
             low: logs(list(1e-3, 0.02, 1e-6 / d, 1e-6)),
             high: logs(list(1e3, 1e4, 1e2 / d, 4.0)),
         }
@@ -384,7 +384,7 @@ impl<'a> Problem<'a> {
                 &mut space.matern.col_as_slice_mut(j)[j..],
                 &mut space.slope.col_as_slice_mut(j)[j..],
             );
-            squares(&scaled, &near(&scaled, n, j), factor);
+            squares(&scaled, &row_of(&scaled, n, j), factor);
             for (i, value) in factor.iter_mut().enumerate() {
                 let (matern, slope) = matern(*value);
                 (values[i], slopes[i]) = (kernel.signal * matern, kernel.signal * slope);
@@ -877,9 +877,9 @@ impl GaussianProcess {
         };
         let noise = list("noise", None, true)?;
         let rows = noise.len();
-        let columns = list("columns", width.checked_mul(rows), false)?;
+        let columns = list("columns", Some(width.saturating_mul(rows)), false)?;
         let kernels = list("kernel", None, true)?;
-        let coefficients = list("coefficients", targets.checked_mul(rows), false)?;
+        let coefficients = list("coefficients", Some(targets.saturating_mul(rows)), false)?;
         let offsets = list("target_offset", Some(targets), false)?;
         let scales = list("target_scale", Some(targets), true)?;
         let parameters = kernels.len() / targets;
@@ -1003,4 +1003,277 @@ fn add_product(to: MatMut<'_, f64>, of: BlockStructure, a: &Mat<f64>, b: &Mat<f6
 
 fn finite(values: &[f64]) -> Option<Vec<f64>> {
     values.iter().all(|value| value.is_finite()).then(|| values.to_vec())
+}
+
+#[cfg(test)]
+mod tests {
+    use ndarray::{Array2, Axis, concatenate};
+    use serde_json::Value;
+    use windlass::{Dataset, Seed, Stream};
+
+    use super::{
+        GaussianProcess, GaussianProcessSettings, Kernel, Prior, Problem, SAMPLE, Standardized,
+        Workspace, exact_coefficients, sparse_coefficients,
+    };
+
+    const GOLDEN: &str = include_str!("../../windlass/tests/golden/gaussian_process.json");
+
+    fn numbers(value: &Value) -> Vec<f64> {
+        value["data"].as_array().unwrap().iter().map(|v| v.as_f64().unwrap()).collect()
+    }
+
+    fn matrix(value: &Value) -> Array2<f64> {
+        let size = |axis: usize| usize::try_from(value["shape"][axis].as_u64().unwrap()).unwrap();
+        Array2::from_shape_vec((size(0), size(1)), numbers(value)).unwrap()
+    }
+
+    /// Rows of a smooth function of the first column and a line in the second; the others do not matter.
+    fn smooth(rows: usize, columns: usize, noise: f64, seed: u64) -> Dataset {
+        let draw = |step: u64, row: usize| Seed(seed).at(Stream::Made, step, row as u64).normal();
+        let x = Array2::from_shape_fn((rows, columns), |(i, j)| draw(j as u64, i));
+        let y = Array2::from_shape_fn((rows, 1), |(i, _)| {
+            (2.0 * x[(i, 0)]).sin() + 0.5 * x[(i, 1)] + noise * draw(99, i)
+        });
+        Dataset::new(x, y, None).unwrap()
+    }
+
+    fn fit(data: &Dataset) -> GaussianProcess {
+        GaussianProcess::fit(data, &GaussianProcessSettings::default(), Seed(0)).unwrap()
+    }
+
+    /// The process with these hyperparameters.
+    fn given(data: &Dataset, values: &[f64]) -> GaussianProcess {
+        let table = Standardized::new(data);
+        let prior = Prior::new(table.varying, values.len() - 3);
+        let logs = values.iter().map(|value| value.ln()).collect();
+        GaussianProcess::from_starts(table, &prior, vec![logs], 0, Seed(0))
+    }
+
+    fn likelihood(data: &Dataset, logs: &[f64]) -> (f64, Vec<f64>) {
+        let table = Standardized::new(data);
+        let problem = Problem::new(&table.rows);
+        problem.likelihood(&table.targets[0].0, logs, &mut Workspace::new(data.rows())).unwrap()
+    }
+
+    fn rmse(a: &Array2<f64>, b: &Array2<f64>) -> f64 {
+        (a - b).mapv(|off| off * off).mean().unwrap().sqrt()
+    }
+
+    #[test]
+    fn processes_equal_scikit_learn() {
+        let golden: Value = serde_json::from_str(GOLDEN).unwrap();
+        for case in golden["cases"].as_array().unwrap() {
+            let weights = (!case["weights"].is_null()).then(|| numbers(&case["weights"]));
+            let data = Dataset::new(matrix(&case["x"]), matrix(&case["y"]), weights).unwrap();
+            let values: Vec<f64> = case["hyperparameters"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|value| value.as_f64().unwrap())
+                .collect();
+            let close = |got: f64, want: f64, tolerance: f64| {
+                assert!((got - want).abs() <= tolerance * want.abs().max(1.0), "{got} {want}");
+            };
+            let process = given(&data, &values);
+            let (mean, std) = process.predict_with_std(matrix(&case["new"]).view()).unwrap();
+            assert_eq!(process.predict(matrix(&case["new"]).view()).unwrap(), mean);
+            for (got, want) in mean.iter().zip(numbers(&case["mean"])) {
+                close(*got, want, 1e-8);
+            }
+            for (got, want) in std.iter().zip(numbers(&case["std"])) {
+                close(*got, want, 1e-7);
+            }
+            let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
+            let (value, gradient) = likelihood(&data, &logs);
+            close(value, case["likelihood"].as_f64().unwrap(), 1e-6);
+            for (got, want) in gradient.iter().zip(numbers(&case["gradient"])) {
+                close(*got, want, 1e-6);
+            }
+        }
+    }
+
+    /// Also of weighted rows, and of the prior.
+    #[test]
+    fn the_gradient_is_that_of_finite_differences() {
+        for seed in 0..6 {
+            let draw = |row: u64| Seed(seed).at(Stream::Sample, 1, row).normal();
+            let plain = smooth(25, 4, 0.2, seed);
+            let weights = (seed % 2 == 1).then(|| (0..25).map(|row| draw(row).exp()).collect());
+            let data = Dataset::new(plain.x().clone(), plain.y().clone(), weights).unwrap();
+            let prior = Prior::new(4, if seed % 3 == 0 { 1 } else { 4 });
+            let logs: Vec<f64> =
+                prior.mean.iter().zip(100..).map(|(mean, row)| mean + 0.7 * draw(row)).collect();
+            let at = |logs: &[f64]| {
+                let (mut value, mut gradient) = likelihood(&data, logs);
+                prior.penalize(logs, &mut value, &mut gradient);
+                (value, gradient)
+            };
+            let (_, gradient) = at(&logs);
+            for (index, slope) in gradient.iter().enumerate() {
+                let moved = |by: f64| {
+                    let mut logs = logs.clone();
+                    logs[index] += by;
+                    at(&logs).0
+                };
+                let difference = (moved(1e-5) - moved(-1e-5)) / 2e-5;
+                assert!((slope - difference).abs() < 1e-5 * (1.0 + slope.abs()), "{index}");
+            }
+        }
+    }
+
+    /// The likelihood cannot be raised by moving any hyperparameter, and what matters is found.
+    #[test]
+    fn hyperparameters_are_at_a_maximum() {
+        let data = smooth(120, 4, 0.1, 0);
+        let process = fit(&data);
+        let kernel = &process.targets[0].kernel;
+        let scale = process.targets[0].scale;
+        assert!((kernel.noise.sqrt() * scale - 0.1).abs() < 0.03, "{kernel:?}");
+        assert!(kernel.lengths[0] < 0.3 * kernel.lengths[2], "{kernel:?}");
+        let logs: Vec<f64> = kernel.values().iter().map(|value| value.ln()).collect();
+        let prior = Prior::new(4, 4);
+        let (value, gradient) = likelihood(&data, &logs);
+        let (mut value, mut gradient) =
+            (-value, gradient.iter().map(|slope| -slope).collect::<Vec<f64>>());
+        prior.penalize(&logs, &mut value, &mut gradient);
+        for (index, slope) in gradient.iter().enumerate() {
+            let inside = prior.low[index] < logs[index] && logs[index] < prior.high[index];
+            assert!(!inside || slope.abs() < 0.1, "{index}: {gradient:?}");
+        }
+        let new = smooth(300, 4, 0.0, 1);
+        assert!(rmse(&process.predict(new.x().view()).unwrap(), new.y()) < 0.15);
+    }
+
+    #[test]
+    fn bits_do_not_depend_on_threads() {
+        let data = smooth(60, 5, 0.2, 0);
+        let on = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| (fit(&data), fit(&data).predict(data.x().view()).unwrap()))
+        };
+        assert_eq!(on(1), on(3));
+    }
+
+    /// Few rows, rows that repeat, columns and targets that do not vary, huge and tiny values.
+    #[test]
+    fn degenerate_tables_are_fitted() {
+        let plain = smooth(20, 3, 0.1, 0);
+        let (x, y) = (plain.x(), plain.y());
+        let twice = |of: &Array2<f64>| concatenate(Axis(0), &[of.view(), of.view()]).unwrap();
+        let first = |rows: usize| plain.select(&(0..rows).collect::<Vec<_>>()).unwrap();
+        let of = |x: Array2<f64>, y: Array2<f64>| Dataset::new(x, y, None).unwrap();
+        let mut constant = x.clone();
+        constant.column_mut(1).fill(7.0);
+        let mut weights = vec![1.0; 20];
+        (weights[0], weights[1], weights[2]) = (0.0, 1e-300, 1e12);
+        for (name, data) in [
+            ("one row", first(1)),
+            ("two rows", first(2)),
+            ("three rows", first(3)),
+            ("repeated rows", of(twice(x), twice(y))),
+            (
+                "contradictions",
+                of(twice(x), concatenate(Axis(0), &[y.view(), (-y).view()]).unwrap()),
+            ),
+            ("a constant column", of(constant, y.clone())),
+            ("constant columns", of(Array2::zeros((20, 3)), y.clone())),
+            ("a constant target", of(x.clone(), Array2::from_elem((20, 1), 0.1))),
+            ("huge values", of(x * 1e100, y * 1e100)),
+            ("tiny values", of(x * 1e-100, y * 1e-100)),
+            ("no noise", of(x.clone(), x.select(Axis(1), &[0]))),
+            ("weights", Dataset::new(x.clone(), y.clone(), Some(weights)).unwrap()),
+        ] {
+            let process = fit(&data);
+            let (mean, std) = process.predict_with_std(data.x().view()).unwrap();
+            let all = mean.iter().chain(&std);
+            assert!(all.into_iter().all(|value| value.is_finite()), "{name}: {mean} {std}");
+            let most = data.y().iter().fold(0.0_f64, |most, y| most.max(y.abs()));
+            assert!(
+                mean.iter().all(|mean| mean.abs() < 3.0 * most + 1e-9 * most),
+                "{name}: {mean}"
+            );
+            // Far away it is a line.
+            let far = process.predict((data.x() * 1e9).view()).unwrap();
+            assert!(far.iter().all(|value| value.is_finite()), "{name}");
+        }
+    }
+
+    /// Noise that is told by weights is believed: rows of little weight do not matter.
+    #[test]
+    fn rows_of_little_weight_matter_little() {
+        let clean = smooth(80, 3, 0.05, 0);
+        let mut y = clean.y().clone();
+        let mut weights = vec![1.0; 80];
+        for row in (0..80).step_by(4) {
+            y[(row, 0)] += 5.0;
+            weights[row] = 1e-4;
+        }
+        let new = smooth(300, 3, 0.0, 1);
+        let error = |weights: Option<Vec<f64>>| {
+            let data = Dataset::new(clean.x().clone(), y.clone(), weights).unwrap();
+            rmse(&fit(&data).predict(new.x().view()).unwrap(), new.y())
+        };
+        let (plain, weighted) = (error(None), error(Some(weights)));
+        assert!(weighted < 0.3 && 3.0 * weighted < plain, "{weighted} {plain}");
+    }
+
+    #[test]
+    fn targets_are_fitted_on_their_own() {
+        let data = smooth(60, 4, 0.1, 0);
+        let second = data.x().select(Axis(1), &[2]) * 40.0 + 1000.0;
+        let both = concatenate(Axis(1), &[data.y().view(), second.view()]).unwrap();
+        let both = fit(&Dataset::new(data.x().clone(), both, None).unwrap());
+        let alone = fit(&data);
+        let predicted = both.predict(data.x().view()).unwrap();
+        assert_eq!(predicted.column(0), alone.predict(data.x().view()).unwrap().column(0));
+        assert!(rmse(&predicted.select(Axis(1), &[1]), &second) < 1.0);
+    }
+
+    #[test]
+    fn refits_keep_hyperparameters_or_continue_from_them() {
+        let data = smooth(80, 3, 0.1, 0);
+        let process = fit(&data);
+        let again = process.refit(&data, 0, Seed(0)).unwrap();
+        let predict = |of: &GaussianProcess| of.predict(data.x().view()).unwrap();
+        assert!(rmse(&predict(&process), &predict(&again)) < 1e-9);
+        let half = data.select(&(0..40).collect::<Vec<_>>()).unwrap();
+        let kept = process.refit(&half, 0, Seed(0)).unwrap();
+        let close = |a: &Kernel, b: &Kernel| {
+            a.values().iter().zip(b.values()).all(|(a, b)| (a / b - 1.0).abs() < 1e-9)
+        };
+        assert!(close(&kept.targets[0].kernel, &process.targets[0].kernel));
+        let moved = process.refit(&half, 20, Seed(0)).unwrap();
+        assert!(!close(&moved.targets[0].kernel, &process.targets[0].kernel));
+        assert!(process.refit(&smooth(20, 4, 0.1, 0), 0, Seed(0)).is_err());
+    }
+
+    /// With all rows in the sample, FITC is exact; a table above the limit is fitted through a sample.
+    #[test]
+    fn large_tables_are_fitted_through_a_sample() {
+        let data = smooth(70, 3, 0.1, 0);
+        let kernel = fit(&data).targets[0].kernel.clone();
+        let Standardized { rows, targets, .. } = Standardized::new(&data);
+        let y = &targets[0].0;
+        let exact = exact_coefficients(&rows, y, &kernel).unwrap();
+        let sparse = sparse_coefficients(&rows, &rows, y, &kernel).unwrap();
+        let fitted = |coefficients: &[f64]| {
+            let covariances = rows.covariances(&kernel);
+            let entry = |i: usize, j: usize| covariances[(i.max(j), i.min(j))];
+            Array2::from_shape_fn((70, 1), |(i, _)| {
+                (0..70).map(|j| entry(i, j) * coefficients[j]).sum::<f64>()
+            })
+        };
+        assert!(rmse(&fitted(&exact), &fitted(&sparse)) < 1e-5);
+
+        let data = smooth(2100, 3, 0.3, 0);
+        let process = fit(&data);
+        assert_eq!(process.rows.count(), SAMPLE);
+        let new = smooth(300, 3, 0.0, 1);
+        let error =
+            |process: &GaussianProcess| rmse(&process.predict(new.x().view()).unwrap(), new.y());
+        let sample = fit(&data.select(&(0..SAMPLE).collect::<Vec<_>>()).unwrap());
+        assert!(error(&process) < 0.95 * error(&sample), "{} {}", error(&process), error(&sample));
+        let settings = GaussianProcessSettings { starts: 0, ..Default::default() };
+        assert!(GaussianProcess::fit(&data, &settings, Seed(0)).is_err());
+    }
 }

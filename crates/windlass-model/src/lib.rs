@@ -1,4 +1,4 @@
-//! Models of tables: preprocessing, networks, linear models and forests, in one file.
+//! Models of tables: preprocessing, networks, linear models, forests and Gaussian processes, in one file.
 //!
 //! [`Model::train`] fits the model that a [`ModelConfig`] describes; [`Model::predict`] takes rows of any table
 //! that has its columns. Preprocessing is part of the model and fitted on its training rows only.

@@ -15,7 +15,7 @@ const F64: u64 = 8;
 const WEIGHT_BYTES: u64 = 4 * 7;
 
 /// Refuses a fit that does not fit in memory: one-hot encoded columns with many levels, or networks with many
-/// weights, or matrices of a Gaussian process. `at_once` networks are trained at the same time.
+/// weights, or matrices of a Gaussian process. `at_once` models are trained at the same time.
 ///
 /// Rows without categories are counted when they are [loaded](LoadedTable::load).
 pub fn check_memory(
@@ -73,7 +73,9 @@ pub fn check_memory(
         }
     };
     let kernels = match kind {
-        Kind::GaussianProcess(_) => GaussianProcess::matrix_bytes(rows),
+        Kind::GaussianProcess(_) => {
+            GaussianProcess::matrix_bytes(rows).saturating_mul(at_once.max(1) as u64)
+        }
         _ => 0,
     };
     match widest {

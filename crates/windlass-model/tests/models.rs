@@ -11,9 +11,9 @@ use windlass::{
     Seed, Stream,
 };
 use windlass_model::{
-    AutoConfig, CrossValidation, Drift, Error, ForestSettings, Input, Kind, Model, ModelConfig,
-    NamedTable, NetworkConfig, NetworkOptions, OptimizerName, PreAugmentConfig, Preprocessing,
-    Scaling, Split, Trained, Validation,
+    AutoConfig, CrossValidation, Drift, Error, ForestSettings, GaussianProcessSettings, Input,
+    Kind, Model, ModelConfig, NamedTable, NetworkConfig, NetworkOptions, OptimizerName,
+    PreAugmentConfig, Preprocessing, Scaling, Split, Trained, Validation,
 };
 use windlass_table::{
     AnchorSource, ClusterCount, Columns, DEFAULT_MEMORY, LoadedTable, MethodConfig, ReadOptions,
@@ -259,6 +259,23 @@ fn forests_are_saved_and_read() {
     broken[header_end..].fill(0);
     let refused = Model::from_bytes(&broken, &table.path).unwrap_err().to_string();
     assert!(refused.contains("not a model of windlass"), "{refused}");
+}
+
+/// A Gaussian process is read back from its file, and has the same bits every time.
+#[test]
+fn gaussian_processes_are_saved_and_read() {
+    let dir = TestDir::new();
+    let kind = || Kind::GaussianProcess(GaussianProcessSettings::default());
+    let (text, ..) = data(80, 3);
+    let table = dir.load("t.csv", &text, &columns());
+    let mut settings = config(kind());
+    settings.cross_validation = Some(CrossValidation { folds: 4, split: Split::Rows });
+    let trained = table.train(&settings).unwrap();
+    assert!(trained.model.metadata().train.r2.unwrap() > 0.9);
+    assert!(trained.model.metadata().valid.as_ref().unwrap().r2.unwrap() > 0.8);
+    let bytes = trained.model.to_bytes();
+    assert_eq!(Model::from_bytes(&bytes, &table.path).unwrap(), trained.model);
+    assert_eq!(table.train(&settings).unwrap().model.to_bytes(), bytes);
 }
 
 /// Domains with a hidden confounder of feature and target; `far` scales the shifts between domains.
@@ -517,6 +534,7 @@ fn damaged_models_are_refused() {
     for kind in [
         Kind::Ridge { penalty: 1.0 },
         Kind::Forest(ForestSettings { trees: 2, leaf: 10, ..ForestSettings::default() }),
+        Kind::GaussianProcess(GaussianProcessSettings::default()),
     ] {
         let model = table.train(&config(kind)).unwrap().model;
         let bytes = model.to_bytes();

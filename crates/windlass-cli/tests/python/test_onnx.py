@@ -58,6 +58,8 @@ def inputs(session, rows):
         "--model anchor --anchors column:origin --anchor-gamma 3",
         "--model forest --trees 30",
         "--model forest --trees 10 --target weight,mpg",
+        "--model gp",
+        "--model gp --target weight,mpg --target-scale none --scale minmax",
         "--auto",
     ],
 )
