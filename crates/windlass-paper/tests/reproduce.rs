@@ -394,19 +394,20 @@ fn what_was_run_is_known_again_and_counts_once() {
 /// The page links conclusions written by hand, if there are any, and leaves them as they are.
 #[test]
 fn a_page_links_conclusions_that_are_there() {
-    const LINK: &str = "[conclusions.md](conclusions.md)";
     let folder = tempfile::tempdir().unwrap();
     let reproduction = leaky(folder.path());
+    let name = &reproduction.experiment().name;
+    let link = format!("[{name}](../conclusions.md#{name})");
     let finished = [reproduction.run(&reproduction.experiment().part[0], &()).unwrap()];
     let page = || std::fs::read_to_string(reproduction.write(&finished).unwrap()).unwrap();
     let without = page();
     assert!(!without.contains("conclusions.md"), "{without}");
-    let place = reproduction.folder().join("conclusions.md");
+    let place = reproduction.folder().join("../conclusions.md");
     std::fs::write(&place, "# Conclusions\n").unwrap();
     let with = page();
-    assert_eq!(with.matches(LINK).count(), 1, "{with}");
+    assert_eq!(with.matches(&link).count(), 1, "{with}");
     // Nothing but one paragraph is added.
-    let other = with.replacen(&format!("\nWhat we conclude, and what to know: {LINK}.\n"), "", 1);
+    let other = with.replacen(&format!("\nWhat we conclude, and what to know: {link}.\n"), "", 1);
     assert_eq!(other, without);
     assert_eq!(std::fs::read_to_string(&place).unwrap(), "# Conclusions\n");
     std::fs::remove_file(&place).unwrap();

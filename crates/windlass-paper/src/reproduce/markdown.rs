@@ -30,8 +30,8 @@ pub(super) struct Page<'a> {
 /// The first line of a page that we wrote.
 const MARK: &str = "<!-- Made by windlass-paper reproduce -->";
 
-/// A page written by hand, which the generated page links to if it exists.
-const CONCLUSIONS: &str = "conclusions.md";
+/// A page written by hand with a section about each experiment; generated pages link to it if it exists.
+const CONCLUSIONS: &str = "../conclusions.md";
 
 /// Refuses to overwrite a page that we did not write.
 pub(super) fn check_overwrite(place: &Path) -> Result<()> {
@@ -58,8 +58,9 @@ pub(super) fn render(page: &Page<'_>) -> String {
         experiment.about.trim()
     );
     if page.folder.join(CONCLUSIONS).exists() {
+        let name = &experiment.name;
         let _ =
-            writeln!(out, "\nWhat we conclude, and what to know: [{CONCLUSIONS}]({CONCLUSIONS}).");
+            writeln!(out, "\nWhat we conclude, and what to know: [{name}]({CONCLUSIONS}#{name}).");
     }
     if page.quick {
         out += "\n**A quick look, no result**: a few epochs, two seeds, few settings. It shows that everything runs.\n";
