@@ -79,10 +79,5 @@ pub use rng::{Draws, Seed, Stream};
 
 /// The README's example, compiled and run.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-struct Readme;
-
-/// The example of the crate's own README.
-#[cfg(doctest)]
 #[doc = include_str!("../README.md")]
-struct CrateReadme;
+struct Readme;
