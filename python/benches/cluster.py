@@ -143,7 +143,7 @@ def spark_session(memory: str) -> Any:
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.ui.enabled": "false",
         "spark.sql.shuffle.partitions": "4",
-        # What docs/at-scale.md advises, for all sides alike.
+        # What docs/guides/clusters.md advises, for all sides alike.
         "spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1),
         "spark.python.unix.domain.socket.enabled": "true",
         "spark.executor.extraJavaOptions": "-Darrow.enable_unsafe_memory_access=true "
