@@ -89,6 +89,13 @@ pub(crate) fn target_folder() -> Result<PathBuf> {
     Ok(PathBuf::from(folder))
 }
 
+/// Builds all commands, as the README builds `windlass`, and returns its path.
+pub(crate) fn windlass_command() -> Result<PathBuf> {
+    run_command(cargo().args(["build", "--release", "--locked", "--workspace"]))?;
+    let name = format!("windlass{}", std::env::consts::EXE_SUFFIX);
+    Ok(target_folder()?.join("release").join(name))
+}
+
 /// Makes the peers' environment, once for every list of requirements, and returns its Python.
 pub(crate) fn virtual_environment(folder: &Path, benches: &str) -> Result<PathBuf> {
     let requirements = Path::new(benches).join("requirements.txt");

@@ -64,7 +64,7 @@ Made by `cargo xtask bench cluster`; the table (16 features, a target, a group o
 The work: group means of 17 columns, and 4 copies beside the originals, with provenance, from Parquet to Parquet. *spark* and *ray*
 are `augment`, with what the engine has to write Parquet; *-written* are `write_parquet`, in which our core writes it. *plain* is
 the same in expressions of Spark: means joined by broadcast, a cross join with the copies. Spark is `local-cluster[2,1,1024]`:
-two executors of one core, in processes of their own, on all sides with the settings that [at scale](../at-scale.md#settings)
+two executors of one core, in processes of their own, on all sides with the settings that [Spark and Ray](../guides/clusters.md#settings)
 advises. CPU time and peak memory are read from /proc while the processes live. CPU is all that a process took, with its start; of the
 most rows it is the median run. Memory of its own is without what processes share, such as Ray\u{2019}s store of objects.
 
@@ -168,7 +168,7 @@ fn figures(page: &mut String, works: &[(u64, &Value)]) -> Result<()> {
         page,
         "
 Where Spark writes, our arithmetic, and all else that Python does, is {:.0} % of what the executors take ({python:.1} of
-{executors:.1} s); the rest is Java\u{2019}s, which [mostly writes Parquet](../at-scale.md#what-it-costs), with our core and with plain
+{executors:.1} s); the rest is Java\u{2019}s, which [mostly writes Parquet](../guides/clusters.md#what-it-costs), with our core and with plain
 expressions. Of ours, {fit:.1} s are the pass to fit. Who has a table on one machine is served best by the command.",
         100.0 * python / executors,
     )?;

@@ -10,6 +10,8 @@
 //!                      REVISION if one is named
 //! cargo xtask outputs  hashes of what the command and the Python package compute, compared with xtask/outputs.txt
 //!                      (--accept writes them there)
+//! cargo xtask site     the documentation site (--accept first writes what commands, Python and notebooks print
+//!                      into README.md, docs/ and examples/)
 //! cargo xtask suite    every method on the paper's tables, written to docs/results/ (about an hour)
 //! cargo xtask fuzz     fuzz the readers of tables, models, fitted methods and manifests, for two minutes each
 //!                      (or SECONDS)
@@ -26,6 +28,7 @@ mod fuzz;
 mod interruptions;
 mod outputs;
 mod python;
+mod site;
 mod structure;
 mod suite;
 mod test;
@@ -34,7 +37,7 @@ use std::process::ExitCode;
 
 use test::Scope;
 
-const USAGE: &str = "usage: cargo xtask test [--all|--cluster] | bench [core|tables|train|deep|python|cluster] | structure | build [REVISION] | outputs [--accept] | suite [REPEATS] | fuzz [SECONDS]";
+const USAGE: &str = "usage: cargo xtask test [--all|--cluster] | bench [core|tables|train|deep|python|cluster] | structure | build [REVISION] | outputs [--accept] | site [--accept] | suite [REPEATS] | fuzz [SECONDS]";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -69,6 +72,8 @@ fn main() -> ExitCode {
         ["build", before] => build::run(Some(before)),
         ["outputs"] => outputs::run(false),
         ["outputs", "--accept"] => outputs::run(true),
+        ["site"] => site::run(false),
+        ["site", "--accept"] => site::run(true),
         ["suite"] => suite::run("1"),
         ["suite", repeats] if repeats.parse::<usize>().is_ok() => suite::run(repeats),
         ["fuzz"] => fuzz::run(120),

@@ -14,6 +14,8 @@ const REQUIREMENTS: &str = "python/tests/requirements.txt";
 const TORCH: &str = "python/tests/requirements-torch.txt";
 /// What it is tested with on clusters.
 const CLUSTER: &str = "python/tests/requirements-cluster.txt";
+/// What the documentation site is built with, and its notebooks are run with.
+const DOCS: &str = "docs/requirements.txt";
 
 /// An interpreter with the libraries, and the folder that the wheel was installed into.
 pub(crate) struct Installed {
@@ -34,6 +36,16 @@ impl Installed {
         let python = environment(&[CLUSTER], " with Spark and Ray: about 1 GB")?;
         Ok(Self { python, site: self.site.clone() })
     }
+
+    /// The same package in the environment of the documentation, which has Jupyter.
+    pub(crate) fn for_notebooks(&self) -> Result<Self> {
+        Ok(Self { python: docs_environment()?, site: self.site.clone() })
+    }
+}
+
+/// The Python of the environment that the documentation site is built in.
+pub(crate) fn docs_environment() -> Result<PathBuf> {
+    environment(&[DOCS], " for the documentation: about 1 GB")
 }
 
 /// The Python of the environment that the package is tested in, with or without torch.

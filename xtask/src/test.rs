@@ -5,9 +5,9 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-use crate::bench::{cargo, run_command, target_folder};
+use crate::bench::{cargo, windlass_command};
 use crate::python::{environment_of, install};
-use crate::{interruptions, structure};
+use crate::{interruptions, site, structure};
 
 /// A check: its name, the arguments of cargo, and variables to set.
 struct Check {
@@ -214,8 +214,15 @@ pub(crate) fn run(scope: Scope) -> Result<()> {
     if !python(all, &mut tally)? {
         failures.push("Python");
     }
-    if !all {
-        let skipped = "skipped: torch, Spark and deep networks: cargo xtask test --all tests them";
+    if all {
+        eprintln!("==> site");
+        let site = windlass_command().and_then(|windlass| site::build(&windlass));
+        tally.count(&site);
+        if site.is_err() {
+            failures.push("site");
+        }
+    } else {
+        let skipped = "skipped: torch, Spark, deep networks and the documentation site: cargo xtask test --all tests them";
         tally.skipped.push(skipped.into());
     }
     tally.end(&failures)
@@ -236,7 +243,7 @@ fn deny(tally: &mut Tally) -> Result<bool> {
 
 /// Kills commands, and runs them on a full disk.
 fn interruptions(tally: &mut Tally) -> Result<bool> {
-    let windlass = windlass()?;
+    let windlass = windlass_command()?;
     eprintln!("==> kills");
     let killed = interruptions::kills(&windlass);
     tally.count(&killed);
@@ -249,16 +256,9 @@ fn interruptions(tally: &mut Tally) -> Result<bool> {
     Ok(killed.is_ok() && full.is_ok())
 }
 
-/// The command, as the README builds it.
-fn windlass() -> Result<std::path::PathBuf> {
-    run_command(cargo().args(["build", "--release", "--locked", "--workspace"]))?;
-    let name = format!("windlass{}", std::env::consts::EXE_SUFFIX);
-    Ok(target_folder()?.join("release").join(name))
-}
-
 /// Runs the tests that need Python, against the wheel and the command.
 fn python(all: bool, tally: &mut Tally) -> Result<bool> {
-    let windlass = windlass()?;
+    let windlass = windlass_command()?;
     let installed = install(all)?;
     let package = installed.site.join("windlass");
     let mut passed = true;
@@ -278,14 +278,15 @@ fn python(all: bool, tally: &mut Tally) -> Result<bool> {
     for module in absent {
         tests.arg(format!("--ignore={}", package.join(format!("{module}.py")).display()));
     }
-    tests.arg("--ignore=python/tests/cluster");
+    tests.args(["--ignore=python/tests/cluster", "--ignore=python/tests/test_notebooks.py"]);
     tests.arg(&package);
-    tests.args(["--doctest-glob=*.md", "docs/python.md"]);
     tests.args(["crates/windlass-cli/tests/python", "python/tests"]);
     passed &= watched(tests.env("WINDLASS", &windlass), tally)?;
     if !all {
         return Ok(passed);
     }
+    eprintln!("==> notebooks");
+    passed &= watched(&mut site::notebooks(&installed)?, tally)?;
     if !has_java() {
         tally.skipped.push(format!("skipped: Spark: {NO_JAVA}"));
         return Ok(passed);
@@ -306,7 +307,7 @@ fn on_clusters(tally: &mut Tally) -> Result<bool> {
     if !has_java() {
         bail!("{NO_JAVA}");
     }
-    let windlass = windlass()?;
+    let windlass = windlass_command()?;
     let mut tests = install(false)?.on_clusters()?.command();
     tests.args(CLUSTER_TESTS).arg("python/tests/cluster");
     tests.env("WINDLASS", windlass).env("WINDLASS_SPARK", "local-cluster[2,1,1024]");
