@@ -61,8 +61,7 @@ struct CandidateInput<'py> {
 
 impl CandidateInput<'_> {
     fn spec(&self) -> PyResult<CandidateSpec> {
-        let method = MethodName::all().into_iter().find(|method| method.name() == self.method);
-        let method = method.ok_or_else(|| {
+        let method = MethodName::named(&self.method).ok_or_else(|| {
             let known: Vec<&str> = MethodName::all().into_iter().map(MethodName::name).collect();
             let text =
                 format!("there is no method `{}`: methods are {}", self.method, known.join(", "));
@@ -195,15 +194,24 @@ impl EstimatorComparison {
         serde_json::to_string(&run).map_err(|error| InputError::new_err(error.to_string()))
     }
 
-    /// What the runs amount to.
-    fn outcome(&self, py: Python<'_>, runs: Vec<String>, command: String) -> PyResult<Outcome> {
+    /// What the runs amount to. `next` has what to write for each candidate, if it is recommended.
+    fn outcome(
+        &self,
+        py: Python<'_>,
+        runs: Vec<String>,
+        command: String,
+        next: Vec<String>,
+    ) -> PyResult<Outcome> {
         let bad = |error: serde_json::Error| InputError::new_err(error.to_string());
         let runs = runs.iter().map(|run| serde_json::from_str(run));
         let mut runs = runs.collect::<Result<Vec<Run>, _>>().map_err(bad)?;
         let comparison = self.comparison();
         let keys = comparison.keys();
         runs.sort_by_cached_key(|run| keys.iter().position(|key| *key == run.key));
-        let summary = away(py, || comparison.summary(&runs))?;
+        let mut summary = away(py, || comparison.summary(&runs))?;
+        if let Some(step) = &mut summary.next {
+            step.command = step.candidate.spec.and_then(|place| next.get(place).cloned());
+        }
         let results = Results {
             version: env!("CARGO_PKG_VERSION").into(),
             command,
@@ -244,7 +252,13 @@ impl Outcome {
         &self.summary.verdict
     }
 
-    /// Whether an augmentation helps.
+    /// What to do now.
+    #[getter]
+    fn next(&self) -> Option<String> {
+        self.summary.next.as_ref().map(windlass_compare::NextStep::in_words)
+    }
+
+    /// Whether an augmentation is better.
     #[getter]
     fn helps(&self) -> bool {
         self.summary.helps
@@ -276,10 +290,10 @@ impl Outcome {
             out.set_item("mape", line.mape)?;
             out.set_item("r2", line.r2)?;
             out.set_item("difference", line.difference.map(|found| percent(found.mean)))?;
-            out.set_item("low", line.difference.map(|found| percent(found.low)))?;
-            out.set_item("high", line.difference.map(|found| percent(found.high)))?;
-            out.set_item("p", line.p)?;
-            out.set_item("finding", finding(line.finding))?;
+            out.set_item("low", line.corrected.map(|found| percent(found.low)))?;
+            out.set_item("high", line.corrected.map(|found| percent(found.high)))?;
+            out.set_item("p", line.corrected.map(|found| found.p))?;
+            out.set_item("finding", line.finding.name())?;
             out.set_item("seconds", line.seconds)?;
             let each = line.differences.iter().map(|&ratio| percent(ratio)).collect();
             out.set_item("differences", PyArray1::<f64>::from_vec(py, each))?;
@@ -301,16 +315,5 @@ impl Outcome {
     fn report(&self, py: Python<'_>, table: &str) -> PyResult<Vec<(String, Vec<u8>)>> {
         let comparison = self.comparison.comparison();
         away(py, || comparison.report(&self.results, &self.summary, table))?.refused()
-    }
-}
-
-fn finding(finding: windlass_compare::Finding) -> &'static str {
-    use windlass_compare::Finding;
-    match finding {
-        Finding::Reference => "reference",
-        Finding::Placebo => "placebo",
-        Finding::Helps => "helps",
-        Finding::Hurts => "hurts",
-        Finding::NoEvidence => "no evidence",
     }
 }

@@ -23,9 +23,11 @@ if TYPE_CHECKING:
     from ._base import RandomStateLike
 
 _USUAL = DEFAULTS["compare"]
-_NO_ROWS = ("erm", "placebo")
+_NO_ROWS = ("none", "placebo")
 # Of methods by name, those that need no setting.
-_ALL = ("erm", "noise", "mixup", "c-mixup", "ada")
+_ALL = ("none", "noise", "mixup", "c-mixup", "ada")
+# The label of "none".
+_NO_AUGMENTATION = "no augmentation"
 # What the page of a pickled comparison calls its table, until it is told.
 _NAME = b"@table@"
 
@@ -49,8 +51,9 @@ def compare(
 
     Every method makes its rows from the training rows of a split; the model learns from both
     and predicts the rows held out, with the same splits and seeds for every method. Splits,
-    intervals and the verdict are those of the command ``windlass compare``: intervals allow
-    for splits that share rows, p-values are adjusted for the number of methods.
+    intervals and the verdict are those of the command ``windlass compare``: differences are of
+    the RMSE expected for as many training rows of the same population, intervals and p-values
+    are corrected for the number of augmentations.
 
     Parameters
     ----------
@@ -63,8 +66,8 @@ def compare(
         has a seed of its own, the same for all methods.
     methods : list of str or Augmenter, or dict of them by label
         The methods to compare: names ("ada", "mixup", …), or augmenters with
-        their parameters; "erm" (no augmentation) is what they are compared with and is added if
-        it is missing; "placebo" is "erm" with another seed: what chance alone does.
+        their parameters; "none" (no augmentation, also "erm") is what they are compared with and
+        is added if it is missing; "placebo" is "none" with another seed: what chance alone does.
     cv : int, default 5
         Parts that are held out in turn.
     repeats : int, default 3
@@ -98,11 +101,11 @@ def compare(
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(60, 3))
     >>> y = X @ [1.0, -2.0, 0.5] + rng.normal(size=60)
-    >>> found = compare(X, y, Ridge(), ["erm", ADA(copies=4)], cv=5, repeats=2)
+    >>> found = compare(X, y, Ridge(), ["none", ADA(copies=4)], cv=5, repeats=2)
     >>> found.helps
     False
     >>> [line["method"] for line in found.lines]
-    ['erm', 'ada']
+    ['no augmentation', 'ada', 'predict the mean']
     """
     try:
         from sklearn.base import clone
@@ -162,7 +165,15 @@ def compare(
 
         done = Parallel(n_jobs=n_jobs)(delayed(run)(*task) for task in tasks)
     runs = [comparison.judge(place, key, made, took) for place, key, made, took in done]
-    return Comparison(comparison.outcome(runs, repr(estimator)))
+    following = [_following(estimator, augmenter) for _, augmenter in candidates]
+    return Comparison(comparison.outcome(runs, repr(estimator), following))
+
+
+def _following(estimator: Any, augmenter: Augmenter | None) -> str:
+    """Give what to write to train a candidate."""
+    if augmenter is None:
+        return f"{estimator!r}.fit(X, y)"
+    return f"AugmentedRegressor({estimator!r}, {augmenter!r}).fit(X, y)"
 
 
 def _candidates(
@@ -175,6 +186,7 @@ def _candidates(
     out: list[tuple[dict[str, Any], Augmenter | None]] = []
     for label, method in named_by:
         augmenter: Augmenter | None = None
+        method = "none" if isinstance(method, str) and method == "erm" else method
         if isinstance(method, Augmenter):
             name, augmenter = method._method, method
         elif method in _NO_ROWS:
@@ -190,23 +202,23 @@ def _candidates(
             known = ", ".join([*_NO_ROWS, *METHODS])
             raise InputError(f"there is no method {method!r}: methods are {known}")
         who = {
-            "label": _fresh(label or name, taken),
+            "label": _fresh(label or (_NO_AUGMENTATION if name == "none" else name), taken),
             "method": name,
             "options": None if augmenter is None else _words(augmenter),
             "copies": 0 if augmenter is None else int(augmenter.copies),
         }
         out.append((who, augmenter))
-    erm = [pair for pair in out if pair[0]["method"] == "erm"]
-    if len(erm) > 1:
-        raise InputError("erm takes part twice\nhint: leave one of them out")
-    if not erm:
-        label = _fresh("erm", taken)
-        erm = [({"label": label, "method": "erm", "options": None, "copies": 0}, None)]
-    others = [pair for pair in out if pair[0]["method"] != "erm"]
+    plain = [pair for pair in out if pair[0]["method"] == "none"]
+    if len(plain) > 1:
+        raise InputError("no augmentation takes part twice\nhint: leave one of them out")
+    if not plain:
+        label = _fresh(_NO_AUGMENTATION, taken)
+        plain = [({"label": label, "method": "none", "options": None, "copies": 0}, None)]
+    others = [pair for pair in out if pair[0]["method"] != "none"]
     if not others:
         raise InputError("nothing to compare: there is one candidate only\nhint: name more methods")
     # What others are compared with comes first.
-    return erm + others
+    return plain + others
 
 
 def _words(augmenter: Augmenter) -> dict[str, Any]:
@@ -290,19 +302,25 @@ class Comparison:
     ----------
     verdict : str
         The answer in a sentence.
+    next : str or None
+        What to do now, with the line to write.
     helps : bool
-        Whether an augmentation helps, beyond chance.
+        Whether an augmentation is better.
     remarks : list of str
         What else there is to say.
     lines : list of dict
         A line for every method and number of training rows: ``rmse``, ``mae``, ``mape``, ``r2``
         (means over splits), ``difference`` of the RMSE in percent to no augmentation with its
-        95 % interval ``low`` to ``high``, the adjusted ``p``, and the ``finding``.
+        95 % interval ``low`` to ``high`` and ``p``, both corrected for the number of
+        augmentations, and the ``finding``: "better" or "worse" if the 95 % interval excludes 0,
+        "probably better" or "probably worse" if the 80 % interval does, else "cannot tell". The
+        last line is a baseline, which predicts the mean of the training rows.
     """
 
     def __init__(self, outcome: core.Outcome) -> None:
         self._outcome: core.Outcome | tuple[str, bytes] = outcome
         self.verdict: str = outcome.verdict
+        self.next: str | None = outcome.next
         self.helps: bool = outcome.helps
         self.remarks: list[str] = list(outcome.remarks)
         self.how: str = outcome.how
@@ -334,8 +352,8 @@ class Comparison:
             else:
                 row.append(f"{line['difference']:+.1f} %")
                 row.append(f"{line['low']:+.1f} … {line['high']:+.1f} %")
-                row.append("" if line["p"] is None else f"{line['p']:.3f}")
-            row.append("" if line["finding"] == "no evidence" else line["finding"])
+                row.append("< 0.001" if line["p"] < 0.001 else f"{line['p']:.3f}")
+            row.append(line["finding"])
             cells.append([cell.replace("-", "−") if "%" in cell else cell for cell in row])
         return head, cells
 
@@ -348,12 +366,13 @@ class Comparison:
             right = "  ".join(cell.rjust(width) for cell, width in rest)
             return f"{first[0].ljust(first[1])}  {right}".rstrip()
 
-        text = [self.verdict, "", line(head), *(line(row) for row in cells)]
+        answer = [self.verdict] if self.next is None else [self.verdict, self.next]
+        text = [*answer, "", line(head), *(line(row) for row in cells)]
         return "\n".join([*text, "", *self.remarks] if self.remarks else text)
 
     def _repr_html_(self) -> str:
         head, cells = self._cells()
-        colors = {"helps": "#1a7f37", "hurts": "#b42318"}
+        colors = {"better": "#1a7f37", "worse": "#b42318"}
 
         def row(line: list[str], tag: str) -> str:
             color = colors.get(line[-1], "inherit")
@@ -364,6 +383,7 @@ class Comparison:
         remarks = "".join(f"<p>{html.escape(remark)}</p>" for remark in self.remarks)
         return (
             f"<p><b>{html.escape(self.verdict)}</b></p>"
+            f"<p>{html.escape(self.next or '')}</p>"
             f"<table><thead>{row(head, 'th')}</thead><tbody>{body}</tbody></table>"
             f"{remarks}"
         )
@@ -388,11 +408,13 @@ class Comparison:
         lines = [
             line
             for line in self.lines
-            if line["difference"] is not None and line["rows"] == most
+            if line["difference"] is not None
+            and line["rows"] == most
+            and line["method"] != "predict the mean"
         ][::-1]
         if ax is None:
             _, ax = plt.subplots(figsize=(6, 1 + 0.4 * len(lines)), layout="constrained")
-        colors = {"helps": "#1a7f37", "hurts": "#b42318"}
+        colors = {"better": "#1a7f37", "worse": "#b42318"}
         for place, line in enumerate(lines):
             color = colors.get(line["finding"], "#6b7280")
             ends = [line["low"], line["high"]]

@@ -38,9 +38,10 @@ impl MethodName {
         std::iter::once(Self::Erm).chain(augmentations).chain([Self::Placebo]).collect()
     }
 
-    /// The one of this name.
+    /// The one of this name. No augmentation is also `erm` (empirical risk minimization), as 0.1.0 had it.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
+        let name = if name == "erm" { Self::Erm.name() } else { name };
         Self::all().into_iter().find(|method| method.name() == name)
     }
 
@@ -64,7 +65,7 @@ impl MethodName {
     pub fn name(self) -> &'static str {
         match (self, self.info()) {
             (Self::Placebo, _) => "placebo",
-            (_, None) => "erm",
+            (_, None) => "none",
             (_, Some(MethodInfo { on_hidden_layer: Some(own), .. })) if self.is_hidden() => {
                 own.name
             }
@@ -76,13 +77,32 @@ impl MethodName {
     #[must_use]
     pub fn title(self) -> &'static str {
         match (self, self.info()) {
-            (Self::Placebo, _) => "placebo: ERM again",
-            (_, None) => "ERM",
+            (Self::Placebo, _) => "placebo",
+            (_, None) => "no augmentation",
             (_, Some(MethodInfo { on_hidden_layer: Some(own), .. })) if self.is_hidden() => {
                 own.title
             }
             (_, Some(method)) => method.title,
         }
+    }
+
+    /// What it does, in a line.
+    #[must_use]
+    pub fn help(self) -> String {
+        match (self, self.info()) {
+            (Self::Placebo, _) => "No augmentation, another seed: what chance alone does".into(),
+            (_, None) => "The rows as they are: what others are compared with".into(),
+            (_, Some(method)) if self.is_hidden() => {
+                format!("{}, after the first hidden layer", method.help)
+            }
+            (_, Some(method)) => method.help.into(),
+        }
+    }
+
+    /// The name in tables: that of the command, except for no augmentation.
+    #[must_use]
+    pub fn label(self) -> &'static str {
+        if self == Self::Erm { self.title() } else { self.name() }
     }
 
     /// Whether it makes rows that were not there.
@@ -160,6 +180,8 @@ pub enum ModelName {
     Auto,
     /// A model that is trained elsewhere, on rows made beforehand.
     Estimator,
+    /// The baseline of every comparison: predicts the mean of the training rows.
+    Mean,
 }
 
 impl ModelName {
@@ -174,6 +196,24 @@ impl ModelName {
             Self::Gp => "gp",
             Self::Auto => "auto",
             Self::Estimator => "estimator",
+            Self::Mean => "predict the mean",
+        }
+    }
+
+    /// What it is, in a line.
+    #[must_use]
+    pub fn help(self) -> &'static str {
+        match self {
+            Self::Mlp => "A network",
+            Self::Fcn3 => "The paper's network for tables",
+            Self::Ridge => "A linear model with a penalty on its coefficients",
+            Self::Forest => "A random forest: the average of many decision trees",
+            Self::Gp => {
+                "A Gaussian process: a smooth function with a length of its own for every column"
+            }
+            Self::Auto => "What `train --auto` makes: models chosen and averaged by held-out rows",
+            Self::Estimator => "The model that was passed",
+            Self::Mean => "The mean target of the training rows, whatever the features are",
         }
     }
 
@@ -214,6 +254,9 @@ pub struct CandidateSpec {
 }
 
 impl Candidate {
+    /// The baseline.
+    pub const BASELINE: Self = Self { model: ModelName::Mean, method: None, spec: None };
+
     /// Every model with every method that applies to it.
     #[must_use]
     pub fn all(models: &[ModelName], methods: &[MethodName]) -> Vec<Self> {
@@ -226,6 +269,12 @@ impl Candidate {
             }
         };
         models.iter().flat_map(of_model).collect()
+    }
+
+    /// What it does, in a line.
+    #[must_use]
+    pub fn help(self) -> String {
+        self.method.map_or_else(|| self.model.help().to_owned(), MethodName::help)
     }
 
     /// What it is compared with: the same network without augmentation, or the first network of a comparison.
@@ -242,8 +291,8 @@ impl Candidate {
     pub fn name(self, several: bool) -> String {
         match self.method {
             None => self.model.name().to_owned(),
-            Some(method) if several => format!("{} {}", self.model.name(), method.name()),
-            Some(method) => method.name().to_owned(),
+            Some(method) if several => format!("{} {}", self.model.name(), method.label()),
+            Some(method) => method.label().to_owned(),
         }
     }
 
@@ -295,7 +344,7 @@ impl Candidate {
                 let usual = GaussianProcessSettings::default();
                 Kind::GaussianProcess(GaussianProcessSettings { length_per_column, ..usual })
             }
-            ModelName::Estimator => {
+            ModelName::Estimator | ModelName::Mean => {
                 unreachable!("models that are trained elsewhere have settings of their own")
             }
             ModelName::Auto => {

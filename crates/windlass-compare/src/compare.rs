@@ -1,6 +1,6 @@
 //! The runs of a comparison: every candidate on the same rows.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use ndarray::{Array2, Axis};
 use rayon::prelude::*;
-use windlass::Seed;
+use windlass::{Seed, Stream};
 use windlass_model::{
     Kind, Metrics, Model, ModelConfig, NamedTable, PreAugmentConfig, Preprocessing, Split, Trained,
     Validation, groups_of, row_weights,
@@ -20,7 +20,7 @@ use crate::candidate::{Candidate, Distances, MethodName, ModelName};
 use crate::config::CompareConfig;
 use crate::overlap::shared_rows;
 use crate::results::{GroupError, Key, Run, SettingsTrial};
-use crate::splits::{Fold, ProvidedSplits, SplitOverlap, SplitRule};
+use crate::splits::{Fold, ProvidedSplits, SplitOverlap, SplitRule, salt};
 use crate::statistics::blocks_in_order;
 use crate::{Error, Result};
 
@@ -54,6 +54,8 @@ pub struct Comparison<'a> {
     splits: Arc<[Fold]>,
     /// Rows of the test table that are training rows.
     shared_test_rows: usize,
+    /// The unit of every row; none if intervals do not need the errors of rows.
+    units: Vec<usize>,
     /// For every size and fold, what searched settings are relative to.
     distances: Vec<Vec<Distances>>,
 }
@@ -102,7 +104,7 @@ impl<'a> Comparison<'a> {
             config.reference(*candidate).is_some_and(|reference| candidates.contains(&reference))
         };
         if config.specs.is_empty() && !candidates.first().is_some_and(has_reference) {
-            return Err(Error::NothingToCompare { what: "no network without augmentation (erm)" });
+            return Err(Error::NothingToCompare { what: "no network without augmentation" });
         }
         if candidates.len() < 2 && config.specs.is_empty() {
             return Err(Error::NothingToCompare { what: "one candidate only" });
@@ -110,8 +112,9 @@ impl<'a> Comparison<'a> {
         check_weights(config, table, test.unwrap_or(table), &splits)?;
         let shared_test_rows = test.map_or(0, |test| shared_rows(table.table, test.table));
         let splits = splits.into();
+        let units = units(config, table.table)?;
         let mut comparison =
-            Self { config, table, test, splits, shared_test_rows, distances: vec![] };
+            Self { config, table, test, splits, shared_test_rows, units, distances: vec![] };
         // Fixed settings are not searched.
         let sizes = if config.specs.is_empty() { &config.sizes[..] } else { &[] };
         for &size in sizes {
@@ -125,7 +128,40 @@ impl<'a> Comparison<'a> {
     /// A comparison of models that the caller trains, on splits drawn before.
     #[must_use]
     pub fn external(config: &'a CompareConfig, table: NamedTable<'a>, splits: Arc<[Fold]>) -> Self {
-        Self { config, table, test: None, splits, shared_test_rows: 0, distances: vec![] }
+        // The column was read when the splits were drawn.
+        let units = units(config, table.table).unwrap_or_default();
+        Self { config, table, test: None, splits, shared_test_rows: 0, units, distances: vec![] }
+    }
+
+    /// The units of the test rows of a fold, ascending: rows, or groups of rows that resemble each other. Empty if
+    /// intervals do not need the errors of rows.
+    #[must_use]
+    pub fn units(&self, fold: &Fold) -> Vec<usize> {
+        let known = fold.test.iter().filter_map(|&row| self.units.get(row).copied());
+        known.collect::<BTreeSet<_>>().into_iter().collect()
+    }
+
+    /// Squared errors of the test rows, summed over units; empty if one is not finite.
+    fn losses(
+        &self,
+        fold: &Fold,
+        y: &Array2<f64>,
+        predicted: &Array2<f64>,
+        weights: Option<&[f64]>,
+    ) -> Vec<f64> {
+        let mut sums: BTreeMap<usize, f64> = BTreeMap::new();
+        for (place, (&row, (y, predicted))) in
+            fold.test.iter().zip(y.rows().into_iter().zip(predicted.rows())).enumerate()
+        {
+            let Some(&unit) = self.units.get(row) else { return vec![] };
+            let error = &y - &predicted;
+            let weight = weights.map_or(1.0, |weights| weights[place]);
+            *sums.entry(unit).or_default() += weight * error.dot(&error);
+        }
+        // Seven digits are plenty, and short in a file.
+        let rounded =
+            |sum: f64| format!("{sum:.6e}").parse().ok().filter(|sum: &f64| sum.is_finite());
+        sums.into_values().map(rounded).collect::<Option<_>>().unwrap_or_default()
     }
 
     /// The configuration.
@@ -381,6 +417,7 @@ impl<'a> Comparison<'a> {
             }
             _ => vec![],
         };
+        let losses = self.losses(fold, &y, predicted, weights.as_deref());
         let predicted =
             if self.stores_predictions(key) { predicted.iter().copied().collect() } else { vec![] };
         Ok(Run {
@@ -394,8 +431,36 @@ impl<'a> Comparison<'a> {
             diverged: false,
             predicted,
             blocks,
+            losses,
             seconds,
         })
+    }
+
+    /// The runs of the baseline, which predicts the mean of the training rows: without training, so they are not
+    /// stored.
+    pub(crate) fn baseline(&self, size: Option<usize>) -> Vec<Run> {
+        if matches!(self.config.rule, SplitRule::Provided(_)) {
+            return vec![];
+        }
+        let test = self.test.unwrap_or(self.table);
+        let run = |fold: &Fold| -> Option<Run> {
+            let train = self.training_rows(fold, size);
+            let y = targets(&train);
+            // Weights were checked before the splits were used.
+            let weights = row_weights(&train, &train.batch, self.table.path).ok()?;
+            let weight = |row: usize| weights.as_ref().map_or(1.0, |weights| weights[row]);
+            let all: f64 = (0..y.nrows()).map(weight).sum();
+            let mean = |column: usize| {
+                (0..y.nrows()).map(|row| weight(row) * y[(row, column)]).sum::<f64>() / all
+            };
+            let means: Vec<f64> = (0..y.ncols()).map(mean).collect();
+            let rows = fold.test.len().min(test.table.batch.num_rows());
+            let predicted = Array2::from_shape_fn((rows, means.len()), |(_, column)| means[column]);
+            let key =
+                Key { size, repeat: fold.repeat, fold: fold.fold, candidate: Candidate::BASELINE };
+            self.score(key, &predicted, 0.0).ok()
+        };
+        self.splits.iter().filter_map(run).collect()
     }
 
     /// Tries the settings of a candidate; `None` if cancelled.
@@ -494,6 +559,41 @@ impl<'a> Comparison<'a> {
         }
         Ok((Some((squares / rows as f64).sqrt()), None))
     }
+}
+
+/// The unit of every row of a table: what intervals take as drawn from a population. Rows of a group or a domain, and
+/// neighbors in time, resemble each other and are one unit.
+fn units(config: &CompareConfig, table: &LoadedTable) -> Result<Vec<usize>> {
+    /// More units would make files large, and intervals no better.
+    const MOST: usize = 1_000;
+    /// Blocks of time, of which the later half is held out.
+    const BLOCKS_OF_TIME: usize = 40;
+    let SplitRule::HeldOut(split) = &config.rule else { return Ok(vec![]) };
+    let rows = table.batch.num_rows();
+    let mut units = vec![0; rows];
+    match split {
+        Split::Rows if rows <= MOST => units = (0..rows).collect(),
+        Split::Rows => {
+            let mut order: Vec<usize> = (0..rows).collect();
+            Seed(config.seed).shared(Stream::Split, salt::UNITS).shuffle(&mut order);
+            for (place, row) in order.into_iter().enumerate() {
+                units[row] = place % MOST;
+            }
+        }
+        Split::Group(column) | Split::Domain(column) => {
+            for (place, (_, rows)) in groups_of(&table.batch, column)?.into_iter().enumerate() {
+                for row in rows {
+                    units[row] = place % MOST;
+                }
+            }
+        }
+        Split::Time(_) => {
+            for (place, row) in split.in_time(&table.batch)?.into_iter().enumerate() {
+                units[row] = place * BLOCKS_OF_TIME / rows;
+            }
+        }
+    }
+    Ok(units)
 }
 
 /// Refuses splits of which the training or the test rows have no weight.

@@ -85,11 +85,14 @@ impl CompareConfig {
     /// candidate with fixed settings is compared with the last one before it without augmentation.
     #[must_use]
     pub fn reference(&self, candidate: Candidate) -> Option<Candidate> {
-        let Some(place) = candidate.spec else {
-            return Some(candidate.reference(&self.models));
+        let place = match candidate.spec {
+            Some(place) => place,
+            // The baseline is compared with the last one without augmentation.
+            None if !self.specs.is_empty() => self.specs.len() - 1,
+            None => return Some(candidate.reference(&self.models)),
         };
-        let before = self.candidates().into_iter().take(place + 1).rev();
-        before.into_iter().find(|candidate| candidate.method == Some(MethodName::Erm))
+        let mut before = self.candidates().into_iter().take(place + 1).rev();
+        before.find(|candidate| candidate.method == Some(MethodName::Erm))
     }
 
     /// The name of a candidate.

@@ -147,7 +147,7 @@ impl Error {
                 format!("choose a smaller {}, or {} 1", param("lr"), param("clip_norm"))
             }
             Self::NothingToCompare { .. } => format!(
-                "name a network with {} and several {}, one of them erm",
+                "name a network with {} and several {}, one of them none",
                 param("models"),
                 param("methods")
             ),

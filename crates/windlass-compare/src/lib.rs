@@ -26,7 +26,7 @@ pub use report::model_report;
 pub use results::{GroupError, Key, Record, Results, Run, SettingsTrial};
 pub use run_dir::{PlanDifference, RunDir, RunPlan, plan_difference, read_json};
 pub use splits::{Fold, ProvidedSplits, SplitOverlap, SplitRule};
-pub use summary::{CandidateSummary, Finding, Summary, in_percent, p_value};
+pub use summary::{CandidateSummary, Finding, NextStep, Summary, in_percent, p_value};
 pub use tune::{SearchKey, SearchWatch, Trial, TuneConfig, TuneResult};
 
 /// The README's example, compiled and run.

@@ -69,6 +69,11 @@ pub struct Run {
     /// same test rows in time order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blocks: Vec<f64>,
+    /// Squared errors of the test rows, weighted and summed over units of rows
+    /// ([`Comparison::units`](crate::Comparison::units)), for intervals: of held-out rows of the table. Runs
+    /// of 0.1.0 have none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub losses: Vec<f64>,
     /// Duration.
     pub seconds: f64,
 }

@@ -15,6 +15,7 @@ pub(crate) mod salt {
     pub(crate) const OUTER: u64 = 1 << 35;
     pub(crate) const SEARCH: u64 = 1 << 36;
     pub(crate) const TRIAL: u64 = 1 << 37;
+    pub(crate) const UNITS: u64 = 1 << 38;
 }
 
 /// One train/test split.

@@ -6,30 +6,72 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use windlass::Seed;
 use windlass_model::{Drift, Split, row_weights};
+use windlass_plot::format::significant;
 use windlass_table::to_f64;
 
 use crate::candidate::{Candidate, MethodName, ModelName};
 use crate::compare::Comparison;
+use crate::config::CompareConfig;
 use crate::results::{GroupError, Run};
 use crate::splits::{SplitOverlap, SplitRule};
 use crate::statistics::{
-    Interval, SplitSizes, holm, log_ratio, over_repeats, over_splits, random_blocks,
+    FoldLosses, Interval, PROBABLE, SplitSizes, holm, log_ratio, over_folds, over_repeats,
+    over_splits, random_blocks,
 };
 
-/// The conclusion about a candidate.
+/// The verdict on a candidate. It follows from its interval alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Finding {
-    /// No augmentation: the baseline.
+    /// No augmentation: what others are compared with.
     Reference,
     /// No augmentation with another seed: what chance alone does.
     Placebo,
-    /// Significantly better, and by more than the placebo.
-    Helps,
-    /// Significantly worse.
-    Hurts,
-    /// No significant difference.
-    NoEvidence,
+    /// The 95 % interval is below 0.
+    #[serde(alias = "helps")]
+    Better,
+    /// The 80 % interval is below 0.
+    ProbablyBetter,
+    /// The 80 % interval contains 0.
+    #[serde(alias = "no-evidence")]
+    CannotTell,
+    /// The 80 % interval is above 0.
+    ProbablyWorse,
+    /// The 95 % interval is above 0.
+    #[serde(alias = "hurts")]
+    Worse,
+    /// The errors are no evidence: of training rows, or compared with a network that diverged.
+    NoVerdict,
+}
+
+impl Finding {
+    /// The verdict of an interval.
+    #[must_use]
+    pub fn of(interval: &Interval) -> Self {
+        let Interval { mean, low, high, p, .. } = *interval;
+        match mean {
+            _ if high < 0.0 => Self::Better,
+            _ if low > 0.0 => Self::Worse,
+            mean if p < PROBABLE && mean < 0.0 => Self::ProbablyBetter,
+            _ if p < PROBABLE => Self::ProbablyWorse,
+            _ => Self::CannotTell,
+        }
+    }
+
+    /// In words.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Reference => "reference",
+            Self::Placebo => "chance",
+            Self::Better => "better",
+            Self::ProbablyBetter => "probably better",
+            Self::CannotTell => "cannot tell",
+            Self::ProbablyWorse => "probably worse",
+            Self::Worse => "worse",
+            Self::NoVerdict => "no verdict",
+        }
+    }
 }
 
 /// The results of a candidate at one training size, over all folds.
@@ -54,11 +96,12 @@ pub struct CandidateSummary {
     pub worst: Option<(String, f64)>,
     /// For every fold, the log ratio of its RMSE to that of the reference.
     pub differences: Vec<f64>,
-    /// Their mean, with a confidence interval.
+    /// The difference, with a 95 % interval of its own.
     pub difference: Option<Interval>,
-    /// The p-value, adjusted for the number of candidates (Holm).
-    pub p: Option<f64>,
-    /// The conclusion.
+    /// The same, for augmentations corrected for their number (Holm): what is shown, and what the verdict follows from.
+    #[serde(default)]
+    pub corrected: Option<Interval>,
+    /// The verdict.
     pub finding: Finding,
     /// Runs that diverged.
     pub diverged: usize,
@@ -66,15 +109,46 @@ pub struct CandidateSummary {
     pub seconds: f64,
 }
 
+/// What to do after a comparison.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct NextStep {
+    /// What to train.
+    pub candidate: Candidate,
+    /// In words: `train with ada`.
+    pub text: String,
+    /// The command to type; the caller of the library knows it.
+    pub command: Option<String>,
+}
+
+impl NextStep {
+    /// `What to do now: train with ada:`, and the command.
+    #[must_use]
+    pub fn in_words(&self) -> String {
+        match &self.command {
+            Some(command) => format!("What to do now: {}:\n  {command}", self.text),
+            None => format!("What to do now: {}.", self.text),
+        }
+    }
+}
+
 /// The outcome of a comparison.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     /// Every candidate at every training size.
     pub lines: Vec<CandidateSummary>,
-    /// Whether an augmentation helps at the largest training size.
+    /// Whether an augmentation is better at the largest training size.
     pub helps: bool,
+    /// Number of augmentations that were tested: what their intervals are corrected for.
+    #[serde(default)]
+    pub augmentations: usize,
+    /// The answer, in a few words.
+    #[serde(default)]
+    pub answer: String,
     /// The answer, in a sentence.
     pub verdict: String,
+    /// What to do now; `None` without a verdict.
+    #[serde(default)]
+    pub next: Option<NextStep>,
     /// Further conclusions and warnings.
     pub remarks: Vec<String>,
     /// Whether the table drifts; `None` if its rows cannot be ordered.
@@ -155,35 +229,38 @@ impl Comparison<'_> {
         let candidates = self.config().candidates();
         let mut lines = vec![];
         for &size in &self.config().sizes {
-            let mut of_size: Vec<CandidateSummary> = candidates
-                .iter()
-                .filter_map(|&candidate| self.line(runs, size, candidate))
-                .collect();
-            // Errors on training rows are no evidence.
-            if !self.tests_training_rows() {
-                assign_findings(&mut of_size);
-            }
+            let of_size: Vec<Run> =
+                runs.iter().filter(|run| run.key.size == size).cloned().collect();
+            let baseline = if of_size.is_empty() { vec![] } else { self.baseline(size) };
+            let of_size = [of_size, baseline].concat();
+            let everyone = candidates.iter().chain([&Candidate::BASELINE]);
+            let mut of_size: Vec<CandidateSummary> =
+                everyone.filter_map(|&candidate| self.line(&of_size, size, candidate)).collect();
+            assign_findings(&mut of_size, self.tests_training_rows());
             lines.extend(of_size);
         }
         let largest = self.config().sizes.last().copied().flatten();
         let main: Vec<&CandidateSummary> =
             lines.iter().filter(|line| line.size == largest).collect();
-        let augments =
-            |line: &&&CandidateSummary| line.candidate.method.is_some_and(MethodName::augments);
-        let helps = main.iter().filter(augments).any(|line| line.finding == Finding::Helps);
-        let (verdict, mut remarks) = match self.shared_rows_warning() {
-            Some(warning) if self.tests_training_rows() => {
-                (format!("No verdict: {warning}."), vec![])
-            }
-            warning => {
-                let (verdict, remarks) = self.verdict(&main, &lines);
-                let warning = warning.map(|warning| format!("Warning: {warning}."));
-                (verdict, warning.into_iter().chain(remarks).collect())
-            }
+        let augmentations = main.iter().filter(|line| line.is_augmentation()).count();
+        let better = |line: &&&CandidateSummary| line.finding == Finding::Better;
+        let helps = main.iter().filter(|line| line.is_augmentation()).any(|line| better(&line));
+        let warning = self.shared_rows_warning();
+        let Conclusion { answer, verdict, next, mut remarks } = match &warning {
+            Some(warning) if self.tests_training_rows() => Conclusion {
+                answer: "No verdict".into(),
+                verdict: format!("No verdict: {warning}."),
+                next: None,
+                remarks: vec![],
+            },
+            _ => self.conclusion(&main, &lines),
         };
+        if let Some(warning) = warning.filter(|_| next.is_some()) {
+            remarks.insert(0, format!("Warning: {warning}."));
+        }
         let drift = Drift::check(self.frame(), &self.config().rule.split()).ok();
         remarks.extend(drift.as_ref().map(|drift| format!("Drift: {drift}.")));
-        Summary { lines, helps, verdict, remarks, drift }
+        Summary { lines, helps, augmentations, answer, verdict, next, remarks, drift }
     }
 
     fn line(
@@ -204,10 +281,12 @@ impl Comparison<'_> {
         let same_fold = |a: &Run, b: &Run| (a.key.repeat, a.key.fold) == (b.key.repeat, b.key.fold);
         let pairs: Vec<(&Run, &Run)> = runs_of(reference)
             .into_iter()
-            .filter_map(|erm| Some((*own.iter().find(|run| same_fold(run, erm))?, erm)))
+            .filter_map(|other| Some((*own.iter().find(|run| same_fold(run, other))?, other)))
             .collect();
-        let differences: Vec<f64> =
-            pairs.iter().map(|(run, erm)| log_ratio(run.metrics.rmse, erm.metrics.rmse)).collect();
+        let differences: Vec<f64> = pairs
+            .iter()
+            .map(|(run, other)| log_ratio(run.metrics.rmse, other.metrics.rmse))
+            .collect();
         let difference = (candidate != reference && !pairs.is_empty())
             .then(|| self.interval(&pairs, &differences));
         Some(CandidateSummary {
@@ -221,11 +300,11 @@ impl Comparison<'_> {
             worst: worst_domain(&own),
             differences,
             difference,
-            p: None,
+            corrected: difference,
             finding: match candidate.method {
                 Some(MethodName::Erm) => Finding::Reference,
                 Some(MethodName::Placebo) => Finding::Placebo,
-                _ => Finding::NoEvidence,
+                _ => Finding::CannotTell,
             },
             diverged: own.iter().filter(|run| run.diverged).count(),
             seconds: own.iter().map(|run| run.seconds).sum(),
@@ -234,12 +313,31 @@ impl Comparison<'_> {
 
     fn interval(&self, pairs: &[(&Run, &Run)], differences: &[f64]) -> Interval {
         match &self.config().rule {
-            SplitRule::HeldOut(_) => over_splits(differences, self.split_sizes(pairs)),
+            SplitRule::HeldOut(_) => self
+                .interval_of_rows(pairs)
+                .unwrap_or_else(|| over_splits(differences, self.split_sizes(pairs))),
             SplitRule::TestFile => self.interval_on_test_table(pairs),
             SplitRule::Provided(splits) => {
                 self.interval_by_overlap(splits.overlap, pairs, differences)
             }
         }
+    }
+
+    /// The interval from the errors of held-out rows; `None` if a run has none.
+    fn interval_of_rows(&self, pairs: &[(&Run, &Run)]) -> Option<Interval> {
+        let losses = |(run, other): &(&Run, &Run)| {
+            let units = self.units(self.fold(run.key));
+            let known =
+                !units.is_empty() && [run, other].iter().all(|run| run.losses.len() == units.len());
+            known.then(|| FoldLosses {
+                repeat: run.key.repeat,
+                units,
+                method: run.losses.clone(),
+                reference: other.losses.clone(),
+            })
+        };
+        let folds: Option<Vec<FoldLosses>> = pairs.iter().map(losses).collect();
+        folds.map(|folds| over_folds(&folds))
     }
 
     fn interval_by_overlap(
@@ -256,14 +354,15 @@ impl Comparison<'_> {
             SplitOverlap::SameTestDomains => {
                 let squares =
                     |domain: &GroupError| domain.metrics.rmse.powi(2) * domain.metrics.rows as f64;
-                let [own, erm] = of_pairs(pairs, |run| run.domains.iter().map(squares).collect());
+                let [own, reference] =
+                    of_pairs(pairs, |run| run.domains.iter().map(squares).collect());
                 let domains = own.first().map_or(0, Vec::len);
-                over_repeats(&own, &erm, &(0..domains).collect::<Vec<_>>())
+                over_repeats(&own, &reference, &(0..domains).collect::<Vec<_>>())
             }
             SplitOverlap::SameTestRows => {
-                let [own, erm] = of_pairs(pairs, |run| run.blocks.clone());
+                let [own, reference] = of_pairs(pairs, |run| run.blocks.clone());
                 let blocks = own.first().map_or(0, Vec::len);
-                over_repeats(&own, &erm, &(0..blocks).collect::<Vec<_>>())
+                over_repeats(&own, &reference, &(0..blocks).collect::<Vec<_>>())
             }
             SplitOverlap::Resampled => {
                 // Trainings on the same rows are averaged.
@@ -306,97 +405,42 @@ impl Comparison<'_> {
             };
             run.predicted.chunks(targets.len()).enumerate().map(of_row).collect()
         };
-        let [own, erm] = of_pairs(pairs, squares);
+        let [own, reference] = of_pairs(pairs, squares);
         let blocks = random_blocks(test.batch.num_rows(), Seed(self.config().seed));
-        over_repeats(&own, &erm, &blocks)
+        over_repeats(&own, &reference, &blocks)
     }
 
-    /// The verdict at the largest training size, and remarks on all sizes.
-    fn verdict(
-        &self,
-        main: &[&CandidateSummary],
-        lines: &[CandidateSummary],
-    ) -> (String, Vec<String>) {
-        let name = |line: &CandidateSummary| self.config().name(line.candidate);
-        let subject = self.config().subject();
-        let of = |finding: Finding, rival: bool| -> Vec<(&CandidateSummary, Interval)> {
-            let mut found: Vec<(&CandidateSummary, Interval)> = main
-                .iter()
-                .filter(|line| line.finding == finding && line.candidate.method.is_none() == rival)
-                .filter_map(|line| Some((*line, line.difference?)))
-                .collect();
-            found.sort_by(|a, b| a.1.mean.total_cmp(&b.1.mean));
-            found
-        };
-        let each = |found: &[(&CandidateSummary, Interval)]| -> String {
-            let words = |(line, interval): &(&CandidateSummary, Interval)| {
-                format!("{} (RMSE {})", name(line), in_percent(interval.mean))
-            };
-            found.iter().map(words).collect::<Vec<_>>().join(", ")
-        };
-        let over = format!(
-            "over {} splits ({})",
-            main.first().map_or(0, |line| line.splits),
-            self.describe_splits()
-        );
-        let (helping, rivals) = (of(Finding::Helps, false), of(Finding::Helps, true));
-        let undecided = of(Finding::NoEvidence, false);
-        let mut verdict = match (helping.first(), undecided.first()) {
-            (Some((line, interval)), _) => {
-                format!("{} helps: RMSE {}, {over}.", name(line), interval.in_words())
-            }
-            (None, Some((line, interval))) => format!(
-                "No evidence{} that augmentation helps. The best was {}: RMSE {}, {over}.",
-                if interval.high < 0.0 && line.p.is_some_and(|p| p >= 0.05) {
-                    ", after adjusting for the number of comparisons,"
-                } else {
-                    ""
-                },
-                name(line),
+    /// The conclusion at the largest training size, and remarks on all sizes.
+    fn conclusion(&self, main: &[&CandidateSummary], lines: &[CandidateSummary]) -> Conclusion {
+        let judged = Judged { main, config: self.config() };
+        let splits = main.first().map_or(0, |line| line.splits);
+        let over = format!("over {splits} splits ({})", self.describe_splits());
+        let (mut answer, mut verdict) = judged.augmentation(&over);
+        let chosen = judged.chosen();
+        if let Some((line, interval)) = chosen.filter(|(line, _)| line.is_rival()) {
+            let what = model_in_words(line.candidate.model);
+            answer = format!("Use {what}");
+            verdict = capitalized(&format!(
+                "{what} is {} than the {} without augmentation: RMSE {}. {verdict}",
+                line.finding.name(),
+                self.config().subject(),
                 interval.in_words()
-            ),
-            (None, None) if of(Finding::Hurts, false).is_empty() => {
-                format!("No augmentation took part, {over}.")
-            }
-            (None, None) => format!("No augmentation helps, {over}."),
-        };
-        let least = helping.first().map_or(0.0, |(_, interval)| interval.mean);
-        let mut remarks = vec![];
-        let mut other_rivals = &rivals[..];
-        if let Some((line, interval)) = rivals.first().filter(|(_, rival)| rival.mean < least) {
-            let what = match line.candidate.model {
-                ModelName::Forest => "Use a forest here",
-                ModelName::Ridge => "Use ridge here",
-                ModelName::Gp => "Use a Gaussian process here",
-                _ => "Use automatic model selection here",
-            };
-            let words = interval.in_words();
-            let than = format!("than that of the {subject} without augmentation");
-            verdict = format!("{what}: its RMSE is {words} {than}. {verdict}");
-            other_rivals = &rivals[1..];
-        }
-        if helping.len() > 1 {
-            remarks.push(format!("Also better than no augmentation: {}.", each(&helping[1..])));
-        }
-        if !other_rivals.is_empty() {
-            let words = each(other_rivals);
-            remarks.push(format!("Also better than the {subject} without augmentation: {words}."));
-        }
-        let worse = [of(Finding::Hurts, false), of(Finding::Hurts, true)].concat();
-        if !worse.is_empty() {
-            let words = each(&worse);
-            remarks.push(format!("Worse than the {subject} without augmentation: {words}."));
-        }
-        for (line, interval) in of(Finding::NoEvidence, true) {
-            let words = interval.in_words();
-            remarks.push(format!(
-                "No evidence, after adjusting for the number of comparisons, that {} is better or worse than \
-                 the {subject} without augmentation: RMSE {words}.",
-                name(line)
             ));
         }
+        let reference = main.iter().find(|line| line.finding == Finding::Reference);
+        let next = chosen.map(|(line, _)| line).or(reference.copied());
+        let next = next.map(|line| NextStep {
+            candidate: line.candidate,
+            text: match line.candidate.method {
+                Some(MethodName::Erm) => "train without augmentation".into(),
+                Some(_) => format!("train with {}", self.config().name(line.candidate)),
+                None => format!("train {}", model_in_words(line.candidate.model)),
+            },
+            command: None,
+        });
+        let mut remarks = judged.remarks(next.as_ref().map(|next| next.candidate));
         self.remark_on_others(main, lines, &mut remarks);
-        (verdict, remarks)
+        Conclusion { answer, verdict, next, remarks }
     }
 
     fn remark_on_others(
@@ -415,9 +459,19 @@ impl Comparison<'_> {
             .collect();
         if !diverged.is_empty() {
             remarks.push(format!(
-                "Training diverged: {}. The last good weights count, and nothing is said to help against a \
-                 network that diverged; choose a smaller learning rate, or clip the gradient norm.",
+                "Training diverged: {}. The last good weights count, and nothing is called better or worse than \
+                 a network that diverged; choose a smaller learning rate, or clip the gradient norm.",
                 diverged.join(", ")
+            ));
+        }
+        let baseline = main.iter().find(|line| line.is_baseline());
+        let others = || main.iter().filter(|line| !line.is_baseline());
+        if let Some(baseline) = baseline
+            && others().all(|line| line.rmse >= baseline.rmse)
+        {
+            let rmse = significant(baseline.rmse, 4);
+            remarks.push(format!(
+                "Nobody predicts better than the mean of the target (RMSE {rmse}): the features say little about it."
             ));
         }
         if let Some(placebo) = main.iter().find(|line| line.finding == Finding::Placebo)
@@ -428,21 +482,22 @@ impl Comparison<'_> {
         }
         let largest = self.config().sizes.last().copied().flatten();
         for rows in self.config().sizes.iter().filter(|&&size| size != largest).flatten() {
-            let helping: Vec<String> = lines
+            let better: Vec<String> = lines
                 .iter()
-                .filter(|line| line.size == Some(*rows) && line.finding == Finding::Helps)
+                .filter(|line| line.size == Some(*rows) && line.finding == Finding::Better)
                 .filter_map(|line| {
                     let by = in_percent(line.difference?.mean);
                     Some(format!("{} (RMSE {by})", self.config().name(line.candidate)))
                 })
                 .collect();
-            remarks.push(match helping.join(", ") {
+            remarks.push(match better.join(", ") {
                 none if none.is_empty() => {
                     format!("With {rows} training rows nothing is better for certain.")
                 }
                 names => format!("With {rows} training rows better: {names}."),
             });
         }
+        remarks.extend(self.remark_on_rows(lines));
         if self.frame().roles.targets().len() > 1 {
             remarks.push(
                 "Errors are over all targets, in their units: the target with the largest counts most.".into(),
@@ -455,6 +510,23 @@ impl Comparison<'_> {
                     .into(),
             );
         }
+    }
+
+    /// Whether more rows pay: the error of the best method with all training rows and with fewer.
+    fn remark_on_rows(&self, lines: &[CandidateSummary]) -> Option<String> {
+        let [.., fewer, most] = self.config().sizes[..] else { return None };
+        let of = |size| lines.iter().filter(move |line| line.size == size && !line.is_baseline());
+        let best = of(most).min_by(|a, b| a.rmse.total_cmp(&b.rmse))?;
+        let before = of(fewer).find(|line| line.candidate == best.candidate)?;
+        let change = in_percent(log_ratio(best.rmse, before.rmse));
+        Some(format!(
+            "More rows: from {} to {} training rows, the RMSE of {} went from {} to {} ({change}).",
+            fewer?,
+            most.map_or_else(|| "all".to_owned(), |rows| rows.to_string()),
+            self.config().name(best.candidate),
+            significant(before.rmse, 4),
+            significant(best.rmse, 4)
+        ))
     }
 
     /// Describes the splits.
@@ -489,38 +561,181 @@ impl Comparison<'_> {
     }
 }
 
-/// Draws the conclusions about candidates with the same training size.
-fn assign_findings(lines: &mut [CandidateSummary]) {
+/// The conclusion of a comparison.
+struct Conclusion {
+    answer: String,
+    verdict: String,
+    next: Option<NextStep>,
+    remarks: Vec<String>,
+}
+
+impl CandidateSummary {
+    /// Whether it is one of the augmentations, whose number intervals are corrected for.
+    pub(crate) fn is_augmentation(&self) -> bool {
+        self.candidate.method.is_some_and(MethodName::augments)
+    }
+
+    /// Whether it is the baseline.
+    pub(crate) fn is_baseline(&self) -> bool {
+        self.candidate == Candidate::BASELINE
+    }
+
+    /// Whether it is another model, judged on its own.
+    fn is_rival(&self) -> bool {
+        self.candidate.method.is_none() && !self.is_baseline()
+    }
+}
+
+type IsKind = fn(&CandidateSummary) -> bool;
+
+/// The candidates of the largest training size, with their verdicts.
+struct Judged<'a> {
+    main: &'a [&'a CandidateSummary],
+    config: &'a CompareConfig,
+}
+
+impl<'a> Judged<'a> {
+    /// Those with one of these verdicts, the best first.
+    fn found(&self, wanted: &[Finding], kind: IsKind) -> Vec<(&'a CandidateSummary, Interval)> {
+        let mut found: Vec<(&CandidateSummary, Interval)> = self
+            .main
+            .iter()
+            .filter(|line| wanted.contains(&line.finding) && kind(line))
+            .filter_map(|line| Some((*line, line.corrected?)))
+            .collect();
+        found.sort_by(|a, b| a.1.mean.total_cmp(&b.1.mean));
+        found
+    }
+
+    /// The best augmentation by its verdict.
+    fn best_augmentation(&self) -> Option<(&'a CandidateSummary, Interval)> {
+        use Finding::{Better, CannotTell, ProbablyBetter, ProbablyWorse, Worse};
+        let ranks: [&[Finding]; 4] =
+            [&[Better], &[ProbablyBetter], &[CannotTell], &[ProbablyWorse, Worse]];
+        ranks
+            .into_iter()
+            .find_map(|rank| self.found(rank, CandidateSummary::is_augmentation).first().copied())
+    }
+
+    /// Whether augmentation helps, in a few words and in a sentence.
+    fn augmentation(&self, over: &str) -> (String, String) {
+        let augmentations = self.main.iter().filter(|line| line.is_augmentation()).count();
+        let Some((line, interval)) = self.best_augmentation() else {
+            if augmentations == 0 {
+                let answer = "No augmentation took part";
+                return (answer.into(), format!("{answer}, {over}."));
+            }
+            let subject = self.config.subject();
+            let why = format!("the {subject} without augmentation diverged");
+            return ("No verdict".into(), format!("No verdict: {why}, {over}."));
+        };
+        let (name, words) = (self.config.name(line.candidate), interval.in_words());
+        let verdict = line.finding.name();
+        let (answer, sentence) = match line.finding {
+            Finding::Better => (
+                format!("Yes: {name} is better"),
+                format!("{name} is better than no augmentation: RMSE {words}"),
+            ),
+            Finding::ProbablyBetter => (
+                format!("Probably: {name} is probably better"),
+                format!("{name} is probably better than no augmentation: RMSE {words}"),
+            ),
+            Finding::CannotTell => (
+                "Cannot tell".to_owned(),
+                format!(
+                    "Cannot tell whether augmentation is better or worse. The best was {name}: RMSE {words}"
+                ),
+            ),
+            _ => (
+                "No".to_owned(),
+                format!("No augmentation is better. The best, {name}, is {verdict}: RMSE {words}"),
+            ),
+        };
+        let corrected = match augmentations {
+            1 => String::new(),
+            several => format!("; intervals are corrected for {several} augmentations"),
+        };
+        (answer, format!("{sentence}, {over}{corrected}."))
+    }
+
+    /// What to train instead of no augmentation: what has the smallest error of those that are better, or else of
+    /// those that are probably better.
+    fn chosen(&self) -> Option<(&'a CandidateSummary, Interval)> {
+        [Finding::Better, Finding::ProbablyBetter]
+            .into_iter()
+            .find_map(|rank| self.found(&[rank], |line| !line.is_baseline()).first().copied())
+    }
+
+    /// About everyone whom the verdict does not name.
+    fn remarks(&self, next: Option<Candidate>) -> Vec<String> {
+        let best = self.best_augmentation().map(|(line, _)| line.candidate);
+        let without = format!("than the {} without augmentation", self.config.subject());
+        let kinds: [(&str, IsKind); 2] = [
+            ("than no augmentation", CandidateSummary::is_augmentation),
+            (&without, CandidateSummary::is_rival),
+        ];
+        let mut remarks = vec![];
+        for (than, kind) in kinds {
+            for finding in [
+                Finding::Better,
+                Finding::ProbablyBetter,
+                Finding::CannotTell,
+                Finding::ProbablyWorse,
+                Finding::Worse,
+            ] {
+                let words = |(line, interval): (&CandidateSummary, Interval)| {
+                    let (name, by) = (self.config.name(line.candidate), in_percent(interval.mean));
+                    format!("{name} (RMSE {by})")
+                };
+                let others = self.found(&[finding], kind).into_iter().filter(|(line, _)| {
+                    Some(line.candidate) != next && Some(line.candidate) != best
+                });
+                let others: Vec<String> = others.map(words).collect();
+                if !others.is_empty() {
+                    let verdict = match finding {
+                        Finding::CannotTell => "Cannot tell whether better or worse",
+                        other => &capitalized(other.name()),
+                    };
+                    remarks.push(format!("{verdict} {than}: {}.", others.join(", ")));
+                }
+            }
+        }
+        remarks
+    }
+}
+
+fn model_in_words(model: ModelName) -> &'static str {
+    match model {
+        ModelName::Forest => "a forest",
+        ModelName::Auto => "automatic model selection",
+        _ => model.name(),
+    }
+}
+
+fn capitalized(sentence: &str) -> String {
+    let mut chars = sentence.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
+
+/// Draws the conclusions about candidates with the same training size. Augmentations are corrected for their number;
+/// every other verdict depends on the candidate and its reference alone.
+fn assign_findings(lines: &mut [CandidateSummary], training_rows: bool) {
     let tested: Vec<usize> = (0..lines.len())
-        .filter(|&place| lines[place].finding == Finding::NoEvidence)
-        .filter(|&place| lines[place].difference.is_some())
+        .filter(|&place| lines[place].is_augmentation() && lines[place].difference.is_some())
         .collect();
     let raw: Vec<f64> =
         tested.iter().filter_map(|&place| lines[place].difference).map(|d| d.p).collect();
-    let reference_diverged =
-        lines.iter().any(|line| line.finding == Finding::Reference && line.diverged > 0);
-    // A gain must exceed what another seed alone achieves.
-    let placebo: BTreeMap<ModelName, f64> = lines
-        .iter()
-        .filter(|line| line.finding == Finding::Placebo)
-        .filter_map(|line| Some((line.candidate.model, line.difference?.low)))
-        .filter(|(_, low)| low.is_finite())
-        .collect();
     for (place, p) in tested.into_iter().zip(holm(&raw)) {
         let line = &mut lines[place];
-        let Some(difference) = line.difference else { continue };
-        line.p = Some(p);
-        let placebo_low = match line.candidate.method {
-            Some(_) => placebo.get(&line.candidate.model).copied(),
-            None => None,
-        };
-        line.finding = match difference.mean {
-            _ if p >= 0.05 => Finding::NoEvidence,
-            mean if mean > 0.0 => Finding::Hurts,
-            mean if placebo_low.is_some_and(|low| mean >= low) => Finding::NoEvidence,
-            // Being better than a diverged network proves nothing.
-            _ if reference_diverged => Finding::NoEvidence,
-            _ => Finding::Helps,
-        };
+        line.corrected = line.difference.map(|difference| difference.corrected(p));
+    }
+    let diverged = lines.iter().any(|line| line.finding == Finding::Reference && line.diverged > 0);
+    for line in lines {
+        if line.finding == Finding::CannotTell
+            && let Some(interval) = &line.corrected
+        {
+            let no_verdict = diverged || training_rows;
+            line.finding = if no_verdict { Finding::NoVerdict } else { Finding::of(interval) };
+        }
     }
 }

@@ -196,10 +196,10 @@ impl TuneConfig {
         let (mut differences, mut with, mut without, mut test_rows) = (vec![], 0.0, 0.0, 0);
         for fold in 0..folds {
             let test = |augments| best(Some(fold), augments).and_then(|trial| trial.test);
-            if let (Some(own), Some(erm)) = (test(true), test(false)) {
-                differences.push(log_ratio(own.rmse, erm.rmse));
+            if let (Some(own), Some(plain)) = (test(true), test(false)) {
+                differences.push(log_ratio(own.rmse, plain.rmse));
                 with += own.rmse;
-                without += erm.rmse;
+                without += plain.rmse;
                 test_rows += own.rows;
             }
         }

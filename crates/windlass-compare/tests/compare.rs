@@ -272,6 +272,7 @@ fn synthetic_runs(comparison: &Comparison<'_>, gain: impl Fn(Key) -> f64) -> Vec
             diverged: false,
             predicted: vec![],
             blocks: vec![],
+            losses: vec![],
             seconds: 0.0,
         }
     };

@@ -250,7 +250,7 @@ fn table_of_methods(out: &mut String, methods: &Found, size: usize, telling: &mu
                 Some(found) => {
                     means.push(found.mean);
                     let figure = points(found.mean);
-                    let told = matches!(line.finding, Finding::Helps | Finding::Hurts);
+                    let told = matches!(line.finding, Finding::Better | Finding::Worse);
                     if told { format!("**{figure}**") } else { figure }
                 }
             });

@@ -10,15 +10,15 @@ use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use indicatif::ProgressBar;
 use windlass_compare::{
-    Candidate, CompareConfig, Comparison, Finding, Key, MethodName, ModelName, Results, Run,
-    RunDir, RunPlan, SplitRule, Summary, Watch, in_percent, p_value,
+    Candidate, CompareConfig, Comparison, Key, MethodName, ModelName, Results, Run, RunDir,
+    RunPlan, SplitRule, Summary, Watch, in_percent, p_value,
 };
 use windlass_model::{Kind, NamedTable, check_memory};
 use windlass_plot::format::signed_percent;
 use windlass_table::{Columns, LoadedTable, Table};
 
 use super::network::TrainingArgs;
-use super::typed::{command, published, table_name};
+use super::typed::{command, published, table_name, typed_without};
 use crate::options::{choices, require_target};
 use crate::terminal::{self, Progress, to_json};
 use crate::{Error, Result};
@@ -29,11 +29,18 @@ use crate::{Error, Result};
 Every method learns from the same rows, from the same initial weights, with as many steps and as many
 settings tried. What is fitted, is fitted on training rows only.
 
-Exit codes: 0 an augmentation helps, 3 there is no evidence that one does.
+Differences are of the RMSE expected for as many training rows of the same population, with 95 % intervals:
+  better, worse                    The 95 % interval excludes 0
+  probably better, probably worse  The 80 % interval excludes 0
+  cannot tell                      Neither does
+Intervals and p of augmentations are corrected for their number (Holm); other models are judged on their
+own. The last lines say what to do now.
+
+Exit codes: 0 an augmentation is better, 3 otherwise.
 
 Examples:
   windlass compare cars.csv --target mpg --output cars
-  windlass compare cars.csv --target mpg --methods erm,ada,c-mixup,placebo --tune 8 --output cars
+  windlass compare cars.csv --target mpg --methods none,ada,c-mixup,placebo --tune 8 --output cars
   windlass compare sales.csv --target sold --split time:day --output sales
   windlass compare sites.csv --target yield --split domain:site --output sites
   windlass compare cars.csv --target mpg --sizes 50,100,200,all --output cars")]
@@ -79,12 +86,8 @@ pub(crate) struct CompareArgs {
 /// Names of methods; `None` is all.
 fn method_names() -> impl TypedValueParser<Value = Option<MethodName>> {
     let name = |method: MethodName| {
-        let help = match method {
-            MethodName::Erm => "No augmentation",
-            MethodName::Placebo => "No augmentation, another seed: what chance does",
-            MethodName::Augmentation { .. } => method.title(),
-        };
-        PossibleValue::new(method.name()).help(help)
+        let value = PossibleValue::new(method.name()).help(method.help());
+        if method == MethodName::Erm { value.alias("erm") } else { value }
     };
     let all = PossibleValue::new("all");
     PossibleValuesParser::new(std::iter::once(all).chain(MethodName::all().into_iter().map(name)))
@@ -228,7 +231,8 @@ pub(crate) fn run(args: &CompareArgs) -> Result<u8> {
             return Err(error.into());
         }
     };
-    let summary = comparison.summary(&runs);
+    let mut summary = comparison.summary(&runs);
+    summary.next.iter_mut().for_each(|next| next.command = Some(next_command(next.candidate)));
     if runs.len() < comparison.keys().len() {
         terminal::say(&format!(
             "stopped after {} of {} runs; they are kept. To go on:\n  {}",
@@ -247,7 +251,9 @@ pub(crate) fn run(args: &CompareArgs) -> Result<u8> {
         runs,
     };
     folder.finish(&results)?;
-    for (name, bytes) in comparison.report(&results, &summary, &table_name(&args.common.inputs))? {
+    let report =
+        comparison.report(&results, &to_share(&summary), &table_name(&args.common.inputs))?;
+    for (name, bytes) in report {
         folder.write(&name, &bytes)?;
     }
     if args.common.json {
@@ -315,63 +321,145 @@ impl Watch for Runs<'_> {
     }
 }
 
+/// The summary without folders of this machine.
+fn to_share(summary: &Summary) -> Summary {
+    let mut summary = summary.clone();
+    if let Some(command) = summary.next.as_mut().and_then(|next| next.command.as_mut()) {
+        *command = published(command);
+    }
+    summary
+}
+
+/// The command that trains what a comparison recommends: what was typed, without what only a comparison has.
+fn next_command(candidate: Candidate) -> String {
+    const COMPARED: [&str; 10] = [
+        "--output",
+        "-o",
+        "--resume",
+        "--methods",
+        "--models",
+        "--test",
+        "--folds",
+        "--repeats",
+        "--sizes",
+        "--tune",
+    ];
+    const SHAPE: [&str; 3] = ["--hidden", "--activation", "--slope"];
+    const TRAINING: [&str; 13] = [
+        "--epochs",
+        "--batch",
+        "--lr",
+        "--schedule",
+        "--optimizer",
+        "--momentum",
+        "--weight-decay",
+        "--clip-norm",
+        "--loss",
+        "--patience",
+        "--shuffle",
+        "--valid",
+        "--committee",
+    ];
+    let mut flags = vec!["--json", "--quiet", "-q", "--force"];
+    let mut without = COMPARED.to_vec();
+    if candidate.model != ModelName::Mlp {
+        without.extend(SHAPE);
+    }
+    if !candidate.model.is_network() {
+        without.extend(TRAINING);
+        flags.push("--drop-last");
+    }
+    let mut words = vec!["windlass train".to_owned()];
+    words.extend(typed_without(&without, &flags).into_iter().skip(1));
+    match candidate.model {
+        ModelName::Mlp => {}
+        ModelName::Auto => words.push("--auto".into()),
+        model => words.push(format!("--model {}", model.name())),
+    }
+    if let Some(method) = candidate.method
+        && let Some(info) = method.info()
+    {
+        words.push(format!("--augment {}", info.name));
+        if method.is_hidden() {
+            words.push("--manifold 1".into());
+        }
+    }
+    words.push("--output model.windlass".into());
+    words.join(" ")
+}
+
+/// Rows of cells in columns, the first and last from the left, others from the right.
+fn columns(rows: &[Vec<String>]) -> String {
+    let count = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |place: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(place));
+        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..count).map(width).collect();
+    let mut text = String::new();
+    for row in rows {
+        let cells =
+            row.iter().zip(&widths).enumerate().map(|(place, (cell, &width))| match place {
+                0 => format!("{cell:<width$}"),
+                place if place + 1 == count => cell.clone(),
+                _ => format!("{cell:>width$}"),
+            });
+        let _ = writeln!(text, "{}", cells.collect::<Vec<_>>().join("  ").trim_end());
+    }
+    text
+}
+
 fn in_words(summary: &Summary, comparison: &Comparison<'_>) -> String {
     let mut text = String::new();
     let several = comparison.config().several_networks();
     let sizes = &comparison.config().sizes;
-    let domains = summary.lines.iter().any(|line| line.worst.is_some());
+    // At most eight characters: the table fits 80 columns.
+    let percent = |ratio: f64| match 100.0 * ratio.exp_m1() {
+        percent if percent >= 1e4 => "> +10⁴ %".to_owned(),
+        percent if percent >= 999.5 => format!("{percent:+.0} %"),
+        percent => signed_percent(percent),
+    };
     for size in sizes {
         if sizes.len() > 1 {
             let rows = size.map_or("all".to_owned(), |rows| rows.to_string());
             let _ = writeln!(text, "{rows} training rows");
         }
-        let worst = if domains { "  worst RMSE" } else { "" };
-        let _ = writeln!(
-            text,
-            "{:<20} {:>10} {:>10} {:>7}{worst}   difference  95 % interval        p",
-            "", "RMSE", "MAE", "R²"
-        );
-        for line in summary.lines.iter().filter(|line| line.size == *size) {
-            let r2 = line.r2.map_or_else(String::new, |r2| match r2 {
-                r2 if r2 > -100.0 => format!("{r2:.3}"),
-                _ => "< −100".into(),
-            });
-            let worst = match &line.worst {
-                Some((_, rmse)) => format!("{:>12}", terminal::short(*rmse)),
-                None => String::new(),
-            };
-            let _ = write!(
-                text,
-                "{:<20} {:>10} {:>10} {r2:>7}{worst}",
-                line.candidate.name(several),
-                terminal::short(line.rmse),
-                terminal::short(line.mae)
-            );
-            if let Some(found) = &line.difference {
-                let percent = |ratio: f64| match 100.0 * ratio.exp_m1() {
-                    percent if percent < 1e4 => signed_percent(percent),
-                    _ => "> +10000 %".into(),
-                };
-                let p = line.p.map_or_else(String::new, p_value);
-                let mark = match line.finding {
-                    Finding::Helps => "  helps",
-                    Finding::Hurts => "  hurts",
-                    Finding::Placebo => "  (chance)",
-                    Finding::Reference | Finding::NoEvidence => "",
-                };
-                let _ = write!(
-                    text,
-                    "   {:>10}  {:>8} … {:<8}  {p:>5}{mark}",
-                    percent(found.mean),
-                    percent(found.low),
-                    percent(found.high)
-                );
-            }
+        let head = ["", "RMSE", "change", "95 % interval", "p", "verdict"];
+        let mut rows = vec![head.map(str::to_owned).to_vec()];
+        let of_size = || summary.lines.iter().filter(|line| line.size == *size);
+        for line in of_size() {
+            let mut row = vec![line.candidate.name(several), terminal::short(line.rmse)];
+            row.extend(line.corrected.map_or_else(
+                || vec![String::new(); 3],
+                |found| {
+                    let [low, high] = [found.low, found.high].map(percent);
+                    let low = low.trim_end_matches(" %");
+                    vec![percent(found.mean), format!("{low} … {high}"), p_value(found.p)]
+                },
+            ));
+            row.push(line.finding.name().to_owned());
+            rows.push(row);
+        }
+        text += &columns(&rows);
+        text.push('\n');
+        let worst = of_size().filter_map(|line| {
+            let (domain, rmse) = line.worst.as_ref()?;
+            Some(vec![line.candidate.name(several), terminal::short(*rmse), domain.clone()])
+        });
+        let worst: Vec<Vec<String>> = worst.collect();
+        if !worst.is_empty() {
+            let head = ["worst domain", "RMSE", ""].map(str::to_owned).to_vec();
+            text += &columns(&[vec![head], worst].concat());
             text.push('\n');
         }
-        text.push('\n');
     }
     let _ = writeln!(text, "{}", summary.verdict);
+    if let Some(next) = &summary.next {
+        let _ = writeln!(text, "{}", next.in_words());
+    }
+    if !summary.remarks.is_empty() {
+        text.push('\n');
+    }
     for remark in &summary.remarks {
         let _ = writeln!(text, "{remark}");
     }

@@ -28,7 +28,8 @@ pub(super) struct Figure {
 
 /// Range of the axes in percent: longer intervals would leave no room for the rest.
 fn max_difference(lines: &[CandidateSummary]) -> f64 {
-    let means = lines.iter().filter_map(|line| Some(percent(line.difference?.mean).abs()));
+    let compared = lines.iter().filter(|line| !line.is_baseline());
+    let means = compared.filter_map(|line| Some(percent(line.difference?.mean).abs()));
     3.0 * means.filter(|mean| mean.is_finite()).fold(10.0, f64::max)
 }
 
@@ -74,16 +75,16 @@ impl Figures<'_> {
         let low = |end: f64| if end < -max { f64::NEG_INFINITY } else { end };
         let high = |end: f64| if end > max { f64::INFINITY } else { end };
         let row = |line: &CandidateSummary| {
-            let found = line.difference?;
+            let found = line.corrected.filter(|_| !line.is_baseline())?;
             Some(ForestRow {
                 name: self.results.config.name(line.candidate),
                 mean: percent(found.mean),
                 low: low(percent(found.low)),
                 high: high(percent(found.high)),
                 emphasis: match line.finding {
-                    Finding::Helps => Emphasis::Good,
-                    Finding::Hurts => Emphasis::Bad,
-                    Finding::Reference | Finding::Placebo | Finding::NoEvidence => Emphasis::Plain,
+                    Finding::Better => Emphasis::Good,
+                    Finding::Worse => Emphasis::Bad,
+                    _ => Emphasis::Plain,
                 },
                 ..ForestRow::default()
             })
@@ -97,9 +98,13 @@ impl Figures<'_> {
             name: "differences",
             heading: "Difference to no augmentation",
             caption: format!(
-                "Mean difference to the {} without augmentation, with 95 % intervals that allow for splits \
-                 that share rows. Green: better; red: worse; gray: no evidence.",
-                self.results.config.subject()
+                "Difference of RMSE to the {} without augmentation, with 95 % intervals{}. Green: better; red: \
+                 worse; gray: not certain.",
+                self.results.config.subject(),
+                match self.summary.augmentations {
+                    0 | 1 => String::new(),
+                    several => format!(", corrected for {several} augmentations"),
+                }
             ),
             svg: Box::new(move |layout| plot.to_svg(layout)),
         }
@@ -108,7 +113,7 @@ impl Figures<'_> {
     /// The difference in every split.
     pub(super) fn splits(&self) -> Figure {
         let row = |line: &CandidateSummary| {
-            line.difference?;
+            line.difference.filter(|_| !line.is_baseline())?;
             let values = line.differences.iter().map(|&d| percent(d)).collect();
             Some(StripRow { name: self.results.config.name(line.candidate), values })
         };
@@ -129,15 +134,64 @@ impl Figures<'_> {
         }
     }
 
-    /// Errors over the number of training rows.
+    /// The error itself over the number of training rows: does measuring more pay?
+    pub(super) fn errors_by_rows(&self) -> Option<Figure> {
+        let protocol = &self.results.config;
+        if protocol.sizes.len() < 2 {
+            return None;
+        }
+        let best = |kind: fn(&CandidateSummary) -> bool| {
+            let own = self.main().filter(|line| kind(line));
+            own.min_by(|a, b| a.rmse.total_cmp(&b.rmse)).map(|line| line.candidate)
+        };
+        let shown = [
+            best(|line| line.finding == Finding::Reference),
+            best(CandidateSummary::is_augmentation),
+            best(|line| line.candidate.method.is_none() && !line.is_baseline()),
+            best(CandidateSummary::is_baseline),
+        ];
+        let series = |candidate: Candidate| {
+            let point = |(place, size): (usize, &Option<usize>)| {
+                let same =
+                    |line: &&CandidateSummary| line.size == *size && line.candidate == candidate;
+                Some((place as f64, self.summary.lines.iter().find(same)?.rmse))
+            };
+            LineSeries {
+                name: protocol.name(candidate),
+                points: protocol.sizes.iter().enumerate().filter_map(point).collect(),
+                spread: vec![],
+            }
+        };
+        let title = "Error by training rows";
+        let plot = LinePlot {
+            labels: Labels::new(title, "training rows", format!("RMSE of {}", self.target())),
+            series: shown.into_iter().flatten().map(series).collect(),
+            x_names: Some(self.size_names()),
+            ..LinePlot::default()
+        };
+        Some(Figure {
+            name: "errors-by-rows",
+            heading: "Do more rows pay?",
+            caption: "The error of held-out rows: where a line still falls, more rows lower the error further. \
+                      Of augmentations and of other models, the best."
+                .into(),
+            svg: Box::new(move |layout| plot.to_svg(layout)),
+        })
+    }
+
+    fn size_names(&self) -> Vec<(f64, String)> {
+        let name = |(place, size): (usize, &Option<usize>)| {
+            (place as f64, size.map_or("all".to_owned(), |size| size.to_string()))
+        };
+        self.results.config.sizes.iter().enumerate().map(name).collect()
+    }
+
+    /// Differences over the number of training rows.
     pub(super) fn curves(&self) -> Option<Figure> {
         let protocol = &self.results.config;
         if protocol.sizes.len() < 2 {
             return None;
         }
-        let names = protocol.sizes.iter().enumerate().map(|(place, size)| {
-            (place as f64, size.map_or("all".to_owned(), |size| size.to_string()))
-        });
         let max = max_difference(&self.summary.lines);
         let of = |candidate: Candidate| {
             let lines: Vec<(f64, &CandidateSummary)> = protocol
@@ -151,7 +205,7 @@ impl Figures<'_> {
                     Some((place as f64, self.summary.lines.iter().find(same)?))
                 })
                 .collect();
-            let ends = |line: &CandidateSummary| match line.difference {
+            let ends = |line: &CandidateSummary| match line.corrected {
                 Some(found) => (percent(found.low).max(-max), percent(found.high).min(max)),
                 None => (0.0, 0.0),
             };
@@ -167,7 +221,7 @@ impl Figures<'_> {
         let plot = LinePlot {
             labels: Labels::new(title, "training rows", "difference in RMSE, %"),
             series: protocol.candidates().into_iter().map(of).collect(),
-            x_names: Some(names.collect()),
+            x_names: Some(self.size_names()),
             ..LinePlot::default()
         };
         Some(Figure {
@@ -186,6 +240,7 @@ impl Figures<'_> {
         let best = self
             .main()
             .filter(|line| !matches!(line.finding, Finding::Reference | Finding::Placebo))
+            .filter(|line| !line.is_baseline())
             .min_by(|a, b| a.rmse.total_cmp(&b.rmse))
             .map(|line| line.candidate);
         let reference = best.map(|best| best.reference(&self.results.config.models));

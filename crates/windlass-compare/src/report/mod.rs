@@ -24,6 +24,7 @@ impl Comparison<'_> {
         let all = Figures { comparison: self, results, summary };
         let figures: Vec<Figure> = [
             Some(all.differences()),
+            all.errors_by_rows(),
             all.curves(),
             Some(all.splits()),
             Some(all.predicted()),

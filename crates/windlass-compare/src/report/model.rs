@@ -38,6 +38,8 @@ pub fn model_report(trained: &Trained, table: &str, command: &str) -> String {
     let head = Head {
         title: &format!("A model of {targets} from {table}"),
         about: &about,
+        answer: None,
+        next: None,
         verdict: &verdict,
         good: metadata.valid.is_some(),
         remarks: &remarks,

@@ -8,7 +8,7 @@ use windlass_plot::{Layout, stylesheet};
 
 use super::figures::{Figure, Figures, percent, short};
 use crate::candidate::{Candidate, CandidateSpec};
-use crate::summary::{Finding, Summary, p_value};
+use crate::summary::{CandidateSummary, Finding, NextStep, Summary, p_value};
 use crate::{Results, describe};
 
 /// The files of a report, each with its name.
@@ -24,6 +24,10 @@ pub(super) fn files(page: &str, figures: &[Figure]) -> Vec<(String, Vec<u8>)> {
 pub(super) struct Head<'a> {
     pub(super) title: &'a str,
     pub(super) about: &'a str,
+    /// In large type: the answer, one number and what it is.
+    pub(super) answer: Option<[&'a str; 3]>,
+    /// What to do now.
+    pub(super) next: Option<&'a NextStep>,
     pub(super) verdict: &'a str,
     pub(super) good: bool,
     pub(super) remarks: &'a [String],
@@ -38,12 +42,27 @@ pub(super) fn page(head: &Head<'_>, figures: &[Figure], rest: &str) -> String {
          <meta name=\"generator\" content=\"windlass\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <title>{title}</title>\n<style>\n{plots}{style}</style>\n</head>\n\
-         <body>\n<main>\n<h1>{title}</h1>\n<p class=\"about\">{about}</p>\n\
-         <p class=\"{class}\" id=\"verdict\">{verdict}</p>\n",
+         <body>\n<main>\n<h1>{title}</h1>\n<p class=\"about\">{about}</p>\n<div class=\"{class}\">\n{answer}\
+         <p id=\"verdict\">{verdict}</p>\n{next}</div>\n",
         title = escape(head.title),
         plots = stylesheet(),
         style = include_str!("page.css"),
         about = escape(head.about),
+        answer = head.answer.map_or_else(String::new, |[answer, number, what]| format!(
+            "<p id=\"answer\">{}</p>\n<p id=\"number\"><b>{}</b> {}</p>\n",
+            escape(answer),
+            escape(number),
+            escape(what)
+        )),
+        next = head.next.map_or_else(String::new, |next| {
+            let command = next.command.as_deref().map(escape);
+            format!(
+                "<p id=\"next\">What to do now: {}{}</p>\n{}",
+                escape(&next.text),
+                if command.is_some() { ":" } else { "." },
+                command.map_or_else(String::new, |command| format!("<pre>{command}</pre>\n"))
+            )
+        }),
         class = if head.good { "verdict helps" } else { "verdict" },
         verdict = escape(head.verdict),
     );
@@ -73,14 +92,36 @@ pub(super) fn of_comparison(all: &Figures<'_>, figures: &[Figure], table: &str) 
         results.version,
         results.config.seed
     );
+    let number = headline(results, summary);
     let head = Head {
         title: &format!("Does augmentation help on {table}?"),
         about: &about,
+        answer: number.as_ref().map(|[number, what]| [summary.answer.as_str(), number, what]),
+        next: summary.next.as_ref(),
         verdict: &summary.verdict,
         good: summary.helps,
         remarks: &summary.remarks,
     };
     page(&head, figures, &rest)
+}
+
+/// One number, and what it is: the difference of what to train, or else of the best augmentation.
+fn headline(results: &Results, summary: &Summary) -> Option<[String; 2]> {
+    let next = summary.next.as_ref()?;
+    let largest = results.config.sizes.last().copied().flatten();
+    let main = || summary.lines.iter().filter(|line| line.size == largest);
+    let mean = |line: &CandidateSummary| line.difference.map_or(f64::INFINITY, |found| found.mean);
+    let best = main().filter(|line| line.is_augmentation());
+    let line = main()
+        .find(|line| line.candidate == next.candidate && line.difference.is_some())
+        .or_else(|| best.min_by(|a, b| mean(a).total_cmp(&mean(b))))?;
+    let found = line.corrected?;
+    let [low, high] = [found.low, found.high].map(|ratio| signed_percent(percent(ratio)));
+    let name = results.config.name(line.candidate);
+    Some([
+        signed_percent(percent(found.mean)),
+        format!("RMSE of {name} compared with no augmentation (95 % interval {low} … {high})"),
+    ])
 }
 
 fn figure(figure: &Figure) -> String {
@@ -105,46 +146,72 @@ fn numbers(results: &Results, summary: &Summary) -> String {
     let domains = summary.lines.iter().any(|line| line.worst.is_some());
     let mut out = format!(
         "<section>\n<h2>Numbers</h2>\n<div class=\"scroll\">\n<table>\n<thead><tr><th>method</th>{}\
-         <th>difference</th><th>95 % interval</th><th>p (Holm)</th><th></th>\
+         <th>difference</th><th>95 % interval</th><th>p</th><th>verdict</th>\
          <th>RMSE</th><th>MAE</th><th>MAPE, %</th><th>R²</th>{}</tr></thead>\n<tbody>\n",
         if several_sizes { "<th>rows</th>" } else { "" },
         if domains { "<th>worst domain</th>" } else { "" },
     );
     for line in &summary.lines {
-        let (class, finding) = match line.finding {
-            Finding::Helps => ("helps", "helps"),
-            Finding::Hurts => ("hurts", "hurts"),
-            Finding::Placebo => ("", "chance"),
-            Finding::Reference => ("", "reference"),
-            Finding::NoEvidence => ("", ""),
+        let class = match line.finding {
+            Finding::Better => "helps",
+            Finding::Worse => "hurts",
+            _ => "",
         };
-        let _ = write!(out, "<tr class=\"{class}\">");
-        let mut cell = |text: &str| {
-            let _ = write!(out, "<td>{}</td>", escape(text));
+        out += "<tr>";
+        let mut cell = |class: &str, text: &str| {
+            let class =
+                if class.is_empty() { String::new() } else { format!(" class=\"{class}\"") };
+            let _ = write!(out, "<td{class}>{}</td>", escape(text));
         };
-        cell(&results.config.name(line.candidate));
+        cell("", &results.config.name(line.candidate));
         if several_sizes {
-            cell(&line.size.map_or("all".into(), |size| size.to_string()));
+            cell("", &line.size.map_or("all".into(), |size| size.to_string()));
         }
-        let [mean, ends, p] = line.difference.map_or_else(Default::default, |found| {
+        let [mean, ends, p] = line.corrected.map_or_else(Default::default, |found| {
             let [mean, low, high] =
                 [found.mean, found.low, found.high].map(|ratio| signed_percent(percent(ratio)));
-            let p = line.p.map_or_else(String::new, p_value);
-            [mean, format!("{low} … {high}"), p]
+            [mean, format!("{low} … {high}"), p_value(found.p)]
         });
-        for text in [&mean, &ends, &p, finding] {
-            cell(text);
+        for text in [&mean, &ends, &p] {
+            cell("", text);
         }
+        cell(class, line.finding.name());
         for value in [Some(line.rmse), Some(line.mae), line.mape, line.r2] {
-            cell(&value.map_or_else(String::new, short));
+            cell("", &value.map_or_else(String::new, short));
         }
         if domains {
             let worst = |(name, rmse): &(String, f64)| format!("{} ({name})", short(*rmse));
-            cell(&line.worst.as_ref().map_or_else(String::new, worst));
+            cell("", &line.worst.as_ref().map_or_else(String::new, worst));
         }
         out += "</tr>\n";
     }
-    out + "</tbody>\n</table>\n</div>\n<p class=\"about\">Means over splits, on held-out rows.</p>\n</section>\n"
+    let corrected = match summary.augmentations {
+        0 | 1 => String::new(),
+        several => {
+            format!(
+                " Intervals and p of the {several} augmentations are corrected for their number (Holm)."
+            )
+        }
+    };
+    let _ = write!(
+        out,
+        "</tbody>\n</table>\n</div>\n<p class=\"about\">Errors are means over splits, on held-out rows. The difference \
+         is that of RMSE to no augmentation, expected for as many training rows of the same population. \
+         <i>Better</i> and <i>worse</i>: the 95 % interval excludes 0; <i>probably</i>: the 80 % interval \
+         does.{corrected}</p>\n</section>\n"
+    );
+    out + &methods(results)
+}
+
+/// A line about every candidate.
+fn methods(results: &Results) -> String {
+    let candidates = results.config.candidates();
+    let row = |candidate: &Candidate| {
+        let (name, help) = (results.config.name(*candidate), candidate.help());
+        format!("<dt>{}</dt><dd>{}</dd>\n", escape(&name), escape(&help))
+    };
+    let rows: String = candidates.iter().chain([&Candidate::BASELINE]).map(row).collect();
+    format!("<section>\n<h2>Who took part</h2>\n<dl>\n{rows}</dl>\n</section>\n")
 }
 
 fn settings(results: &Results) -> String {

@@ -66,6 +66,8 @@ impl TuneConfig {
         let head = Head {
             title: &format!("Which settings suit {table}?"),
             about: &about,
+            answer: None,
+            next: None,
             verdict: &findings.verdict,
             good: findings.helps,
             remarks: &[format!(

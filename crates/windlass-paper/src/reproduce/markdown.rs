@@ -206,7 +206,7 @@ fn table_by_size(out: &mut String, main: &FinishedPart) {
             let significant = main
                 .stored
                 .line(size, candidate)
-                .is_some_and(|line| matches!(line.finding, Finding::Helps | Finding::Hurts));
+                .is_some_and(|line| matches!(line.finding, Finding::Better | Finding::Worse));
             if significant { format!("**{words}**") } else { words }
         };
         let cells: Vec<String> = sizes.iter().map(cell).collect();
@@ -383,8 +383,8 @@ fn by_size(main: &FinishedPart) -> Vec<String> {
             "{}: a smaller RMSE than {} at {}; a larger one at {}.",
             config.name(candidate),
             config.name(reference),
-            at(Finding::Helps),
-            at(Finding::Hurts)
+            at(Finding::Better),
+            at(Finding::Worse)
         ));
     }
     sentences
