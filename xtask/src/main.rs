@@ -20,6 +20,7 @@
 mod bench;
 mod bench_cluster;
 mod bench_deep;
+mod bench_models;
 mod bench_python;
 mod bench_tables;
 mod bench_train;
@@ -37,7 +38,7 @@ use std::process::ExitCode;
 
 use test::Scope;
 
-const USAGE: &str = "usage: cargo xtask test [--all|--cluster] | bench [core|tables|train|deep|python|cluster] | structure | build [REVISION] | outputs [--accept] | site [--accept] | suite [REPEATS] | fuzz [SECONDS]";
+const USAGE: &str = "usage: cargo xtask test [--all|--cluster] | bench [core|tables|train|deep|python|cluster|models [SPLITS]] | structure | build [REVISION] | outputs [--accept] | site [--accept] | suite [REPEATS] | fuzz [SECONDS]";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -67,6 +68,10 @@ fn main() -> ExitCode {
         ["bench", "deep"] => bench_deep::run(),
         ["bench", "python"] => bench_python::run(),
         ["bench", "cluster"] => bench_cluster::run(),
+        ["bench", "models"] => bench_models::run(None),
+        ["bench", "models", splits] if splits.parse::<usize>().is_ok() => {
+            bench_models::run(splits.parse().ok())
+        }
         ["structure"] => structure::check(),
         ["build"] => build::run(None),
         ["build", before] => build::run(Some(before)),

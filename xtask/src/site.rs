@@ -1,4 +1,4 @@
-//! `cargo xtask site`: the documentation site, made of `docs/` by MkDocs.
+//! `cargo xtask site`: the documentation site, made of `docs/` by `MkDocs`.
 
 use std::path::Path;
 use std::process::Command;

@@ -347,9 +347,7 @@ impl Candidate {
             ModelName::Estimator | ModelName::Mean => {
                 unreachable!("models that are trained elsewhere have settings of their own")
             }
-            ModelName::Auto => {
-                Kind::Auto(AutoConfig { folds: 4, split: split.clone(), larger_shifts: false })
-            }
+            ModelName::Auto => Kind::Auto(AutoConfig::new(split.clone())),
         }
     }
 }

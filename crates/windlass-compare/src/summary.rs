@@ -707,6 +707,7 @@ impl<'a> Judged<'a> {
 fn model_in_words(model: ModelName) -> &'static str {
     match model {
         ModelName::Forest => "a forest",
+        ModelName::Gp => "a Gaussian process",
         ModelName::Auto => "automatic model selection",
         _ => model.name(),
     }

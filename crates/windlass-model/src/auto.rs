@@ -11,6 +11,8 @@
 //! of the weights selected without it. The model keeps the fits on folds: prediction intervals need them.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use arrow_array::RecordBatch;
 use ndarray::{Array2, Axis};
@@ -18,7 +20,7 @@ use rayon::prelude::*;
 use windlass::GammaDistribution;
 use windlass_table::{AdaConfig, AnchorSource, ClusterCount, LoadedTable, MethodConfig, select};
 use windlass_train::{
-    Activation, FittedOn, Outcome, RunResult, RunSpec, TrainConfig, Watch, run_all,
+    Activation, Epoch, FittedOn, Outcome, RunResult, RunSpec, TrainConfig, Watch, run_all,
 };
 
 use crate::config::{AutoConfig, InLoopAugmentConfig, Kind, NetworkConfig, Validation};
@@ -110,7 +112,11 @@ fn portfolio(table: &LoadedTable, split: &Split) -> Vec<PortfolioEntry> {
         300..1000 => [0.3, 0.03],
         _ => [0.1, 0.01],
     };
-    let mut portfolio = vec![];
+    // What takes little time comes first.
+    let mut portfolio: Vec<PortfolioEntry> =
+        [0.1, 1.0, 10.0, 100.0].map(PortfolioEntry::ridge).into();
+    portfolio.push(PortfolioEntry::gaussian_process());
+    portfolio.extend([1, 3].map(PortfolioEntry::forest));
     for weight_decay in decays {
         for rate in [1e-3, 4e-3] {
             portfolio.push(PortfolioEntry::network(rate, weight_decay, None, split));
@@ -118,9 +124,6 @@ fn portfolio(table: &LoadedTable, split: &Split) -> Vec<PortfolioEntry> {
             portfolio.push(PortfolioEntry::network(rate, weight_decay, Some(manifold), split));
         }
     }
-    portfolio.extend([0.1, 1.0, 10.0, 100.0].map(PortfolioEntry::ridge));
-    portfolio.push(PortfolioEntry::gaussian_process());
-    portfolio.extend([1, 3].map(PortfolioEntry::forest));
     if Encoding::matters(table) {
         portfolio.push(PortfolioEntry::ridge(1.0).one_hot());
         portfolio.push(PortfolioEntry::network(4e-3, decays[1], None, split).one_hot());
@@ -166,8 +169,9 @@ pub(crate) fn train(
     let folds: Vec<FoldBatches> =
         folds.iter().map(|fold| FoldBatches::new(&table.batch, fold)).collect();
     let portfolio = portfolio(table, &config.split);
-    let (mut fitted, notes) = fit_portfolio(context, &portfolio, &folds, watch)?;
-    let mut fits = portfolio.len() * folds.len();
+    let (mut fitted, notes) = fit_in_time(context, &portfolio, &folds, config.time_limit, watch)?;
+    let not_fitted = portfolio[fitted.len()..].iter().map(|entry| entry.name.clone()).collect();
+    let mut fits = fitted.len() * folds.len();
     let entries: Vec<&OutOfFold> = fitted.iter().map(|entry| &entry.predictions).collect();
     let Blend { mut weights, predicted } = Blend::fit(&entries);
     let mut out_of_fold = OutOfFold { predicted, ..entries[0].clone() };
@@ -209,9 +213,75 @@ pub(crate) fn train(
     let mut model = model.with_out_of_fold(Some(out_of_fold), fold_only);
     let count = folds.len();
     model.metadata.selection =
-        Some(AutoSelection { portfolio, fits, folds: count, worst, far_groups });
+        Some(AutoSelection { portfolio, fits, not_fitted, folds: count, worst, far_groups });
     model.metadata.notes = ColumnNote::lines(notes);
     Ok(Trained::complete(model, folds))
+}
+
+/// Fits entries one after the other as long as there is time, the first in any case; without a limit, all of them at
+/// once.
+fn fit_in_time(
+    context: &FitContext<'_>,
+    portfolio: &[PortfolioEntry],
+    folds: &[FoldBatches],
+    limit: Option<f64>,
+    watch: &dyn Watch,
+) -> Result<(Vec<FittedEntry>, Vec<ColumnNote>)> {
+    /// The fits on all rows take the rest.
+    const FOR_FOLDS: f64 = 0.8;
+    let Some(limit) = limit else { return fit_portfolio(context, portfolio, folds, watch) };
+    if !(limit > 0.0 && limit.is_finite()) {
+        let (name, range, got) = ("time", "(0, inf)", limit);
+        return Err(windlass::Error::OutOfRange { name, range, got }.into());
+    }
+    let end = Instant::now() + Duration::from_secs_f64((FOR_FOLDS * limit).min(MAX_SECONDS));
+    let deadline = Deadline { watch, end, cancelled: AtomicBool::new(false) };
+    let (mut fitted, mut notes) = (vec![], vec![]);
+    for entry in portfolio {
+        if !fitted.is_empty() && deadline.has_passed() {
+            break;
+        }
+        match fit_portfolio(context, std::slice::from_ref(entry), folds, &deadline) {
+            Ok((mut entries, more)) => {
+                fitted.append(&mut entries);
+                notes.extend(more);
+            }
+            Err(Error::Table(windlass_table::Error::Interrupted))
+                if !fitted.is_empty() && !deadline.cancelled.load(Ordering::Relaxed) =>
+            {
+                break;
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok((fitted, notes))
+}
+
+/// A year: more than any run takes.
+const MAX_SECONDS: f64 = 3e7;
+
+/// Cancels training at a time.
+struct Deadline<'a> {
+    watch: &'a dyn Watch,
+    end: Instant,
+    /// Whether the watch cancelled it before.
+    cancelled: AtomicBool,
+}
+
+impl Deadline<'_> {
+    fn has_passed(&self) -> bool {
+        Instant::now() >= self.end
+    }
+}
+
+impl Watch for Deadline<'_> {
+    fn epoch(&self, run: usize, epoch: &Epoch) -> bool {
+        let goes_on = self.watch.epoch(run, epoch);
+        if !goes_on {
+            self.cancelled.store(true, Ordering::Relaxed);
+        }
+        goes_on && !self.has_passed()
+    }
 }
 
 /// Fits every entry once per fold, with notes on omitted columns; refused as interrupted if it is cancelled.

@@ -119,6 +119,17 @@ pub struct AutoConfig {
     pub split: Split,
     /// Select for larger shifts between groups than those in the table.
     pub larger_shifts: bool,
+    /// Seconds after which no further entry of the portfolio is fitted. The model then depends on the machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_limit: Option<f64>,
+}
+
+impl AutoConfig {
+    /// The usual selection with this split.
+    #[must_use]
+    pub fn new(split: Split) -> Self {
+        Self { folds: 4, split, larger_shifts: false, time_limit: None }
+    }
 }
 
 /// A network and its training.

@@ -120,6 +120,9 @@ pub struct AutoSelection {
     pub portfolio: Vec<PortfolioResult>,
     /// Number of fits in all.
     pub fits: usize,
+    /// Entries that were not fitted because of the time limit: the model depends on the machine.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_fitted: Vec<String>,
     /// Number of folds.
     pub folds: usize,
     /// The group with the largest out-of-fold error, if rows are split by domain.

@@ -169,7 +169,7 @@ fn pre_augmentation_equals_the_core() {
     for (got, want) in got.coefficients().iter().zip(want.coefficients()) {
         assert!((got - want).abs() < 1e-12, "{got} {want}");
     }
-    let auto = AutoConfig { folds: 2, split: Split::Rows, larger_shifts: false };
+    let auto = AutoConfig { folds: 2, ..AutoConfig::new(Split::Rows) };
     let refused = table.train(&augmented(Kind::Auto(auto)));
     assert!(matches!(refused, Err(Error::PreAugmented)));
 }
@@ -302,7 +302,7 @@ fn expecting_larger_shifts_pays_under_larger_shifts() {
     let table = dir.load("t.csv", &confounded(1, 20, 1.0), &columns());
     let train = |larger_shifts| {
         let split = Split::Domain("site".into());
-        let kind = Kind::Auto(AutoConfig { folds: 4, split, larger_shifts });
+        let kind = Kind::Auto(AutoConfig { larger_shifts, ..AutoConfig::new(split) });
         table.train(&config(kind)).unwrap().model
     };
     let (usual, wary) = (train(false), train(true));
@@ -331,7 +331,7 @@ fn automatic_selection_is_an_ensemble() {
     let dir = TestDir::new();
     let (text, ..) = data(40, 3);
     let table = dir.load("t.csv", &text, &columns());
-    let kind = Kind::Auto(AutoConfig { folds: 2, split: Split::Rows, larger_shifts: false });
+    let kind = Kind::Auto(AutoConfig { folds: 2, ..AutoConfig::new(Split::Rows) });
     let train = || table.train(&config(kind.clone())).unwrap();
     let model = train().model;
     let selection = model.metadata().selection.as_ref().unwrap();
@@ -475,7 +475,7 @@ fn the_latest_rows_are_trained_on() {
         }
         config
     };
-    let auto = AutoConfig { folds: 2, split: Split::Time("a".into()), larger_shifts: false };
+    let auto = AutoConfig { folds: 2, ..AutoConfig::new(Split::Time("a".into())) };
     for config in [
         by_time(Validation::Fraction(0.1)),
         by_time(Validation::Folds(3)),
@@ -662,7 +662,7 @@ fn intervals_are_those_of_cv_plus() {
 fn ensembles_keep_what_intervals_need() {
     let dir = TestDir::new();
     let table = dir.load("train.csv", &data(60, 1).0, &columns());
-    let auto = AutoConfig { folds: 3, split: Split::Rows, larger_shifts: false };
+    let auto = AutoConfig { folds: 3, ..AutoConfig::new(Split::Rows) };
     for config in [network(Validation::Folds(3)), config(Kind::Auto(auto))] {
         let model = table.train(&config).unwrap().model;
         let out_of_fold = model.out_of_fold().unwrap();
@@ -681,4 +681,23 @@ fn ensembles_keep_what_intervals_need() {
         }
         assert_eq!(Model::from_bytes(&model.to_bytes(), Path::new("model")).unwrap(), model);
     }
+}
+
+/// With little time only the first entries of the portfolio are fitted, and the metadata names the others.
+#[test]
+fn automatic_selection_stops_in_time() {
+    let dir = TestDir::new();
+    let table = dir.load("t.csv", &data(60, 3).0, &columns());
+    let train = |time_limit| {
+        let auto = AutoConfig { folds: 2, time_limit, ..AutoConfig::new(Split::Rows) };
+        table.train(&config(Kind::Auto(auto)))
+    };
+    let model = train(Some(1e-6)).unwrap().model;
+    let selection = model.metadata().selection.as_ref().unwrap();
+    assert_eq!((selection.portfolio.len(), model.member_count()), (1, 1));
+    assert!(!selection.not_fitted.is_empty());
+    assert_eq!(Model::from_bytes(&model.to_bytes(), &table.path).unwrap(), model);
+    let model = train(Some(1e9)).unwrap().model;
+    assert!(model.metadata().selection.as_ref().unwrap().not_fitted.is_empty());
+    assert!(train(Some(f64::NAN)).is_err() && train(Some(0.0)).is_err());
 }

@@ -63,6 +63,9 @@ pub(crate) struct TrainArgs {
     /// table; pays only where they are
     #[arg(long, requires = "auto")]
     expect_larger_shifts: bool,
+    /// --auto: try no further models after this time, such as 10s or 2m; the model then depends on the machine
+    #[arg(long, value_name = "TIME", value_parser = seconds, requires = "auto")]
+    time: Option<f64>,
     /// Leave models out of the file that predict held-out rows only: it is smaller, but prediction intervals ignore
     /// how much such models differ
     #[arg(long)]
@@ -214,11 +217,9 @@ impl TrainArgs {
     fn kind(&self) -> Result<Kind> {
         if self.auto {
             let larger_shifts = self.expect_larger_shifts;
-            return Ok(Kind::Auto(AutoConfig {
-                folds: 4,
-                split: self.common.split(),
-                larger_shifts,
-            }));
+            let time_limit = self.time;
+            let usual = AutoConfig::new(self.common.split());
+            return Ok(Kind::Auto(AutoConfig { larger_shifts, time_limit, ..usual }));
         }
         let (hidden, activation) = match self.model {
             ModelName::Ridge => return Ok(Kind::Ridge { penalty: self.penalty.unwrap_or(1.0) }),
@@ -280,6 +281,21 @@ impl TrainArgs {
             cross_validation,
             seed: self.common.seed,
         })
+    }
+}
+
+/// A time such as `10s`, `2m` or `1h`, in seconds.
+fn seconds(text: &str) -> Result<f64, String> {
+    let number = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+    let unit = match &text[number.len()..] {
+        "" | "s" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        _ => f64::NAN,
+    };
+    match number.parse::<f64>().map(|number| number * unit) {
+        Ok(seconds) if seconds > 0.0 && seconds.is_finite() => Ok(seconds),
+        _ => Err("a time is a number with a unit, such as 10s, 2m or 1h".into()),
     }
 }
 
@@ -561,6 +577,13 @@ fn tell_choice(text: &mut String, choice: &AutoSelection) {
     if candidates.len() > SHOWN.max(count) {
         let more = candidates.len() - SHOWN.max(count);
         let _ = writeln!(text, "           and {more} more without a share");
+    }
+    if !choice.not_fitted.is_empty() {
+        let count = choice.not_fitted.len();
+        let _ = writeln!(
+            text,
+            "  stopped  by --time before {count} more models; on another machine it may differ"
+        );
     }
     if let Some((name, worst)) = &choice.worst {
         let rmse = terminal::short(worst.rmse);

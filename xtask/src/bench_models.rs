@@ -1,0 +1,55 @@
+//! `cargo xtask bench models`: `--auto` beside its members and the models of other packages, on samples of nine tables.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+
+use crate::bench::{
+    data_folder, processor, run_command, target_folder, virtual_environment, windlass_command,
+};
+
+const BENCHES: &str = "crates/windlass-model/benches";
+const RESULTS: &str = "docs/results/models.md";
+const SPLITS: usize = 10;
+
+/// Measures what is not measured yet, and writes the page. Results are kept in the target folder, so that a run can be
+/// interrupted; remove them to measure a new version.
+pub(crate) fn run(splits: Option<usize>) -> Result<()> {
+    let data = data_folder().context("the tables are absent: set WINDLASS_DATA to their folder")?;
+    let target = target_folder()?;
+    let python = virtual_environment(&target.join("models-venv"), BENCHES)?;
+    let (windlass, script) = (windlass_command()?, Path::new(BENCHES).join("models.py"));
+    let results = target.join("bench-models.jsonl");
+    let splits = splits.unwrap_or(SPLITS);
+    let mut run = Command::new(&python);
+    run.arg(&script).arg("run").arg("--results").arg(&results).arg("--binary").arg(windlass);
+    run.arg("--data").arg(data).arg("--splits").arg(splits.to_string());
+    ensure!(run.status()?.success(), "the measurement failed");
+    let tables =
+        run_command(Command::new(&python).arg(&script).arg("page").arg("--results").arg(&results))?;
+    let mut page = String::new();
+    let rustc = run_command(Command::new("rustc").arg("--version"))?;
+    writeln!(
+        page,
+        "# Models on small tables
+
+Made by `cargo xtask bench models {splits}`; the script, with its seeds, is `{BENCHES}/models.py`. windlass {}, {}, {} threads{}.
+Nine public tables; 50, 100, 200 and 400 random training rows, other rows (at most 1,500) are tested; a table with fewer
+than 1.5 times the rows has no cell at that size. {splits} splits at most. Models of other packages have their defaults
+(200 trees for forests), after mean imputation; the Gaussian process of scikit-learn has a Matérn-5/2 kernel with a
+length for each column and noise, standardized columns, and one restart. Seconds are medians of the time to train.
+
+{tables}",
+        env!("CARGO_PKG_VERSION"),
+        rustc.trim(),
+        std::thread::available_parallelism()?,
+        processor().map_or(String::new(), |name| format!(", {name}")),
+    )?;
+    fs::write(RESULTS, page.trim_end().to_owned() + "\n")
+        .with_context(|| format!("cannot write {RESULTS}"))?;
+    eprintln!("wrote {RESULTS}");
+    Ok(())
+}
