@@ -8,8 +8,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 use windlass::ParamStyle;
 use windlass_model::{
-    CrossValidation, GaussianProcessSettings, InLoopAugmentConfig, Kind, ModelConfig, NamedTable,
-    Split, Validation,
+    AutoConfig, BoostingSettings, CrossValidation, ForestSettings, GaussianProcessSettings,
+    InLoopAugmentConfig, Kind, ModelConfig, NamedTable, NetworkConfig, Split, Validation,
 };
 use windlass_table::LoadedTable;
 use windlass_train::{Epoch, FittedOn, Watch};
@@ -60,6 +60,24 @@ impl Inside<'_> {
     }
 }
 
+/// The kind of model with a name; all but networks have their usual settings.
+fn kind(name: &str, network: NetworkConfig, split: Split) -> PyResult<Kind> {
+    Ok(match name {
+        "mlp" => Kind::Network(Box::new(network)),
+        "auto" => Kind::Auto(AutoConfig::new(split)),
+        "ridge" => Kind::Ridge { penalty: 1.0 },
+        "gp" => Kind::GaussianProcess(GaussianProcessSettings::default()),
+        "forest" => Kind::Forest(ForestSettings::default()),
+        "extra-trees" => Kind::ExtraTrees(ForestSettings::default()),
+        "boosting" => Kind::Boosting(BoostingSettings::default()),
+        _ => {
+            return Err(InputError::new_err(format!(
+                "model must be mlp, auto, ridge, gp, forest, extra-trees or boosting, got {name}"
+            )));
+        }
+    })
+}
+
 #[pymethods]
 impl Model {
     /// Trains a model on a table; returns it with notes, histories, the epoch in which it diverged, and a warning if
@@ -91,18 +109,10 @@ impl Model {
                 columns.carry.push(column.to_owned());
             }
         }
-        let (kind, cross_validation) = match model {
-            "mlp" => (Kind::Network(Box::new(network)), None),
-            "gp" => {
-                let validated = split != Split::Rows;
-                let cross_validation = validated.then_some(CrossValidation { folds: 5, split });
-                (Kind::GaussianProcess(GaussianProcessSettings::default()), cross_validation)
-            }
-            other => {
-                let text = format!("model must be \"mlp\" or \"gp\", got {other:?}");
-                return Err(InputError::new_err(text));
-            }
-        };
+        let validated = said.valid != Validation::None && !matches!(model, "mlp" | "auto");
+        let cross_validation =
+            validated.then(|| CrossValidation { folds: 5, split: split.clone() });
+        let kind = kind(model, network, split)?;
         let recipe = ModelConfig {
             columns,
             drop_missing_target: false,

@@ -72,7 +72,7 @@ def test_gaussian_processes_are_those_of_the_command(tmp_path):
     for changed in ({"hidden": (8,)}, {"epochs": 3}, {"augment": ADA()}, {"committee": 3}):
         with pytest.raises(InputError, match=f"{next(iter(changed))} does not apply to model='gp'"):
             Regressor(model="gp", **changed).fit(features, target)
-    with pytest.raises(InputError, match='model must be "mlp" or "gp"'):
+    with pytest.raises(InputError, match="model must be mlp, auto, "):
         Regressor(model="svm").fit(features, target)
 
 
@@ -275,3 +275,30 @@ def test_only_models_are_overwritten(tmp_path):
     assert path.read_text() == "precious"
     model.save(path, force=True)
     assert Regressor.load(path).predict(x).shape == (40,)
+
+
+def test_every_model_has_intervals(tmp_path):
+    rng = np.random.default_rng(3)
+    x, y = rng.normal(size=(150, 3)), rng.normal(size=150)
+    y = x[:, 0] + 0.5 * y
+    new = rng.normal(size=(400, 3))
+    truth = new[:, 0] + 0.5 * rng.normal(size=400)
+    for name in ("auto", "ridge", "gp", "forest", "extra-trees", "boosting"):
+        model = Regressor(model=name).fit(x, y)
+        predicted, low, high = model.predict(new, interval=0.9)
+        assert (low <= predicted).all() and (predicted <= high).all()
+        covered = np.mean((low <= truth) & (truth <= high))
+        assert 0.8 < covered < 0.98, (name, covered)
+        model.save(tmp_path / name)
+        again = Regressor.load(tmp_path / name).predict(new, interval=0.9)
+        assert all((one == other).all() for one, other in zip(again, (predicted, low, high)))
+    with pytest.raises(InputError, match="needs at least 999 held-out rows"):
+        model.predict(new, interval=0.999)
+    with pytest.raises(InputError, match="without held-out rows"):
+        Regressor(model="ridge", valid="none").fit(x, y).predict(new, interval=0.9)
+    with pytest.raises(InputError, match="one model has no deviation"):
+        model.predict(new, return_std=True)
+    auto, spread, low, high = Regressor(model="auto").fit(x, y).predict(
+        new, return_std=True, interval=0.8
+    )
+    assert (spread >= 0).all() and (low < high).all() and auto.shape == (400,)

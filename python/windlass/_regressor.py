@@ -50,10 +50,12 @@ class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     hidden : tuple of int, default (128, 128)
         Units of every hidden layer.
-    model : {"mlp", "gp"}, default "mlp"
-        The kind of model: a network, or a Gaussian process, often better for a few hundred rows. A
-        Gaussian process has no options of networks; if ``split`` is not "rows", its error is estimated by
-        5-fold cross-validation.
+    model : str, default "mlp"
+        The kind of model: "mlp" (a network, or a committee of them), "auto" (networks, ridge
+        regressions, a Gaussian process and trees, averaged with weights that minimize the error
+        of held-out rows), "ridge", "gp" (a Gaussian process), "forest", "extra-trees" or
+        "boosting". Options of networks do not apply to the others, whose error is estimated by
+        cross-validation unless ``valid`` is "none".
     augment : Augmenter or str, optional
         What makes a synthetic row of every row of a batch: ``ADA(...)``, ``"c-mixup"``, …. Its
         copies, originals and random_state are those of the training. A column that names
@@ -281,6 +283,8 @@ class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         options = {name: getattr(self, name) for name in _NET}
         if self.model != "mlp":
             shared = {"split", "scale", "target_scale"}
+            if self.valid == "none" and self.model != "auto":
+                shared.add("valid")
             usual = {name: value for name, value in _NET.items() if name not in shared}
             changed = [name for name, value in usual.items() if options[name] != value]
             if self.augment is not None:
@@ -371,7 +375,7 @@ class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         if return_std:
             if spread is None:
                 raise InputError(
-                    "one network has no deviation\nhint: Regressor(committee=5)"
+                    "one model has no deviation\nhint: Regressor(committee=5)"
                 )
             made.append(spread)
         made.extend(bounds or ())
