@@ -39,8 +39,7 @@ _NET = DEFAULTS["regressor"]
 
 
 class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
-    """A dense network, or a committee of them, with augmentation inside the training loop; or a
-    Gaussian process.
+    """A network with augmentation inside its training loop, or another kind of model.
 
     Trained by the same engine as ``windlass train``; model files are shared with it.
     Columns and targets are scaled, text columns of a DataFrame are encoded and missing
