@@ -162,7 +162,7 @@ fn gaussian_processes_take_part() {
     let mut text = String::from("a,b,y\n");
     for row in 0..60 {
         let (a, b) = (f64::from(row * 37 % 61) / 20.0, f64::from(row * 23 % 53) / 20.0);
-        text.push_str(&format!("{a},{b},{}\n", (2.0 * a).sin() + a * b));
+        writeln!(text, "{a},{b},{}", (2.0 * a).sin() + a * b).unwrap();
     }
     desk.put("t.csv", text);
     let said = desk.run(

@@ -340,7 +340,7 @@ impl Candidate {
                 })
             }
             ModelName::Gp => {
-                let length_per_column = (trial > 0).then_some(trial % 2 == 0);
+                let length_per_column = (trial > 0).then_some(trial.is_multiple_of(2));
                 let usual = GaussianProcessSettings::default();
                 Kind::GaussianProcess(GaussianProcessSettings { length_per_column, ..usual })
             }

@@ -51,10 +51,10 @@ impl ModelConfig {
         match &self.kind {
             Kind::Network(network) => network.holds_out(),
             Kind::Auto(_) => true,
-            Kind::GaussianProcess(_) => self.cross_validation.is_some(),
-            Kind::Ridge { .. } | Kind::Anchor { .. } | Kind::Forest(_) => {
-                self.cross_validation.is_some()
-            }
+            Kind::Ridge { .. }
+            | Kind::Anchor { .. }
+            | Kind::Forest(_)
+            | Kind::GaussianProcess(_) => self.cross_validation.is_some(),
         }
     }
 }

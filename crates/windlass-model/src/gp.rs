@@ -27,12 +27,12 @@
 use std::f64::consts::PI;
 
 use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::linalg::cholesky::llt;
+use faer::linalg::cholesky::llt::{self, factor::LltRegularization};
 use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::linalg::triangular_solve::{
     solve_lower_triangular_in_place, solve_upper_triangular_in_place,
 };
-use faer::{Accum, Mat, MatMut, Par};
+use faer::{Accum, Mat, MatMut, Par, Spec};
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -187,7 +187,9 @@ impl Rows {
         let mut columns = self.columns.clone();
         for (index, column) in columns.chunks_exact_mut(self.count()).enumerate() {
             let length = kernel.length(index);
-            column.iter_mut().for_each(|value| *value /= length);
+            for value in column.iter_mut() {
+                *value /= length;
+            }
         }
         columns
     }
@@ -213,7 +215,9 @@ fn row_of(columns: &[f64], count: usize, row: usize) -> Vec<f64> {
 /// The Matérn kernel between a row and the last rows of a table, as many as `out` has.
 fn kernel_column(scaled: &[f64], row: &[f64], kernel: &Kernel, out: &mut [f64]) {
     squares(scaled, row, out);
-    out.iter_mut().for_each(|value| *value = kernel.signal * matern(*value).0);
+    for value in out.iter_mut() {
+        *value = kernel.signal * matern(*value).0;
+    }
 }
 
 /// Squared distances between a row and the last rows of a table, as many as `out` has.
@@ -239,7 +243,9 @@ fn add_linear(columns: &[f64], row: &[f64], variance: f64, out: &mut [f64]) {
         out,
         #[inline(always)]
         |out| {
-            out.iter_mut().for_each(|value| *value += variance);
+            for value in out.iter_mut() {
+                *value += variance;
+            }
             for (column, &value) in columns.chunks_exact(columns.len() / row.len()).zip(row) {
                 let rest = &column[column.len() - out.len()..];
                 for (sum, other) in out.iter_mut().zip(rest) {
@@ -264,18 +270,21 @@ fn lanes(count: usize, term: impl Fn(usize) -> f64) -> f64 {
     sums.iter().sum::<f64>() + rest
 }
 
-/// A weak log-normal prior of hyperparameters, within bounds. It matters for tables of some dozen rows, where the
-/// likelihood alone may explain noise by short lengths.
+/// A weak prior of hyperparameters, within bounds: their logarithms are normal. It matters for tables of some dozen
+/// rows, where the likelihood alone may explain noise by short lengths. Above the mode the logarithms of lengths have
+/// a larger standard deviation than below, so that columns that do not matter can have very long ones.
 ///
-/// | | Median | Standard deviation of the logarithm | Bounds |
+/// | | Mode | Standard deviation of the logarithm | Bounds |
 /// | :-- | :-- | :-- | :-- |
-/// | `s²` | 1 | 1 | 10⁻³, 10³ |
-/// | `ℓ` | 3 √columns | 1 | 0.02, 10⁴ |
+/// | `s²` | 1 | 1 | 10⁻³, 10⁴ |
+/// | `ℓ` | 3 √columns | 1 below, 3 above | 0.02, 10⁵ |
 /// | `v` | 0.03/columns | 2 | 10⁻⁶/columns, 10²/columns |
 /// | `σ²` | 0.1 | 1 | 10⁻⁶, 4 |
 struct Prior {
-    mean: Vec<f64>,
-    sd: Vec<f64>,
+    mode: Vec<f64>,
+    /// Standard deviations below and above the mode.
+    below: Vec<f64>,
+    above: Vec<f64>,
     low: Vec<f64>,
     high: Vec<f64>,
 }
@@ -290,10 +299,11 @@ impl Prior {
         };
         let logs = |list: Vec<f64>| list.into_iter().map(libm::log).collect();
         Self {
-            mean: logs(list(1.0, 3.0 * d.sqrt(), 0.03 / d, 0.1)),
-            sd: list(1.0, 1.0, 2.0, 1.0),
+            mode: logs(list(1.0, 3.0 * d.sqrt(), 0.03 / d, 0.1)),
+            below: list(1.0, 1.0, 2.0, 1.0),
+            above: list(1.0, 3.0, 2.0, 1.0),
             low: logs(list(1e-3, 0.02, 1e-6 / d, 1e-6)),
-            high: logs(list(1e3, 1e4, 1e2 / d, 4.0)),
+            high: logs(list(1e4, 1e5, 1e2 / d, 4.0)),
         }
     }
 
@@ -303,9 +313,9 @@ impl Prior {
         }
     }
 
-    /// A start: the median, or lengths that are shorter or longer than it, with a seeded perturbation.
+    /// A start: the mode, or lengths that are shorter or longer than it, with a seeded perturbation.
     fn start(&self, number: usize, seed: Seed) -> Vec<f64> {
-        let mut logs = self.mean.clone();
+        let mut logs = self.mode.clone();
         if number > 0 {
             let (length, noise) = if number % 2 == 1 { (-1.2, -2.0) } else { (1.2, 1.0) };
             let last = logs.len() - 1;
@@ -322,9 +332,10 @@ impl Prior {
     /// Adds to the negative logarithm of the likelihood and to its gradient.
     fn penalize(&self, logs: &[f64], value: &mut f64, gradient: &mut [f64]) {
         for (index, log) in logs.iter().enumerate() {
-            let off = (log - self.mean[index]) / self.sd[index];
-            *value += 0.5 * off * off;
-            gradient[index] += off / self.sd[index];
+            let off = log - self.mode[index];
+            let sd = if off > 0.0 { self.above[index] } else { self.below[index] };
+            *value += 0.5 * (off / sd).powi(2);
+            gradient[index] += off / (sd * sd);
         }
     }
 }
@@ -466,7 +477,9 @@ impl<'a> Problem<'a> {
         let mut space = Workspace::new(y.len());
         minimize(start, (&prior.low, &prior.high), steps, |logs| {
             let (value, mut gradient) = self.likelihood(y, logs, &mut space)?;
-            gradient.iter_mut().for_each(|slope| *slope = -*slope);
+            for slope in &mut gradient {
+                *slope = -*slope;
+            }
             let mut value = -value;
             prior.penalize(logs, &mut value, &mut gradient);
             Some((value, gradient))
@@ -481,17 +494,17 @@ fn column(values: &[f64]) -> Mat<f64> {
 /// The Cholesky factor, in place, from and in the lower triangle; `None` if it is not positive definite.
 fn factorize(matrix: &mut Mat<f64>) -> Option<()> {
     let n = matrix.nrows();
-    let scratch = llt::factor::cholesky_in_place_scratch::<f64>(n, Par::Seq, Default::default());
+    let scratch = llt::factor::cholesky_in_place_scratch::<f64>(n, Par::Seq, Spec::default());
     let mut memory = MemBuffer::new(scratch);
     let stack = MemStack::new(&mut memory);
-    let (regularization, params) = (Default::default(), Default::default());
+    let (regularization, params) = (LltRegularization::default(), Spec::default());
     llt::factor::cholesky_in_place(matrix.as_mut(), regularization, Par::Seq, stack, params)
         .ok()?;
     (0..n).all(|i| matrix[(i, i)].is_normal()).then_some(())
 }
 
 /// L-BFGS within bounds: steps are projected onto them, and variables at a bound that the gradient points out of
-/// take no part. Stops when a step gains less than a hundred-thousandth of a unit of log-likelihood per row would.
+/// take no part. Stops when a step gains less than a millionth of the value.
 fn minimize(
     mut at: Vec<f64>,
     (low, high): (&[f64], &[f64]),
@@ -537,7 +550,9 @@ fn minimize(
         }
         if let Some((_, turned, curvature)) = masked.last() {
             let size = curvature / dot(turned, turned);
-            direction.iter_mut().for_each(|to| *to *= size);
+            for to in &mut direction {
+                *to *= size;
+            }
         }
         for ((moved, turned, curvature), share) in masked.iter().zip(shares.into_iter().rev()) {
             let share = share - dot(turned, &direction) / curvature;
@@ -668,7 +683,7 @@ impl GaussianProcess {
                 .map(|number| problem.optimize(&y, &prior, prior.start(number, seed), STEPS))
                 .collect();
             let best = tries.into_iter().flatten().min_by(|a, b| a.0.total_cmp(&b.0));
-            best.map_or_else(|| prior.mean.clone(), |(_, logs)| logs)
+            best.map_or_else(|| prior.mode.clone(), |(_, logs)| logs)
         };
         let starts = table.targets.par_iter().map(best).collect();
         let steps = if first.len() < count { FURTHER_STEPS } else { 0 };
@@ -977,7 +992,9 @@ fn sparse_coefficients(rows: &Rows, all: &Rows, y: &[f64], kernel: &Kernel) -> O
             let explained: f64 = column.iter().map(|v| v * v).sum();
             let row = start + index;
             let root = (kernel.noise * all.noise[row] + (before - explained).max(0.0)).sqrt();
-            column.iter_mut().for_each(|v| *v /= root);
+            for v in column.iter_mut() {
+                *v /= root;
+            }
             responses[(index, 0)] = y[row] / root;
         }
         let whole = BlockStructure::Rectangular;
@@ -1102,7 +1119,7 @@ mod tests {
             let data = Dataset::new(plain.x().clone(), plain.y().clone(), weights).unwrap();
             let prior = Prior::new(4, if seed % 3 == 0 { 1 } else { 4 });
             let logs: Vec<f64> =
-                prior.mean.iter().zip(100..).map(|(mean, row)| mean + 0.7 * draw(row)).collect();
+                prior.mode.iter().zip(100..).map(|(mode, row)| mode + 0.7 * draw(row)).collect();
             let at = |logs: &[f64]| {
                 let (mut value, mut gradient) = likelihood(&data, logs);
                 prior.penalize(logs, &mut value, &mut gradient);

@@ -64,8 +64,8 @@ pub fn check_memory(
         Kind::Network(_) => design.saturating_mul(3).saturating_add(weights),
         // The data set by rows and by columns, and the order of every column.
         Kind::Forest(_) => design.saturating_mul(4),
-        // The data set by rows and by columns, standardized.
-        Kind::GaussianProcess(_) => design.saturating_mul(4),
+        // The data set, and standardized by columns: all rows and the sample.
+        Kind::GaussianProcess(_) => design.saturating_mul(3),
         // Centered and scaled copies, and the factors of the normal matrix or of the rows, if they are fewer.
         Kind::Ridge { .. } | Kind::Anchor { .. } | Kind::Auto(_) => {
             let factors = rows.min(width).saturating_mul(width).saturating_mul(4 * F64);

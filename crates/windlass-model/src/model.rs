@@ -237,8 +237,7 @@ impl Model {
     pub fn linear(&self) -> Option<(Vec<String>, &LinearModel)> {
         match &self.members[0].estimator {
             Estimator::Linear(linear) => Some((self.members[0].preprocessing.names(), linear)),
-            Estimator::GaussianProcess(_) => None,
-            Estimator::Network(_) | Estimator::Forest(_) => None,
+            Estimator::Network(_) | Estimator::Forest(_) | Estimator::GaussianProcess(_) => None,
         }
     }
 }

@@ -356,8 +356,7 @@ pub(crate) fn run(args: &TrainArgs) -> Result<u8> {
             )
         }
         Kind::Auto(auto) => auto.networks(&frame),
-        Kind::GaussianProcess(_) => (0, 0),
-        Kind::Ridge { .. } | Kind::Anchor { .. } | Kind::Forest(_) => (0, 0),
+        _ => (0, 0),
     };
     let at_once = runs.min(rayon::current_num_threads());
     check_memory(&recipe.kind, &frame, &recipe.columns, at_once, args.common.read.memory)?;
