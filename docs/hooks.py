@@ -1,5 +1,7 @@
 """Pages of the site that are generated when it is built, and links that leave `docs/`.
 
+MkDocs calls the functions `on_…`, and mkdocstrings the class.
+
 `WINDLASS` names the command whose `--help` becomes the reference of the commands.
 """
 
@@ -15,6 +17,7 @@ import re
 import subprocess
 from pathlib import Path
 
+import griffe
 from mkdocs.structure.files import File
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -62,6 +65,28 @@ PYTHON = {
     "torch": ("PyTorch", "Tensors, batches and data loaders.", ["torch"]),
     "clusters": ("Spark and Ray", "Tables on a cluster.", ["spark", "ray"]),
 }  # fmt: skip
+
+
+class Docstrings(griffe.Extension):
+    """Show defaults by the docstrings, as the code takes them from the core; no Sphinx roles."""
+
+    def on_object(self, *, obj, **_):
+        if obj.docstring:
+            obj.docstring.value = re.sub(r":\w+:`~?([^`]+)`", r"`\1`", obj.docstring.value)
+
+    def on_class_members(self, *, cls, **_):
+        if cls.docstring and "__init__" in cls.members:
+            self.defaults(cls.members["__init__"].parameters, cls.docstring)
+
+    def on_function(self, *, func, **_):
+        if func.docstring:
+            self.defaults(func.parameters, func.docstring)
+
+    def defaults(self, parameters, docstring):
+        text = dict(re.findall(r"^(\w+) : .*default ([^,\n]+|\(.*\))$", docstring.value, re.MULTILINE))
+        for parameter in parameters:
+            if re.match(r"_?[A-Z_]{2,}", str(parameter.default or "")):
+                parameter.default = text.get(parameter.name, "None")
 
 
 def on_config(config):
@@ -171,8 +196,9 @@ def notebook(cells, name):
                 images[image] = base64.b64decode(data["image/png"])
                 parts.append(f"![Plot]({image})")
             elif "text/html" in data:
-                table = re.sub(r"<style.*?</style>", "", "".join(data["text/html"]), flags=re.S)
-                parts.append(re.sub(r"\n\s*", "\n", table).strip())
+                # Without pandas' own style, for that of the site.
+                table = re.search(r"<table.*</table>", "".join(data["text/html"]), re.DOTALL)[0]
+                parts.append(re.sub(r"<(table|tr)[^>]*>", r"<\1>", re.sub(r"\n\s*", "\n", table)))
             else:
                 parts.append(f"```text\n{''.join(data['text/plain']).rstrip()}\n```")
     return "\n\n".join(parts) + "\n", images
@@ -222,6 +248,7 @@ def plain(text):
     """Escape what Markdown would take for markup, except code."""
     parts = text.split("`")
     escaped = [re.sub(r"([*_\[\]|])", r"\\\1", html.escape(part, quote=False)) for part in parts[::2]]
+    escaped = [re.sub(r"(?<![\w-])(--[a-z][a-z-]+)", r"`\1`", part) for part in escaped]
     mixed = [f"`{part}`" for part in parts[1::2]]
     return "".join(a + b for a, b in zip(escaped, [*mixed, ""]))
 
@@ -258,6 +285,11 @@ def options(text):
         body = re.sub(r"\n(?=- )", "\n\n", body)
         blocks = [re.sub(r"\s*\n\s*", " ", block) for block in re.split(r"\n\n+", body.strip())]
         for block in filter(None, blocks):
-            item = re.match(r"- ([^:]+)(:\s+(.*))?$", block)
-            out += f"* `{item[1]}`{': ' + plain(item[3]) if item[3] else ''}\n" if item else f"\n{plain(block)}\n\n"
+            if item := re.match(r"- ([^:]+)(?::\s+(.*))?$", block):
+                out += f"* `{item[1]}`{': ' + plain(item[2]) if item[2] else ''}\n"
+            elif values := re.match(r"\[(default|possible values): (.*)\]$", block):
+                values = values[1].capitalize(), values[2].replace(", ", "`, `")
+                out += f"\n{values[0]}: `{values[1]}`\n\n"
+            else:
+                out += f"\n{plain(block)}\n\n"
     return out
