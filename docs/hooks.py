@@ -25,8 +25,8 @@ REPOSITORY = "https://github.com/windlass-rs/windlass"
 SITE = "https://windlass-rs.github.io/windlass/"
 LOG = logging.getLogger("mkdocs.hooks.windlass")
 
-# Browsers start no worker from disk: there, search runs in a frame of the page instead. The theme would
-# load a script for this from another host.
+# Browsers start no worker from disk: there, search runs in a frame of the page instead. The theme
+# would load a script for this from another host.
 WORKER_FROM_HOST = '<script src="https://unpkg.com/iframe-worker/shim"></script>'
 WORKER = """<script>
 if (location.protocol === "file:") window.Worker = class extends EventTarget {
@@ -83,7 +83,8 @@ class Docstrings(griffe.Extension):
             self.defaults(func.parameters, func.docstring)
 
     def defaults(self, parameters, docstring):
-        text = dict(re.findall(r"^(\w+) : .*default ([^,\n]+|\(.*\))$", docstring.value, re.MULTILINE))
+        pattern = re.compile(r"^(\w+) : .*default ([^,\n]+|\(.*\))$", re.MULTILINE)
+        text = dict(pattern.findall(docstring.value))
         for parameter in parameters:
             if re.match(r"_?[A-Z_]{2,}", str(parameter.default or "")):
                 parameter.default = text.get(parameter.name, "None")
@@ -155,7 +156,7 @@ def on_post_build(config):
 
 
 def relink(text, folder, page_folder):
-    """Rewrite relative links of a text in `folder` of the repository for a page in `page_folder`."""
+    """Rewrite relative links of a text in `folder` for a page in `page_folder` of the site."""
 
     def link(match):
         target, _, anchor = match[1].partition("#")
@@ -247,7 +248,8 @@ def command_pages():
 def plain(text):
     """Escape what Markdown would take for markup, except code."""
     parts = text.split("`")
-    escaped = [re.sub(r"([*_\[\]|])", r"\\\1", html.escape(part, quote=False)) for part in parts[::2]]
+    escaped = [html.escape(part, quote=False) for part in parts[::2]]
+    escaped = [re.sub(r"([*_\[\]|])", r"\\\1", part) for part in escaped]
     escaped = [re.sub(r"(?<![\w-])(--[a-z][a-z-]+)", r"`\1`", part) for part in escaped]
     mixed = [f"`{part}`" for part in parts[1::2]]
     return "".join(a + b for a, b in zip(escaped, [*mixed, ""]))

@@ -1,8 +1,8 @@
 """Commands and Python examples of the documentation print what its pages show.
 
-The blocks ``console`` and ``pycon`` of a page are one session in a folder with ``examples/``. A line
-``…`` stands for lines that are not shown; durations may differ. ``WINDLASS_BLESS=1`` writes what was
-printed into the pages.
+The blocks ``console`` and ``pycon`` of a page are one session in a folder with ``examples/``. A
+line ``…`` stands for lines that are not shown; durations may differ. ``WINDLASS_BLESS=1`` writes
+what was printed into the pages.
 """
 
 from __future__ import annotations
