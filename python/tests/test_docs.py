@@ -25,6 +25,8 @@ BLESS = bool(os.environ.get("WINDLASS_BLESS"))
 BLOCK = re.compile(r"^```(console|pycon)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 DURATION = re.compile(r"\d+(\.\d+)? (ms|s|min|h)\b")
 OMITTED = "…\n"
+# Plots that the README's commands draw, and where pages show them.
+PLOTS = {"rows.svg": "auto_mpg.svg", "cars/pictures/differences.svg": "compare.svg"}
 
 
 def pages():
@@ -111,7 +113,13 @@ def test_pages_show_what_is_printed(page, tmp_path, monkeypatch):
 
     text = page.read_text()
     printed = BLOCK.sub(run, text)
+    plots = PLOTS if page.name == "README.md" and page.parent == ROOT else {}
     if BLESS:
         page.write_text(printed)
-    else:
-        assert printed == text, "WINDLASS_BLESS=1 accepts what was printed"
+        for drawn, shown in plots.items():
+            shutil.copy(tmp_path / drawn, ROOT / "docs/images" / shown)
+        return
+    assert printed == text, "WINDLASS_BLESS=1 accepts what was printed"
+    for drawn, shown in plots.items():
+        same = (tmp_path / drawn).read_bytes() == (ROOT / "docs/images" / shown).read_bytes()
+        assert same, f"docs/images/{shown} is another plot: WINDLASS_BLESS=1 accepts it"
