@@ -20,7 +20,7 @@ def test_the_same_splits_and_numbers_as_the_command(tmp_path):
     x, y = rows(60, 3, seed=4)
     lines = ["a,b,c,y"] + [",".join(repr(float(v)) for v in (*r, t)) for r, t in zip(x, y)]
     (tmp_path / "rows.csv").write_text("\n".join(lines) + "\n")
-    words = "--models mlp,ridge --methods erm --folds 4 --repeats 2 --epochs 1 --seed 9 --quiet"
+    words = "--models mlp,ridge --methods none --folds 4 --repeats 2 --epochs 1 --seed 9 --quiet"
     out = tmp_path / "out"
     windlass("compare", tmp_path / "rows.csv", "--target", "y", *words.split(), "--output", out)
     theirs = {
@@ -29,11 +29,11 @@ def test_the_same_splits_and_numbers_as_the_command(tmp_path):
         if run["model"] == "ridge"
     }
     scaled = make_pipeline(StandardScaler(), _scaled_ridge())
-    found = compare(x, y, scaled, ["erm", "ada"], cv=4, repeats=2, random_state=9)
+    found = compare(x, y, scaled, ["none", "ada"], cv=4, repeats=2, random_state=9)
     ours = {
         (run["repeat"], run["fold"]): run["metrics"]["rmse"]
         for run in json.loads(found.to_json())["runs"]
-        if run["method"] == "erm"
+        if run["method"] == "none"
     }
     assert ours.keys() == theirs.keys()
     for key, rmse in theirs.items():
@@ -56,21 +56,36 @@ def found():
 
 def test_every_method_runs_on_every_split(found):
     names = [line["method"] for line in found.lines]
-    assert names == ["erm", "placebo", "ada", "noise", "c-mixup"]
+    assert names == ["no augmentation", "placebo", "ada", "noise", "c-mixup", "predict the mean"]
     assert {line["splits"] for line in found.lines} == {8}
     assert found.lines[0]["difference"] is None and found.lines[0]["finding"] == "reference"
-    assert found.lines[1]["finding"] == "placebo" and found.lines[1]["difference"] != 0
+    assert found.lines[1]["finding"] == "chance" and found.lines[1]["difference"] != 0
     for line in found.lines[1:]:
         assert line["low"] <= line["difference"] <= line["high"]
         assert len(line["differences"]) == 8
-    assert found.helps == any(line["finding"] == "helps" for line in found.lines)
+    assert found.helps == any(line["finding"] == "better" for line in found.lines[2:5])
+
+
+def test_verdicts_follow_from_intervals(found):
+    for line in found.lines[2:]:
+        better, worse = line["high"] < 0, line["low"] > 0
+        assert (line["finding"] == "better", line["finding"] == "worse") == (better, worse)
+    assert "0.000" not in repr(found)
+
+
+def test_it_says_what_to_do_now():
+    x, y = rows(40, 2)
+    found = compare(x, y, LinearRegression(), [Noise(target_noise=9.0, copies=3)], cv=3, repeats=2)
+    assert found.lines[1]["finding"] == "worse"
+    assert found.next == "What to do now: train without augmentation:\n  LinearRegression().fit(X, y)"
+    assert found.next in repr(found)
 
 
 def test_it_says_so(found, tmp_path):
     text = repr(found)
     assert text.startswith(found.verdict) and "c-mixup" in text and "95 % interval" in text
     page = found._repr_html_()
-    assert page.count("<tr") == 6 and found.verdict.replace("'", "&#x27;") in page
+    assert page.count("<tr") == 7 and found.verdict.replace("'", "&#x27;") in page
     frame = found.frame
     assert list(frame["method"]) == [line["method"] for line in found.lines]
     assert frame["rmse"].tolist() == [line["rmse"] for line in found.lines]
@@ -111,12 +126,13 @@ def test_a_planted_gain_is_found_and_a_planted_loss_too():
     model = KNeighborsRegressor(n_neighbors=1)
     found = compare(x, y, model, {"calm": calm, "wild": wild}, cv=5, repeats=3)
     lines = {line["method"]: line for line in found.lines}
-    assert lines["calm"]["finding"] == "helps" and found.helps
+    assert lines["calm"]["finding"] == "better" and found.helps
     assert lines["calm"]["difference"] < -10
-    assert found.verdict.startswith("calm helps: RMSE")
+    assert found.verdict.startswith("calm is better than no augmentation: RMSE")
+    assert found.next is not None and "AugmentedRegressor(KNeighborsRegressor(n_neighbors=1), ADA(" in found.next
     far = compare(x, y, model, [Noise(target_noise=3.0, copies=3, originals=False)], cv=5, repeats=3)
-    assert far.lines[1]["finding"] == "hurts" and not far.helps
-    assert "Worse than the model without augmentation: noise" in " ".join(far.remarks)
+    assert far.lines[1]["finding"] == "worse" and not far.helps
+    assert far.verdict.startswith("No augmentation is better. The best, noise, is worse: RMSE")
 
 
 def test_it_depends_on_the_seed_and_on_nothing_else():
@@ -143,8 +159,9 @@ def test_tables_groups_and_sizes():
     by_site = compare(table, y, LinearRegression(), ["ada"], split="domain:site")
     assert by_site.lines[0]["splits"] == 6 and "worst" in by_site.lines[0]
     curve = compare(x, y, LinearRegression(), ["ada"], cv=3, repeats=1, sizes=[None, 10, 20])
-    assert [line["rows"] for line in curve.lines] == [10, 10, 20, 20, None, None]
-    assert "rows" in repr(curve).splitlines()[2]
+    assert [line["rows"] for line in curve.lines] == [10] * 3 + [20] * 3 + [None] * 3
+    assert any(line.startswith("method") and "rows" in line for line in repr(curve).splitlines())
+    assert any(remark.startswith("More rows: from 20 to all") for remark in curve.remarks)
 
 
 def test_later_rows_are_predicted_from_earlier_ones():
@@ -189,8 +206,9 @@ class _Columns(LinearRegression):
 @pytest.mark.parametrize(
     ("change", "error", "says"),
     [
-        ({"methods": ["best"]}, InputError, "there is no method 'best': methods are erm, placebo, ada"),
-        ({"methods": ["erm"]}, InputError, "one candidate only"),
+        ({"methods": ["best"]}, InputError, "there is no method 'best': methods are none, placebo, ada"),
+        ({"methods": ["none"]}, InputError, "one candidate only"),
+        ({"methods": ["erm", "none", "ada"]}, InputError, "no augmentation takes part twice"),
         ({"methods": ["ada-manifold"]}, InputError, "hidden layer"),
         ({"methods": ["placebo"]}, InputError, "LinearRegression has none"),
         ({"methods": [ADA(anchors=[0, 1])]}, InputError, "splits have fewer"),
@@ -216,7 +234,7 @@ def test_refusals(change, error, says):
 def test_methods_by_label_may_repeat():
     x, y = rows(40, 2)
     found = compare(x, y, LinearRegression(), [Mixup(0.5), Mixup(2.0)], cv=3, repeats=1)
-    assert [line["method"] for line in found.lines] == ["erm", "mixup", "mixup_"]
+    assert [line["method"] for line in found.lines] == ["no augmentation", "mixup", "mixup_", "predict the mean"]
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])

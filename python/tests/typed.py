@@ -37,7 +37,7 @@ def models(X: NDArray[np.float64], y: NDArray[np.float64], estimator: Any) -> No
 
 
 def comparisons(X: NDArray[np.float64], y: NDArray[np.float64], estimator: Any) -> None:
-    report = compare(X, y, estimator=estimator, methods=["erm", "ada", CMixup()], cv=5, repeats=3)
+    report = compare(X, y, estimator=estimator, methods=["none", "ada", CMixup()], cv=5, repeats=3)
     assert_type(report, Comparison)
     assert_type(report.helps, bool)
     report.report("report.html")

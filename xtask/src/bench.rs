@@ -26,6 +26,18 @@ const WORKS: [(&str, bool); 9] = [
     ("growth_kmeans", false),
 ];
 
+/// Simulates tables, and writes how often intervals hold and verdicts are right.
+pub(crate) fn calibration() -> Result<()> {
+    const PAGE: &str = "docs/results/calibration.md";
+    let simulated = cargo()
+        .args(["test", "--release", "--locked", "--workspace", "--exclude", "windlass-paper"])
+        .args(["--test", "calibration", "--", "--ignored", "--nocapture"])
+        .status()?;
+    ensure!(simulated.success(), "the simulation did not finish");
+    eprintln!("wrote {PAGE}");
+    Ok(())
+}
+
 pub(crate) fn run() -> Result<()> {
     let target = target_folder()?;
     let python = virtual_environment(&target.join("bench-venv"), BENCHES)?;

@@ -4,7 +4,8 @@
 //! cargo xtask test     format, clippy, tests, doc tests, docs, benches in test mode, Python
 //!                      (--all adds torch, Spark, deep networks, overflow checks, every feature alone, kills and
 //!                      a full disk: what CI runs; --cluster tests Spark and Ray alone, with executors in processes of their own)
-//! cargo xtask bench    the benchmarks compared with their peers, written to docs/results/
+//! cargo xtask bench    the benchmarks compared with their peers, written to docs/results/; `bench calibration`
+//!                      simulates how often intervals and verdicts of `compare` are right
 //! cargo xtask structure  crates depend downward, and no modules import each other in a circle (part of test)
 //! cargo xtask build    what compiling the first command takes, written to docs/results/build.md; compared with
 //!                      REVISION if one is named
@@ -38,7 +39,7 @@ use std::process::ExitCode;
 
 use test::Scope;
 
-const USAGE: &str = "usage: cargo xtask test [--all|--cluster] | bench [core|tables|train|deep|python|cluster|models [SPLITS]] | structure | build [REVISION] | outputs [--accept] | site [--accept] | suite [REPEATS] | fuzz [SECONDS]";
+const USAGE: &str = "usage: cargo xtask test [--all|--cluster] | bench [core|tables|train|deep|python|cluster|calibration|models [SPLITS]] | structure | build [REVISION] | outputs [--accept] | site [--accept] | suite [REPEATS] | fuzz [SECONDS]";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -61,7 +62,8 @@ fn main() -> ExitCode {
             .and_then(|()| bench_train::run())
             .and_then(|()| bench_deep::run())
             .and_then(|()| bench_python::run())
-            .and_then(|()| bench_cluster::run()),
+            .and_then(|()| bench_cluster::run())
+            .and_then(|()| bench::calibration()),
         ["bench", "core"] => bench::run(),
         ["bench", "tables"] => bench_tables::run(),
         ["bench", "train"] => bench_train::run(),
@@ -72,6 +74,7 @@ fn main() -> ExitCode {
         ["bench", "models", splits] if splits.parse::<usize>().is_ok() => {
             bench_models::run(splits.parse().ok())
         }
+        ["bench", "calibration"] => bench::calibration(),
         ["structure"] => structure::check(),
         ["build"] => build::run(None),
         ["build", before] => build::run(Some(before)),

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use common::Desk;
 
 /// Small and quick; what it finds is of no interest.
-const QUICK: &str = "--hidden 8 --epochs 3 --folds 2 --repeats 2 --methods erm,ada,placebo \
+const QUICK: &str = "--hidden 8 --epochs 3 --folds 2 --repeats 2 --methods none,ada,placebo \
                      --models mlp,ridge,forest";
 
 fn seconds_removed(results: &str) -> String {
@@ -21,9 +21,26 @@ fn a_comparison_is_a_table_a_page_and_numbers() {
     let desk = Desk::with_cars();
     let said = desk.run(&format!("compare cars.csv --target mpg {QUICK} --output out"));
     assert!(matches!(said.code, Some(0 | 3)), "{said:?}");
-    for words in ["erm", "placebo", "forest", "95 % interval", "4 splits (2×2 folds of rows)"] {
+    for words in [
+        "no augmentation",
+        "placebo",
+        "forest",
+        "predict the mean",
+        "95 % interval",
+        "4 splits (2×2 folds of rows)",
+    ] {
         assert!(said.out.contains(words), "{}", said.out);
     }
+    assert!(!said.out.contains("erm ") && !said.out.contains("0.000"), "{}", said.out);
+    let (table, _) = said.out.split_once("\n\n").unwrap();
+    assert_eq!(table.lines().count(), 7, "{table}");
+    assert!(table.lines().all(|line| line.chars().count() <= 80), "{table}");
+    // What to do now is a command that works.
+    let next = said.out.split("What to do now: train ").nth(1).unwrap().lines().nth(1).unwrap();
+    assert!(next.starts_with("  windlass train cars.csv --target mpg "), "{next}");
+    desk.shell(next.trim()).ok();
+    assert!(desk.path("model.windlass").exists());
+    std::fs::remove_file(desk.path("model.windlass")).unwrap();
     assert!(said.err.contains("report.html"), "{}", said.err);
     assert_eq!(desk.files(), ["cars.csv", "out"]);
     let page = desk.text("out/report.html");
@@ -31,6 +48,13 @@ fn a_comparison_is_a_table_a_page_and_numbers() {
     let links = page.matches("http").count();
     assert_eq!(links, page.matches("http://www.w3.org/2000/svg").count());
     assert!(page.contains("windlass compare cars.csv --target mpg --hidden 8"));
+    for part in
+        ["id=\"answer\"", "id=\"number\"", "What to do now: train", "<h2>Who took part</h2>"]
+    {
+        assert!(page.contains(part), "{part}");
+    }
+    assert!(page.contains("<pre>windlass train cars.csv --target mpg"));
+    assert!(!page.contains(">erm<") && !page.contains("ERM") && !page.contains(">0.000<"));
     assert!(!page.contains("<script src") && !page.contains("<link"));
     for picture in ["differences", "splits", "predicted", "residuals", "synthetic"] {
         assert!(desk.text(&format!("out/pictures/{picture}.svg")).starts_with("<svg"));
@@ -57,7 +81,7 @@ fn a_comparison_is_a_table_a_page_and_numbers() {
 #[test]
 fn ctrl_c_keeps_what_is_finished() {
     let desk = Desk::with_cars();
-    let words = "compare cars.csv --target mpg --methods erm,ada,mixup --models mlp --epochs 60 --hidden 64,64 \
+    let words = "compare cars.csv --target mpg --methods none,ada,mixup --models mlp --epochs 60 --hidden 64,64 \
                  --folds 4 --repeats 2";
     let child = desk
         .command(&format!("{words} --output out"))
@@ -292,7 +316,7 @@ fn test_rows_that_are_training_rows_are_no_evidence() {
     let verdict =
         "No verdict: the test rows are training rows (20 of 20): their errors say nothing";
     assert!(said.out.contains(verdict), "{}", said.out);
-    for words in ["Use a forest", "Use ridge", "helps", "better", "hurts", "No evidence"] {
+    for words in ["Use a forest", "Use ridge", "better", "worse", "cannot tell", "What to do now"] {
         assert!(!said.out.contains(words), "{words}: {}", said.out);
     }
     assert!(desk.text("same/report.html").contains("No verdict"));

@@ -16,7 +16,7 @@ fn main() -> Result<()> {
         drop_missing_target: false,
         scaling: Scaling::Standard,
         target_scaling: Scaling::Standard,
-        methods: ["erm", "ada", "placebo"].into_iter().filter_map(MethodName::named).collect(),
+        methods: ["none", "ada", "placebo"].into_iter().filter_map(MethodName::named).collect(),
         models: vec![ModelName::Mlp, ModelName::Ridge],
         specs: vec![],
         rule: SplitRule::HeldOut(Split::Rows),

@@ -170,7 +170,7 @@ impl Interval {
     #[must_use]
     pub fn at(self, alpha: f64) -> Self {
         match StudentsT::new(0.0, 1.0, self.degrees_of_freedom) {
-            Ok(student) if self.standard_error > 0.0 => {
+            Ok(student) if self.standard_error > 0.0 && (0.0..1.0).contains(&alpha) => {
                 let half = student.inverse_cdf(1.0 - alpha / 2.0) * self.standard_error;
                 Self { low: self.mean - half, high: self.mean + half, ..self }
             }
@@ -253,7 +253,8 @@ pub fn over_folds(folds: &[FoldLosses]) -> Interval {
     if !folds.iter().all(aligned) {
         return Interval::unknown(f64::NAN, runs);
     }
-    if runs > 0 && folds.iter().all(|fold| fold.method == fold.reference) {
+    let equal = |fold: &FoldLosses| !fold.units.is_empty() && fold.method == fold.reference;
+    if runs > 0 && folds.iter().all(equal) {
         return Interval::zero(runs);
     }
     let total = |sums: fn(&FoldLosses) -> &[f64]| folds.iter().flat_map(sums).sum::<f64>();
@@ -452,8 +453,8 @@ fn log_ratios_without(
 #[cfg(test)]
 mod tests {
     use super::{
-        BLOCKS, Interval, SplitSizes, equal, holm, log_ratio, over_repeats, over_splits,
-        random_blocks,
+        BLOCKS, CERTAIN, FoldLosses, Interval, SplitSizes, equal, holm, log_ratio, over_folds,
+        over_repeats, over_splits, random_blocks,
     };
     use windlass::{Seed, Stream};
 
@@ -565,6 +566,87 @@ mod tests {
         assert_eq!(over_repeats(&errors, &errors, &[0, 1, 2]), nothing);
         assert_eq!(log_ratio(0.0, 0.0), 0.0);
         assert_eq!(log_ratio(0.0, 1.0), f64::NEG_INFINITY);
+    }
+
+    fn fold(repeat: usize, units: &[usize], method: &[f64], reference: &[f64]) -> FoldLosses {
+        let [method, reference] = [method, reference].map(<[f64]>::to_vec);
+        FoldLosses { repeat, units: units.to_vec(), method, reference }
+    }
+
+    /// By hand: A = 10, B = 8, so rows contribute ½ (a/10 − 1/8): 0.0375, −0.0125, −0.0125, −0.0125 of the first
+    /// fold, 0.0375, 0.0375, −0.0125, −0.0625 of the second. Both folds sum to 0, less than expected from rows: the
+    /// second component is 0.
+    #[test]
+    fn errors_of_rows_are_as_by_hand() {
+        let ones = [1.0; 4];
+        let folds = [
+            fold(0, &[0, 2, 4, 6], &[2.0, 1.0, 1.0, 1.0], &ones),
+            fold(0, &[1, 3, 5, 7], &[2.0, 2.0, 1.0, 0.0], &ones),
+        ];
+        let found = over_folds(&folds);
+        close(found.mean, 0.5 * 1.25_f64.ln());
+        let squares: f64 = 3.0 * 0.0375_f64.powi(2) + 4.0 * 0.0125_f64.powi(2) + 0.0625_f64.powi(2);
+        let fourths: f64 = 3.0 * 0.0375_f64.powi(4) + 4.0 * 0.0125_f64.powi(4) + 0.0625_f64.powi(4);
+        close(found.standard_error, ((1.0 + 5.0 / 8.0) * 8.0 / 7.0 * squares).sqrt());
+        close(
+            found.degrees_of_freedom,
+            (2.0 * squares * squares / (fourths - squares * squares / 8.0)).min(7.0),
+        );
+        assert_eq!(found.runs, 2);
+
+        // Models that differ by more than their rows: the second component. Every row has the same part, ½ (a/A − b/B).
+        let apart =
+            [fold(0, &[0, 1], &[3.0; 2], &[1.0; 2]), fold(0, &[2, 3], &[1.0; 2], &[1.0; 2])];
+        let found = over_folds(&apart);
+        let part = 0.5 * (3.0 / 8.0 - 1.0 / 4.0_f64);
+        let rows = (1.0 + 5.0 / 4.0) * 4.0 / 3.0 * 4.0 * part * part;
+        let models = 2.0 * 2.0 * (2.0 * part).powi(2);
+        close(found.standard_error, (rows + models).sqrt());
+
+        // A row of two repeats counts once.
+        let twice =
+            [&folds[..], &folds.clone().map(|fold| FoldLosses { repeat: 1, ..fold })].concat();
+        let again = over_folds(&twice);
+        close(again.mean, over_folds(&folds).mean);
+        close(again.standard_error, over_folds(&folds).standard_error);
+    }
+
+    #[test]
+    fn errors_of_rows_that_cannot_be_used_are_answered() {
+        let (good, other) = ([1.0, 2.0], [2.0, 1.5]);
+        assert!(!says_nothing(over_folds(&[fold(0, &[0, 1], &good, &other)])));
+        assert_eq!(over_folds(&[fold(0, &[0, 1], &good, &good)]), Interval::zero(1));
+        for folds in [
+            vec![],
+            vec![fold(0, &[], &[], &[])],
+            vec![fold(0, &[0], &[1.0], &[2.0])],
+            vec![fold(0, &[0, 1], &good, &[2.0])],
+            vec![fold(0, &[0, 1], &[0.0, 0.0], &other)],
+            vec![fold(0, &[0, 1], &good, &[f64::NAN, 1.0])],
+            vec![fold(0, &[0, 1], &good, &[f64::INFINITY, 1.0])],
+        ] {
+            let found = over_folds(&folds);
+            assert!(says_nothing(found), "{folds:?}: {found:?}");
+        }
+        // In the same proportion in every row: known but for rounding.
+        let scaled = over_folds(&[fold(0, &[0, 1, 2], &[0.9, 1.8, 2.7], &[1.0, 2.0, 3.0])]);
+        assert!(scaled.high < 0.0 && scaled.low > 0.5 * 0.9_f64.ln() - 1e-6, "{scaled:?}");
+    }
+
+    /// Adjusted p-values and corrected intervals agree at every level.
+    #[test]
+    fn corrected_intervals_exclude_zero_where_p_is_small() {
+        for step in 0..200 {
+            let values: Vec<f64> =
+                normals(step, 3 + step % 9).iter().map(|v| v - step as f64 / 60.0).collect();
+            let found = over_splits(&values, FOLDS);
+            for factor in [1.0, 2.5, 7.0] {
+                let corrected = found.corrected((factor * found.p).min(1.0));
+                let excluded = corrected.low > 0.0 || corrected.high < 0.0;
+                assert_eq!(corrected.p < CERTAIN, excluded, "{corrected:?}");
+                assert!(corrected.low <= found.low && corrected.high >= found.high);
+            }
+        }
     }
 
     /// By hand: the repeats' differences are ½ ln(8/4) and ½ ln(4/4), so d̄ = ¼ ln 2 and

@@ -322,18 +322,19 @@ fn gains_must_hold_in_most_test_domains() {
         let ada = |line: &&CandidateSummary| line.candidate.method == Some(named("ada"));
         summary.lines.iter().find(ada).unwrap().finding
     };
-    assert_eq!(finding([-0.1; 5]), Finding::Helps);
-    assert_eq!(finding([-0.5, 0.0, 0.0, 0.0, 0.0]), Finding::NoEvidence);
+    assert_eq!(finding([-0.1; 5]), Finding::Better);
+    assert_eq!(finding([-0.5, 0.0, 0.0, 0.0, 0.0]), Finding::CannotTell);
 }
 
-/// A gain is significant, small differences are not, and a gain that the placebo has too does not count.
+/// The verdict on a candidate follows from its interval; what to do now is what has the least error for certain.
 #[test]
-fn verdict_compares_with_the_placebo() {
+fn verdict_says_what_is_better_and_what_to_do() {
     let folder = tempfile::tempdir().unwrap();
     let config = CompareConfig { repeats: 3, folds: 5, ..config(SplitRule::HeldOut(Split::Rows)) };
     let table = frame(&folder, "t.csv", &text(60, |_| false), &config.columns);
     let comparison = Comparison::new(&config, rows(&table), None).unwrap();
     let method = |method| Candidate { model: ModelName::Mlp, method: Some(method), spec: None };
+    let rival = |model| Candidate { model, method: None, spec: None };
     let wobble = |key: Key, size: f64| {
         let step = 7
             + 31 * key.repeat as u64
@@ -354,31 +355,26 @@ fn verdict_compares_with_the_placebo() {
     let found =
         |candidate| summary.lines.iter().find(|line| line.candidate == candidate).unwrap().finding;
     assert!(summary.helps);
-    assert_eq!(found(method(named("ada-manifold"))), Finding::Helps);
-    assert_eq!(found(method(named("mixup"))), Finding::Hurts);
-    assert_eq!(found(method(named("ada"))), Finding::NoEvidence);
-    assert_eq!(
-        found(Candidate { model: ModelName::Ridge, method: None, spec: None }),
-        Finding::Hurts
-    );
-    assert!(summary.verdict.starts_with("ada-manifold helps: RMSE "), "{}", summary.verdict);
-    assert!(summary.verdict.contains(" % lower (95 % interval: "), "{}", summary.verdict);
-    assert!(summary.verdict.ends_with("over 15 splits (3×5 folds of rows)."));
+    assert_eq!(summary.augmentations, 7);
+    assert_eq!(found(method(named("ada-manifold"))), Finding::Better);
+    assert_eq!(found(method(named("mixup"))), Finding::Worse);
+    assert_eq!(found(method(named("ada"))), Finding::CannotTell);
+    assert_eq!(found(rival(ModelName::Ridge)), Finding::Worse);
+    assert_eq!(summary.answer, "Yes: ada-manifold is better");
+    let verdict = &summary.verdict;
+    assert!(verdict.starts_with("ada-manifold is better than no augmentation: RMSE "), "{verdict}");
+    assert!(verdict.contains(" % lower (95 % interval: "), "{verdict}");
+    let ends = "over 15 splits (3×5 folds of rows); intervals are corrected for 7 augmentations.";
+    assert!(verdict.ends_with(ends), "{verdict}");
+    let next = summary.next.as_ref().unwrap();
+    assert_eq!(next.candidate, method(named("ada-manifold")));
+    assert_eq!(next.in_words(), "What to do now: train with ada-manifold.");
+    let worse = "Worse than no augmentation: mixup";
     assert!(
-        summary
-            .remarks
-            .iter()
-            .any(|remark| remark.starts_with("Worse than the network without augmentation: mixup"))
+        summary.remarks.iter().any(|remark| remark.starts_with(worse)),
+        "{:?}",
+        summary.remarks
     );
-
-    // The placebo has the same gain.
-    let lucky = |key: Key| match key.candidate.method {
-        Some(MethodName::Placebo) => -0.04 + wobble(key, 0.02),
-        _ => gain(key),
-    };
-    let summary = comparison.summary(&synthetic_runs(&comparison, lucky));
-    assert!(!summary.helps);
-    assert!(summary.verdict.starts_with("No evidence that augmentation helps."));
 
     // The best model is recommended.
     let forest = |key: Key| match key.candidate.model {
@@ -386,9 +382,15 @@ fn verdict_compares_with_the_placebo() {
         _ => gain(key),
     };
     let summary = comparison.summary(&synthetic_runs(&comparison, forest));
-    assert!(summary.verdict.starts_with("Use a forest here: "), "{}", summary.verdict);
+    assert!(
+        summary.verdict.starts_with("A forest is better than the network without augmentation")
+    );
+    assert_eq!(summary.answer, "Use a forest");
+    assert_eq!(summary.next.unwrap().candidate, rival(ModelName::Forest));
+    // The augmentation is still better, and so the exit code is 0.
+    assert!(summary.helps);
 
-    // Also if a method had a smaller error that is not significant; every better model is named.
+    // Also if a method had a smaller error that is not certain; every better model is named.
     let unsure = |key: Key| match key.candidate {
         Candidate { model: ModelName::Ridge, .. } => -0.1 + wobble(key, 0.01),
         Candidate { method, .. } if method == Some(named("ada-manifold")) => {
@@ -397,17 +399,107 @@ fn verdict_compares_with_the_placebo() {
         _ => forest(key),
     };
     let summary = comparison.summary(&synthetic_runs(&comparison, unsure));
-    assert!(summary.verdict.starts_with("Use a forest here: "), "{}", summary.verdict);
-    let also = "Also better than the network without augmentation: ridge";
+    assert_eq!(summary.next.unwrap().candidate, rival(ModelName::Forest));
+    let also = "Better than the network without augmentation: ridge";
     assert!(summary.remarks.iter().any(|remark| remark.starts_with(also)), "{:?}", summary.remarks);
 
-    // Nothing helps compared with networks that diverged.
+    // Nothing is better: train without augmentation.
+    let nothing = |key: Key| match key.candidate.method {
+        Some(MethodName::Erm) => 0.0,
+        _ => 0.2 + wobble(key, 0.01),
+    };
+    let summary = comparison.summary(&synthetic_runs(&comparison, nothing));
+    assert!(!summary.helps);
+    assert_eq!(summary.answer, "No");
+    assert_eq!(summary.next.unwrap().text, "train without augmentation");
+
+    // Nothing is better or worse than networks that diverged.
     let mut runs = synthetic_runs(&comparison, gain);
     runs[0].diverged = true;
     let summary = comparison.summary(&runs);
-    assert!(!summary.helps);
-    let told = "Training diverged: erm (1 of 15 runs).";
+    assert!(!summary.helps && summary.answer == "No verdict");
+    let told = "Training diverged: no augmentation (1 of 15 runs).";
     assert!(summary.remarks.iter().any(|remark| remark.starts_with(told)), "{:?}", summary.remarks);
+}
+
+/// Random sets of results: no verdict contradicts its interval, and no rival changes the verdict on another candidate.
+#[test]
+fn verdicts_follow_from_intervals_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = CompareConfig { repeats: 2, folds: 3, ..config(SplitRule::HeldOut(Split::Rows)) };
+    let table = frame(&folder, "t.csv", &text(60, |_| false), &config.columns);
+    let fewer = CompareConfig { models: vec![ModelName::Mlp, ModelName::Ridge], ..config.clone() };
+    let alone =
+        CompareConfig { methods: vec![MethodName::Erm, MethodName::Placebo], ..config.clone() };
+    let compared = |config| Comparison::new(config, rows(&table), None).unwrap();
+    let (all, fewer, alone) = (compared(&config), compared(&fewer), compared(&alone));
+    let mut seen = std::collections::BTreeSet::new();
+    for case in 0..300 {
+        let mut draws = Seed(case).at(Stream::Sample, 3, 0);
+        // Gains and noise of very different sizes, with and without errors of rows.
+        let noise = 0.3 * draws.uniform().powi(3);
+        let with_rows = draws.uniform() < 0.8;
+        let gains: Vec<f64> = (0..20).map(|_| 0.4 * draws.normal() * draws.uniform()).collect();
+        let runs: Vec<Run> = synthetic_runs(&all, |_| 0.0)
+            .into_iter()
+            .enumerate()
+            .map(|(place, mut run)| {
+                let candidate = run.key.candidate;
+                let who = candidate.method.map_or(17 + candidate.model as usize % 3, place_of);
+                let mut own = Seed(case).at(Stream::Sample, 4, place as u64);
+                let gain = if candidate.method == Some(MethodName::Erm) { 0.0 } else { gains[who] };
+                if with_rows {
+                    let rows = all.units(all.fold(run.key)).len();
+                    let loss = |_| (2.0 * gain).exp() * (noise * own.normal()).exp();
+                    run.losses = (0..rows).map(loss).collect();
+                }
+                run.metrics.rmse = gain.exp() * (0.2 * noise * own.normal()).exp();
+                run
+            })
+            .collect();
+        let summary = all.summary(&runs);
+        for line in &summary.lines {
+            let Some(interval) = line.corrected else { continue };
+            let difference = line.difference.unwrap();
+            assert!(interval.low <= difference.low && interval.high >= difference.high);
+            // The 80 % interval with the same correction; p underflows far from 0.
+            let factor = if difference.p > 0.0 { interval.p / difference.p } else { 1.0 };
+            let probable = difference.at(0.2 / factor);
+            let expected = match line.finding {
+                Finding::Reference | Finding::Placebo => continue,
+                Finding::Better => interval.high < 0.0,
+                Finding::Worse => interval.low > 0.0,
+                Finding::ProbablyBetter => interval.high >= 0.0 && probable.high <= 1e-9,
+                Finding::ProbablyWorse => interval.low <= 0.0 && probable.low >= -1e-9,
+                Finding::CannotTell => {
+                    interval.low <= 0.0
+                        && interval.high >= 0.0
+                        && (interval.p >= 0.2 && (interval.p >= 1.0 || probable.low <= 1e-9))
+                }
+                Finding::NoVerdict => false,
+            };
+            assert!(expected, "{line:?}");
+            assert_eq!(interval.p < 0.05, interval.low > 0.0 || interval.high < 0.0, "{line:?}");
+            seen.insert(line.finding.name());
+        }
+        // Without the forest, and without augmentations.
+        for other in [&fewer, &alone] {
+            let kept = other.config().candidates();
+            let some: Vec<Run> =
+                runs.iter().filter(|run| kept.contains(&run.key.candidate)).cloned().collect();
+            for line in other.summary(&some).lines {
+                let same =
+                    summary.lines.iter().find(|one| one.candidate == line.candidate).unwrap();
+                assert_eq!((line.finding, line.corrected), (same.finding, same.corrected));
+            }
+        }
+        let next = summary.next.unwrap().candidate;
+        let chosen = summary.lines.iter().find(|line| line.candidate == next).unwrap();
+        let good = [Finding::Better, Finding::ProbablyBetter, Finding::Reference];
+        assert!(good.contains(&chosen.finding), "{chosen:?}");
+    }
+    let all: Vec<&str> = seen.into_iter().collect();
+    assert_eq!(all, ["better", "cannot tell", "probably better", "probably worse", "worse"]);
 }
 
 /// With time splits, a small training set is the latest rows, whatever the order of the file.
@@ -454,10 +546,7 @@ fn sizes_are_samples_of_training_rows() {
     );
     let alone = CompareConfig { methods: vec![named("ada")], ..config.clone() };
     let refused = Comparison::new(&alone, rows(&table), None).unwrap_err();
-    assert_eq!(
-        refused.to_string(),
-        "nothing to compare: there is no network without augmentation (erm)"
-    );
+    assert_eq!(refused.to_string(), "nothing to compare: there is no network without augmentation");
 }
 
 /// With a test table every run trains on all rows, and intervals come from repeats and test rows.

@@ -61,13 +61,23 @@ def test_page_renders(browser, report, width, scheme):
     page, said = opened(browser, report, width, scheme)
     assert said == []
     assert page.locator("#verdict").inner_text().strip()
-    assert page.locator("figure svg").count() == 6
+    assert page.locator("figure svg").count() == 7
+    assert page.locator("#answer").inner_text().strip() and "%" in page.locator("#number").inner_text()
+    assert "windlass train " in page.locator(".verdict pre").inner_text()
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     texts = page.evaluate(TEXTS)
     assert len(texts) > 100
     for text, size, left, right, scrolls in texts:
         assert size >= 10, (text, size)
         assert scrolls or (left >= -1 and right <= width + 1), (text, left, right)
+
+
+def test_difference_interval_and_p_come_first_on_a_phone(browser, report):
+    page, _ = opened(browser, report, 400)
+    row = page.locator("table").first.locator("tbody tr").nth(1)
+    right = row.locator("td").evaluate_all("cells => cells.map(e => e.getBoundingClientRect().right)")
+    # Method, rows, difference, interval and p are seen without scrolling.
+    assert max(right[:5]) <= 400, right
 
 
 def luminance(colour):
