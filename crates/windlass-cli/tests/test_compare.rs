@@ -177,6 +177,28 @@ fn auto_says_what_it_chose_and_how_good_it_is() {
         desk.run("train t.csv --target y --model forest --trees 20 --output f.windlass").ok();
     assert!(said.err.contains("forest of 20 trees"), "{}", said.err);
     desk.run("export f.windlass f.onnx").ok();
+    for (model, words) in [("extra-trees", "20 extra trees"), ("boosting", "20 boosted trees")] {
+        let train =
+            format!("train t.csv --target y --model {model} --trees 20 --depth 3 --force -o m");
+        let said = desk.run(&train).ok();
+        assert!(said.err.contains(words), "{}", said.err);
+        desk.run("predict m t.csv --force --output p.csv").ok();
+        assert_eq!(desk.text("p.csv").lines().count(), 41);
+    }
+}
+
+/// Trees of all kinds take part in a comparison, with settings that are tried.
+#[test]
+fn trees_are_compared() {
+    let desk = Desk::new();
+    desk.put("t.csv", noise(40));
+    let said = desk.run(
+        "compare t.csv --target y --methods erm --models mlp,extra-trees,boosting --folds 2 --repeats 1 \
+         --epochs 2 --tune 2 --output c",
+    );
+    for words in ["extra-trees", "boosting"] {
+        assert!(said.out.contains(words), "{}{}", said.out, said.err);
+    }
 }
 
 /// A smooth function of two columns.

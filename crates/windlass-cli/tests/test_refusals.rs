@@ -572,6 +572,14 @@ fn searches(log: &mut String) {
     );
     case(log, "trees of a network", "train good.csv --target y --trees 10 --output m", |_| {});
     case(log, "no trees", "train good.csv --target y --model forest --trees 0 --output m", |_| {});
+    case(
+        log,
+        "leaves of boosting",
+        "train good.csv -t y --model boosting --leaf 2 --output m",
+        |_| {},
+    );
+    case(log, "no depth", "train good.csv -t y --model boosting --depth 0 --output m", |_| {});
+    case(log, "depth of a network", "train good.csv -t y --depth 3 --output m", |_| {});
 }
 
 /// Commands of 0.1.0 that `windlass-paper` has now.

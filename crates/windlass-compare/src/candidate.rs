@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 use windlass::{METHODS, MethodInfo, MethodParams, Param, SearchRange};
 use windlass_model::{
-    AutoConfig, ForestSettings, GaussianProcessSettings, InLoopAugmentConfig, Kind, NetworkConfig,
-    PreAugmentConfig, Split,
+    AutoConfig, BoostingSettings, ForestSettings, GaussianProcessSettings, InLoopAugmentConfig,
+    Kind, NetworkConfig, PreAugmentConfig, Split,
 };
 use windlass_table::MethodConfig;
 use windlass_train::{Activation, FittedOn, Optimizer, TrainConfig};
@@ -176,6 +176,10 @@ pub enum ModelName {
     Forest,
     /// A Gaussian process.
     Gp,
+    /// A forest of trees with random thresholds.
+    ExtraTrees,
+    /// Gradient-boosted trees.
+    Boosting,
     /// What held-out rows say is best.
     Auto,
     /// A model that is trained elsewhere, on rows made beforehand.
@@ -194,6 +198,8 @@ impl ModelName {
             Self::Ridge => "ridge",
             Self::Forest => "forest",
             Self::Gp => "gp",
+            Self::ExtraTrees => "extra-trees",
+            Self::Boosting => "boosting",
             Self::Auto => "auto",
             Self::Estimator => "estimator",
             Self::Mean => "predict the mean",
@@ -327,17 +333,13 @@ impl Candidate {
             ModelName::Ridge => {
                 Kind::Ridge { penalty: tried(trial, 1.0, (0.01, 1000.0), point(trial, 1)) }
             }
-            ModelName::Forest => {
-                let usual = ForestSettings::default();
-                #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "few")]
-                let count = |most: f64, at: f64| 1 + (at * most) as usize;
-                Kind::Forest(if trial == 0 {
-                    usual
-                } else {
-                    let features = count(distances.columns as f64, point(trial, 1));
-                    let leaf = count(8.0, point(trial, 2).powi(2));
-                    ForestSettings { leaf, features: Some(features), ..usual }
-                })
+            ModelName::Forest => Kind::Forest(forest_settings(trial, distances)),
+            ModelName::ExtraTrees => Kind::ExtraTrees(forest_settings(trial, distances)),
+            ModelName::Boosting => {
+                let usual = BoostingSettings::default();
+                let depth = if trial == 0 { usual.depth } else { 1 + count(8.0, point(trial, 1)) };
+                let penalty = tried(trial, usual.penalty, (0.3, 30.0), point(trial, 2));
+                Kind::Boosting(BoostingSettings { depth, penalty, ..usual })
             }
             ModelName::Gp => {
                 let length_per_column = (trial > 0).then_some(trial.is_multiple_of(2));
@@ -350,6 +352,23 @@ impl Candidate {
             ModelName::Auto => Kind::Auto(AutoConfig::new(split.clone())),
         }
     }
+}
+
+/// The settings of a forest or of extra trees in a trial.
+fn forest_settings(trial: usize, distances: &Distances) -> ForestSettings {
+    let usual = ForestSettings::default();
+    if trial == 0 {
+        return usual;
+    }
+    let features = count(distances.columns as f64, point(trial, 1));
+    let leaf = count(8.0, point(trial, 2).powi(2));
+    ForestSettings { leaf, features: Some(features), ..usual }
+}
+
+/// One of `1, …, most`, for a number in `[0, 1)`.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "few")]
+fn count(most: f64, at: f64) -> usize {
+    1 + (at * most) as usize
 }
 
 /// What settings of some methods are in proportion to.

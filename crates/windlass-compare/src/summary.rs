@@ -708,6 +708,8 @@ fn model_in_words(model: ModelName) -> &'static str {
     match model {
         ModelName::Forest => "a forest",
         ModelName::Gp => "a Gaussian process",
+        ModelName::ExtraTrees => "extra trees",
+        ModelName::Boosting => "boosted trees",
         ModelName::Auto => "automatic model selection",
         _ => model.name(),
     }

@@ -1,7 +1,7 @@
 //! Automatic selection of a model by cross-validation.
 //!
-//! Every entry of a small portfolio (networks with and without manifold ADA, ridge regressions, random forests)
-//! is fitted once per fold. Entries are blended with the weights that minimize the error of their out-of-fold
+//! Every entry of a small portfolio (ridge regressions, a Gaussian process, a random forest, extra trees, boosted
+//! trees, networks with and without manifold ADA) is fitted once per fold. Entries are blended with the weights that minimize the error of their out-of-fold
 //! predictions ([`Blend`]). Networks need held-out rows to choose their epoch: the network of the entry is the mean
 //! of those of the folds, which together have seen all rows. All other entries with a weight are fitted again on
 //! all rows. If rows are split by time, the networks of the folds have not seen the latest rows, and networks are
@@ -26,7 +26,6 @@ use windlass_train::{
 use crate::config::{AutoConfig, InLoopAugmentConfig, Kind, NetworkConfig, Validation};
 use crate::ensemble::Blend;
 use crate::fit::{FitContext, FoldBatches, Trained, check_sizes};
-use crate::forest::ForestSettings;
 use crate::gp::GaussianProcessSettings;
 use crate::held_out::OutOfFold;
 use crate::metadata::{AutoSelection, FarGroups, FoldWeight, PortfolioResult};
@@ -35,6 +34,7 @@ use crate::model::{EnsembleMember, Model};
 use crate::network::{NetworkFold, epochs_kept, member_seed};
 use crate::preprocessing::{ColumnNote, Encoding};
 use crate::split::{Fold, Split, groups_of};
+use crate::trees::{BoostingSettings, ForestSettings};
 use crate::{Error, Result};
 
 #[derive(Debug, Clone)]
@@ -79,9 +79,12 @@ impl PortfolioEntry {
         Self::new(format!("ridge, penalty {penalty}"), Kind::Ridge { penalty })
     }
 
-    fn forest(leaf: usize) -> Self {
-        let settings = ForestSettings { leaf, ..ForestSettings::default() };
-        Self::new(format!("forest, leaves of {leaf}"), Kind::Forest(settings))
+    fn trees() -> [Self; 3] {
+        [
+            Self::new("random forest".into(), Kind::Forest(ForestSettings::default())),
+            Self::new("extra trees".into(), Kind::ExtraTrees(ForestSettings::default())),
+            Self::new("boosted trees".into(), Kind::Boosting(BoostingSettings::default())),
+        ]
     }
 
     fn gaussian_process() -> Self {
@@ -116,7 +119,7 @@ fn portfolio(table: &LoadedTable, split: &Split) -> Vec<PortfolioEntry> {
     let mut portfolio: Vec<PortfolioEntry> =
         [0.1, 1.0, 10.0, 100.0].map(PortfolioEntry::ridge).into();
     portfolio.push(PortfolioEntry::gaussian_process());
-    portfolio.extend([1, 3].map(PortfolioEntry::forest));
+    portfolio.extend(PortfolioEntry::trees());
     for weight_decay in decays {
         for rate in [1e-3, 4e-3] {
             portfolio.push(PortfolioEntry::network(rate, weight_decay, None, split));

@@ -4,10 +4,10 @@ use serde::{Deserialize, Serialize};
 use windlass_table::{AnchorSource, ClusterCount, Columns, MethodConfig};
 use windlass_train::{Activation, FittedOn, TrainConfig};
 
-use crate::forest::ForestSettings;
 use crate::gp::GaussianProcessSettings;
 use crate::preprocessing::Scaling;
 use crate::split::Split;
+use crate::trees::{BoostingSettings, ForestSettings};
 
 /// Everything that decides a model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -54,7 +54,9 @@ impl ModelConfig {
             Kind::Ridge { .. }
             | Kind::Anchor { .. }
             | Kind::Forest(_)
-            | Kind::GaussianProcess(_) => self.cross_validation.is_some(),
+            | Kind::GaussianProcess(_)
+            | Kind::ExtraTrees(_)
+            | Kind::Boosting(_) => self.cross_validation.is_some(),
         }
     }
 }
@@ -105,6 +107,10 @@ pub enum Kind {
     Forest(ForestSettings),
     /// A Gaussian process.
     GaussianProcess(GaussianProcessSettings),
+    /// Extra trees: a forest of trees with random thresholds.
+    ExtraTrees(ForestSettings),
+    /// Gradient-boosted trees.
+    Boosting(BoostingSettings),
     /// The ensemble with the least cross-validation error.
     Auto(AutoConfig),
 }

@@ -13,13 +13,13 @@ use windlass_train::Epoch;
 
 use crate::config::{CrossValidation, Kind, ModelConfig};
 use crate::design_matrix::{NamedTable, pre_augmented};
-use crate::forest::Forest;
 use crate::gp::GaussianProcess;
 use crate::held_out::{HeldOutRows, OutOfFold};
 use crate::metadata::FoldWeight;
 use crate::model::{EnsembleMember, Estimator, Model};
 use crate::preprocessing::{ColumnNote, Encoding, Preprocessing, row_weights};
 use crate::split::Fold;
+use crate::trees::TreeEnsemble;
 use crate::{Error, Result, groups};
 
 /// A trained model and how its training went.
@@ -132,6 +132,7 @@ impl<'a> FitContext<'a> {
         let (preprocessing, notes) = self.preprocessing(rows)?;
         let dataset = self.training_data(rows, &preprocessing)?;
         let (samples, seed) = (dataset.samples(), self.seed());
+        let (x, y, weights) = (dataset.x().view(), dataset.y().view(), dataset.weights());
         let estimator = match kind {
             Kind::Anchor { anchors, clusters, gamma, penalty } => {
                 let regression = AnchorRegression::new(*gamma).penalty(*penalty);
@@ -140,8 +141,13 @@ impl<'a> FitContext<'a> {
             }
             Kind::Ridge { penalty } => Estimator::Linear(Ridge::new(*penalty).fit(&samples)?),
             Kind::Forest(settings) => {
-                let (x, y) = (dataset.x().view(), dataset.y().view());
-                Estimator::Forest(Forest::fit(x, y, dataset.weights(), settings, seed)?)
+                Estimator::Trees(TreeEnsemble::random_forest(x, y, weights, settings, seed)?)
+            }
+            Kind::ExtraTrees(settings) => {
+                Estimator::Trees(TreeEnsemble::extra_trees(x, y, weights, settings, seed)?)
+            }
+            Kind::Boosting(settings) => {
+                Estimator::Trees(TreeEnsemble::boosting(x, y, weights, settings, seed)?)
             }
             Kind::GaussianProcess(settings) => {
                 Estimator::GaussianProcess(GaussianProcess::fit(&dataset, settings, seed)?)

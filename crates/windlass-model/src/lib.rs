@@ -1,4 +1,4 @@
-//! Models of tables: preprocessing, networks, linear models, forests and Gaussian processes, in one file.
+//! Models of tables: preprocessing, networks, linear models, trees and Gaussian processes, in one file.
 //!
 //! [`Model::train`] fits the model that a [`ModelConfig`] describes; [`Model::predict`] takes rows of any table
 //! that has its columns. Preprocessing is part of the model and fitted on its training rows only.
@@ -13,7 +13,6 @@ mod drift;
 mod ensemble;
 mod error;
 mod fit;
-mod forest;
 mod gamma_path;
 mod gp;
 mod groups;
@@ -30,6 +29,7 @@ mod preprocessing;
 mod serialize;
 mod split;
 mod train;
+mod trees;
 
 pub use calendar::{Calendar, CalendarPart};
 pub use config::{
@@ -40,7 +40,6 @@ pub use design_matrix::NamedTable;
 pub use drift::{Drift, DriftingColumn};
 pub use error::{Error, Result};
 pub use fit::Trained;
-pub use forest::{Forest, ForestArrays, ForestSettings};
 pub use gamma_path::{GammaPath, GammaPathConfig, PathRow};
 pub use gp::{GaussianProcess, GaussianProcessSettings};
 pub use held_out::OutOfFold;
@@ -58,6 +57,7 @@ pub use preprocessing::{
     ColumnNote, FittedScaling, Input, Preprocessing, Scaling, Target, row_weights,
 };
 pub use split::{Fold, Split, groups_of, time_columns};
+pub use trees::{BoostingSettings, ForestSettings, TreeArrays, TreeEnsemble};
 
 /// The README's example, compiled and run.
 #[cfg(doctest)]

@@ -63,7 +63,7 @@ pub fn check_memory(
         // The data set in 64 and in 32 bits, and rows to validate.
         Kind::Network(_) => design.saturating_mul(3).saturating_add(weights),
         // The data set by rows and by columns, and the order of every column.
-        Kind::Forest(_) => design.saturating_mul(4),
+        Kind::Forest(_) | Kind::ExtraTrees(_) | Kind::Boosting(_) => design.saturating_mul(4),
         // The data set, and standardized by columns: all rows and the sample.
         Kind::GaussianProcess(_) => design.saturating_mul(3),
         // Centered and scaled copies, and the factors of the normal matrix or of the rows, if they are fewer.

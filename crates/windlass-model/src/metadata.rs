@@ -97,10 +97,11 @@ pub enum EstimatorMetadata {
     Network(Shape),
     /// A linear model.
     Linear,
-    /// A random forest.
-    Forest,
     /// A Gaussian process.
     GaussianProcess,
+    /// Trees whose mean is the prediction: a forest or boosted trees.
+    #[serde(rename = "forest")]
+    Trees,
 }
 
 /// The importance of a column.

@@ -12,12 +12,12 @@ use windlass_train::Network;
 use crate::Result;
 use crate::config::ModelConfig;
 use crate::design_matrix::NamedTable;
-use crate::forest::Forest;
 use crate::gp::GaussianProcess;
 use crate::held_out::OutOfFold;
 use crate::metadata::{EstimatorMetadata, FORMAT, FoldWeight, MemberMetadata, ModelMetadata};
 use crate::metrics::Metrics;
 use crate::preprocessing::{Preprocessing, row_weights};
+use crate::trees::TreeEnsemble;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct EnsembleMember {
@@ -33,7 +33,7 @@ pub(crate) struct EnsembleMember {
 pub(crate) enum Estimator {
     Network(Network),
     Linear(LinearModel),
-    Forest(Forest),
+    Trees(TreeEnsemble),
     GaussianProcess(GaussianProcess),
 }
 
@@ -47,7 +47,7 @@ impl EnsembleMember {
                 network.predict(x.view())?.mapv(f64::from)
             }
             Estimator::Linear(linear) => linear.predict(x.view())?,
-            Estimator::Forest(forest) => forest.predict(x.view())?,
+            Estimator::Trees(trees) => trees.predict(x.view())?,
             Estimator::GaussianProcess(process) => process.predict(x.view())?,
         };
         Ok(self.preprocessing.unscale(scaled.view()))
@@ -76,7 +76,7 @@ impl EnsembleMember {
         let estimator = match &self.estimator {
             Estimator::Network(network) => EstimatorMetadata::Network(network.shape().clone()),
             Estimator::Linear(_) => EstimatorMetadata::Linear,
-            Estimator::Forest(_) => EstimatorMetadata::Forest,
+            Estimator::Trees(_) => EstimatorMetadata::Trees,
             Estimator::GaussianProcess(_) => EstimatorMetadata::GaussianProcess,
         };
         let preprocessing = self.preprocessing.clone();
@@ -237,7 +237,7 @@ impl Model {
     pub fn linear(&self) -> Option<(Vec<String>, &LinearModel)> {
         match &self.members[0].estimator {
             Estimator::Linear(linear) => Some((self.members[0].preprocessing.names(), linear)),
-            Estimator::Network(_) | Estimator::Forest(_) | Estimator::GaussianProcess(_) => None,
+            Estimator::Network(_) | Estimator::Trees(_) | Estimator::GaussianProcess(_) => None,
         }
     }
 }

@@ -10,10 +10,10 @@
 
 use windlass_train::{Activation, LayerParameters};
 
-use crate::forest::Forest;
 use crate::gp::GaussianProcess;
 use crate::model::{EnsembleMember, Estimator, Model};
 use crate::preprocessing::{FittedScaling, Input, Preprocessing};
+use crate::trees::TreeEnsemble;
 
 const IR_VERSION: u64 = 9;
 const OPSET: u64 = 18;
@@ -391,7 +391,7 @@ fn predict(graph: &mut Graph, member: &EnsembleMember, columns: &Columns) -> Str
             let c = graph.doubles(&[dims[1]], &linear.intercept().to_vec());
             graph.node("Gemm", &[&features, &b, &c], &[])
         }
-        Estimator::Forest(forest) => predict_forest(graph, forest, &features, &order),
+        Estimator::Trees(trees) => predict_trees(graph, trees, &features, &order),
         Estimator::GaussianProcess(process) => predict_process(graph, process, &features, &order),
     };
     let targets = &member.preprocessing.targets;
@@ -404,18 +404,24 @@ fn predict(graph: &mut Graph, member: &EnsembleMember, columns: &Columns) -> Str
     graph.node("Add", &[&stretched, &offset], &[])
 }
 
-/// The predictions of a forest as doubles, a column for every target, in scaled units. `order` has, for each
-/// column of `features`, its index in the design matrix that the forest was fitted on.
+/// The predictions of trees as doubles, a column for every target, in scaled units. `order` has, for each column of
+/// `features`, its index in the design matrix that the trees were fitted on.
 ///
 /// Features, thresholds and values are doubles, so every row reaches the same leaves as in this crate. The
 /// operator returns floats, however: the sum over a target's trees, rounded to 24 bits.
-fn predict_forest(graph: &mut Graph, forest: &Forest, features: &str, order: &[usize]) -> String {
-    let arrays = forest.to_arrays();
+fn predict_trees(
+    graph: &mut Graph,
+    ensemble: &TreeEnsemble,
+    features: &str,
+    order: &[usize],
+) -> String {
+    let arrays = ensemble.to_arrays();
     let mut column_of = vec![0; order.len()];
     for (column, &index) in order.iter().enumerate() {
         column_of[index] = column as u64;
     }
-    let each = forest.trees() / forest.targets();
+    let (targets, outputs) = (ensemble.targets(), ensemble.outputs());
+    let each = ensemble.trees() * outputs / targets;
     let (mut trees, mut places, mut columns, mut modes) = (vec![], vec![], vec![], vec![]);
     let (mut leaf_trees, mut leaf_places, mut leaf_targets, mut leaf_values) =
         (vec![], vec![], vec![], vec![]);
@@ -430,18 +436,22 @@ fn predict_forest(graph: &mut Graph, forest: &Forest, features: &str, order: &[u
         if feature == u32::MAX {
             columns.push(0);
             modes.push("LEAF");
-            leaf_trees.push(tree as u64);
-            leaf_places.push(place);
-            leaf_targets.push((tree / each) as u64);
-            leaf_values.push(arrays.value[node]);
+            let first = if outputs == targets { 0 } else { tree / each };
+            for (output, &value) in arrays.value[node * outputs..][..outputs].iter().enumerate() {
+                leaf_trees.push(tree as u64);
+                leaf_places.push(place);
+                leaf_targets.push((first + output) as u64);
+                leaf_values.push(value);
+            }
         } else {
             columns.push(column_of[feature as usize]);
             modes.push("BRANCH_LEQ");
         }
     }
     let wide = |list: &[u32]| -> Vec<u64> { list.iter().map(|&child| child.into()).collect() };
+    let missing_left: Vec<u64> = arrays.missing_left.iter().map(|&left| left.into()).collect();
     let attributes = [
-        Attribute::Int("n_targets", forest.targets() as u64),
+        Attribute::Int("n_targets", targets as u64),
         Attribute::Text("aggregate_function", "SUM"),
         Attribute::Ints("nodes_treeids", &trees),
         Attribute::Ints("nodes_nodeids", &places),
@@ -450,6 +460,7 @@ fn predict_forest(graph: &mut Graph, forest: &Forest, features: &str, order: &[u
         Attribute::Doubles("nodes_values_as_tensor", &arrays.threshold),
         Attribute::Ints("nodes_truenodeids", &wide(&arrays.left)),
         Attribute::Ints("nodes_falsenodeids", &wide(&arrays.right)),
+        Attribute::Ints("nodes_missing_value_tracks_true", &missing_left),
         Attribute::Ints("target_treeids", &leaf_trees),
         Attribute::Ints("target_nodeids", &leaf_places),
         Attribute::Ints("target_ids", &leaf_targets),
@@ -612,17 +623,17 @@ fn features(
 
 #[cfg(test)]
 mod tests {
-    use super::{Attribute, DOUBLE, Graph, TREES_DOMAIN, file, predict_forest, value_info};
-    use crate::{Forest, ForestArrays};
+    use super::{Attribute, DOUBLE, Graph, TREES_DOMAIN, file, predict_trees, value_info};
+    use crate::{TreeArrays, TreeEnsemble};
 
     fn count(bytes: &[u8], part: &[u8]) -> usize {
         bytes.windows(part.len()).filter(|window| *window == part).count()
     }
 
-    /// A split at the second of the forest's columns, which is the third of the graph's; and a leaf.
+    /// A split at the second of the trees' columns, which is the third of the graph's; and a leaf.
     #[test]
-    fn a_forest_has_its_own_columns_and_domain() {
-        let forest = Forest::from_arrays(ForestArrays {
+    fn trees_have_their_own_columns_and_domain() {
+        let trees = TreeEnsemble::from_arrays(TreeArrays {
             width: 3,
             targets: 2,
             starts: vec![0, 3],
@@ -630,10 +641,11 @@ mod tests {
             threshold: vec![0.1, 0.0, 0.0, 0.0],
             left: vec![1, 0, 0, 0],
             right: vec![2, 0, 0, 0],
+            missing_left: vec![1, 0, 0, 0],
             value: vec![0.0, 4.0, 6.0, 10.0],
         });
         let mut graph = Graph::default();
-        let output = predict_forest(&mut graph, &forest.unwrap(), "x", &[2, 0, 1]);
+        let output = predict_trees(&mut graph, &trees.unwrap(), "x", &[2, 0, 1]);
         let outputs = [value_info(&output, DOUBLE, 2)];
         let bytes = file(&graph, &[value_info("x", DOUBLE, 3)], &outputs).0;
         for attribute in [
@@ -642,6 +654,7 @@ mod tests {
             Attribute::Ints("nodes_nodeids", &[0, 1, 2, 0]),
             Attribute::Texts("nodes_modes", &["BRANCH_LEQ", "LEAF", "LEAF", "LEAF"]),
             Attribute::Doubles("nodes_values_as_tensor", &[0.1, 0.0, 0.0, 0.0]),
+            Attribute::Ints("nodes_missing_value_tracks_true", &[1, 0, 0, 0]),
             Attribute::Ints("target_treeids", &[0, 0, 1]),
             Attribute::Ints("target_nodeids", &[1, 2, 0]),
             Attribute::Ints("target_ids", &[0, 0, 1]),

@@ -9,11 +9,11 @@ use serde::Deserialize;
 use windlass::regress::LinearModel;
 use windlass_train::{LayerParameters, Network, Shape, with_checksum, without_checksum};
 
-use crate::forest::{Forest, ForestArrays};
 use crate::gp::GaussianProcess;
 use crate::held_out::OutOfFold;
 use crate::metadata::{EstimatorMetadata, FORMAT, MemberMetadata, ModelMetadata, OLDEST_FORMAT};
 use crate::model::{EnsembleMember, Estimator, Model};
+use crate::trees::{TreeArrays, TreeEnsemble};
 use crate::{Error, Result};
 
 /// What the names of the tensors of members begin with.
@@ -74,16 +74,17 @@ impl MemberWriter {
                 self.doubles("coefficients", b.shape(), b.iter());
                 self.doubles("intercept", c.shape(), c.iter());
             }
-            Estimator::Forest(forest) => {
-                let arrays = forest.to_arrays();
+            Estimator::Trees(trees) => {
+                let arrays = trees.to_arrays();
                 let starts = arrays.starts.iter().flat_map(|start| start.to_le_bytes()).collect();
                 self.put("trees", Dtype::U64, &[arrays.starts.len()], starts);
                 self.counts("feature", &arrays.feature);
                 self.counts("left", &arrays.left);
                 self.counts("right", &arrays.right);
-                let nodes = [arrays.value.len()];
-                self.doubles("threshold", &nodes, arrays.threshold.iter());
-                self.doubles("value", &nodes, arrays.value.iter());
+                let nodes = arrays.feature.len();
+                self.put("missing_left", Dtype::U8, &[nodes], arrays.missing_left);
+                self.doubles("threshold", &[nodes], arrays.threshold.iter());
+                self.doubles("value", &[nodes, trees.outputs()], arrays.value.iter());
             }
             Estimator::GaussianProcess(process) => {
                 for (name, shape, values) in process.to_arrays() {
@@ -118,6 +119,10 @@ impl MemberReader<'_> {
         Ok((tensor.shape().to_vec(), values))
     }
 
+    fn has(&self, name: &str) -> bool {
+        self.tensors.tensor(&format!("{}.{name}", self.prefix)).is_ok()
+    }
+
     fn floats(&self, name: &str) -> Result<(Vec<usize>, Vec<f32>), Refusal> {
         self.list(name, Dtype::F32, f32::from_le_bytes)
     }
@@ -131,13 +136,12 @@ impl MemberReader<'_> {
     }
 
     fn out_of_fold(&self, targets: usize) -> Result<Option<OutOfFold>, Refusal> {
-        let has = |name: &str| self.tensors.tensor(&format!("{}.{name}", self.prefix)).is_ok();
-        if !has("fold") {
+        if !self.has("fold") {
             return Ok(None);
         }
         let folds = self.counts("fold")?;
         let rows = self.list("row", Dtype::U64, u64::from_le_bytes)?.1;
-        let weights = if has("weight") { Some(self.doubles("weight")?) } else { None };
+        let weights = if self.has("weight") { Some(self.doubles("weight")?) } else { None };
         let count = folds.len();
         let as_many = |length: usize| length == count;
         if !(rows.is_empty() || as_many(rows.len()))
@@ -178,8 +182,8 @@ impl MemberReader<'_> {
                 let c = Array1::from(self.doubles("intercept")?);
                 Estimator::Linear(LinearModel::new(b, c).map_err(|error| error.to_string())?)
             }
-            EstimatorMetadata::Forest => {
-                let arrays = ForestArrays {
+            EstimatorMetadata::Trees => {
+                let arrays = TreeArrays {
                     width: inputs,
                     targets: outputs,
                     starts: self.list("trees", Dtype::U64, u64::from_le_bytes)?.1,
@@ -187,9 +191,14 @@ impl MemberReader<'_> {
                     threshold: self.doubles("threshold")?,
                     left: self.counts("left")?,
                     right: self.counts("right")?,
+                    // 0.1.0 had no missing values in trees.
+                    missing_left: match self.has("missing_left") {
+                        true => self.list("missing_left", Dtype::U8, |[byte]: [u8; 1]| byte)?.1,
+                        false => vec![],
+                    },
                     value: self.doubles("value")?,
                 };
-                Estimator::Forest(Forest::from_arrays(arrays)?)
+                Estimator::Trees(TreeEnsemble::from_arrays(arrays)?)
             }
             EstimatorMetadata::GaussianProcess => {
                 let read = |name: &str| self.doubles(name);

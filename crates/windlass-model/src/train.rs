@@ -28,7 +28,7 @@ impl Model {
         let augments = match &config.kind {
             Kind::Network(network) => network.augment.is_some(),
             Kind::Anchor { .. } | Kind::Auto(_) => true,
-            Kind::Ridge { .. } | Kind::Forest(_) | Kind::GaussianProcess(_) => false,
+            _ => false,
         };
         if augments && config.pre_augment.is_some() {
             return Err(Error::PreAugmented);
@@ -37,11 +37,8 @@ impl Model {
         let context = FitContext { train: table, valid, config, encoding: Encoding::Numeric };
         let trained = match &config.kind {
             Kind::Network(config) => network::train(&context, config, watch, checkpoint),
-            Kind::Ridge { .. }
-            | Kind::Anchor { .. }
-            | Kind::Forest(_)
-            | Kind::GaussianProcess(_) => context.train(),
             Kind::Auto(config) => auto::train(&context, config, watch),
+            _ => context.train(),
         };
         let mut trained = trained.map_err(|error| error.locate(&table.table.places))?;
         trained.model.metadata.drift = Some(drift);

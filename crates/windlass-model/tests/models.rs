@@ -11,9 +11,10 @@ use windlass::{
     Seed, Stream,
 };
 use windlass_model::{
-    AutoConfig, CrossValidation, Drift, Error, ForestSettings, GaussianProcessSettings, Input,
-    Kind, Model, ModelConfig, NamedTable, NetworkConfig, NetworkOptions, OptimizerName,
-    PreAugmentConfig, Preprocessing, Scaling, Split, Trained, Validation,
+    AutoConfig, BoostingSettings, CrossValidation, Drift, Error, ForestSettings,
+    GaussianProcessSettings, Input, Kind, Model, ModelConfig, NamedTable, NetworkConfig,
+    NetworkOptions, OptimizerName, PreAugmentConfig, Preprocessing, Scaling, Split, Trained,
+    Validation,
 };
 use windlass_table::{
     AnchorSource, ClusterCount, Columns, DEFAULT_MEMORY, LoadedTable, MethodConfig, ReadOptions,
@@ -240,14 +241,21 @@ fn an_ensemble_uses_every_row() {
     assert_eq!(Model::from_bytes(&bytes, Path::new("m")).unwrap(), trained.model);
 }
 
-/// A forest is read back from its file, and a damaged file is refused.
+/// Trees of every kind are read back from their files, and a damaged file is refused.
 #[test]
-fn forests_are_saved_and_read() {
+fn trees_are_saved_and_read() {
+    let forest = ForestSettings { trees: 30, ..ForestSettings::default() };
+    let boosting = BoostingSettings { trees: 100, ..BoostingSettings::default() };
+    for kind in [Kind::Forest(forest.clone()), Kind::ExtraTrees(forest), Kind::Boosting(boosting)] {
+        saved_and_read(kind);
+    }
+}
+
+fn saved_and_read(kind: Kind) {
     let dir = TestDir::new();
     let (text, ..) = data(80, 3);
     let table = dir.load("t.csv", &text, &columns());
-    let settings = ForestSettings { trees: 30, ..ForestSettings::default() };
-    let trained = table.train(&config(Kind::Forest(settings))).unwrap();
+    let trained = table.train(&config(kind)).unwrap();
     let bytes = trained.model.to_bytes();
     let read = Model::from_bytes(&bytes, &table.path).unwrap();
     assert_eq!(read, trained.model);

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 from sklearn.cluster import KMeans
+from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
 from sklearn.neighbors import KernelDensity
 
 
@@ -84,6 +85,12 @@ def c_mixup(folder):
     report("c_mixup", (time.perf_counter() - start[0], time.process_time() - start[1]))
 
 
+def trees(work, threads, rows):
+    model = {"forest": RandomForestRegressor, "extra_trees": ExtraTreesRegressor}[work]
+    fit = lambda: model(100, n_jobs=threads, random_state=0).fit(rows[:, :-1], rows[:, -1])
+    report(f"{work}_{threads}", timed(fit, 5))
+
+
 def main():
     work, folder = sys.argv[1], Path(sys.argv[2])
     if work == "ada_batch":
@@ -92,6 +99,8 @@ def main():
         kmeans(work, np.fromfile(folder / "kmeans.f64").reshape(-1, 16), int(work[7:]), 1)
     elif work == "kmeans_airfoil" and (folder / "airfoil.f64").is_file():
         kmeans(work, np.fromfile(folder / "airfoil.f64").reshape(-1, 6), 8, 10)
+    elif work in ("forest_1", "forest_2", "extra_trees_1", "extra_trees_2"):
+        trees(work[:-2], int(work[-1]), np.fromfile(folder / "trees.f64").reshape(-1, 21))
     elif work == "c_mixup":
         c_mixup(folder)
 

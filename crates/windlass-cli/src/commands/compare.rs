@@ -61,6 +61,8 @@ pub(crate) struct CompareArgs {
         ("ridge", "", ModelName::Ridge),
         ("forest", "A random forest", ModelName::Forest),
         ("gp", "A Gaussian process", ModelName::Gp),
+        ("extra-trees", "A forest of trees with random thresholds", ModelName::ExtraTrees),
+        ("boosting", "Gradient-boosted trees", ModelName::Boosting),
         ("auto", "What `train --auto` makes", ModelName::Auto),
     ]))]
     models: Vec<ModelName>,

@@ -32,6 +32,8 @@ pub(super) fn kind_in_words(metadata: &ModelMetadata) -> String {
         (Kind::Anchor { gamma, .. }, _) => format!("anchor regression, γ = {gamma}"),
         (Kind::Forest(forest), _) => format!("forest of {} trees", forest.trees),
         (Kind::GaussianProcess(_), _) => "Gaussian process".into(),
+        (Kind::ExtraTrees(forest), _) => format!("{} extra trees", forest.trees),
+        (Kind::Boosting(boosting), _) => format!("{} boosted trees", boosting.trees),
         (Kind::Auto(_), members) => format!("ensemble of {members} models"),
     }
 }

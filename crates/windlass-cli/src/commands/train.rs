@@ -9,10 +9,10 @@ use serde::Serialize;
 use windlass::MethodInfo;
 use windlass_compare::model_report;
 use windlass_model::{
-    AutoConfig, AutoSelection, Checkpoint, CrossValidation, Drift, Error as ModelError,
-    ForestSettings, GaussianProcessSettings, InLoopAugmentConfig, Kind, Metrics, Model,
-    ModelConfig, ModelMetadata, NamedTable, NetworkConfig, Split, Trained, Validation,
-    check_memory,
+    AutoConfig, AutoSelection, BoostingSettings, Checkpoint, CrossValidation, Drift,
+    Error as ModelError, ForestSettings, GaussianProcessSettings, InLoopAugmentConfig, Kind,
+    Metrics, Model, ModelConfig, ModelMetadata, NamedTable, NetworkConfig, Split, Trained,
+    Validation, check_memory,
 };
 use windlass_plot::{Annotation, Labels, Layout, LinePlot, LineSeries};
 use windlass_table::{
@@ -38,7 +38,7 @@ Rows are held out to choose the best epoch and to estimate the error; --split sa
   time:COLUMN    Later rows than those trained on (forward chaining): the latest share of --valid, or, with
                  --committee, --auto and models without epochs, blocks of the later half, each
                  predicted from all rows before it. The model itself is then trained on all rows
-Models without epochs (ridge, anchor, forest, gp) are validated if --split is given, by 5 folds.
+Models without epochs (all but mlp and its presets) are validated if --split is given, by 5 folds.
 
 Examples:
   windlass train cars.csv --target mpg --output model.windlass
@@ -84,11 +84,14 @@ pub(crate) struct TrainArgs {
     /// anchor: strength γ of anchor regression; 1 is least squares
     #[arg(long, value_name = "γ", help_heading = "Linear models", allow_negative_numbers = true)]
     anchor_gamma: Option<f64>,
-    /// forest: trees [default: 200]
-    #[arg(long, value_name = "N", help_heading = "Forests")]
+    /// Number of trees [default: 200; 1000 for boosting]
+    #[arg(long, value_name = "N", help_heading = "Trees")]
     trees: Option<usize>,
-    /// forest: fewest rows of a leaf [default: 1]
-    #[arg(long, value_name = "N", help_heading = "Forests")]
+    /// Most splits between the root and a leaf [default: no limit; 4 for boosting]
+    #[arg(long, value_name = "N", help_heading = "Trees")]
+    depth: Option<usize>,
+    /// forest, extra-trees: fewest rows of a leaf [default: 1]
+    #[arg(long, value_name = "N", help_heading = "Trees")]
     leaf: Option<usize>,
     /// Augment batches with this method [default: none]
     #[arg(long, value_name = "METHOD", value_parser = method_names(), help_heading = "Augmentation")]
@@ -118,10 +121,14 @@ enum ModelName {
     Ridge,
     /// Anchor regression: --anchors, --anchor-gamma
     Anchor,
-    /// A random forest: --trees, --leaf
+    /// A random forest: --trees, --depth, --leaf
     Forest,
     /// A Gaussian process: smooth functions of a few columns, a few hundred rows
     Gp,
+    /// A forest of trees with random thresholds: --trees, --depth, --leaf
+    ExtraTrees,
+    /// Gradient-boosted trees: --trees, --depth
+    Boosting,
 }
 
 impl TrainArgs {
@@ -137,6 +144,8 @@ impl TrainArgs {
             ModelName::Anchor => Some("anchor regression"),
             ModelName::Forest => Some("forests"),
             ModelName::Gp => Some("Gaussian processes"),
+            ModelName::ExtraTrees => Some("extra trees"),
+            ModelName::Boosting => Some("boosting"),
             ModelName::Mlp | ModelName::Fcn3 | ModelName::Mlp5x50 => None,
         };
         if let Some(to) = to {
@@ -158,9 +167,14 @@ impl TrainArgs {
             let given = self.anchor_gamma.map(|_| "--anchor-gamma");
             refuse(given, to.unwrap_or("networks"))?;
         }
-        if self.model != ModelName::Forest {
-            let given = [(self.trees.is_some(), "--trees"), (self.leaf.is_some(), "--leaf")];
-            let given = given.into_iter().find(|(given, _)| *given).map(|(_, option)| option);
+        let is_forest = matches!(self.model, ModelName::Forest | ModelName::ExtraTrees);
+        let is_trees = is_forest || self.model == ModelName::Boosting;
+        for (option, given, applies) in [
+            ("--trees", self.trees, is_trees),
+            ("--depth", self.depth, is_trees),
+            ("--leaf", self.leaf, is_forest),
+        ] {
+            let given = given.filter(|_| !applies).map(|_| option);
             refuse(given, to.unwrap_or("networks"))?;
         }
         if self.augment.is_none() {
@@ -214,6 +228,12 @@ impl TrainArgs {
         }
     }
 
+    fn forest(&self) -> ForestSettings {
+        let usual = ForestSettings::default();
+        let (trees, leaf) = (self.trees.unwrap_or(usual.trees), self.leaf.unwrap_or(usual.leaf));
+        ForestSettings { trees, leaf, depth: self.depth, ..usual }
+    }
+
     fn kind(&self) -> Result<Kind> {
         if self.auto {
             let larger_shifts = self.expect_larger_shifts;
@@ -230,11 +250,13 @@ impl TrainArgs {
                 let penalty = self.penalty.unwrap_or(0.0);
                 return Ok(Kind::Anchor { anchors, clusters, gamma, penalty });
             }
-            ModelName::Forest => {
-                let usual = ForestSettings::default();
-                let (trees, leaf) =
-                    (self.trees.unwrap_or(usual.trees), self.leaf.unwrap_or(usual.leaf));
-                return Ok(Kind::Forest(ForestSettings { trees, leaf, ..usual }));
+            ModelName::Forest => return Ok(Kind::Forest(self.forest())),
+            ModelName::ExtraTrees => return Ok(Kind::ExtraTrees(self.forest())),
+            ModelName::Boosting => {
+                let usual = BoostingSettings::default();
+                let trees = self.trees.unwrap_or(usual.trees);
+                let depth = self.depth.unwrap_or(usual.depth);
+                return Ok(Kind::Boosting(BoostingSettings { trees, depth, ..usual }));
             }
             ModelName::Gp => {
                 return Ok(Kind::GaussianProcess(GaussianProcessSettings::default()));
@@ -264,12 +286,7 @@ impl TrainArgs {
         let kind = self.kind()?;
         let cross_validation = match &kind {
             Kind::Network(_) | Kind::Auto(_) => None,
-            Kind::Ridge { .. }
-            | Kind::Anchor { .. }
-            | Kind::Forest(_)
-            | Kind::GaussianProcess(_) => {
-                self.common.split.clone().map(|split| CrossValidation { folds: FOLDS, split })
-            }
+            _ => self.common.split.clone().map(|split| CrossValidation { folds: FOLDS, split }),
         };
         Ok(ModelConfig {
             columns,

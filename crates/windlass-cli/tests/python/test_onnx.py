@@ -60,6 +60,10 @@ def inputs(session, rows):
         "--model forest --trees 10 --target weight,mpg",
         "--model gp",
         "--model gp --target weight,mpg --target-scale none --scale minmax",
+        "--model extra-trees --trees 30",
+        "--model extra-trees --trees 10 --target weight,mpg",
+        "--model boosting --trees 100",
+        "--model boosting --trees 30 --target weight,mpg",
         "--auto",
     ],
 )

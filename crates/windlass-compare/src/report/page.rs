@@ -231,7 +231,7 @@ fn settings(results: &Results) -> String {
          tried by each candidate inside its training rows. All that is fitted (scales, \
          missing values, groups, bandwidths) is fitted on training rows only; which columns are numbers and which \
          are names is decided once, for the table. Networks learn from the training rows without those that \
-         choose the epoch, ridge and forests from all.</p>\n",
+         choose the epoch, ridge and trees from all.</p>\n",
         hidden.join("-"),
         training.epochs,
         training.batch_size,
@@ -319,7 +319,7 @@ pub(super) fn in_words(kind: &Kind) -> String {
         }
         Kind::Ridge { penalty } => format!("penalty {penalty}"),
         Kind::Anchor { gamma, penalty, .. } => format!("γ {gamma}, penalty {penalty}"),
-        Kind::Forest(forest) => {
+        Kind::Forest(forest) | Kind::ExtraTrees(forest) => {
             let features = forest.features.map_or("all".into(), |features| features.to_string());
             format!("leaves of {}, {features} columns a split", forest.leaf)
         }
@@ -328,6 +328,9 @@ pub(super) fn in_words(kind: &Kind) -> String {
             Some(true) => "a length for every column".into(),
             Some(false) => "one length for all columns".into(),
         },
+        Kind::Boosting(boosting) => {
+            format!("depth {}, penalty {}", boosting.depth, boosting.penalty)
+        }
         Kind::Auto(auto) => format!("{} folds", auto.folds),
     }
 }
