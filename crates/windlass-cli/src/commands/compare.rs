@@ -253,11 +253,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<u8> {
         runs,
     };
     folder.finish(&results)?;
-    let report =
-        comparison.report(&results, &to_share(&summary), &table_name(&args.common.inputs))?;
-    for (name, bytes) in report {
-        folder.write(&name, &bytes)?;
-    }
+    write_report(&folder, &comparison, &results, &summary, &table_name(&args.common.inputs))?;
     if args.common.json {
         terminal::print(&(to_json(&summary) + "\n"))?;
     } else if !args.common.quiet {
@@ -323,13 +319,22 @@ impl Watch for Runs<'_> {
     }
 }
 
-/// The summary without folders of this machine.
-fn to_share(summary: &Summary) -> Summary {
+/// Writes the page and its pictures, without folders of this machine.
+fn write_report(
+    folder: &RunDir,
+    comparison: &Comparison<'_>,
+    results: &Results,
+    summary: &Summary,
+    table: &str,
+) -> Result<()> {
     let mut summary = summary.clone();
     if let Some(command) = summary.next.as_mut().and_then(|next| next.command.as_mut()) {
         *command = published(command);
     }
-    summary
+    for (name, bytes) in comparison.report(results, &summary, table)? {
+        folder.write(&name, &bytes)?;
+    }
+    Ok(())
 }
 
 /// The command that trains what a comparison recommends: what was typed, without what only a comparison has.
