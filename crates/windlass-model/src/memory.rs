@@ -62,8 +62,10 @@ pub fn check_memory(
     let needs = match kind {
         // The data set in 64 and in 32 bits, and rows to validate.
         Kind::Network(_) => design.saturating_mul(3).saturating_add(weights),
-        // The data set by rows and by columns, and the order of every column.
-        Kind::Forest(_) | Kind::ExtraTrees(_) | Kind::Boosting(_) => design.saturating_mul(4),
+        // The data set by rows, checked and padded, and the order of every column, once for each thread.
+        Kind::Forest(_) | Kind::ExtraTrees(_) | Kind::Boosting(_) => {
+            design.saturating_mul(4 + rayon::current_num_threads() as u64)
+        }
         // The data set, and standardized by columns: all rows and the sample.
         Kind::GaussianProcess(_) => design.saturating_mul(3),
         // Centered and scaled copies, and the factors of the normal matrix or of the rows, if they are fewer.
