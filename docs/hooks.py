@@ -58,7 +58,7 @@ PYTHON = {
     "augmenters": ("Augmenters", "Methods of augmentation on arrays and batches.",
                    ["ADA", "Mixup", "CMixup", "LocalMixup", "Noise", "Augmenter"]),
     "tables": ("Tables", "Augmentation of pandas, polars and pyarrow tables.",
-               ["augment"]),
+               ["augment", "FittedTable", "InputError", "InputTypeError"]),
     "compare": ("Comparisons", "Does augmentation help?", ["compare", "Comparison"]),
     "models": ("Models", "Estimators with the interface of scikit-learn.",
                ["AugmentedRegressor", "Regressor", "AnchorRegressor", "Path"]),
@@ -190,8 +190,11 @@ def notebook(cells, name):
             parts.append(relink(source, "examples", "notebooks"))
         else:
             parts.append(f"```python\n{source}\n```")
-        for output in cell.get("outputs", []):
-            data = output.get("data", {"text/plain": output.get("text", "")})
+        outputs = cell.get("outputs", [])
+        printed = "".join("".join(output.get("text", [])) for output in outputs)
+        if printed:
+            parts.append(f"```text\n{printed.rstrip()}\n```")
+        for data in (output["data"] for output in outputs if "data" in output):
             if "image/png" in data:
                 image = f"{name}-{len(images)}.png"
                 images[image] = base64.b64decode(data["image/png"])
