@@ -192,9 +192,10 @@ impl MemberReader<'_> {
                     left: self.counts("left")?,
                     right: self.counts("right")?,
                     // 0.1.0 had no missing values in trees.
-                    missing_left: match self.has("missing_left") {
-                        true => self.list("missing_left", Dtype::U8, |[byte]: [u8; 1]| byte)?.1,
-                        false => vec![],
+                    missing_left: if self.has("missing_left") {
+                        self.list("missing_left", Dtype::U8, |[byte]: [u8; 1]| byte)?.1
+                    } else {
+                        vec![]
                     },
                     value: self.doubles("value")?,
                 };

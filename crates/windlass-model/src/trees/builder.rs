@@ -364,15 +364,12 @@ impl<'a> Builder<'a> {
         end: usize,
         random: &mut Random,
     ) -> Option<Split> {
+        self.sum_missing(start, end);
         let (rows, targets) = (&self.rows[start..end], self.targets);
-        let Features { stride, x, missing_columns, .. } = self.features;
+        let Features { stride, x, .. } = self.features;
         let (stride, width) = (*stride, self.features.width);
-        let RandomSplits { low, high, threshold, left, missing, left_count, missing_count } =
+        let RandomSplits { low, high, threshold, left, left_count, missing_count, .. } =
             &mut self.random;
-        let reset = |list: &mut Vec<f64>, length: usize, value: f64| {
-            list.clear();
-            list.resize(length, value);
-        };
         reset(low, stride, f64::INFINITY);
         reset(high, stride, f64::NEG_INFINITY);
         simd::vectorized(
@@ -389,21 +386,6 @@ impl<'a> Builder<'a> {
             },
         );
         let length = stride * (targets + 1);
-        if !missing_columns.is_empty() {
-            reset(missing, length, 0.0);
-            missing_count.clear();
-            missing_count.resize(width, 0);
-            for &column in missing_columns {
-                for &row in rows.iter().filter(|&&row| self.features.value(row, column).is_nan()) {
-                    missing_count[column] += 1;
-                    for (target, stat) in
-                        self.stats[row as usize * (targets + 1)..][..=targets].iter().enumerate()
-                    {
-                        missing[target * stride + column] += stat;
-                    }
-                }
-            }
-        }
         let missing_rows = |column: usize| missing_count.get(column).copied().unwrap_or(0);
         reset(threshold, stride, f64::NAN);
         let mut tried = 0;
@@ -438,26 +420,57 @@ impl<'a> Builder<'a> {
                 }
             },
         );
-        let leaf = self.growth.leaf;
         left_count.clear();
-        if leaf > 1 {
+        if self.growth.leaf > 1 {
             left_count.extend(threshold[..width].iter().enumerate().map(|(column, &threshold)| {
                 rows.iter().filter(|&&row| self.features.value(row, column) <= threshold).count()
             }));
         }
+        self.best_drawn(end - start)
+    }
+
+    /// Sums over the rows of a node whose value is missing, for every column with missing values.
+    fn sum_missing(&mut self, start: usize, end: usize) {
+        let (rows, targets) = (&self.rows[start..end], self.targets);
+        let Features { stride, width, missing_columns, .. } = self.features;
+        let RandomSplits { missing, missing_count, .. } = &mut self.random;
+        if missing_columns.is_empty() {
+            return;
+        }
+        reset(missing, stride * (targets + 1), 0.0);
+        missing_count.clear();
+        missing_count.resize(*width, 0);
+        for &column in missing_columns {
+            for &row in rows.iter().filter(|&&row| self.features.value(row, column).is_nan()) {
+                missing_count[column] += 1;
+                let stats = &self.stats[row as usize * (targets + 1)..][..=targets];
+                for (place, stat) in stats.iter().enumerate() {
+                    missing[place * stride + column] += stat;
+                }
+            }
+        }
+    }
+
+    /// The best of the drawn thresholds of a node with so many rows.
+    fn best_drawn(&self, rows: usize) -> Option<Split> {
+        let RandomSplits { low, high, threshold, left, missing, left_count, missing_count } =
+            &self.random;
+        let (stride, leaf) = (self.features.stride, self.growth.leaf);
+        let missing_rows = |column: usize| missing_count.get(column).copied().unwrap_or(0);
         let mut best: Option<Split> = None;
         for &column in &self.columns {
             if threshold[column].is_nan() {
                 continue;
             }
             for missing_left in [false, true] {
-                if missing_left && missing_rows(column) == 0 {
+                // If present values are all equal, missing ones need the other side.
+                if missing_left && (missing_rows(column) == 0 || low[column] == high[column]) {
                     continue;
                 }
                 if leaf > 1 {
                     let moved = if missing_left { missing_rows(column) } else { 0 };
                     let left_rows = left_count[column] + moved;
-                    if left_rows < leaf || rows.len() - left_rows < leaf {
+                    if left_rows < leaf || rows - left_rows < leaf {
                         continue;
                     }
                 }
@@ -466,7 +479,7 @@ impl<'a> Builder<'a> {
                     left[place * stride + column] + moved
                 };
                 let weight = of(0);
-                let squares = (1..=targets).fold((0.0, 0.0), |(left, right), target| {
+                let squares = (1..=self.targets).fold((0.0, 0.0), |(left, right), target| {
                     let (sum, total) = (of(target), self.total[target]);
                     (left + sum * sum, right + (total - sum) * (total - sum))
                 });
@@ -531,6 +544,11 @@ fn partition<T: Copy>(list: &mut [T], spare: &mut [T], goes_left: impl Fn(&T) ->
     }
     list[left..].copy_from_slice(&spare[..right]);
     left
+}
+
+fn reset(list: &mut Vec<f64>, length: usize, value: f64) {
+    list.clear();
+    list.resize(length, value);
 }
 
 /// Between two values, and not equal to the higher one.

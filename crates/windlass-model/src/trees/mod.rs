@@ -740,25 +740,36 @@ mod tests {
     fn missing_values_go_to_the_better_side() {
         let mut x = uniform(200, 2);
         x.slice_mut(s![..80, 0]).fill(f64::NAN);
-        let y = Array2::from_shape_fn((200, 1), |(row, _)| match x[(row, 0)] {
+        let known = Array2::from_shape_fn((200, 1), |(row, _)| match x[(row, 0)] {
             value if value.is_nan() => 5.0,
             value => value,
         });
         for (name, fit) in EVERY {
-            let trees = fit(&x, &y, None, Seed(0)).unwrap();
-            let error = mean_square(&(&trees.predict(x.view()).unwrap() - &y))[0];
+            let trees = fit(&x, &known, None, Seed(0)).unwrap();
+            let error = mean_square(&(&trees.predict(x.view()).unwrap() - &known))[0];
             assert!(error < 0.1, "{name}: {error}");
             let full = x.slice(s![80.., ..]).to_owned();
-            let trees = fit(&full, &y.slice(s![80.., ..]).to_owned(), None, Seed(0)).unwrap();
+            let trees = fit(&full, &known.slice(s![80.., ..]).to_owned(), None, Seed(0)).unwrap();
             let predicted = trees.predict(array![[f64::NAN, 0.5]].view()).unwrap();
             assert!((-0.1..1.1).contains(&predicted[(0, 0)]), "{name}: {predicted}");
             let all_missing = Array2::from_elem((200, 2), f64::NAN);
-            let trees = fit(&all_missing, &y, None, Seed(0)).unwrap();
+            let trees = fit(&all_missing, &known, None, Seed(0)).unwrap();
             assert_eq!(trees.nodes(), trees.trees());
+        }
+        // Present values that are all equal are split from missing ones, and no child is empty.
+        let flag =
+            Array2::from_shape_fn((31, 1), |(row, _)| if row % 3 == 0 { f64::NAN } else { 0.1 });
+        let weights: Vec<f64> = (0..31).map(|row| 0.1 * f64::from(1 + row % 7)).collect();
+        let y =
+            Array2::from_shape_fn((31, 1), |(row, _)| (row % 3).min(1) as f64 + 0.01 * row as f64);
+        for (name, fit) in EVERY {
+            let trees = fit(&flag, &y, Some(&weights), Seed(0)).unwrap();
+            let predicted = trees.predict(array![[f64::NAN], [0.1]].view()).unwrap();
+            assert!(predicted[(1, 0)] - predicted[(0, 0)] > 0.7, "{name}: {predicted}");
         }
         // A single tree finds the split between missing and present values.
         let settings = ForestSettings { depth: Some(1), ..ForestSettings::default() };
-        let tree = one_tree(&x, &y, None, &settings);
+        let tree = one_tree(&x, &known, None, &settings);
         let predicted = tree.predict(x.view()).unwrap();
         assert!(predicted.iter().take(80).all(|value| (value - 5.0).abs() < 1e-12));
     }
