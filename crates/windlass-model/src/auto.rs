@@ -2,10 +2,9 @@
 //!
 //! Every entry of a small portfolio (ridge regressions, a Gaussian process, a random forest, extra trees, boosted
 //! trees, networks with and without manifold ADA) is fitted once per fold. Entries are blended with the weights that minimize the error of their out-of-fold
-//! predictions ([`Blend`]). Networks need held-out rows to choose their epoch: the network of the entry is the mean
-//! of those of the folds, which together have seen all rows. All other entries with a weight are fitted again on
-//! all rows. If rows are split by time, the networks of the folds have not seen the latest rows, and networks are
-//! trained again on all rows, for as many epochs.
+//! predictions ([`Blend`]), and entries with a weight are fitted again on all rows: networks once for every fold,
+//! with the seeds of the folds. Networks are trained for a fixed number of epochs with a learning rate that falls to
+//! 0: held-out rows that chose the best epoch would have errors that are too small, and networks too much weight.
 //!
 //! The weights are the mean over folds of those selected without the fold, and the reported error of a fold is that
 //! of the weights selected without it. The model keeps the fits on folds: prediction intervals need them.
@@ -20,7 +19,7 @@ use rayon::prelude::*;
 use windlass::GammaDistribution;
 use windlass_table::{AdaConfig, AnchorSource, ClusterCount, LoadedTable, MethodConfig, select};
 use windlass_train::{
-    Activation, Epoch, FittedOn, Outcome, RunResult, RunSpec, TrainConfig, Watch, run_all,
+    Activation, Epoch, FittedOn, Outcome, RunResult, RunSpec, Schedule, TrainConfig, Watch, run_all,
 };
 
 use crate::config::{AutoConfig, InLoopAugmentConfig, Kind, NetworkConfig, Validation};
@@ -31,7 +30,7 @@ use crate::held_out::OutOfFold;
 use crate::metadata::{AutoSelection, FarGroups, FoldWeight, PortfolioResult};
 use crate::metrics::Metrics;
 use crate::model::{EnsembleMember, Model};
-use crate::network::{NetworkFold, epochs_kept, member_seed};
+use crate::network::{NetworkFold, member_seed};
 use crate::preprocessing::{ColumnNote, Encoding};
 use crate::split::{Fold, Split, groups_of};
 use crate::trees::{BoostingSettings, ForestSettings};
@@ -61,13 +60,15 @@ impl PortfolioEntry {
             };
             format!(" with {layer}{}{gamma}", augment.method.name())
         });
-        let training = TrainConfig { learning_rate, weight_decay, ..TrainConfig::default() };
+        let schedule = Schedule::Cosine;
+        let usual = TrainConfig::default();
+        let training = TrainConfig { learning_rate, weight_decay, schedule, ..usual };
         let network = NetworkConfig {
             hidden: vec![128, 128],
             activation: Activation::Relu,
             training,
             augment,
-            valid: Validation::Folds(0),
+            valid: Validation::None,
             split: split.clone(),
             valid_seed: None,
         };
@@ -142,8 +143,8 @@ impl AutoConfig {
         let rows = &table.batch;
         let networks = portfolio.iter().filter(|entry| matches!(entry.kind, Kind::Network(_)));
         let folds = self.split.fold_count(rows, self.folds).unwrap_or(self.folds);
-        let runs = if self.split.refits() { 2 * folds } else { folds };
-        (networks.count() * runs, TrainConfig::default().epochs)
+        // Each is fitted again on all rows if it has a weight.
+        (2 * networks.count() * folds, TrainConfig::default().epochs)
     }
 }
 
@@ -151,8 +152,6 @@ impl AutoConfig {
 struct FittedEntry {
     entry: PortfolioEntry,
     members: Vec<EnsembleMember>,
-    /// Of networks, the epochs that each fit kept.
-    epochs: Vec<usize>,
     predictions: OutOfFold,
 }
 
@@ -314,7 +313,8 @@ fn fit_portfolio(
     for entry in portfolio {
         if let Kind::Network(network) = &entry.kind {
             for (number, fold) in of_entry(entry).enumerate() {
-                specs.push(fold.spec(network, member_seed(context.seed(), number))?);
+                let spec = fold.spec(network, member_seed(context.seed(), number))?;
+                specs.push(RunSpec { valid: None, ..spec });
             }
         }
     }
@@ -322,15 +322,10 @@ fn fit_portfolio(
     let mut fitted = vec![];
     for entry in portfolio {
         let context = context.with_encoding(entry.encoding);
-        let mut epochs = vec![];
         let members: Vec<EnsembleMember> = match &entry.kind {
             Kind::Network(_) => {
                 let trained = of_entry(entry).zip(results.by_ref());
-                let member = |(fold, result): (&NetworkFold<'_>, RunResult)| {
-                    epochs.push(epochs_kept(&result));
-                    fold.member(result.network, 0.0)
-                };
-                trained.map(member).collect()
+                trained.map(|(fold, result)| fold.member(result.network, 0.0)).collect()
             }
             kind => folds
                 .par_iter()
@@ -339,7 +334,7 @@ fn fit_portfolio(
         };
         let predictions = context.out_of_fold_predictions(&members, folds)?;
         let predictions = predictions.expect("every fold holds out rows");
-        fitted.push(FittedEntry { entry: entry.clone(), members, epochs, predictions });
+        fitted.push(FittedEntry { entry: entry.clone(), members, predictions });
     }
     Ok((fitted, notes))
 }
@@ -363,8 +358,7 @@ struct FinalMembers {
     refits: usize,
 }
 
-/// The members of the model: networks of the folds, or again on all rows if rows are split by time; all other
-/// entries again on all rows.
+/// The members of the model: entries fitted again on all rows, networks as often as there are folds.
 fn final_members(
     context: &FitContext<'_>,
     chosen: Vec<(FittedEntry, f64)>,
@@ -372,38 +366,36 @@ fn final_members(
 ) -> Result<FinalMembers> {
     let batch = &context.train.table.batch;
     let whole = FoldBatches::whole(batch, None);
-    let (mut averaged, mut fold_only, mut refits) = (vec![], vec![], 0);
+    let mut specs = vec![];
+    for (fitted, _) in &chosen {
+        if let Kind::Network(network) = &fitted.entry.kind {
+            let context = context.with_encoding(fitted.entry.encoding);
+            let whole = NetworkFold::new(&context, &whole)?.0;
+            for number in 0..fitted.members.len() {
+                specs.push(whole.spec(network, member_seed(context.seed(), number))?);
+            }
+        }
+    }
+    let mut networks = run_networks(&specs, watch)?.into_iter().map(|run| run.network);
+    let (mut averaged, mut fold_only, mut refits) = (vec![], vec![], specs.len());
     for (fitted, weight) in chosen {
         let context = context.with_encoding(fitted.entry.encoding);
-        let networks = fitted.members.len() as f64;
-        let of_fold = |(fold, member)| {
-            let fold = Some(FoldWeight { fold, weight });
-            EnsembleMember { weight: 0.0, fold, ..member }
-        };
-        let of_folds = fitted.members.into_iter().enumerate().map(of_fold);
+        let count = fitted.members.len();
         match &fitted.entry.kind {
-            Kind::Network(network) if context.config.split().refits() => {
-                fold_only.extend(of_folds);
-                let fold = NetworkFold::new(&context, &whole)?.0;
-                let mut specs = vec![];
-                for (number, &epochs) in fitted.epochs.iter().enumerate() {
-                    let seed = member_seed(context.seed(), number);
-                    specs.push(fold.refit(network, epochs, seed)?);
-                }
-                refits += specs.len();
-                let results = run_networks(&specs, watch)?.into_iter();
-                averaged.extend(results.map(|run| fold.member(run.network, weight / networks)));
-            }
             Kind::Network(_) => {
-                let weight = weight / networks;
-                averaged.extend(of_folds.map(|member| EnsembleMember { weight, ..member }));
+                let whole = NetworkFold::new(&context, &whole)?.0;
+                let networks = networks.by_ref().take(count);
+                averaged.extend(networks.map(|one| whole.member(one, weight / count as f64)));
             }
             kind => {
-                fold_only.extend(of_folds);
                 refits += 1;
                 averaged.push(EnsembleMember { weight, ..context.fit(batch, kind)?.0 });
             }
         }
+        fold_only.extend(fitted.members.into_iter().enumerate().map(|(fold, member)| {
+            let fold = Some(FoldWeight { fold, weight });
+            EnsembleMember { weight: 0.0, fold, ..member }
+        }));
     }
     Ok(FinalMembers { averaged, fold_only, refits })
 }

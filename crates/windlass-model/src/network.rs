@@ -74,12 +74,7 @@ impl<'a> NetworkFold<'a> {
     }
 
     /// The run that trains a network on all rows, for as many epochs as validation rows chose.
-    pub(crate) fn refit(
-        &self,
-        network: &NetworkConfig,
-        epochs: usize,
-        seed: Seed,
-    ) -> Result<RunSpec> {
+    fn refit(&self, network: &NetworkConfig, epochs: usize, seed: Seed) -> Result<RunSpec> {
         let training =
             TrainConfig { epochs: epochs.max(1), patience: None, ..network.training.clone() };
         self.spec(&NetworkConfig { training, ..network.clone() }, seed)
@@ -170,7 +165,7 @@ pub(crate) fn train(
 }
 
 /// The epoch whose weights a run kept; 0 if it ended before the first.
-pub(crate) fn epochs_kept(result: &RunResult) -> usize {
+fn epochs_kept(result: &RunResult) -> usize {
     let best = result.history.iter().rfind(|epoch| epoch.best).or(result.history.last());
     best.map_or(0, |epoch| epoch.number)
 }
