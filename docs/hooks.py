@@ -265,7 +265,7 @@ def command_page(name, text):
         first, _, rest = paragraph.partition("\n")
         if first.startswith("Usage: "):
             out += f"\n```text\n{first.removeprefix('Usage: ')}\n```\n"
-        elif first.endswith(":") and re.match(r" {2,6}[-<]", rest):
+        elif first.endswith(":") and re.match(r" {2,6}[-<[]", rest):
             out += f"\n## {first[:-1]}\n{options(rest)}"
         elif first.endswith(":") and re.match(r" +(\$ )?windlass", rest):
             # Long lines are wrapped by the help.
@@ -281,7 +281,7 @@ def command_page(name, text):
 def options(text):
     """Convert a list of options, on two lines or in two columns."""
     out = ""
-    for entry in re.split(r"\n(?= {2,6}[-<])", text.rstrip()):
+    for entry in re.split(r"\n(?= {2,6}[-<[])", text.rstrip()):
         head, _, body = entry.partition("\n")
         head, *about = re.split(r" {2,}", head.strip(), maxsplit=1)
         anchor = re.search(r"--([\w-]+)", head) or re.search(r"([\w-]+)", head)
