@@ -478,7 +478,7 @@ impl Comparison<'_> {
             && let Some(interval) = placebo.difference
         {
             let words = interval.in_words();
-            remarks.push(format!("Another seed alone (the placebo) gives an RMSE {words}."));
+            remarks.push(format!("The placebo, another seed alone: RMSE {words}."));
         }
         let largest = self.config().sizes.last().copied().flatten();
         for rows in self.config().sizes.iter().filter(|&&size| size != largest).flatten() {
@@ -683,6 +683,10 @@ impl<'a> Judged<'a> {
                 Finding::ProbablyWorse,
                 Finding::Worse,
             ] {
+                // Of augmentations, the verdict names the best of which one cannot tell.
+                if finding == Finding::CannotTell && than == kinds[0].0 {
+                    continue;
+                }
                 let words = |(line, interval): (&CandidateSummary, Interval)| {
                     let (name, by) = (self.config.name(line.candidate), in_percent(interval.mean));
                     format!("{name} (RMSE {by})")

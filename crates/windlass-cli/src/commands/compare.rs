@@ -424,6 +424,7 @@ fn in_words(summary: &Summary, comparison: &Comparison<'_>) -> String {
     let percent = |ratio: f64| match 100.0 * ratio.exp_m1() {
         percent if percent >= 1e4 => "> +10⁴ %".to_owned(),
         percent if percent >= 999.5 => format!("{percent:+.0} %"),
+        percent if percent.abs() < 0.05 => "0.0 %".to_owned(),
         percent => signed_percent(percent),
     };
     for size in sizes {

@@ -148,7 +148,6 @@ impl Figures<'_> {
             best(|line| line.finding == Finding::Reference),
             best(CandidateSummary::is_augmentation),
             best(|line| line.candidate.method.is_none() && !line.is_baseline()),
-            best(CandidateSummary::is_baseline),
         ];
         let series = |candidate: Candidate| {
             let point = |(place, size): (usize, &Option<usize>)| {

@@ -44,7 +44,7 @@ pub fn model_report(trained: &Trained, table: &str, command: &str) -> String {
         good: metadata.valid.is_some(),
         remarks: &remarks,
     };
-    page::page(&head, &figures, &members(trained, command))
+    page::page(&head, "", &figures, &members(trained, command))
 }
 
 /// The columns by their permutation importance.

@@ -33,8 +33,8 @@ pub(super) struct Head<'a> {
     pub(super) remarks: &'a [String],
 }
 
-/// A page with a head, figures and the HTML that follows them.
-pub(super) fn page(head: &Head<'_>, figures: &[Figure], rest: &str) -> String {
+/// A page with a head, HTML, figures and the HTML that follows them.
+pub(super) fn page(head: &Head<'_>, numbers: &str, figures: &[Figure], rest: &str) -> String {
     let mut out = String::new();
     let _ = write!(
         out,
@@ -73,7 +73,7 @@ pub(super) fn page(head: &Head<'_>, figures: &[Figure], rest: &str) -> String {
         }
         out += "</ul>\n";
     }
-    out += "<div class=\"cards\">\n";
+    let _ = writeln!(out, "{numbers}<div class=\"cards\">");
     out.extend(figures.iter().map(figure));
     let script = include_str!("slider.js");
     let _ = write!(out, "</div>\n{rest}</main>\n<script>\n{script}</script>\n</body>\n</html>\n");
@@ -83,7 +83,8 @@ pub(super) fn page(head: &Head<'_>, figures: &[Figure], rest: &str) -> String {
 /// The page of a comparison.
 pub(super) fn of_comparison(all: &Figures<'_>, figures: &[Figure], table: &str) -> String {
     let (results, summary) = (all.results, all.summary);
-    let rest = numbers(results, summary) + &settings(results);
+    let numbers = numbers(results, summary);
+    let rest = methods(results) + &settings(results);
     let about = format!(
         "{}, {} rows; {}; windlass {}, seed {}",
         results.config.columns.target.join(", "),
@@ -102,7 +103,7 @@ pub(super) fn of_comparison(all: &Figures<'_>, figures: &[Figure], table: &str) 
         good: summary.helps,
         remarks: &summary.remarks,
     };
-    page(&head, figures, &rest)
+    page(&head, &numbers, figures, &rest)
 }
 
 /// One number, and what it is: the difference of what to train, or else of the best augmentation.
@@ -145,13 +146,18 @@ fn numbers(results: &Results, summary: &Summary) -> String {
     let several_sizes = results.config.sizes.len() > 1;
     let domains = summary.lines.iter().any(|line| line.worst.is_some());
     let mut out = format!(
-        "<section>\n<h2>Numbers</h2>\n<div class=\"scroll\">\n<table>\n<thead><tr><th>method</th>{}\
-         <th>difference</th><th>95 % interval</th><th>p</th><th>verdict</th>\
+        "<section>\n<h2>Numbers</h2>\n<div class=\"scroll\">\n<table>\n<thead><tr><th>method</th>\
+         <th>change</th><th>95 % interval</th><th>p</th><th>verdict</th>\
          <th>RMSE</th><th>MAE</th><th>MAPE, %</th><th>R²</th>{}</tr></thead>\n<tbody>\n",
-        if several_sizes { "<th>rows</th>" } else { "" },
         if domains { "<th>worst domain</th>" } else { "" },
     );
+    let mut size = None;
     for line in &summary.lines {
+        if several_sizes && size != Some(line.size) {
+            size = Some(line.size);
+            let rows = line.size.map_or("all".to_owned(), |size| size.to_string());
+            let _ = writeln!(out, "<tr><th colspan=\"5\">{rows} training rows</th></tr>");
+        }
         let class = match line.finding {
             Finding::Better => "helps",
             Finding::Worse => "hurts",
@@ -164,13 +170,10 @@ fn numbers(results: &Results, summary: &Summary) -> String {
             let _ = write!(out, "<td{class}>{}</td>", escape(text));
         };
         cell("", &results.config.name(line.candidate));
-        if several_sizes {
-            cell("", &line.size.map_or("all".into(), |size| size.to_string()));
-        }
         let [mean, ends, p] = line.corrected.map_or_else(Default::default, |found| {
             let [mean, low, high] =
                 [found.mean, found.low, found.high].map(|ratio| signed_percent(percent(ratio)));
-            [mean, format!("{low} … {high}"), p_value(found.p)]
+            [mean, format!("{} … {high}", low.trim_end_matches(" %")), p_value(found.p)]
         });
         for text in [&mean, &ends, &p] {
             cell("", text);
@@ -195,12 +198,12 @@ fn numbers(results: &Results, summary: &Summary) -> String {
     };
     let _ = write!(
         out,
-        "</tbody>\n</table>\n</div>\n<p class=\"about\">Errors are means over splits, on held-out rows. The difference \
-         is that of RMSE to no augmentation, expected for as many training rows of the same population. \
+        "</tbody>\n</table>\n</div>\n<p class=\"about\">The change is that of RMSE compared \
+         with no augmentation, expected for as many training rows of the same population. \
          <i>Better</i> and <i>worse</i>: the 95 % interval excludes 0; <i>probably</i>: the 80 % interval \
-         does.{corrected}</p>\n</section>\n"
+         does.{corrected} Errors are means over splits, on held-out rows.</p>\n</section>\n"
     );
-    out + &methods(results)
+    out
 }
 
 /// A line about every candidate.

@@ -77,7 +77,7 @@ impl TuneConfig {
                 short(findings.errors.1)
             )],
         };
-        page::files(&page::page(&head, &figures, &rest), &figures)
+        page::files(&page::page(&head, "", &figures, &rest), &figures)
     }
 }
 
