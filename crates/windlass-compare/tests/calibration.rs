@@ -707,11 +707,11 @@ fn page(tables: u64, found: &[Rows; 8], of_networks: &Rows) -> String {
         COVERAGE,
         "How often the interval holds the true difference: 95 would be right. The first three pairs are different \
          methods, the others similar ones. Exceptions:\n\n\
-         * **Too wide**: methods that differ by how much they shrink coefficients (ridge with noise, two penalties), and \
-         random features compared with ridge if errors have heavy tails. A row that speaks for shrinking as a test row \
-         speaks against it as a training row of the other folds. The effects cancel, which no estimate from one set of \
-         folds can see (Bengio and Grandvalet, 2004). Differences of penalties vary by less than 2 %, most by \
-         less than 0.5 %.\n\
+         * **Too wide**: methods that differ by how much they shrink coefficients (ridge with noise, two penalties), and, \
+         less so, random features compared with ridge, and ridge on either half of the columns of curved tables. A row \
+         that speaks for shrinking as a test row speaks against it as a training row of the other folds. The effects \
+         cancel, which no estimate from one set of folds can see (Bengio and Grandvalet, 2004). Differences of \
+         penalties vary by less than 2 %, most by less than 0.5 %.\n\
          * **Too narrow**: ridge compared with 5 nearest neighbors on curved tables, and with heavy tails up to 100 rows. \
          A row that neighbors predict badly also spoils the predictions of the rows around it, and only the former \
          is in the errors of held-out rows.",
@@ -755,7 +755,8 @@ fn page(tables: u64, found: &[Rows; 8], of_networks: &Rows) -> String {
         &mut out,
         DOMAINS,
         "Coverage with `--split domain:COLUMN`: domains of 20 rows, each with an intercept and coefficients of its own. \
-         Up to ten domains are held out one by one. With three domains, the error of a new one is known too little.",
+         Up to ten domains are held out one by one. Few domains have wide intervals, which are rather too wide than too \
+         narrow.",
         &heads(&DOMAIN_COUNTS, "domains"),
         domains,
     );
@@ -831,14 +832,14 @@ fn intervals_on_fixed_test_rows_cover_the_truth() {
 
 /// Cells whose coverage is outside of what is promised, as the page says: too wide, or too narrow.
 fn is_exception(name: &str) -> bool {
-    [
+    let exceptions = [
         "ridge, 5 nearest neighbors: curved",
         "ridge, 5 nearest neighbors: heavy",
-        "random features, ridge: heavy",
-    ]
-    .iter()
-    .any(|exception| name.starts_with(exception))
-        || PAIRS[PROMISED..].iter().any(|(pair, ..)| name.starts_with(pair))
+        "random features, ridge",
+        "ridge on the first and on the last five columns: curved",
+    ];
+    let (known, last) = (exceptions.iter(), PAIRS[PROMISED..].iter().map(|(pair, ..)| pair));
+    known.chain(last).any(|exception| name.starts_with(exception))
 }
 
 /// Number of tables behind the figures of the page.
@@ -881,9 +882,9 @@ fn the_page_keeps_its_promises() {
         }
     }
     // Careful rather than bold.
-    for title in [DOMAINS, TIME, LEARNING_CURVES] {
+    for (title, least) in [(DOMAINS, 93.0), (TIME, 93.0), (LEARNING_CURVES, 90.0)] {
         for (name, values) in rows_of(&page, title) {
-            let least = 93.0 - margin(93.0, tables / 2.0);
+            let least = least - margin(least, tables / 2.0);
             assert!(values.iter().all(|&value| value >= least), "{name}: {values:?}");
         }
     }
