@@ -199,7 +199,7 @@ fn broken_models_are_refused_by_name() {
     let good = desk.get("good");
     let text = String::from_utf8_lossy(&good).into_owned();
     let header = 8 + usize::try_from(u64::from_le_bytes(good[..8].try_into().unwrap())).unwrap();
-    let needle = b"format\\\":2";
+    let needle = b"format\\\":3";
     let at = good.windows(needle.len()).position(|window| window == needle).unwrap();
     let mut other_format = good.clone();
     other_format[at + needle.len() - 1] = b'9';

@@ -219,7 +219,7 @@ impl ModelName {
             }
             Self::ExtraTrees => "Extra trees: a forest of trees with random thresholds",
             Self::Boosting => "Boosted trees: each corrects the errors of those before it",
-            Self::Auto => "What `train --auto` makes: models chosen and averaged by held-out rows",
+            Self::Auto => "Several kinds of models, averaged with weights chosen by held-out rows",
             Self::Estimator => "The model that was passed",
             Self::Mean => "The mean target of the training rows, whatever the features are",
         }
