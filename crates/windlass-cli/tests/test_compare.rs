@@ -411,3 +411,26 @@ fn a_fold_without_weight_is_refused_and_leaves_no_folder() {
     let said = desk.run(&format!("compare t.csv -t y --split domain:site {quick}"));
     assert!(matches!(said.code, Some(0 | 3)), "{said:?}");
 }
+
+/// Automatic selection takes part in comparisons of small tables, unless models are named.
+#[test]
+fn small_tables_are_compared_with_automatic_selection() {
+    let desk = Desk::new();
+    let table = |rows: u32| {
+        let mut text = String::from("a,b,y\n");
+        for row in 0..rows {
+            let (a, b) = (f64::from(row * 37 % 61) / 20.0, f64::from(row * 23 % 53) / 20.0);
+            writeln!(text, "{a},{b},{}", a * b).unwrap();
+        }
+        text
+    };
+    desk.put("small.csv", table(40)).put("large.csv", table(2_001));
+    let quick = "--target y --methods none --hidden 4 --epochs 2 --folds 2 --repeats 1 --json";
+    let models = |words: &str| {
+        let said = desk.run(&format!("compare {words} {quick}"));
+        said.out.contains(r#""model": "auto""#)
+    };
+    assert!(models("small.csv --output a"));
+    assert!(!models("small.csv --models mlp,ridge --output b"));
+    assert!(!models("large.csv --output c"));
+}

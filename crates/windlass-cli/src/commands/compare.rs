@@ -15,7 +15,7 @@ use windlass_compare::{
 };
 use windlass_model::{Kind, NamedTable, check_memory};
 use windlass_plot::format::signed_percent;
-use windlass_table::{Columns, LoadedTable, Table};
+use windlass_table::{Columns, LoadedTable, Role, Table};
 
 use super::network::TrainingArgs;
 use super::typed::{command, published, table_name, typed_without};
@@ -54,8 +54,9 @@ pub(crate) struct CompareArgs {
     /// Ways to train networks
     #[arg(long, value_name = "METHODS", value_delimiter = ',', default_value = "all", value_parser = method_names())]
     methods: Vec<Option<MethodName>>,
-    /// Models: networks, and rivals that need no augmentation
-    #[arg(long, value_name = "MODELS", value_delimiter = ',', default_value = "mlp,ridge,forest", value_parser = choices(&[
+    /// Models: networks, and rivals that need no augmentation [default: mlp,ridge,forest, and auto if the table has at
+    /// most 4000 rows × features]
+    #[arg(long, value_name = "MODELS", value_delimiter = ',', value_parser = choices(&[
         ("mlp", "A network: --hidden, --activation", ModelName::Mlp),
         ("fcn3", "The paper's network for tables", ModelName::Fcn3),
         ("ridge", "", ModelName::Ridge),
@@ -117,6 +118,9 @@ impl CompareArgs {
     }
 
     fn models(&self) -> Vec<ModelName> {
+        if self.models.is_empty() {
+            return vec![ModelName::Mlp, ModelName::Ridge, ModelName::Forest];
+        }
         let mut models = vec![];
         for &model in &self.models {
             if !models.contains(&model) {
@@ -124,6 +128,16 @@ impl CompareArgs {
             }
         }
         models
+    }
+
+    /// Automatic selection, if it takes part without being named: it trains more models than all others together.
+    fn automatic(&self, table: &LoadedTable) -> Option<ModelName> {
+        const MAX_VALUES: usize = 4_000;
+        let is_feature =
+            |role: &&Role| matches!(role, Role::Continuous | Role::Categorical | Role::Date);
+        let features = table.roles.roles.iter().filter(is_feature).count();
+        let small = table.batch.num_rows() * features <= MAX_VALUES;
+        (self.models.is_empty() && small).then_some(ModelName::Auto)
     }
 
     fn sizes(&self) -> Vec<Option<usize>> {
@@ -167,7 +181,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<u8> {
     args.config(Columns::default())?;
     let table = args.common.read.open(&args.common.inputs)?;
     require_target(&args.common.target, &table)?;
-    let config = args.config(args.common.roles(&table))?;
+    let mut config = args.config(args.common.roles(&table))?;
     let progress = Progress::new(args.common.quiet);
     let load = |table: &Table| {
         let (drop, memory) = (config.drop_missing_target, args.common.read.memory);
@@ -185,6 +199,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<u8> {
         _ => None,
     };
     progress.clear();
+    config.models.extend(args.automatic(&frame));
     let rows = NamedTable { table: &frame, path: table.path() };
     let test = test
         .as_ref()
