@@ -40,11 +40,66 @@ enum Command {
     Man(commands::man::ManArgs),
 }
 
+/// Options that `-h` shows; `--help` shows all of them, and begins with examples.
+const COMMON: [&str; 42] = [
+    "against",
+    "alpha",
+    "anchors",
+    "augment",
+    "auto",
+    "carry",
+    "categorical",
+    "clip",
+    "clusters",
+    "committee",
+    "copies",
+    "epochs",
+    "fitted",
+    "force",
+    "gamma",
+    "interval",
+    "json",
+    "manifest",
+    "method",
+    "methods",
+    "metrics",
+    "model",
+    "models",
+    "output",
+    "penalty",
+    "plot",
+    "provenance",
+    "quiet",
+    "repeats",
+    "report",
+    "resume",
+    "seed",
+    "sizes",
+    "split",
+    "summary",
+    "target",
+    "test",
+    "threads",
+    "time",
+    "trials",
+    "tune",
+    "weight",
+];
+
+/// The command line with short and long help.
+fn command_line() -> clap::Command {
+    let in_short_help = |arg: clap::Arg| {
+        let rare = !COMMON.contains(&arg.get_id().as_str()) && !arg.is_positional();
+        arg.hide_short_help(rare)
+    };
+    Windlass::command().mut_subcommands(|command| command.mut_args(in_short_help))
+}
+
 /// Runs the command with the arguments behind its name, and returns its exit code.
 #[must_use]
 pub fn run(arguments: Vec<OsString>) -> u8 {
     let words = std::iter::once(OsString::from("windlass")).chain(arguments.iter().cloned());
-    let matches = Windlass::command().try_get_matches_from(words);
+    let matches = command_line().try_get_matches_from(words);
     let quiet =
         matches.as_ref().ok().and_then(ArgMatches::subcommand).is_some_and(|(_, args)| {
             args.try_get_one::<bool>("quiet").ok().flatten() == Some(&true)

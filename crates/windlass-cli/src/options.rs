@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::str::FromStr as _;
+use std::time::Duration;
 
 use crate::terminal;
 use crate::{Error, Result};
@@ -499,6 +500,24 @@ impl MethodArgs {
             Some(AnchorSource::Matrix(path)) => Some(path),
             _ => None,
         }
+    }
+}
+
+/// A time such as `90s`, `20m`, `1h`.
+pub(crate) fn time(text: &str) -> Result<Duration, String> {
+    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let unit = match unit {
+        "" | "s" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        _ => return Err(format!("`{unit}` is no unit of time: use s, m or h")),
+    };
+    match number.parse::<f64>() {
+        Ok(number) if (0.0..1e9).contains(&(number * unit)) => {
+            Ok(Duration::from_secs_f64(number * unit))
+        }
+        _ => Err("a time is a number and a unit, such as 20m".into()),
     }
 }
 

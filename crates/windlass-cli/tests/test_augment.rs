@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::io::Read;
 use std::process::Stdio;
 
-use common::Desk;
+use common::TestDir;
 
 /// A table with every kind of column that text can hold, some values missing.
 fn mixed_table(rows: usize) -> String {
@@ -32,8 +32,8 @@ fn mixed_table(rows: usize) -> String {
     text
 }
 
-fn desk_with_table() -> Desk {
-    let desk = Desk::new();
+fn desk_with_table() -> TestDir {
+    let desk = TestDir::new();
     desk.put("train.csv", mixed_table(240));
     desk
 }
@@ -89,7 +89,7 @@ fn fields(line: &str) -> Vec<String> {
 
 #[test]
 fn same_seed_same_bytes() {
-    let desk = Desk::new();
+    let desk = TestDir::new();
     // Large enough for several blocks of rows and chunks of text.
     let table = mixed_table(150_000);
     desk.put("train.csv", &table);
@@ -183,7 +183,7 @@ fn every_method_can_be_verified_in_every_format() {
 
 #[test]
 fn rows_without_a_target_can_be_left_out() {
-    let desk = Desk::new();
+    let desk = TestDir::new();
     desk.put("gaps.csv", "a,b,y\n1.5,1,1\n2.5,2,\n3.5,4,inf\n4.5,3,4\n5.5,9,7\n");
     let words = "augment gaps.csv -t y --drop-missing-target --continuous b --provenance";
     let said =
@@ -197,7 +197,7 @@ fn rows_without_a_target_can_be_left_out() {
 
 #[test]
 fn text_of_many_kinds_is_read() {
-    let desk = Desk::new();
+    let desk = TestDir::new();
     let expected = "a,b,y\n1.5,,3.5\n2.5,x,4.5\n";
     for (words, text) in [
         ("in.csv", &b"\xef\xbb\xbfa,b,y\r\n1.5,,3.5\r\n2.5,x,4.5\r\n"[..]),
@@ -226,7 +226,7 @@ fn text_of_many_kinds_is_read() {
 
 #[test]
 fn pipes_work_both_ways() {
-    let desk = Desk::with_cars();
+    let desk = TestDir::with_cars();
     let cars = desk.get("cars.csv");
     desk.run("augment cars.csv -t mpg --quiet --force -o out.csv").ok();
     let piped = desk.run_with("augment - -t mpg --quiet --force -o -", &cars).ok();
@@ -245,7 +245,7 @@ fn pipes_work_both_ways() {
 
 #[test]
 fn a_summary_for_people_and_for_machines() {
-    let desk = Desk::with_cars();
+    let desk = TestDir::with_cars();
     let said = desk.run("augment cars.csv -t mpg --clusters 5 --seed 3 -o out.csv").ok();
     assert!(said.out.is_empty());
     let lines: Vec<&str> = said.err.lines().collect();
@@ -267,7 +267,7 @@ fn a_summary_for_people_and_for_machines() {
 
 #[test]
 fn every_row_has_a_strength_of_its_own() {
-    let desk = Desk::with_cars();
+    let desk = TestDir::with_cars();
     let gammas = |options: &str| {
         let words = format!("augment cars.csv -t mpg --provenance --no-originals {options}");
         desk.run(&format!("{words} --quiet -o out.csv")).ok();
@@ -286,7 +286,7 @@ fn every_row_has_a_strength_of_its_own() {
 
 #[test]
 fn decimals_are_those_of_the_text() {
-    let desk = Desk::new();
+    let desk = TestDir::new();
     let mut text = String::from("price,share,n,y\n");
     for row in 0..90 {
         let _ = writeln!(
@@ -333,7 +333,7 @@ fn decimals_are_those_of_the_text() {
 
 #[test]
 fn values_out_of_range_are_counted_and_bounds_are_kept() {
-    let desk = Desk::with_cars();
+    let desk = TestDir::with_cars();
     let words = "augment cars.csv -t mpg --gamma 0.3 --copies 2 --force";
     let said = desk.run(&format!("{words} -o out.csv")).ok();
     assert!(said.err.contains("  outside     "), "{}", said.err);
@@ -357,7 +357,7 @@ fn values_out_of_range_are_counted_and_bounds_are_kept() {
 
 #[test]
 fn local_mixup_says_how_many_rows_it_made() {
-    let desk = Desk::with_cars();
+    let desk = TestDir::with_cars();
     let words = "augment cars.csv -t mpg --method local-mixup --force";
     let said = desk.run(&format!("{words} -o out.csv")).ok();
     assert!(said.err.contains(" of 398 synthetic rows"), "{}", said.err);
@@ -374,7 +374,7 @@ fn local_mixup_says_how_many_rows_it_made() {
 
 #[test]
 fn pictures_are_drawn() {
-    let desk = Desk::with_cars();
+    let desk = TestDir::with_cars();
     desk.run("augment cars.csv -t mpg --plot cars.svg --quiet --force -o out.csv").ok();
     let svg = desk.text("cars.svg");
     assert!(
@@ -390,7 +390,7 @@ fn pictures_are_drawn() {
 
 #[test]
 fn wide_tables_work() {
-    let desk = Desk::new();
+    let desk = TestDir::new();
     let line = |f: &dyn Fn(usize) -> String| (0..10_000).map(f).collect::<Vec<_>>().join(",");
     let mut text = line(&|column| format!("c{column}")) + "\n";
     for row in 0..30 {
@@ -405,7 +405,7 @@ fn wide_tables_work() {
 
 #[test]
 fn a_fault_leaves_the_old_output_and_nothing_else() {
-    let desk = Desk::with_cars();
+    let desk = TestDir::with_cars();
     desk.put("out.csv", "old");
     // Too large a file, as on a full disk: the limit is in blocks of 1024 bytes.
     let full = "trap '' XFSZ; ulimit -f 40; windlass augment cars.csv -t mpg --copies 50 --force -o out.csv";
@@ -430,8 +430,8 @@ fn a_fault_leaves_the_old_output_and_nothing_else() {
 
 /// Starts a run that would take minutes, waits until it writes, and sends it a signal.
 #[cfg(unix)]
-fn interrupted_by(signal: &str) -> (Desk, Option<i32>) {
-    let desk = Desk::with_cars();
+fn interrupted_by(signal: &str) -> (TestDir, Option<i32>) {
+    let desk = TestDir::with_cars();
     desk.put("out.csv", "old");
     let mut child = desk
         .command("augment cars.csv -t mpg --copies 1000000 --force -o out.csv")
@@ -466,7 +466,7 @@ fn an_end_in_the_middle_leaves_the_old_output() {
 
 #[test]
 fn the_examples_of_the_help_run() {
-    let desk = Desk::with_cars();
+    let desk = TestDir::with_cars();
     let lines = mixed_table(240);
     let numbered = lines.lines().enumerate().map(|(row, line)| match row {
         0 => format!("{line},y\n"),
@@ -508,7 +508,7 @@ fn the_examples_of_the_help_run() {
 
 #[test]
 fn a_format_can_be_said_and_a_link_stays_a_link() {
-    let desk = Desk::with_cars();
+    let desk = TestDir::with_cars();
     desk.run("augment cars.csv -t mpg --format parquet --quiet --force -o out").ok();
     assert!(desk.get("out").starts_with(b"PAR1"));
     #[cfg(unix)]
@@ -524,7 +524,7 @@ fn a_format_can_be_said_and_a_link_stays_a_link() {
 
 #[test]
 fn a_file_that_changes_is_refused() {
-    let desk = Desk::new();
+    let desk = TestDir::new();
     desk.put("grow.csv", mixed_table(400_000));
     let words = format!("augment grow.csv {TARGETS} --memory 32MiB --copies 3000 -o out.csv");
     let child = desk.command(&words).stderr(Stdio::piped()).spawn().unwrap();
@@ -543,7 +543,7 @@ fn a_file_that_changes_is_refused() {
 
 #[test]
 fn duplicate_keys_are_refused() {
-    let desk = Desk::new();
+    let desk = TestDir::new();
     let rows: Vec<String> =
         (0..20).map(|row| format!("k{},{}.5,{row}\n", row % 19, row * row)).collect();
     desk.put("t.csv", format!("key,x,y\n{}", rows.concat()));
@@ -557,7 +557,7 @@ fn duplicate_keys_are_refused() {
 
 #[test]
 fn large_numbers_are_short_and_large_integers_are_noted() {
-    let desk = Desk::new();
+    let desk = TestDir::new();
     let rows: Vec<String> = (0..20)
         .map(|row| format!("{},{}.5,{row}\n", (1_i64 << 60) + row * row * 1_000_003, row * row % 7))
         .collect();

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use common::Desk;
+use common::TestDir;
 
 /// Small and quick; what it finds is of no interest.
 const QUICK: &str = "--hidden 8 --epochs 3 --folds 2 --repeats 2 --methods none,ada,placebo \
@@ -18,7 +18,7 @@ fn seconds_removed(results: &str) -> String {
 
 #[test]
 fn a_comparison_is_a_table_a_page_and_numbers() {
-    let desk = Desk::with_cars();
+    let desk = TestDir::with_cars();
     let said = desk.run(&format!("compare cars.csv --target mpg {QUICK} --output out"));
     assert!(matches!(said.code, Some(0 | 3)), "{said:?}");
     for words in [
@@ -80,7 +80,7 @@ fn a_comparison_is_a_table_a_page_and_numbers() {
 
 #[test]
 fn ctrl_c_keeps_what_is_finished() {
-    let desk = Desk::with_cars();
+    let desk = TestDir::with_cars();
     let words = "compare cars.csv --target mpg --methods none,ada,mixup --models mlp --epochs 60 --hidden 64,64 \
                  --folds 4 --repeats 2";
     let child = desk
@@ -122,7 +122,7 @@ fn ctrl_c_keeps_what_is_finished() {
 
 #[test]
 fn a_search_prints_commands_that_run() {
-    let desk = Desk::with_cars();
+    let desk = TestDir::with_cars();
     let words = "tune cars.csv --target mpg --trials 3 --folds 2 --hidden 8 --seed 7 --scale minmax --output out";
     let said = desk.run(words).ok();
     assert!(said.out.contains("over 2 outer folds"), "{}", said.out);
@@ -154,7 +154,7 @@ fn noise(rows: usize) -> String {
 
 #[test]
 fn auto_leaves_rows_alone_where_nothing_helps() {
-    let desk = Desk::new();
+    let desk = TestDir::new();
     let text = noise(24);
     desk.put("noise.csv", &text);
     let said = desk.run("augment noise.csv --target y --method auto --output out.csv").ok();
@@ -164,7 +164,7 @@ fn auto_leaves_rows_alone_where_nothing_helps() {
 
 #[test]
 fn auto_says_what_it_chose_and_how_good_it_is() {
-    let desk = Desk::new();
+    let desk = TestDir::new();
     desk.put("t.csv", noise(40));
     let said =
         desk.run("train t.csv --target y --auto --split domain:site --output auto.windlass").ok();
@@ -190,7 +190,7 @@ fn auto_says_what_it_chose_and_how_good_it_is() {
 /// Trees of all kinds take part in a comparison, with settings that are tried.
 #[test]
 fn trees_are_compared() {
-    let desk = Desk::new();
+    let desk = TestDir::new();
     desk.put("t.csv", noise(40));
     let said = desk.run(
         "compare t.csv --target y --methods erm --models mlp,extra-trees,boosting --folds 2 --repeats 1 \
@@ -204,7 +204,7 @@ fn trees_are_compared() {
 /// A smooth function of two columns.
 #[test]
 fn gaussian_processes_take_part() {
-    let desk = Desk::new();
+    let desk = TestDir::new();
     let mut text = String::from("a,b,y\n");
     for row in 0..60 {
         let (a, b) = (f64::from(row * 37 % 61) / 20.0, f64::from(row * 23 % 53) / 20.0);
@@ -230,7 +230,7 @@ fn gaussian_processes_take_part() {
 #[cfg(target_os = "linux")]
 fn names_of_files_need_not_be_text() {
     use std::os::unix::ffi::OsStrExt as _;
-    let desk = Desk::new();
+    let desk = TestDir::new();
     let name = std::ffi::OsStr::from_bytes(b"b\xff.csv");
     std::fs::write(desk.path("").join(name), noise(24)).unwrap();
     let mut command =
@@ -255,7 +255,7 @@ fn days(rows: usize) -> String {
 #[test]
 fn the_split_is_one_option_of_every_command() {
     const QUIET: &str = "note: rows are split at random; if new rows will come later than these, use --split time:day";
-    let desk = Desk::new();
+    let desk = TestDir::new();
     desk.put("t.csv", days(80));
     let quick = "--hidden 4 --epochs 3";
     // Every kind of model says what to expect by the split, and is trained on all rows by time.
@@ -314,7 +314,7 @@ fn the_split_is_one_option_of_every_command() {
 
 #[test]
 fn test_rows_that_are_training_rows_are_no_evidence() {
-    let desk = Desk::new();
+    let desk = TestDir::new();
     let text = days(60);
     let (head, rest) = text.split_once('\n').unwrap();
     let lines: Vec<&str> = rest.lines().collect();
@@ -345,7 +345,7 @@ fn test_rows_that_are_training_rows_are_no_evidence() {
 }
 
 /// Everything in a folder, with its contents.
-fn contents(desk: &Desk, folder: &str) -> Vec<(String, String)> {
+fn contents(desk: &TestDir, folder: &str) -> Vec<(String, String)> {
     let Ok(entries) = std::fs::read_dir(desk.path(folder)) else { return vec![] };
     let name = |entry: std::fs::DirEntry| entry.file_name().into_string().unwrap();
     let mut names: Vec<String> = entries.map(|entry| name(entry.unwrap())).collect();
@@ -355,7 +355,7 @@ fn contents(desk: &Desk, folder: &str) -> Vec<(String, String)> {
 
 #[test]
 fn files_of_others_in_the_folder_stay() {
-    let desk = Desk::new();
+    let desk = TestDir::new();
     desk.put("t.csv", noise(2000)).put("f/bert.safetensors", "precious").put("f/a.json", "too");
     std::fs::create_dir(desk.path("empty")).unwrap();
     let before = contents(&desk, "f");
@@ -394,7 +394,7 @@ fn files_of_others_in_the_folder_stay() {
 
 #[test]
 fn a_fold_without_weight_is_refused_and_leaves_no_folder() {
-    let desk = Desk::new();
+    let desk = TestDir::new();
     let mut text = String::from("a,b,site,w,y\n");
     for row in 0..60 {
         let (a, b, y) = (row * 37 % 41, row * 53 % 43, row * 71 % 47);
@@ -415,7 +415,7 @@ fn a_fold_without_weight_is_refused_and_leaves_no_folder() {
 /// Automatic selection takes part in comparisons of small tables, unless models are named.
 #[test]
 fn small_tables_are_compared_with_automatic_selection() {
-    let desk = Desk::new();
+    let desk = TestDir::new();
     let table = |rows: u32| {
         let mut text = String::from("a,b,y\n");
         for row in 0..rows {

@@ -4,7 +4,7 @@ mod common;
 
 use std::fmt::Write as _;
 
-use common::Desk;
+use common::TestDir;
 use serde_json::Value;
 
 fn json(text: &str) -> Value {
@@ -41,14 +41,14 @@ fn alloys(rows: usize, temperatures: &[f64], seed: u64) -> String {
     text
 }
 
-fn rmse(desk: &Desk, model: &str, test: &str) -> f64 {
+fn rmse(desk: &TestDir, model: &str, test: &str) -> f64 {
     let said = desk.run(&format!("predict {model} {test} --metrics --json")).ok();
     json(&said.out)["rmse"].as_f64().unwrap()
 }
 
 #[test]
 fn integers_with_few_values_are_numbers() {
-    let desk = Desk::new();
+    let desk = TestDir::new();
     desk.put("train.csv", alloys(200, &[300.0, 400.0, 500.0, 600.0, 700.0], 1));
     desk.put("test.csv", alloys(200, &[450.0], 2));
     for (name, options) in [("plain", ""), ("continuous", "--continuous temperature")] {
@@ -95,7 +95,7 @@ fn iso(day: usize) -> String {
 fn dates_become_calendar_features_and_do_no_harm() {
     let mut ratios = vec![];
     for seed in 1..=2 {
-        let desk = Desk::new();
+        let desk = TestDir::new();
         let (train, test) = counts(500, seed, iso);
         desk.put("train.csv", train).put("test.csv", test);
         let said = desk.run("train train.csv -t count --auto -o with.windlass --quiet").ok();
@@ -117,7 +117,7 @@ fn dates_are_recognized_in_other_spellings() {
     };
     let with_time = |day| format!("{} 06:30:00", iso(day));
     for date in [&american as &dyn Fn(usize) -> String, &with_time] {
-        let desk = Desk::new();
+        let desk = TestDir::new();
         let (train, test) = counts(300, 1, date);
         desk.put("train.csv", train.clone()).put("test.csv", test);
         let said = desk.run("inspect train.csv -t count --json").ok();
@@ -135,7 +135,7 @@ fn dates_are_recognized_in_other_spellings() {
 
 #[test]
 fn dates_move_if_continuous() {
-    let desk = Desk::new();
+    let desk = TestDir::new();
     desk.put("t.csv", counts(100, 1, iso).0);
     desk.run("augment t.csv -t count --no-originals --continuous date -o more.csv").ok();
     let dates = |name: &str| -> Vec<String> {
@@ -149,7 +149,7 @@ fn dates_move_if_continuous() {
 
 #[test]
 fn ids_constants_and_empty_columns_are_omitted_and_reported() {
-    let desk = Desk::new();
+    let desk = TestDir::new();
     let mut random = Random(3);
     let mut text = String::from("id,customer_id,unit,empty,flag,x,y\n");
     for row in 0..120 {
@@ -188,7 +188,7 @@ fn ids_constants_and_empty_columns_are_omitted_and_reported() {
 
 #[test]
 fn a_row_counter_that_is_the_only_feature_is_used() {
-    let desk = Desk::new();
+    let desk = TestDir::new();
     let rows: Vec<String> = (0..50).map(|row| format!("{row},{}", row * 2)).collect();
     desk.put("t.csv", format!("x,y\n{}\n", rows.join("\n")));
     desk.run("train t.csv -t y --model ridge -o m.windlass").ok();
@@ -197,7 +197,7 @@ fn a_row_counter_that_is_the_only_feature_is_used() {
 
 #[test]
 fn its_own_columns_are_never_features() {
-    let desk = Desk::with_cars();
+    let desk = TestDir::with_cars();
     desk.run("augment cars.csv -t mpg --provenance -o p.parquet").ok();
     let command = "train p.parquet -t mpg --model ridge -o m.windlass";
     let said = desk.run(&format!("{command} --json")).ok();
@@ -210,7 +210,7 @@ fn its_own_columns_are_never_features() {
 
 #[test]
 fn an_augmented_table_is_augmented_from_its_originals() {
-    let desk = Desk::with_cars();
+    let desk = TestDir::with_cars();
     for file in ["p.csv", "p.parquet"] {
         desk.run(&format!("augment cars.csv -t mpg --provenance -o {file}")).ok();
         let said = desk.run(&format!("augment {file} -t mpg --provenance -o again-{file}")).ok();

@@ -4,7 +4,7 @@ mod common;
 
 use std::fmt::Write as _;
 
-use common::Desk;
+use common::TestDir;
 
 /// A table with a target that follows from `x`, in any dialect.
 fn table(separator: &str, decimal: &str) -> String {
@@ -20,7 +20,7 @@ fn table(separator: &str, decimal: &str) -> String {
 
 #[test]
 fn a_table_of_another_dialect_is_augmented_like_the_usual_one() {
-    let desk = Desk::new();
+    let desk = TestDir::new();
     desk.put("usual.csv", table(",", ".")).put("other.csv", table(";", ","));
     let usual = desk.run("augment usual.csv -t y -o usual.out.csv").ok();
     assert!(!usual.err.contains("detected"), "{}", usual.err);
@@ -39,7 +39,7 @@ fn a_table_of_another_dialect_is_augmented_like_the_usual_one() {
 
 #[test]
 fn a_value_that_is_not_a_number_is_reported() {
-    let desk = Desk::new();
+    let desk = TestDir::new();
     desk.put("t.csv", table(",", ".").replacen("0.125\n", "?\n", 1));
     let said = desk.run("inspect t.csv").ok();
     assert!(said.err.contains("note: column `y`: 1 × `?` read as missing"), "{}", said.err);
@@ -55,7 +55,7 @@ fn a_value_that_is_not_a_number_is_reported() {
 
 #[test]
 fn encodings_are_read() {
-    let desk = Desk::new();
+    let desk = TestDir::new();
     let text = table(",", ".").replace("site", "fläche");
     let latin: Vec<u8> = text.chars().map(|c| u8::try_from(u32::from(c)).unwrap()).collect();
     desk.put("t.csv", latin);
@@ -71,7 +71,7 @@ fn encodings_are_read() {
 
 #[test]
 fn the_columns_are_listed_if_the_target_is_missing() {
-    let desk = Desk::new();
+    let desk = TestDir::new();
     desk.put("t.csv", table(",", "."));
     for words in
         ["augment t.csv -o o.csv", "train t.csv -o m", "compare t.csv -o c", "regress t.csv"]
@@ -84,7 +84,7 @@ fn the_columns_are_listed_if_the_target_is_missing() {
 
 #[test]
 fn files_of_others_are_not_overwritten() {
-    let desk = Desk::new();
+    let desk = TestDir::new();
     desk.put("t.csv", table(",", ".")).put("precious.csv", "id,notes\n1,mine\n");
     for words in [
         "augment t.csv -t y -o precious.csv",
@@ -104,7 +104,7 @@ fn files_of_others_are_not_overwritten() {
 
 #[test]
 fn own_files_are_overwritten_by_their_kind_only() {
-    let desk = Desk::new();
+    let desk = TestDir::new();
     desk.put("t.csv", table(",", "."));
     let commands = [
         "augment t.csv -t y --manifest m.json --save-fitted f.json --plot p.svg -o out.parquet",
@@ -138,7 +138,7 @@ fn own_files_are_overwritten_by_their_kind_only() {
 
 #[test]
 fn the_first_command_of_the_readme_can_be_repeated() {
-    let desk = Desk::with_cars();
+    let desk = TestDir::with_cars();
     let words = "augment cars.csv --target mpg --copies 3 --output more.csv";
     desk.run(words).ok();
     let said = desk.run(words);
@@ -153,7 +153,7 @@ fn the_first_command_of_the_readme_can_be_repeated() {
 #[cfg(target_os = "linux")]
 fn a_wide_table_stays_within_memory() {
     const COLUMNS: usize = 50_001;
-    let desk = Desk::new();
+    let desk = TestDir::new();
     let names: Vec<String> = (0..COLUMNS).map(|column| format!("x{column}")).collect();
     let mut text = names.join(",") + "\n";
     for row in 0..40 {
@@ -169,7 +169,7 @@ fn a_wide_table_stays_within_memory() {
 
 #[test]
 fn escape_sequences_are_not_printed() {
-    let desk = Desk::new();
+    let desk = TestDir::new();
     let red = "\u{1b}[31m\u{9b}2J\u{202e}größe";
     let rows: Vec<String> =
         (0..20).map(|row| format!("{}.5,{},{red}\n", row * row % 7, row)).collect();

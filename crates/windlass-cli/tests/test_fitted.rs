@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::Desk;
+use common::TestDir;
 
 /// A table with a key, a category, integers, missing values, weights and, if asked for, rows that are equal.
 fn table(rows: usize, equal: bool) -> Vec<String> {
@@ -19,12 +19,12 @@ fn table(rows: usize, equal: bool) -> Vec<String> {
     lines
 }
 
-fn put(desk: &Desk, name: &str, header: &str, lines: &[String]) {
+fn put(desk: &TestDir, name: &str, header: &str, lines: &[String]) {
     desk.put(name, format!("{header}\n{}\n", lines.join("\n")));
 }
 
 /// The lines of a file but the header, sorted.
-fn sorted(desk: &Desk, name: &str) -> Vec<String> {
+fn sorted(desk: &TestDir, name: &str) -> Vec<String> {
     let mut lines: Vec<String> = desk.text(name).lines().skip(1).map(str::to_owned).collect();
     lines.sort();
     lines
@@ -45,7 +45,7 @@ const METHODS: [&str; 8] = [
 
 #[test]
 fn the_order_of_rows_does_not_matter() {
-    let desk = Desk::new();
+    let desk = TestDir::new();
     for (equal, header, by) in [(false, KEYED, "column:id"), (true, KEYLESS, "content")] {
         let mut lines = table(150, equal);
         put(&desk, "a.csv", header, &lines);
@@ -65,7 +65,7 @@ fn the_order_of_rows_does_not_matter() {
 
 #[test]
 fn equal_rows_have_random_numbers_of_their_own() {
-    let desk = Desk::new();
+    let desk = TestDir::new();
     put(&desk, "t.csv", KEYLESS, &table(60, true));
     let words =
         "-t y --per row --rows-by content --no-originals --provenance --quiet --force -o out.csv";
@@ -91,7 +91,7 @@ fn equal_rows_have_random_numbers_of_their_own() {
 
 #[test]
 fn what_was_fitted_makes_the_same_rows_again_and_rows_of_other_tables() {
-    let desk = Desk::new();
+    let desk = TestDir::new();
     let lines = table(150, false);
     put(&desk, "t.csv", KEYED, &lines);
     let words = "-t y --clusters 3 --within site --weight w --per row --clip observed --copies 3 \
@@ -117,7 +117,7 @@ fn what_was_fitted_makes_the_same_rows_again_and_rows_of_other_tables() {
 
 #[test]
 fn an_output_in_any_order_is_verified() {
-    let desk = Desk::new();
+    let desk = TestDir::new();
     put(&desk, "t.csv", KEYED, &table(90, false));
     let words = "-t y --rows-by column:id --provenance --quiet --save-fitted fitted.json";
     desk.run(&format!("augment t.csv {words} --force -o out.csv")).ok();
@@ -143,7 +143,7 @@ fn an_output_in_any_order_is_verified() {
 
 #[test]
 fn what_was_not_fitted_is_refused() {
-    let desk = Desk::new();
+    let desk = TestDir::new();
     let lines = table(30, false);
     put(&desk, "t.csv", KEYED, &lines);
     let fit = "augment t.csv -t y --within site --clusters 2 --save-fitted fitted.json --quiet --force -o out.csv";

@@ -2,11 +2,11 @@
 
 mod common;
 
-use common::Desk;
+use common::TestDir;
 
 #[test]
 fn the_example_is_shown() {
-    let desk = Desk::with_cars();
+    let desk = TestDir::with_cars();
     let said = desk.run("inspect cars.csv --target mpg --anchors column:origin").ok();
     let expected = "\
 cars.csv: 398 rows, 9 columns
@@ -33,7 +33,7 @@ groups: 3 of 70 to 249 rows: Europe 70, Japan 79, USA 249
 
 #[test]
 fn it_shows_what_augment_does() {
-    let desk = Desk::new();
+    let desk = TestDir::new();
     let rows: Vec<String> = (0..60)
         .map(|row| format!("{row},{}.5,{}", row * 7 % 50, if row == 7 { "inf" } else { "1.5" }))
         .collect();
@@ -41,14 +41,14 @@ fn it_shows_what_augment_does() {
     let said = desk.run("inspect sites.csv -t y --anchors column:site --drop-missing-target").ok();
     assert!(said.out.contains("site    integers  carried"), "{}", said.out);
     assert!(said.out.contains("augment would make 59 rows by ada"), "{}", said.out);
-    let cars = Desk::with_cars();
+    let cars = TestDir::with_cars();
     let said = cars.run("inspect cars.csv -t mpg --anchors column:model_year").ok();
     assert!(said.out.contains("1970-01-01 29, 1971-01-01 28"), "{}", said.out);
 }
 
 #[test]
 fn without_a_target_it_shows_columns() {
-    let desk = Desk::with_cars();
+    let desk = TestDir::with_cars();
     let said = desk.run("inspect cars.csv").ok();
     assert!(said.out.contains("say --target to see what augment would do"), "{}", said.out);
     let json = desk.run("inspect cars.csv --target mpg --json").ok().out;
@@ -61,7 +61,7 @@ fn without_a_target_it_shows_columns() {
 
 #[test]
 fn it_says_what_augment_would_refuse() {
-    let desk = Desk::new();
+    let desk = TestDir::new();
     let ids: Vec<String> = (0..40)
         .map(|row| format!("{row},{}.5,{}", row % 9, if row == 7 { "" } else { "1.5" }))
         .collect();
@@ -74,7 +74,7 @@ fn it_says_what_augment_would_refuse() {
 
 #[test]
 fn few_values_are_counted_in_any_type() {
-    let desk = Desk::new();
+    let desk = TestDir::new();
     let rows: Vec<String> =
         (0..60).map(|row| format!("2.5,{}.5,,{},{}.25", row % 2, row % 3, row * 7 % 50)).collect();
     desk.put("few.csv", format!("same,two,none,three,y\n{}\n", rows.join("\n")));

@@ -4,13 +4,13 @@ mod common;
 
 use std::fmt::Write as _;
 
-use common::Desk;
+use common::TestDir;
 use common::refusals::table;
 
 const HUGE: &str = "18446744073709551615";
 
 #[track_caller]
-fn refused(desk: &Desk, words: &str, why: &str) {
+fn refused(desk: &TestDir, words: &str, why: &str) {
     let before = desk.files();
     let said = desk.run(words);
     assert!(matches!(said.code, Some(1 | 2)), "{words}: {said:?}");
@@ -21,7 +21,7 @@ fn refused(desk: &Desk, words: &str, why: &str) {
 
 #[test]
 fn options_have_upper_limits() {
-    let desk = Desk::new();
+    let desk = TestDir::new();
     desk.put("t.csv", table(60));
     let augment = "augment t.csv -t y -o out.csv";
     refused(&desk, &format!("{augment} --copies {HUGE}"), "copies must be in [1, 1e6]");
@@ -60,7 +60,7 @@ fn options_have_upper_limits() {
 /// The same numbers in files.
 #[test]
 fn files_have_the_limits_of_options() {
-    let desk = Desk::new();
+    let desk = TestDir::new();
     desk.put("t.csv", table(60));
     desk.run("augment t.csv -t y -o out.csv --manifest m.json --save-fitted f.json").ok();
     desk.run("verify out.csv --against t.csv --manifest m.json").ok();
@@ -81,7 +81,7 @@ fn files_have_the_limits_of_options() {
 
 #[test]
 fn categories_with_many_levels_are_counted_before_they_are_fitted() {
-    let desk = Desk::new();
+    let desk = TestDir::new();
     let mut text = String::from("a,id,y\n");
     for row in 0..3000 {
         writeln!(text, "{}.5,n{row},{}.25", row * 37 % 101, row % 11).unwrap();
@@ -105,7 +105,7 @@ fn categories_with_many_levels_are_counted_before_they_are_fitted() {
 /// Reports and plans can be passed on without saying where files lie on this machine.
 #[test]
 fn folders_of_the_machine_are_not_written_to_outputs() {
-    let desk = Desk::new();
+    let desk = TestDir::new();
     desk.put("in/t.csv", table(60)).put("here/x", "");
     let place = desk.path("").display().to_string();
     let quick = "--hidden 4 --epochs 1";
@@ -129,7 +129,7 @@ fn folders_of_the_machine_are_not_written_to_outputs() {
 #[cfg(unix)]
 fn files_that_may_not_be_read_have_a_hint() {
     use std::os::unix::fs::PermissionsExt as _;
-    let desk = Desk::new();
+    let desk = TestDir::new();
     desk.put("t.csv", table(60));
     std::fs::set_permissions(desk.path("t.csv"), std::fs::Permissions::from_mode(0o0)).unwrap();
     if std::fs::File::open(desk.path("t.csv")).is_ok() {

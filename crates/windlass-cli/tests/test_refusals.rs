@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::Desk;
+use common::TestDir;
 use common::refusals::{case, compare, table};
 
 const AUGMENT: &str = "--target y --output out.csv";
@@ -195,7 +195,7 @@ fn damaged(log: &mut String, plain: &dyn Fn(&str) -> String) {
         desk.put("bad.csv.gz", table(60));
     });
     let parquet = |change: fn(Vec<u8>) -> Vec<u8>| {
-        move |desk: &Desk| {
+        move |desk: &TestDir| {
             desk.put("many.csv", table(20_000));
             desk.run("augment many.csv --target y --quiet -o whole.parquet").ok();
             desk.put("bad.parquet", change(desk.get("whole.parquet")));
@@ -274,7 +274,7 @@ fn outputs(log: &mut String) {
     });
     case(log, "output folder missing", "augment good.csv -t y -o none/out.csv", |_| {});
     let precious = |name: &'static str| {
-        move |desk: &Desk| {
+        move |desk: &TestDir| {
             desk.put(name, "id,notes\n1,precious\n");
         }
     };
@@ -365,7 +365,7 @@ fn models(log: &mut String) {
 /// What `predict`, `regress` and `export` refuse, and `train` of values.
 fn uses_of_models(log: &mut String) {
     let of = |input: &str| format!("train {input} --target y --output model");
-    let trained = |desk: &Desk| {
+    let trained = |desk: &TestDir| {
         desk.run("train good.csv --target y --epochs 2 --quiet --output model").ok();
     };
     let predict = |rest: &str| format!("predict {rest}");
@@ -437,7 +437,7 @@ fn comparisons(log: &mut String) {
     const QUICK: &str = "--hidden 4 --epochs 2 --methods erm,ada --models mlp";
     let with =
         |options: &str| format!("compare good.csv --target y --output out {QUICK} {options}");
-    let few = |desk: &Desk| {
+    let few = |desk: &TestDir| {
         desk.put("few.csv", "a,y\n1,2\n2,3\n3,5\n");
     };
     let words = format!("compare few.csv --target y --output out {QUICK}");
@@ -480,7 +480,7 @@ fn comparisons(log: &mut String) {
     case(log, "test rows without the target", &with("--test test.csv"), |desk| {
         desk.put("test.csv", "a,b,kind\n1.5,2,k1\n");
     });
-    let done = |desk: &Desk| {
+    let done = |desk: &TestDir| {
         desk.run(&with("--folds 2 --repeats 1"));
     };
     let resume =

@@ -4,7 +4,7 @@ mod common;
 
 use std::fmt::Write as _;
 
-use common::Desk;
+use common::TestDir;
 use serde_json::Value;
 
 /// Sites shift x, and a hidden cause moves x and y together: least squares is misled, and the more so at
@@ -24,7 +24,7 @@ fn sites() -> String {
 
 #[test]
 fn the_path_goes_from_least_squares_to_the_anchors() {
-    let desk = Desk::new();
+    let desk = TestDir::new();
     desk.put("sites.csv", sites());
     let words = "regress sites.csv --target y --anchors column:site --anchor-gamma 0,1,10,1000";
     let said = desk.run(&format!("{words} --json --plot path.svg")).ok();
@@ -49,7 +49,7 @@ fn the_path_goes_from_least_squares_to_the_anchors() {
 /// Coefficients are those of least squares in the units of the table, found here by hand.
 #[test]
 fn coefficients_have_units() {
-    let desk = Desk::new();
+    let desk = TestDir::new();
     let mut text = String::from("g,a,b,y\n");
     for row in 0..40_u32 {
         let (a, b) = (f64::from(row * 13 % 37) * 100.0, f64::from(row * 29 % 31) / 1000.0);

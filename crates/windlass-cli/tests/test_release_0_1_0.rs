@@ -4,14 +4,14 @@ mod common;
 
 use std::path::Path;
 
-use common::Desk;
+use common::TestDir;
 
 fn kept(name: &str) -> Vec<u8> {
     std::fs::read(Path::new("tests/release-0.1.0").join(name)).unwrap()
 }
 
-fn desk_with(names: &[&str]) -> Desk {
-    let desk = Desk::new();
+fn desk_with(names: &[&str]) -> TestDir {
+    let desk = TestDir::new();
     for name in names {
         desk.put(name, kept(name));
     }

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::Desk;
+use common::TestDir;
 use serde_json::Value;
 
 fn json(text: &str) -> Value {
@@ -11,7 +11,7 @@ fn json(text: &str) -> Value {
 
 #[test]
 fn every_kind_of_file_is_explained() {
-    let desk = Desk::with_cars();
+    let desk = TestDir::with_cars();
     desk.run("train cars.csv -t mpg --model ridge -o m.windlass").ok();
     let augment = "augment cars.csv -t mpg --save-fitted f.json --manifest m.json -o out.parquet";
     desk.run(augment).ok();
@@ -34,7 +34,7 @@ fn every_kind_of_file_is_explained() {
 
 #[test]
 fn files_of_others_are_refused() {
-    let desk = Desk::with_cars();
+    let desk = TestDir::with_cars();
     desk.put("a.json", "{\"a\": 1}").put("b.bin", "hello");
     for file in ["cars.csv", "a.json", "b.bin"] {
         let said = desk.run(&format!("show {file}"));
@@ -46,7 +46,7 @@ fn files_of_others_are_refused() {
 
 #[test]
 fn predict_without_output_measures_or_shows_rows() {
-    let desk = Desk::with_cars();
+    let desk = TestDir::with_cars();
     desk.run("train cars.csv -t mpg --model ridge -o m.windlass").ok();
     let said = desk.run("predict m.windlass cars.csv").ok();
     assert!(said.out.contains("RMSE"), "{}", said.out);
@@ -71,7 +71,7 @@ fn predict_without_output_measures_or_shows_rows() {
 
 #[test]
 fn predict_counts_rows_outside_the_training_range() {
-    let desk = Desk::new();
+    let desk = TestDir::new();
     let rows = |low: usize, high: usize| -> String {
         let row = |row| format!("{}.5,{}.25,{}\n", row, row * row % 17, 2 * row);
         (low..high).map(row).collect::<Vec<_>>().concat()
@@ -89,7 +89,7 @@ fn predict_counts_rows_outside_the_training_range() {
 
 #[test]
 fn manuals_and_completions_create_their_folder() {
-    let desk = Desk::new();
+    let desk = TestDir::new();
     desk.run("man pages/man1").ok();
     assert!(desk.path("pages/man1/windlass-augment.1").exists());
     desk.run("completions bash shells/bash").ok();

@@ -4,7 +4,7 @@ mod common;
 
 use std::fmt::Write as _;
 
-use common::Desk;
+use common::TestDir;
 use serde_json::Value;
 
 const FAST: &str = "--epochs 30 --quiet";
@@ -29,7 +29,7 @@ fn shop(rows: usize, shift: usize) -> String {
 
 #[test]
 fn a_model_is_trained_used_and_measured() {
-    let desk = Desk::new();
+    let desk = TestDir::new();
     desk.put("train.csv", shop(300, 0)).put("test.csv", shop(60, 1000));
     let words = "train train.csv --target price --carry id --model mlp --hidden 32,32 --augment ada \
                  --clusters 8 --alpha 2 --manifold 1 --epochs 80 --batch 16 --lr 0.005 \
@@ -70,7 +70,7 @@ fn a_model_is_trained_used_and_measured() {
 
 #[test]
 fn a_committee_says_how_sure_it_is() {
-    let desk = Desk::new();
+    let desk = TestDir::new();
     desk.put("train.csv", shop(120, 0));
     let said =
         desk.run(&format!("train train.csv -t price --carry id --committee 4 {FAST} --json -o c"));
@@ -88,7 +88,7 @@ fn a_committee_says_how_sure_it_is() {
 
 #[test]
 fn linear_models_and_their_errors() {
-    let desk = Desk::new();
+    let desk = TestDir::new();
     desk.put("train.csv", shop(120, 0)).put("test.csv", shop(40, 500));
     for words in [
         "--model ridge --penalty 0.001",
@@ -104,7 +104,7 @@ fn linear_models_and_their_errors() {
 
 #[test]
 fn several_targets() {
-    let desk = Desk::new();
+    let desk = TestDir::new();
     desk.put("train.csv", shop(90, 0));
     desk.run(&format!("train train.csv -t price,size --carry id {FAST} -o m")).ok();
     desk.run("predict m train.csv --force -o out.csv -q").ok();
@@ -114,7 +114,7 @@ fn several_targets() {
 
 #[test]
 fn a_run_goes_on_from_its_checkpoint() {
-    let desk = Desk::new();
+    let desk = TestDir::new();
     desk.put("train.csv", shop(90, 0));
     let words = |epochs: usize, rest: &str| {
         format!("train train.csv -t price --carry id --epochs {epochs} --quiet {rest}")
@@ -134,7 +134,7 @@ fn a_run_goes_on_from_its_checkpoint() {
 #[cfg(unix)]
 #[test]
 fn a_killed_run_loses_nothing() {
-    let desk = Desk::new();
+    let desk = TestDir::new();
     desk.put("train.csv", shop(300, 0));
     let words =
         "train train.csv -t price --carry id --epochs 600 --quiet --checkpoint run.state -o m";
@@ -152,7 +152,7 @@ fn a_killed_run_loses_nothing() {
 
 #[test]
 fn a_diverging_run_says_so_and_keeps_the_last_good_weights() {
-    let desk = Desk::new();
+    let desk = TestDir::new();
     desk.put("train.csv", shop(90, 0));
     let said = desk.run(
         "train train.csv -t price --carry id --optimizer sgd --lr 1000 --weight-decay 0 --quiet --force -o m",
@@ -164,7 +164,7 @@ fn a_diverging_run_says_so_and_keeps_the_last_good_weights() {
 
 #[test]
 fn what_is_unknown_is_counted() {
-    let desk = Desk::new();
+    let desk = TestDir::new();
     desk.put("train.csv", shop(90, 0));
     desk.run(&format!("train train.csv -t price --carry id {FAST} -o m")).ok();
     desk.put("new.csv", "kind,size,age,colour\ncastle,1,2,red\nhut,1,,red\ntent,,3,blue\n");
@@ -179,7 +179,7 @@ fn what_is_unknown_is_counted() {
 
 #[test]
 fn pictures_of_training() {
-    let desk = Desk::new();
+    let desk = TestDir::new();
     desk.put("train.csv", shop(90, 0));
     desk.run(&format!("train train.csv -t price --carry id {FAST} -o m --plot curve.svg")).ok();
     let svg = desk.text("curve.svg");
@@ -193,7 +193,7 @@ fn pictures_of_training() {
 /// Every way in which a model file can be broken.
 #[test]
 fn broken_models_are_refused_by_name() {
-    let desk = Desk::new();
+    let desk = TestDir::new();
     desk.put("train.csv", shop(60, 0));
     desk.run(&format!("train train.csv -t price --carry id {FAST} -o good")).ok();
     let good = desk.get("good");
@@ -226,7 +226,7 @@ fn broken_models_are_refused_by_name() {
 /// the order of columns.
 #[test]
 fn rows_that_do_not_count_are_not_there() {
-    let desk = Desk::new();
+    let desk = TestDir::new();
     let weighted = |shift| {
         let mut lines = shop(80, shift).lines().map(str::to_owned).collect::<Vec<_>>();
         lines[0] += ",w";
@@ -265,7 +265,7 @@ fn rows_that_do_not_count_are_not_there() {
 /// of a committee has seen is known.
 #[test]
 fn levels_are_known_by_value() {
-    let desk = Desk::new();
+    let desk = TestDir::new();
     let mut text = String::from("doors,size,price\n");
     for row in 0..60 {
         let (doors, size) = ([3, 4, 5][row % 3], row * 37 % 101);
@@ -285,7 +285,7 @@ fn levels_are_known_by_value() {
 
 #[test]
 fn what_is_left_out_is_said() {
-    let desk = Desk::new();
+    let desk = TestDir::new();
     let mut text = String::from("same,empty,word,name,a,y\n");
     for row in 0..60 {
         writeln!(text, "7.5,,w,n{row},{}.5,{}", row * 37 % 101, row * 37 % 101).unwrap();
@@ -316,7 +316,7 @@ fn defaults_fit_the_learning_rate() {
     let mut rows: Vec<String> = text.lines().map(|line| line.replace('\t', ",") + "\n").collect();
     rows.sort_by_key(|row| xxhash_rust::xxh3::xxh3_64(row.as_bytes()));
     let (test, train) = rows.split_at(200);
-    let desk = Desk::new();
+    let desk = TestDir::new();
     for (name, rows) in [("train.csv", train), ("test.csv", test)] {
         desk.put(
             name,

@@ -2,10 +2,10 @@
 
 mod common;
 
-use common::Desk;
+use common::TestDir;
 
-fn desk_with_output() -> Desk {
-    let desk = Desk::with_cars();
+fn desk_with_output() -> TestDir {
+    let desk = TestDir::with_cars();
     let words = "augment cars.csv -t mpg --copies 2 --provenance --manifest out.json --quiet";
     desk.run(&format!("{words} --force -o out.csv")).ok();
     desk
@@ -63,7 +63,7 @@ fn rows_may_be_missing_but_not_added_or_reordered() {
 
 #[test]
 fn what_is_written_is_compared_as_it_is_written() {
-    let desk = Desk::new();
+    let desk = TestDir::new();
     // Words that look like something else, in a table that knows that they are words.
     let table = "code,x,y\n\"007\",1.5,2\nTrue,2.5,3\n0.50,4.5,1\nNA,8.5,7\n,3.5,4\nword,1.0,2\n";
     desk.put("words.csv", table);
@@ -83,7 +83,7 @@ fn what_is_written_is_compared_as_it_is_written() {
 
 #[test]
 fn a_path_inside_a_file_is_not_followed() {
-    let desk = Desk::with_cars();
+    let desk = TestDir::with_cars();
     let anchors: Vec<String> = (0..398).map(|row| format!("1,{}", row % 7)).collect();
     desk.put("anchors.csv", format!("one,m\n{}\n", anchors.join("\n")));
     let words = "augment cars.csv -t mpg --anchors matrix:anchors.csv --provenance --quiet";
@@ -100,7 +100,7 @@ fn a_path_inside_a_file_is_not_followed() {
 
 #[test]
 fn an_output_without_a_header_is_verified() {
-    let desk = Desk::with_cars();
+    let desk = TestDir::with_cars();
     let text = desk.text("cars.csv");
     desk.put("rows.csv", text.split_once('\n').unwrap().1);
     let words = "augment rows.csv --no-header -t column_1 --provenance --manifest out.json";

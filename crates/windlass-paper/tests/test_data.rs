@@ -9,16 +9,16 @@ use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use common::{Desk, Said, said};
+use common::{CommandOutput, TestDir, said};
 use serde_json::Value;
 use server::{Server, send, whole_or_rest};
 
 /// Runs `windlass-paper data` with a data folder of its own, and no other.
-fn run(desk: &Desk, words: &str) -> Said {
+fn run(desk: &TestDir, words: &str) -> CommandOutput {
     said(command(desk, words).stdin(Stdio::null()))
 }
 
-fn command(desk: &Desk, words: &str) -> std::process::Command {
+fn command(desk: &TestDir, words: &str) -> std::process::Command {
     let mut command = desk.command(&format!("data {words}"));
     command.env("WINDLASS_DATA", "cache").env("HOME", desk.path("home"));
     command.env_remove("XDG_CACHE_HOME");
@@ -40,7 +40,7 @@ const AIRFOIL: &str = "airfoil/airfoil_self_noise.dat";
 
 #[test]
 fn every_data_set_is_listed() {
-    let desk = Desk::new();
+    let desk = TestDir::new();
     let table = run(&desk, "list").ok().out;
     for line in [
         "airfoil            1503   6        58 kB   CC BY 4.0       absent",
@@ -57,7 +57,7 @@ fn every_data_set_is_listed() {
 
 #[test]
 fn a_data_set_is_described() {
-    let desk = Desk::new();
+    let desk = TestDir::new();
     let text = run(&desk, "info crime").ok().out;
     for part in [
         "domain   state",
@@ -80,7 +80,7 @@ fn a_data_set_is_described() {
 
 #[test]
 fn paths_are_printed_or_refused() {
-    let desk = Desk::new();
+    let desk = TestDir::new();
     let refused = run(&desk, "path airfoil");
     assert_eq!((refused.code, refused.out.as_str()), (Some(1), ""));
     assert!(refused.err.contains("fetch it: windlass-paper data get airfoil"), "{}", refused.err);
@@ -92,7 +92,7 @@ fn paths_are_printed_or_refused() {
 #[test]
 fn a_mirror_gives_files_once() {
     let Some(bytes) = published(AIRFOIL) else { return };
-    let (desk, server) = (Desk::new(), Server::of(&bytes));
+    let (desk, server) = (TestDir::new(), Server::of(&bytes));
     let get = format!("get airfoil --from {}", server.url("/data"));
     let first = run(&desk, &get).ok();
     assert!(first.out.is_empty() && first.err.contains("fetched from"), "{first:?}");
@@ -108,7 +108,7 @@ fn a_mirror_gives_files_once() {
 
 #[test]
 fn other_bytes_are_refused_and_nothing_is_left() {
-    let (desk, server) = (Desk::new(), Server::of(b"other bytes"));
+    let (desk, server) = (TestDir::new(), Server::of(b"other bytes"));
     let said = run(&desk, &format!("get airfoil no2 --from {}", server.url("")));
     assert_eq!((said.code, said.out.as_str()), (Some(2), ""));
     for part in ["`airfoil/airfoil_self_noise.dat`", "`no2/no2.csv`", "58481 bytes", "10ee06e6cf"] {
@@ -122,7 +122,7 @@ fn other_bytes_are_refused_and_nothing_is_left() {
 #[test]
 fn a_killed_download_leaves_a_part() {
     let Some(bytes) = published(AIRFOIL) else { return };
-    let (desk, half) = (Desk::new(), bytes.len() / 2);
+    let (desk, half) = (TestDir::new(), bytes.len() / 2);
     let sent = bytes.clone();
     let server = Server::new(move |request, stream| match request.from {
         None => {
@@ -154,7 +154,7 @@ fn a_killed_download_leaves_a_part() {
 
 #[test]
 fn tables_are_made_from_seeds() {
-    let desk = Desk::new();
+    let desk = TestDir::new();
     run(&desk, "make cosine --output a.csv --seed 5").ok();
     run(&desk, "make cosine --output b.csv --seed 5").ok();
     run(&desk, "make cosine --output c.csv --seed 6 --rows 7 --noise 0 --equidistant").ok();
@@ -179,7 +179,7 @@ fn tables_are_made_from_seeds() {
 
 #[test]
 fn rcf_mnist_is_made_from_a_seed() {
-    let desk = Desk::new();
+    let desk = TestDir::new();
     for part in ["train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz"] {
         let path = format!("fashion_mnist/{part}");
         let Some(bytes) = published(&path) else { return };

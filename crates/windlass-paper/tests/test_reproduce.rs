@@ -6,11 +6,11 @@ mod common;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use common::Desk;
+use common::TestDir;
 
 #[test]
 fn without_a_name_it_lists_all() {
-    let said = Desk::new().run("reproduce").ok();
+    let said = TestDir::new().run("reproduce").ok();
     for name in ["figure1", "linear", "airfoil", "sensitivity", "electricity", "dti"] {
         assert!(said.out.lines().any(|line| line.starts_with(name)), "{name}: {}", said.out);
     }
@@ -22,7 +22,7 @@ fn without_a_name_it_lists_all() {
 
 #[test]
 fn pictures_and_numbers_in_a_folder() {
-    let desk = Desk::new();
+    let desk = TestDir::new();
     let said = desk.run("reproduce figure1 cosine-range --quick --seeds 3").ok();
     assert!(said.err.contains("cosine-range"), "{}", said.err);
     assert_eq!(desk.files(), ["paper-quick"]);
@@ -41,7 +41,7 @@ fn pictures_and_numbers_in_a_folder() {
 
 #[test]
 fn one_part_of_several() {
-    let desk = Desk::new();
+    let desk = TestDir::new();
     desk.run("reproduce linear --quick --only mlp-10 --output out").ok();
     assert!(desk.path("out/linear/mlp-10.svg").exists());
     assert!(!desk.path("out/linear/ridge-10.svg").exists());
@@ -51,7 +51,7 @@ fn one_part_of_several() {
 
 #[test]
 fn ctrl_c_keeps_what_was_run() {
-    let desk = Desk::new();
+    let desk = TestDir::new();
     let words = "reproduce cosine-groups --seeds 0,1";
     let part = desk.path("paper/cosine-groups/fits.part/runs.jsonl");
     let mut child =

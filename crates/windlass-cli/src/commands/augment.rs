@@ -26,7 +26,7 @@ use crate::{Error, Result};
 
 /// Write a table again, with synthetic rows after its own
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(before_long_help = "\
 Examples:
   windlass augment cars.csv --target mpg --output augmented.csv
   windlass augment train.parquet -t y --clusters 12 --copies 10 --provenance -o out.parquet

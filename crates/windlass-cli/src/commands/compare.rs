@@ -25,7 +25,14 @@ use crate::{Error, Result};
 
 /// Compare augmentations, and other models, on a table: does anything help?
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(before_long_help = "\
+Examples:
+  windlass compare cars.csv --target mpg --output cars
+  windlass compare cars.csv --target mpg --methods none,ada,c-mixup,placebo --tune 8 --output cars
+  windlass compare sales.csv --target sold --split time:day --output sales
+  windlass compare sites.csv --target yield --split domain:site --output sites
+  windlass compare cars.csv --target mpg --sizes 50,100,200,all --output cars")]
+#[command(after_long_help = "\
 Every method learns from the same rows, from the same initial weights, with as many steps and as many
 settings tried. What is fitted, is fitted on training rows only.
 
@@ -36,14 +43,7 @@ Differences are of the RMSE expected for as many training rows of the same popul
 Intervals and p of augmentations are corrected for their number (Holm); other models are judged on their
 own. The last lines say what to do now.
 
-Exit codes: 0 an augmentation is better, 3 otherwise.
-
-Examples:
-  windlass compare cars.csv --target mpg --output cars
-  windlass compare cars.csv --target mpg --methods none,ada,c-mixup,placebo --tune 8 --output cars
-  windlass compare sales.csv --target sold --split time:day --output sales
-  windlass compare sites.csv --target yield --split domain:site --output sites
-  windlass compare cars.csv --target mpg --sizes 50,100,200,all --output cars")]
+Exit codes: 0 an augmentation is better, 3 otherwise.")]
 pub(crate) struct CompareArgs {
     /// A new folder for the report, the pictures and the numbers
     #[arg(short, long, value_name = "FOLDER", required_unless_present = "resume")]

@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, CommandFactory};
+use clap::Args;
 use windlass_table::Error as TableError;
 
-use crate::{Result, Windlass, terminal};
+use crate::{Result, command_line, terminal};
 
 /// Print completions for a shell, or write them to a folder
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(before_long_help = "\
 Examples:
   windlass completions bash ~/.local/share/bash-completion/completions
   windlass completions fish > ~/.config/fish/completions/windlass.fish")]
@@ -21,7 +21,7 @@ pub(crate) struct CompletionsArgs {
 }
 
 pub(crate) fn run(args: &CompletionsArgs) -> Result<u8> {
-    let mut command = Windlass::command();
+    let mut command = command_line();
     if let Some(folder) = &args.folder {
         let written = std::fs::create_dir_all(folder).and_then(|()| {
             clap_complete::generate_to(args.shell, &mut command, "windlass", folder)

@@ -12,13 +12,13 @@ use crate::terminal;
 
 /// Write a model as ONNX, with its preprocessing inside
 #[derive(Debug, Args)]
-#[command(after_help = "\
-The graph takes `continuous` (doubles, NaN where missing) and, if the model has categories, `categories`
-(floats, 1 for a row's level); the file's metadata name their columns. It gives `prediction`, and
-`prediction_sd` from a committee.
-
+#[command(before_long_help = "\
 Examples:
   windlass export model.windlass model.onnx")]
+#[command(after_long_help = "\
+The graph takes `continuous` (doubles, NaN where missing) and, if the model has categories, `categories`
+(floats, 1 for a row's level); the file's metadata name their columns. It gives `prediction`, and
+`prediction_sd` from a committee.")]
 pub(crate) struct ExportArgs {
     /// A model made by `windlass train`
     model: PathBuf,

@@ -13,7 +13,7 @@ use crate::terminal::{self, Progress, aligned, to_json};
 
 /// Show the columns of a table, their roles, and what augment would do
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(before_long_help = "\
 Examples:
   windlass inspect cars.csv
   windlass inspect cars.csv --target mpg --anchors column:origin")]

@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, CommandFactory};
+use clap::Args;
 use windlass_table::Error as TableError;
 
-use crate::{Result, Windlass, terminal};
+use crate::{Result, command_line, terminal};
 
 /// Print the manual page, or write the pages of all commands to a folder
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(before_long_help = "\
 Examples:
   windlass man | man -l -
   windlass man ~/.local/share/man/man1")]
@@ -19,7 +19,7 @@ pub(crate) struct ManArgs {
 }
 
 pub(crate) fn run(args: &ManArgs) -> Result<u8> {
-    let command = Windlass::command();
+    let command = command_line();
     if let Some(folder) = &args.folder {
         let written = std::fs::create_dir_all(folder)
             .and_then(|()| clap_mangen::generate_to(command, folder));

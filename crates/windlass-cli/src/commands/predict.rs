@@ -20,7 +20,7 @@ use crate::{Error, Result};
 
 /// Add a model's predictions to a table, or measure them
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(before_long_help = "\
 Examples:
   windlass predict model.windlass new.csv
   windlass predict model.windlass new.parquet -o predictions.parquet

@@ -21,13 +21,13 @@ use crate::{Error, Result};
 
 /// Fit anchor regression for several strengths γ: coefficients, and errors in groups seen and unseen
 #[derive(Debug, Args)]
-#[command(after_help = "\
-γ = 1 is least squares, γ = 0 takes the groups' means out, a large γ protects against shifts between
-groups that are larger than those seen.
-
+#[command(before_long_help = "\
 Examples:
   windlass regress train.csv --target y --anchors column:site
   windlass regress train.csv --target y --anchors column:site --anchor-gamma 0,0.5,1,2,5,10,100 --plot path.svg")]
+#[command(after_long_help = "\
+γ = 1 is least squares, γ = 0 takes the groups' means out, a large γ protects against shifts between
+groups that are larger than those seen.")]
 pub(crate) struct RegressArgs {
     /// Files or folders of files with the same columns, or `-`: one table
     #[arg(required = true, value_name = "INPUT")]

@@ -20,7 +20,7 @@ use crate::{Error, Result};
 
 /// Show what a model, fitted file, manifest or augmented table is
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(before_long_help = "\
 Examples:
   windlass show model.windlass
   windlass show augmented.parquet --json")]

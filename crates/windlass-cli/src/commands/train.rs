@@ -24,22 +24,13 @@ use super::model_words::{importance_in_words, kind_in_words};
 use super::network::{TrainingArgs, carried};
 use super::plot_format::PlotFormat;
 use super::typed::{command, published, table_name};
-use crate::options::{ParamArgs, method_names, require_target};
+use crate::options::{ParamArgs, method_names, require_target, time};
 use crate::terminal::{self, Epochs, Progress, to_json};
 use crate::{Error, Result};
 
 /// Train a model on a table, with augmentation inside the loop if asked for
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Rows are held out to choose the best epoch and to estimate the error; --split says which:
-  rows           Random rows
-  group:COLUMN   Rows with the same value in the column are held out together
-  domain:COLUMN  The same; --auto and models without epochs hold out each of up to ten domains in turn
-  time:COLUMN    Later rows than those trained on (forward chaining): the latest share of --valid, or, with
-                 --committee, --auto and models without epochs, blocks of the later half, each
-                 predicted from all rows before it. The model itself is then trained on all rows
-Models without epochs (all but mlp and its presets) are validated if --split is given, by 5 folds.
-
+#[command(before_long_help = "\
 Examples:
   windlass train cars.csv --target mpg --output model.windlass
   windlass train cars.csv -t mpg --committee 5 -o model.windlass
@@ -49,6 +40,15 @@ Examples:
   windlass train sales.csv -t sold --auto --split time:day -o model.windlass
   windlass train train.csv -t y --model ridge --penalty 1.0 -o ridge.windlass
   windlass train train.csv -t y --model anchor --anchors column:site --anchor-gamma 5 -o anchor.windlass")]
+#[command(after_long_help = "\
+Rows are held out to choose the best epoch and to estimate the error; --split says which:
+  rows           Random rows
+  group:COLUMN   Rows with the same value in the column are held out together
+  domain:COLUMN  The same; --auto and models without epochs hold out each of up to ten domains in turn
+  time:COLUMN    Later rows than those trained on (forward chaining): the latest share of --valid, or, with
+                 --committee, --auto and models without epochs, blocks of the later half, each
+                 predicted from all rows before it. The model itself is then trained on all rows
+Models without epochs (all but mlp and its presets) are validated if --split is given, by 5 folds.")]
 pub(crate) struct TrainArgs {
     /// Where the model goes
     #[arg(short, long, value_name = "FILE")]
@@ -56,7 +56,7 @@ pub(crate) struct TrainArgs {
     /// The kind of model
     #[arg(long, value_name = "MODEL", default_value = "mlp")]
     model: ModelName,
-    /// Choose among networks, ridge and forests by rows held out in turn, and average the best
+    /// Average networks, ridge, a Gaussian process and trees, with weights chosen by rows held out in turn
     #[arg(long, conflicts_with = "model")]
     auto: bool,
     /// --auto, --split domain:COLUMN: choose for shifts between domains that are larger than those in the
@@ -64,8 +64,8 @@ pub(crate) struct TrainArgs {
     #[arg(long, requires = "auto")]
     expect_larger_shifts: bool,
     /// --auto: try no further models after this time, such as 10s or 2m; the model then depends on the machine
-    #[arg(long, value_name = "TIME", value_parser = seconds, requires = "auto")]
-    time: Option<f64>,
+    #[arg(long, value_name = "TIME", value_parser = time, requires = "auto")]
+    time: Option<Duration>,
     /// Leave models out of the file that predict held-out rows only: it is smaller, but prediction intervals ignore
     /// how much such models differ
     #[arg(long)]
@@ -237,7 +237,7 @@ impl TrainArgs {
     fn kind(&self) -> Result<Kind> {
         if self.auto {
             let larger_shifts = self.expect_larger_shifts;
-            let time_limit = self.time;
+            let time_limit = self.time.map(|time| time.as_secs_f64());
             let usual = AutoConfig::new(self.common.split());
             return Ok(Kind::Auto(AutoConfig { larger_shifts, time_limit, ..usual }));
         }
@@ -298,21 +298,6 @@ impl TrainArgs {
             cross_validation,
             seed: self.common.seed,
         })
-    }
-}
-
-/// A time such as `10s`, `2m` or `1h`, in seconds.
-fn seconds(text: &str) -> Result<f64, String> {
-    let number = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
-    let unit = match &text[number.len()..] {
-        "" | "s" => 1.0,
-        "m" | "min" => 60.0,
-        "h" => 3600.0,
-        _ => f64::NAN,
-    };
-    match number.parse::<f64>().map(|number| number * unit) {
-        Ok(seconds) if seconds > 0.0 && seconds.is_finite() => Ok(seconds),
-        _ => Err("a time is a number with a unit, such as 10s, 2m or 1h".into()),
     }
 }
 

@@ -13,22 +13,22 @@ use windlass_train::Schedule;
 
 use super::network::TrainingArgs;
 use super::typed::{command, published, quoted, table_name, typed_without};
-use crate::options::require_target;
+use crate::options::{require_target, time};
 use crate::terminal::{self, Progress, to_json};
 use crate::{Error, Result};
 
 /// Search for the settings that suit a table, and say whether augmentation is worth it
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Two searches of the same length, one of which may augment and one of which may not, run inside the
-training part of each outer fold; the difference on its held-out rows, which neither has seen, is
-what augmentation is worth. Two more, on all rows, find the settings to use.
-
+#[command(before_long_help = "\
 Examples:
   windlass tune cars.csv --target mpg
   windlass tune cars.csv --target mpg --trials 50 --output search
   windlass tune sites.csv --target yield --split domain:site --time 20m --output search
   windlass tune sales.csv --target sold --split time:day --output search")]
+#[command(after_long_help = "\
+Two searches of the same length, one of which may augment and one of which may not, run inside the
+training part of each outer fold; the difference on its held-out rows, which neither has seen, is
+what augmentation is worth. Two more, on all rows, find the settings to use.")]
 pub(crate) struct TuneArgs {
     /// A new folder for the report and every trial
     #[arg(short, long, value_name = "FOLDER")]
@@ -47,24 +47,6 @@ pub(crate) struct TuneArgs {
     folds: u16,
     #[command(flatten)]
     common: TrainingArgs,
-}
-
-/// A time such as `90s`, `20m`, `1h`.
-fn time(text: &str) -> Result<Duration, String> {
-    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
-    let (number, unit) = text.split_at(digits);
-    let unit = match unit {
-        "" | "s" => 1.0,
-        "m" | "min" => 60.0,
-        "h" => 3600.0,
-        _ => return Err(format!("`{unit}` is no unit of time: use s, m or h")),
-    };
-    match number.parse::<f64>() {
-        Ok(number) if (0.0..1e9).contains(&(number * unit)) => {
-            Ok(Duration::from_secs_f64(number * unit))
-        }
-        _ => Err("a time is a number and a unit, such as 20m".into()),
-    }
 }
 
 /// The parts of the rows that a search holds out in turn.

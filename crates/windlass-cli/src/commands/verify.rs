@@ -14,12 +14,12 @@ use crate::{Error, Result};
 
 /// Compute every synthetic row again and say which differ
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(before_long_help = "\
 Examples:
   windlass verify out.parquet --against train.parquet
   windlass verify out.csv --against train.csv --manifest out.json
-  windlass verify out/ --against train.parquet --fitted anchors.json
-
+  windlass verify out/ --against train.parquet --fitted anchors.json")]
+#[command(after_long_help = "\
 Exit codes: 0 every row is there and what it should be, 1 some are not.")]
 pub(crate) struct VerifyArgs {
     /// A table written by augment

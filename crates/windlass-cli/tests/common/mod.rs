@@ -1,4 +1,4 @@
-//! A desk to work at: a folder, some tables, and the command. Tests of `windlass-paper` use it too.
+//! A folder in which the command is run on small tables. Tests of `windlass-paper` use it too.
 #![allow(dead_code, reason = "each test file uses its part")]
 
 pub(crate) mod refusals;
@@ -24,19 +24,19 @@ pub(crate) fn name() -> &'static str {
 }
 
 /// A folder in which the command is run.
-pub(crate) struct Desk {
+pub(crate) struct TestDir {
     folder: TempDir,
 }
 
-/// What a run of the command said.
+/// What a run of the command printed, and its exit code.
 #[derive(Debug)]
-pub(crate) struct Said {
+pub(crate) struct CommandOutput {
     pub(crate) code: Option<i32>,
     pub(crate) out: String,
     pub(crate) err: String,
 }
 
-impl Said {
+impl CommandOutput {
     /// The same, if all went well.
     #[track_caller]
     pub(crate) fn ok(self) -> Self {
@@ -45,12 +45,12 @@ impl Said {
     }
 }
 
-impl Desk {
+impl TestDir {
     pub(crate) fn new() -> Self {
         Self { folder: tempfile::tempdir().unwrap() }
     }
 
-    /// A desk with the example's table on it.
+    /// A folder with the table of the example.
     pub(crate) fn with_cars() -> Self {
         let desk = Self::new();
         desk.put("cars.csv", std::fs::read("../../examples/auto_mpg.csv").unwrap());
@@ -105,19 +105,19 @@ impl Desk {
     }
 
     /// Runs the command with these words.
-    pub(crate) fn run(&self, words: &str) -> Said {
+    pub(crate) fn run(&self, words: &str) -> CommandOutput {
         said(self.command(words).stdin(Stdio::null()))
     }
 
     /// Runs the command with these words, and some bytes on its standard input.
-    pub(crate) fn run_with(&self, words: &str, input: &[u8]) -> Said {
+    pub(crate) fn run_with(&self, words: &str, input: &[u8]) -> CommandOutput {
         self.put(".input", input);
         let file = std::fs::File::open(self.path(".input")).unwrap();
         said(self.command(words).stdin(file))
     }
 
     /// Runs a line of shell, in which the command has its name.
-    pub(crate) fn shell(&self, line: &str) -> Said {
+    pub(crate) fn shell(&self, line: &str) -> CommandOutput {
         let folder = Path::new(COMMAND).parent().unwrap();
         let path = std::env::join_paths(
             std::iter::once(folder.to_owned())
@@ -129,9 +129,9 @@ impl Desk {
     }
 }
 
-pub(crate) fn said(command: &mut Command) -> Said {
+pub(crate) fn said(command: &mut Command) -> CommandOutput {
     let output = command.output().unwrap();
-    Said {
+    CommandOutput {
         code: output.status.code(),
         out: String::from_utf8_lossy(&output.stdout).into(),
         err: String::from_utf8_lossy(&output.stderr).into(),

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Desk, Said, name};
+use super::{CommandOutput, TestDir, name};
 
 const SNAPSHOT: &str = "tests/refusals.txt";
 
@@ -17,8 +17,8 @@ pub(crate) fn table(rows: usize) -> String {
 }
 
 /// The words of the command that a case runs; the desk is prepared before.
-pub(crate) fn case(log: &mut String, title: &str, words: &str, prepare: impl FnOnce(&Desk)) {
-    let desk = Desk::new();
+pub(crate) fn case(log: &mut String, title: &str, words: &str, prepare: impl FnOnce(&TestDir)) {
+    let desk = TestDir::new();
     desk.put("good.csv", table(60));
     prepare(&desk);
     let before = desk.files();
@@ -30,7 +30,7 @@ pub(crate) fn case(log: &mut String, title: &str, words: &str, prepare: impl FnO
     assert!(said.out.is_empty(), "{title}: {}", said.out);
 }
 
-fn record(log: &mut String, title: &str, words: &str, said: &Said) {
+fn record(log: &mut String, title: &str, words: &str, said: &CommandOutput) {
     let (name, code) = (name(), said.code.unwrap_or(-1));
     writeln!(log, "## {title}\n$ {name} {words}\n{}[{code}]\n", said.err).unwrap();
 }
