@@ -26,6 +26,7 @@ pub fn model_report(trained: &Trained, table: &str, command: &str) -> String {
     if let Some(valid) = metadata.valid {
         remarks.push(format!("Measured on {} rows that were held out.", valid.rows));
     }
+    remarks.extend(within(trained));
     remarks.push(format!("RMSE of the training rows: {}.", short(metadata.train.rmse)));
     remarks.extend(metadata.drift.iter().map(|drift| format!("Drift: {drift}.")));
     remarks.extend(metadata.notes.iter().cloned());
@@ -45,6 +46,19 @@ pub fn model_report(trained: &Trained, table: &str, command: &str) -> String {
         remarks: &remarks,
     };
     page::page(&head, "", &figures, &members(trained, command))
+}
+
+/// How close the predictions of most held-out rows are.
+fn within(trained: &Trained) -> Option<String> {
+    let out_of_fold = trained.model.out_of_fold()?;
+    let mut off: Vec<f64> =
+        (&out_of_fold.y - &out_of_fold.predicted).iter().map(|off| off.abs()).collect();
+    if trained.model.targets().len() > 1 || off.len() < 10 {
+        return None;
+    }
+    off.sort_by(f64::total_cmp);
+    let bound = short(off[off.len() * 9 / 10]);
+    Some(format!("Nine of ten held-out rows are within {bound} of their prediction."))
 }
 
 /// The columns by their permutation importance.
