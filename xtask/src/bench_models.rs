@@ -40,7 +40,8 @@ Made by `cargo xtask bench models {splits}`; the script, with its seeds, is `{BE
 Nine public tables; 50, 100, 200 and 400 random training rows, other rows (at most 1,500) are tested; a table with fewer
 than 1.5 times the rows has no cell at that size. {splits} splits at most. Models of other packages have their defaults
 (200 trees for forests), after mean imputation; the Gaussian process of scikit-learn has a Matérn-5/2 kernel with a
-length for each column and noise, standardized columns, and one restart. Seconds are medians of the time to train.
+length for each column and noise, standardized columns, and one restart. CPU seconds are
+medians of the time to train.
 
 {tables}",
         env!("CARGO_PKG_VERSION"),
