@@ -150,7 +150,7 @@ def command_outputs(windlass, folder):
     yield from predictions("committee", "--committee", 3, *SHORT)
     yield from predictions("ridge", "--model", "ridge")
     yield from predictions("forest", "--model", "forest", "--trees", 20)
-    yield from predictions("anchor", "--model", "anchor", "--anchors", "column:origin", "--gamma", "5")
+    yield from predictions("anchor", "--model", "anchor", "--anchors", "column:origin", "--anchor-gamma", "5")
     yield from predictions("auto", "--auto")
     run("export", folder / "committee.windlass", folder / "committee.onnx")
     yield "export", hash_onnx_predictions(folder / "committee.onnx")
