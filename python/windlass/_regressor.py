@@ -369,7 +369,8 @@ class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             The predictions; with ``return_std`` followed by the standard deviations, with
             ``interval`` by the lower and the upper bounds.
         """
-        mean, spread, bounds = self.model_.predict(self._table(X), interval)
+        table = self._table(X)
+        mean, spread, bounds = self.model_.predict(table, interval)
         made = [mean]
         if return_std:
             if spread is None:
