@@ -511,7 +511,7 @@ pub(crate) fn time(text: &str) -> Result<Duration, String> {
         "" | "s" => 1.0,
         "m" | "min" => 60.0,
         "h" => 3600.0,
-        _ => return Err(format!("`{unit}` is no unit of time: use s, m or h")),
+        _ => return Err(format!("`{unit}` is not a unit of time: use s, m or h")),
     };
     match number.parse::<f64>() {
         Ok(number) if (0.0..1e9).contains(&(number * unit)) => {

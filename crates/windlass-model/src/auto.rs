@@ -1,9 +1,9 @@
 //! Automatic selection of a model by cross-validation.
 //!
 //! Every entry of a small portfolio (ridge regressions, a Gaussian process, a random forest, extra trees, boosted
-//! trees, networks with and without manifold ADA) is fitted once per fold. Entries are blended with the weights that minimize the error of their out-of-fold
-//! predictions ([`Blend`]), and entries with a weight are fitted again on all rows: networks once for every fold,
-//! with the seeds of the folds. Networks are trained for a fixed number of epochs with a learning rate that falls to
+//! trees, networks with and without manifold ADA) is fitted once per fold. Entries are blended with the weights that
+//! minimize the error of their out-of-fold predictions ([`Blend`]), and entries with a weight are fitted again on all
+//! rows: networks once for every fold, with the seeds of the folds. Networks are trained for a fixed number of epochs with a learning rate that falls to
 //! 0: held-out rows that chose the best epoch would have errors that are too small, and networks too much weight.
 //!
 //! The weights are the mean over folds of those selected without the fold, and the reported error of a fold is that

@@ -269,6 +269,9 @@ impl Model {
         };
         let targets = |of: &MemberMetadata| of.preprocessing.targets.len();
         let outputs = targets(first);
+        if outputs == 0 {
+            return Err(bad("its members have no targets".into()));
+        }
         let read = |members: &[MemberMetadata], prefix: &str| {
             let read = |(number, member): (usize, &MemberMetadata)| {
                 if targets(member) != outputs {

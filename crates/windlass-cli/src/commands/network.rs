@@ -169,7 +169,7 @@ pub(super) struct NetworkArgs {
     /// Rows that the best epoch is chosen by: a share, a file, or `none` [default: 0.2]
     #[arg(long, value_name = "SHARE|FILE")]
     pub(super) valid: Option<String>,
-    /// Average so many networks, each validated on other rows
+    /// Average this many networks, each validated on other rows
     #[arg(long, value_name = "K", conflicts_with = "valid")]
     pub(super) committee: Option<usize>,
     /// Keep the run in a file, every second, and go on from it if it is there

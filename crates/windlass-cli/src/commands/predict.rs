@@ -33,7 +33,7 @@ pub(crate) struct PredictArgs {
     #[arg(required = true, value_name = "INPUT")]
     inputs: Vec<PathBuf>,
     /// Where the rows go, with a column `prediction` (and `prediction_sd` from an ensemble: the standard deviation
-    /// over its members, which is no prediction error); without it, metrics or the first predictions are printed
+    /// over its members, not a prediction error); without it, metrics or the first predictions are printed
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Add `prediction_low` and `prediction_high`, between which the target of this share of new rows lies, such as

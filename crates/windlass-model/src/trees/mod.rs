@@ -8,7 +8,7 @@
 //! | :-- | :-- | :-- |
 //! | random forest | rows drawn with replacement, in proportion to their weights | the best |
 //! | extra trees | all rows | the best of one random threshold per column |
-//! | boosting | what the trees before it left unexplained ([`boosting`]) | the best |
+//! | boosting | what the trees before it left unexplained ([`boosting`]) | the best and random ones, in turn |
 //!
 //! A split sends `x ≤ threshold` to the left, and missing values (NaN) to the side that was better in training. Trees
 //! of forests have a value for every target in each leaf. Every tree has random numbers of its own, so the same seed
