@@ -191,7 +191,7 @@ def peers() -> dict[str, object]:
         ),
         "CatBoost": Peer(catboost),
         "LightGBM": Peer(lightgbm),
-        "AutoGluon, 60 s": autogluon,
+        "AutoGluon (60 s)": autogluon,
     }
 
 
