@@ -18,9 +18,7 @@ use ndarray::{Array2, Axis};
 use rayon::prelude::*;
 use windlass::GammaDistribution;
 use windlass_table::{AdaConfig, AnchorSource, ClusterCount, LoadedTable, MethodConfig, select};
-use windlass_train::{
-    Activation, Epoch, FittedOn, Outcome, RunResult, RunSpec, Schedule, TrainConfig, Watch, run_all,
-};
+use windlass_train::{Activation, Epoch, FittedOn, RunSpec, Schedule, TrainConfig, Watch};
 
 use crate::config::{AutoConfig, InLoopAugmentConfig, Kind, NetworkConfig, Validation};
 use crate::ensemble::Blend;
@@ -30,7 +28,7 @@ use crate::held_out::OutOfFold;
 use crate::metadata::{AutoSelection, FarGroups, FoldWeight, PortfolioResult};
 use crate::metrics::Metrics;
 use crate::model::{EnsembleMember, Model};
-use crate::network::{NetworkFold, member_seed};
+use crate::network::{NetworkFold, member_seed, run_networks};
 use crate::preprocessing::{ColumnNote, Encoding};
 use crate::split::{Fold, Split, groups_of};
 use crate::trees::{BoostingSettings, ForestSettings};
@@ -166,16 +164,13 @@ pub(crate) fn train(
         return Err(windlass::Error::OutOfRange { name, range, got }.into());
     }
     check_sizes(context.train)?;
-    let count = config.split.fold_count(&table.batch, config.folds)?;
-    let folds = config.split.folds(&table.batch, count, context.seed())?;
-    let folds: Vec<FoldBatches> =
-        folds.iter().map(|fold| FoldBatches::new(&table.batch, fold)).collect();
+    let folds = context.folds()?;
     let portfolio = portfolio(table, &config.split);
     let (mut fitted, notes) = fit_in_time(context, &portfolio, &folds, config.time_limit, watch)?;
     let not_fitted = portfolio[fitted.len()..].iter().map(|entry| entry.name.clone()).collect();
     let mut fits = fitted.len() * folds.len();
     let entries: Vec<&OutOfFold> = fitted.iter().map(|entry| &entry.predictions).collect();
-    let Blend { mut weights, predicted } = Blend::fit(&entries);
+    let Blend { mut weights, predicted, .. } = Blend::fit(&entries);
     let mut out_of_fold = OutOfFold { predicted, ..entries[0].clone() };
     let mut far_groups = None;
     if config.larger_shifts
@@ -337,16 +332,6 @@ fn fit_portfolio(
         fitted.push(FittedEntry { entry: entry.clone(), members, predictions });
     }
     Ok((fitted, notes))
-}
-
-/// Trains networks; refused as interrupted if that is cancelled.
-fn run_networks(specs: &[RunSpec], watch: &dyn Watch) -> Result<Vec<RunResult>> {
-    let results: Vec<RunResult> =
-        run_all(specs, watch, |_, _| {}).into_iter().collect::<Result<_, _>>()?;
-    if results.iter().any(|result| result.outcome == Outcome::Cancelled) {
-        return Err(windlass_table::Error::Interrupted.into());
-    }
-    Ok(results)
 }
 
 /// The members of a model.

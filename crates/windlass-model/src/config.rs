@@ -1,12 +1,15 @@
 //! Everything that decides a model.
 
+use arrow_array::RecordBatch;
 use serde::{Deserialize, Serialize};
+use windlass::Seed;
 use windlass_table::{AnchorSource, ClusterCount, Columns, MethodConfig};
 use windlass_train::{Activation, FittedOn, TrainConfig};
 
+use crate::Result;
 use crate::gp::GaussianProcessSettings;
 use crate::preprocessing::Scaling;
-use crate::split::Split;
+use crate::split::{Fold, Split};
 use crate::trees::{BoostingSettings, ForestSettings};
 
 /// Everything that decides a model.
@@ -43,6 +46,22 @@ impl ModelConfig {
             (_, Some(cross_validation)) => &cross_validation.split,
             (_, None) => &Split::Rows,
         }
+    }
+
+    /// The folds of cross-validation of these rows; `None` if rows are not held out in turn.
+    pub(crate) fn folds(&self, rows: &RecordBatch) -> Result<Option<Vec<Fold>>> {
+        let mut seed = Seed(self.seed);
+        let (split, count) = match (&self.kind, &self.cross_validation) {
+            (Kind::Network(network), _) => {
+                let Validation::Folds(members) = network.valid else { return Ok(None) };
+                seed = network.valid_seed.map_or(seed, Seed);
+                (&network.split, members)
+            }
+            (Kind::Auto(auto), _) => (&auto.split, auto.split.fold_count(rows, auto.folds)?),
+            (_, Some(CrossValidation { folds, split })) => (split, split.fold_count(rows, *folds)?),
+            (_, None) => return Ok(None),
+        };
+        split.folds(rows, count, seed).map(Some)
     }
 
     /// Whether rows of the training table are held out.

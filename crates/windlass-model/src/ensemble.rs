@@ -13,6 +13,8 @@ use crate::held_out::OutOfFold;
 pub(crate) struct Blend {
     /// The mean over folds of the weights that were selected without the fold.
     pub(crate) weights: Vec<f64>,
+    /// For each fold, the weights that were selected without it.
+    pub(crate) by_fold: Vec<Vec<f64>>,
     /// For every held-out row, the prediction with the weights that were selected without its fold.
     pub(crate) predicted: Array2<f64>,
 }
@@ -48,7 +50,7 @@ impl Blend {
             }));
         }
         let all = products.iter().fold(Array2::zeros((count, count)), |sum, fold| sum + fold);
-        let mut weights = vec![0.0; count];
+        let (mut weights, mut by_fold) = (vec![0.0; count], vec![]);
         let mut predicted = Array2::zeros(y.raw_dim());
         for (rows, product) in parts.iter().zip(&products) {
             let selected = select_weights(&(&all - product));
@@ -60,8 +62,9 @@ impl Blend {
                     predicted.row_mut(row).scaled_add(*selected, &entry.predicted.row(row));
                 }
             }
+            by_fold.push(selected);
         }
-        Self { weights: without_small(weights), predicted }
+        Self { weights: without_small(weights), by_fold, predicted }
     }
 }
 

@@ -130,6 +130,14 @@ pub enum Error {
     /// Rows generated before training, for a model that augments or forms groups itself.
     #[error("rows made beforehand do not apply to what has groups or augmentation inside")]
     PreAugmented,
+    /// A table without a column that the teacher was trained with.
+    #[error("`{}` has no column `{column}`, which the teacher was trained with", path.display())]
+    NotTheTeachersTable { column: String, path: PathBuf },
+    /// A teacher that is a student itself, without models of folds.
+    #[error(
+        "the teacher is itself a student: what it expects of new rows cannot be estimated again"
+    )]
+    StudentAsTeacher,
     /// A file name extension without a known format.
     #[error("cannot tell what to write to `{}`", path.display())]
     ExportEnding { path: PathBuf },
@@ -242,6 +250,10 @@ impl Error {
                 "leave it out".into()
             }
             Self::PreAugmented => "leave them out".into(),
+            Self::NotTheTeachersTable { .. } => {
+                "use the table that the teacher was trained on, or one with the same columns".into()
+            }
+            Self::StudentAsTeacher => "distill its own teacher".into(),
             Self::ExportEnding { .. } => "name it .onnx".into(),
         })
     }

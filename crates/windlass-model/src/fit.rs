@@ -11,7 +11,7 @@ use windlass::{Dataset, Real as _, Seed};
 use windlass_table::{select, to_f64};
 use windlass_train::Epoch;
 
-use crate::config::{CrossValidation, Kind, ModelConfig};
+use crate::config::{Kind, ModelConfig};
 use crate::design_matrix::{NamedTable, pre_augmented};
 use crate::gp::GaussianProcess;
 use crate::held_out::{HeldOutRows, OutOfFold};
@@ -95,6 +95,13 @@ impl<'a> FitContext<'a> {
         Seed(self.config.seed)
     }
 
+    /// The folds of cross-validation; none if the configuration holds out no rows in turn.
+    pub(crate) fn folds(&self) -> Result<Vec<FoldBatches>> {
+        let batch = &self.train.table.batch;
+        let folds = self.config.folds(batch)?.unwrap_or_default();
+        Ok(folds.iter().map(|fold| FoldBatches::new(batch, fold)).collect())
+    }
+
     /// The file of the validation rows.
     pub(crate) fn valid_path(&self) -> &'a Path {
         self.valid.map_or(self.train.path, |valid| valid.path)
@@ -131,6 +138,17 @@ impl<'a> FitContext<'a> {
     ) -> Result<(EnsembleMember, Vec<ColumnNote>)> {
         let (preprocessing, notes) = self.preprocessing(rows)?;
         let dataset = self.training_data(rows, &preprocessing)?;
+        Ok((self.fit_data(rows, preprocessing, &dataset, kind)?, notes))
+    }
+
+    /// Fits a model that has no epochs to data that were made of some rows.
+    pub(crate) fn fit_data(
+        &self,
+        rows: &RecordBatch,
+        preprocessing: Preprocessing,
+        dataset: &Dataset,
+        kind: &Kind,
+    ) -> Result<EnsembleMember> {
         let (samples, seed) = (dataset.samples(), self.seed());
         let (x, y, weights) = (dataset.x().view(), dataset.y().view(), dataset.weights());
         let estimator = match kind {
@@ -150,19 +168,19 @@ impl<'a> FitContext<'a> {
                 Estimator::Trees(TreeEnsemble::boosting(x, y, weights, settings, seed)?)
             }
             Kind::GaussianProcess(settings) => {
-                Estimator::GaussianProcess(GaussianProcess::fit(&dataset, settings, seed)?)
+                Estimator::GaussianProcess(GaussianProcess::fit(dataset, settings, seed)?)
             }
             Kind::Network(_) | Kind::Auto(_) => unreachable!("trained in their own modules"),
         };
-        Ok((EnsembleMember { preprocessing, estimator, weight: 1.0, fold: None }, notes))
+        Ok(EnsembleMember { preprocessing, estimator, weight: 1.0, fold: None })
     }
 
     /// Fits a model that has no epochs to the whole table.
     pub(crate) fn train(&self) -> Result<Trained> {
         let batch = &self.train.table.batch;
         let (mut member, notes) = self.fit(batch, &self.config.kind)?;
-        let (folds, fold_members) = if let Some(config) = &self.config.cross_validation {
-            self.cross_validate(config)?
+        let (folds, fold_members) = if self.config.cross_validation.is_some() {
+            self.cross_validate()?
         } else if let Some(valid) = self.valid {
             member.fold = Some(FoldWeight { fold: 0, weight: 1.0 });
             (vec![FoldBatches::whole(batch, Some(valid.table.batch.clone()))], vec![])
@@ -178,15 +196,8 @@ impl<'a> FitContext<'a> {
     }
 
     /// The folds, and for each a fit of a model that has no epochs.
-    fn cross_validate(
-        &self,
-        config: &CrossValidation,
-    ) -> Result<(Vec<FoldBatches>, Vec<EnsembleMember>)> {
-        let batch = &self.train.table.batch;
-        let CrossValidation { folds, split } = config;
-        let folds = split.folds(batch, split.fold_count(batch, *folds)?, self.seed())?;
-        let folds: Vec<FoldBatches> =
-            folds.iter().map(|fold| FoldBatches::new(batch, fold)).collect();
+    fn cross_validate(&self) -> Result<(Vec<FoldBatches>, Vec<EnsembleMember>)> {
+        let folds = self.folds()?;
         let fit = |(number, fold): (usize, &FoldBatches)| {
             let fold_weight = Some(FoldWeight { fold: number, weight: 1.0 });
             let member = self.fit(&fold.train, &self.config.kind)?.0;

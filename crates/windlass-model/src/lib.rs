@@ -9,6 +9,7 @@ mod auto;
 mod calendar;
 mod config;
 mod design_matrix;
+mod distill;
 mod drift;
 mod ensemble;
 mod error;
@@ -37,6 +38,7 @@ pub use config::{
     PreAugmentConfig, Validation,
 };
 pub use design_matrix::NamedTable;
+pub use distill::{DistillConfig, Distilled};
 pub use drift::{Drift, DriftingColumn};
 pub use error::{Error, Result};
 pub use fit::Trained;
@@ -46,8 +48,8 @@ pub use held_out::OutOfFold;
 pub use interval::{Bounds, Intervals};
 pub use memory::check_memory;
 pub use metadata::{
-    AutoSelection, EstimatorMetadata, FarGroups, FoldWeight, Importance, MemberMetadata,
-    ModelMetadata, PortfolioResult,
+    AutoSelection, Distillation, EstimatorMetadata, FarGroups, FoldWeight, Importance,
+    MemberMetadata, ModelMetadata, PortfolioResult,
 };
 pub use metrics::Metrics;
 pub use model::{Model, Predictions};

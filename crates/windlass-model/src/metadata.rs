@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use windlass_train::Shape;
 
-use crate::config::{Kind, ModelConfig};
+use crate::config::{Kind, ModelConfig, PreAugmentConfig};
 use crate::drift::Drift;
 use crate::metrics::Metrics;
 use crate::preprocessing::Preprocessing;
@@ -48,6 +48,9 @@ pub struct ModelMetadata {
     /// How the members were selected, for [`Kind::Auto`].
     #[serde(default, rename = "choice", skip_serializing_if = "Option::is_none")]
     pub selection: Option<AutoSelection>,
+    /// The teacher, if the model is a student.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub distillation: Option<Distillation>,
 }
 
 impl ModelMetadata {
@@ -152,6 +155,30 @@ impl FarGroups {
         const COST: f64 = 1.05;
         self.anchored.1 < COST * self.plain.1
     }
+}
+
+/// How a student was distilled.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Distillation {
+    /// The kind of the teacher.
+    pub teacher: Kind,
+    /// Number of members of the teacher.
+    pub teacher_members: usize,
+    /// The fingerprint of the table that the teacher was trained on.
+    pub teacher_fingerprint: String,
+    /// Metrics of the teacher's out-of-fold predictions, of the rows that the student's metrics are of.
+    pub teacher_valid: Option<Metrics>,
+    /// Synthetic rows.
+    pub synthetic: Option<PreAugmentConfig>,
+    /// Whether training rows have out-of-fold predictions of the teacher as labels.
+    pub out_of_fold_labels: bool,
+    /// Unlabeled rows.
+    pub unlabeled: u64,
+    /// All rows that the student was trained on.
+    pub rows: u64,
+    /// Departures from what was requested, and why.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 /// A portfolio entry and how well it did.

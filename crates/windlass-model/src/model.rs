@@ -54,7 +54,12 @@ impl EnsembleMember {
     }
 
     /// Predictions for rows of a table, block by block: a model may have many levels.
-    fn predict_rows(&self, rows: &RecordBatch, path: &Path, first: u64) -> Result<Array2<f64>> {
+    pub(crate) fn predict_rows(
+        &self,
+        rows: &RecordBatch,
+        path: &Path,
+        first: u64,
+    ) -> Result<Array2<f64>> {
         /// Values of a block of the design matrix.
         const VALUES: usize = 1 << 22;
         let (count, at_once) =
@@ -134,6 +139,7 @@ impl Model {
             drift: None,
             importance: vec![],
             selection: None,
+            distillation: None,
         };
         Ok(Self { metadata, members, fold_members: vec![], out_of_fold: None })
     }
@@ -169,7 +175,10 @@ impl Model {
     }
 
     /// The members that were not trained on a fold, with their weights.
-    fn members_of_fold(&self, fold: usize) -> impl Iterator<Item = (f64, &EnsembleMember)> {
+    pub(crate) fn members_of_fold(
+        &self,
+        fold: usize,
+    ) -> impl Iterator<Item = (f64, &EnsembleMember)> {
         let of_fold = move |member: &EnsembleMember| {
             member.fold.filter(|part| part.fold == fold).map(|part| part.weight)
         };

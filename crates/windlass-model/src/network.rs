@@ -47,6 +47,15 @@ impl<'a> NetworkFold<'a> {
         Ok((Self { batches, preprocessing, train, valid }, notes))
     }
 
+    /// A fold without validation rows, with data that were made of its training rows.
+    pub(crate) fn with_data(
+        batches: &'a FoldBatches,
+        preprocessing: Preprocessing,
+        data: &Dataset,
+    ) -> Result<Self> {
+        Ok(Self { batches, preprocessing, train: to_f32(data)?, valid: None })
+    }
+
     /// The run that trains a network on this fold.
     pub(crate) fn spec(&self, network: &NetworkConfig, seed: Seed) -> Result<RunSpec> {
         let augment = match &network.augment {
@@ -84,6 +93,16 @@ impl<'a> NetworkFold<'a> {
         let (preprocessing, estimator) = (self.preprocessing.clone(), Estimator::Network(network));
         EnsembleMember { preprocessing, estimator, weight, fold: None }
     }
+}
+
+/// Trains networks; refused as interrupted if that is cancelled.
+pub(crate) fn run_networks(specs: &[RunSpec], watch: &dyn Watch) -> Result<Vec<RunResult>> {
+    let results: Vec<RunResult> =
+        run_all(specs, watch, |_, _| {}).into_iter().collect::<Result<_, _>>()?;
+    if results.iter().any(|result| result.outcome == Outcome::Cancelled) {
+        return Err(windlass_table::Error::Interrupted.into());
+    }
+    Ok(results)
 }
 
 /// The seed of the network of a fold.
@@ -190,8 +209,7 @@ fn folds(context: &FitContext<'_>, network: &NetworkConfig) -> Result<Vec<FoldBa
             if rows / 2 < members {
                 return Err(Error::LargeCommittee { members, rows });
             }
-            let folds = network.split.folds(all, members, seed)?;
-            folds.iter().map(|fold| FoldBatches::new(all, fold)).collect()
+            context.folds()?
         }
     })
 }

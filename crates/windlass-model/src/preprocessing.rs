@@ -620,11 +620,16 @@ impl Preprocessing {
     /// The targets in the scaled units that models are fitted in.
     #[must_use]
     pub fn scaled_targets(&self, batch: &RecordBatch) -> Array2<f64> {
-        let mut out = self.raw_targets(batch);
-        for (mut column, target) in out.columns_mut().into_iter().zip(&self.targets) {
+        self.scale(self.raw_targets(batch))
+    }
+
+    /// Turns targets in the units of the table into the scaled units that models are fitted in.
+    #[must_use]
+    pub(crate) fn scale(&self, mut targets: Array2<f64>) -> Array2<f64> {
+        for (mut column, target) in targets.columns_mut().into_iter().zip(&self.targets) {
             column.mapv_inplace(|value| (value - target.scale.offset) / target.scale.scale);
         }
-        out
+        targets
     }
 
     /// The targets in the units of the table; NaN if missing.

@@ -1,0 +1,679 @@
+//! Distillation: a small model, the student, is trained on rows that a large one, the teacher, labels.
+//!
+//! The student learns from the training rows, from synthetic rows generated from them, and from unlabeled rows if
+//! there are any, all with predictions of the teacher as targets (Buciluă, Caruana, Niculescu-Mizil, *Model
+//! compression*, 2006, [doi:10.1145/1150402.1150464](https://doi.org/10.1145/1150402.1150464); Fakoor, Mueller,
+//! Erickson, Chaudhari, Smola, *Fast, accurate, and simple models for tabular data via augmented distillation*, 2020,
+//! [arXiv:2006.14284](https://arxiv.org/abs/2006.14284)). Training rows have the teacher's out-of-fold predictions:
+//! predictions of rows that it was trained on repeat their noise.
+//!
+//! For the expected error, a student per fold of the teacher is trained on rows that are generated from the fold's
+//! training rows and labeled by members of the teacher that were not trained on the fold, and predicts the fold. It
+//! is as honest as the teacher's own expected error, and of the same rows.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use arrow_array::RecordBatch;
+use ndarray::{Array2, Axis, concatenate};
+use rayon::prelude::*;
+use windlass::{Copies, Dataset, MethodInfo, MethodParams, ParamName, Seed};
+use windlass_table::{
+    AdaConfig, AnchorSource, AugmentConfig, Augmentation, Columns, DEFAULT_MEMORY, LoadedTable,
+    MethodConfig, Table, Watch as TableWatch,
+};
+use windlass_train::{Activation, Outcome, Schedule, TrainConfig, Watch};
+
+use crate::config::{
+    CrossValidation, Kind, ModelConfig, NetworkConfig, PreAugmentConfig, Validation,
+};
+use crate::design_matrix::NamedTable;
+use crate::drift::Drift;
+use crate::ensemble::Blend;
+use crate::fit::{FitContext, FoldBatches, Trained, check_sizes};
+use crate::held_out::OutOfFold;
+use crate::metadata::{Distillation, FoldWeight};
+use crate::model::{EnsembleMember, Model};
+use crate::network::{NetworkFold, member_seed, run_networks};
+use crate::preprocessing::{ColumnNote, Encoding, Preprocessing, Scaling, row_weights};
+use crate::split::Split;
+use crate::{Error, Result};
+
+/// Settings of a distillation.
+///
+/// | Setting | Default |
+/// | :-- | :-- |
+/// | `student` | a [network](Self::network) with two hidden layers of 64 units |
+/// | `steps` | 6,000 |
+/// | `synthetic` | 40 rows by Mixup for every training row |
+/// | `out_of_fold_labels`, `estimate_error` | `true` |
+/// | `memory` | 512 MiB |
+#[derive(Debug, Clone, PartialEq)]
+pub struct DistillConfig {
+    /// The student: a network, or any model without epochs but anchor regression.
+    pub student: Kind,
+    /// Number of optimizer steps of a network, which replaces its number of epochs.
+    pub steps: usize,
+    /// Synthetic rows; `None` to train on the training rows and unlabeled rows only.
+    pub synthetic: Option<PreAugmentConfig>,
+    /// Label training rows by the teacher's out-of-fold predictions instead of its predictions.
+    pub out_of_fold_labels: bool,
+    /// Train a student per fold, which estimates the error of new rows.
+    pub estimate_error: bool,
+    /// The seed of all randomness.
+    pub seed: u64,
+    /// Memory limit in bytes.
+    pub memory: u64,
+}
+
+impl Default for DistillConfig {
+    fn default() -> Self {
+        Self {
+            student: Self::network(vec![64, 64]),
+            steps: 6_000,
+            synthetic: Some(PreAugmentConfig { method: Self::method(), copies: Self::COPIES }),
+            out_of_fold_labels: true,
+            estimate_error: true,
+            seed: 0,
+            memory: DEFAULT_MEMORY,
+        }
+    }
+}
+
+impl DistillConfig {
+    /// The default number of synthetic rows for every training row.
+    pub const COPIES: usize = 40;
+
+    /// The default generator of synthetic rows: Mixup.
+    #[must_use]
+    pub fn method() -> MethodConfig {
+        let mixup = MethodInfo::named("mixup").expect("Mixup is a method");
+        MethodConfig::new(mixup, &MethodParams::default()).expect("parameters of the method")
+    }
+
+    /// A network as a student. Labels have no noise, so it needs next to no weight decay.
+    #[must_use]
+    pub fn network(hidden: Vec<usize>) -> Kind {
+        let training = TrainConfig {
+            batch_size: 32,
+            learning_rate: 5e-3,
+            schedule: Schedule::Cosine,
+            weight_decay: 0.01,
+            ..TrainConfig::default()
+        };
+        Kind::Network(Box::new(NetworkConfig {
+            hidden,
+            activation: Activation::Relu,
+            training,
+            augment: None,
+            valid: Validation::None,
+            split: Split::Rows,
+            valid_seed: None,
+        }))
+    }
+
+    /// Refuses settings outside their range, before any table is read.
+    pub fn check(&self) -> Result<()> {
+        let refuse = |param, to| Err(Error::DoesNotApply { param: ParamName(param), to });
+        match &self.student {
+            Kind::Auto(_) | Kind::Anchor { .. } => {
+                return refuse("student", "automatic selection and anchor regression");
+            }
+            Kind::Network(network) if network.augment.is_some() => {
+                return refuse("augment", "students, whose rows are augmented beforehand");
+            }
+            Kind::Network(network) if network.valid != Validation::None => {
+                return refuse("valid", "students, which are validated by the teacher's folds");
+            }
+            _ => {}
+        }
+        if self.steps == 0 {
+            let (name, range, got) = ("steps", "[1, inf)", 0.0);
+            return Err(windlass::Error::OutOfRange { name, range, got }.into());
+        }
+        if let Some(PreAugmentConfig { method, copies }) = &self.synthetic {
+            Copies::new(*copies).check()?;
+            method.check()?;
+            if matches!(
+                method,
+                MethodConfig::Ada(AdaConfig { anchors: AnchorSource::Matrix(_), .. })
+            ) {
+                return Err(Error::AnchorMatrix);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A student and what it is compared with.
+#[derive(Debug)]
+pub struct Distilled {
+    /// The student, with the students of the folds as fold members.
+    pub student: Trained,
+    /// The teacher's out-of-fold predictions, of the same rows in the same order as the student's.
+    pub teacher: Option<OutOfFold>,
+}
+
+impl Model {
+    /// Loads the table to distill this teacher with: columns have the roles that they had for the teacher.
+    pub fn load_for_distillation(
+        &self,
+        table: &Table,
+        memory: u64,
+        watch: &dyn TableWatch,
+    ) -> Result<LoadedTable> {
+        let ModelConfig { columns, drop_missing_target, .. } = &self.metadata.config;
+        let named = [
+            &columns.target,
+            &columns.exclude,
+            &columns.carry,
+            &columns.categorical,
+            &columns.continuous,
+        ];
+        let named = named.into_iter().chain(&columns.features).flatten().chain(&columns.weight);
+        for column in named {
+            if table.schema().index_of(column).is_err() {
+                let (column, path) = (column.clone(), table.path().to_owned());
+                return Err(Error::NotTheTeachersTable { column, path });
+            }
+        }
+        Ok(LoadedTable::load(table, columns, *drop_missing_target, memory, watch)?)
+    }
+
+    /// Distills this teacher into a student.
+    ///
+    /// `table` is the table that the teacher was trained on, or one with the same columns, of which the student uses
+    /// those that the teacher uses; [`load_for_distillation`](Self::load_for_distillation) loads it. `unlabeled` are
+    /// further rows; a target in them is ignored. If the teacher's file has no models of folds, or if it was trained
+    /// on another table, its configuration is fitted again on folds of the table.
+    pub fn distill(
+        &self,
+        table: NamedTable<'_>,
+        unlabeled: Option<&Table>,
+        config: &DistillConfig,
+        watch: &dyn Watch,
+    ) -> Result<Distilled> {
+        config.check()?;
+        let rows = table.table.batch.num_rows();
+        if rows < 2 {
+            return Err(Error::TooFewRows { path: table.path.to_owned(), rows });
+        }
+        let names = |&index: &usize| table.table.batch.schema().field(index).name().clone();
+        let targets: Vec<String> = table.table.roles.targets().iter().map(names).collect();
+        if let Some(column) = self.targets().into_iter().find(|target| !targets.contains(target)) {
+            return Err(Error::NotTheTeachersTable { column, path: table.path.to_owned() });
+        }
+        check_sizes(table)?;
+        let validated = Validated::new(self, table, config, watch)?;
+        let student_config = self.student_config(config, &validated);
+        let context = FitContext {
+            train: table,
+            valid: None,
+            config: &student_config,
+            encoding: Encoding::Numeric,
+        };
+        Distiller { teacher: self, context, config, unlabeled }.run(&validated, watch)
+    }
+
+    /// The median time that the prediction of one row takes, over rows of a table.
+    pub fn latency(&self, rows: &RecordBatch, path: &Path) -> Result<Duration> {
+        const MOST_CALLS: usize = 200;
+        const FEWEST_CALLS: usize = 5;
+        const BUDGET: Duration = Duration::from_millis(100);
+        let (mut times, started) = (vec![], Instant::now());
+        while times.len() < FEWEST_CALLS || (times.len() < MOST_CALLS && started.elapsed() < BUDGET)
+        {
+            let row = rows.slice(times.len() % rows.num_rows().max(1), rows.num_rows().min(1));
+            let call = Instant::now();
+            std::hint::black_box(self.predict(&row, path, 0)?);
+            times.push(call.elapsed());
+        }
+        times.sort_unstable();
+        Ok(times[times.len() / 2])
+    }
+
+    fn student_config(&self, config: &DistillConfig, validated: &Validated<'_>) -> ModelConfig {
+        let mut kind = config.student.clone();
+        let split = validated.model.metadata.config.split().clone();
+        let folds = validated.folds.len();
+        let mut cross_validation = None;
+        match &mut kind {
+            Kind::Network(network) => network.split = split,
+            _ if folds > 0 => cross_validation = Some(CrossValidation { folds, split }),
+            _ => {}
+        }
+        ModelConfig {
+            scaling: Scaling::Standard,
+            target_scaling: Scaling::Standard,
+            kind,
+            pre_augment: None,
+            cross_validation,
+            seed: config.seed,
+            ..self.metadata.config.clone()
+        }
+    }
+
+    /// Whether a table is the one that the model was trained on.
+    fn was_trained_on(&self, table: &LoadedTable) -> bool {
+        let same_targets = |out_of_fold: &OutOfFold| {
+            let y = self.members[0].preprocessing.raw_targets(&table.batch);
+            out_of_fold.rows.iter().zip(out_of_fold.y.rows()).all(|(&row, own)| {
+                usize::try_from(row).is_ok_and(|row| row < y.nrows() && y.row(row) == own)
+            })
+        };
+        self.metadata.fingerprint == table.profile.fingerprint
+            && self.metadata.rows == table.batch.num_rows() as u64
+            && self.out_of_fold.as_ref().is_none_or(same_targets)
+    }
+
+    /// The folds of this model, if its out-of-fold predictions are those of these folds of a table.
+    fn folds_of(&self, table: &LoadedTable) -> Result<Option<Vec<FoldBatches>>> {
+        let (Some(out_of_fold), Some(folds)) =
+            (&self.out_of_fold, self.metadata.config.folds(&table.batch)?)
+        else {
+            return Ok(None);
+        };
+        let rows = (0_u32..)
+            .zip(&folds)
+            .flat_map(|(number, fold)| fold.held_out.iter().map(move |&row| (row as u64, number)));
+        let same = rows.eq(out_of_fold.rows.iter().copied().zip(out_of_fold.folds.iter().copied()));
+        let batches = folds.iter().map(|fold| FoldBatches::new(&table.batch, fold)).collect();
+        Ok(same.then_some(batches))
+    }
+
+    /// The configuration of this model with cross-validation.
+    fn cross_validated_config(&self, rows: usize) -> ModelConfig {
+        let folds = 5.min(rows / 2).max(2);
+        let mut config = self.metadata.config.clone();
+        match &mut config.kind {
+            Kind::Network(network) if matches!(network.valid, Validation::Folds(_)) => {}
+            Kind::Network(network) => network.valid = Validation::Folds(folds),
+            Kind::Auto(_) => {}
+            _ => {
+                let split = Split::Rows;
+                config.cross_validation.get_or_insert(CrossValidation { folds, split });
+            }
+        }
+        config
+    }
+}
+
+/// A teacher, or its configuration fitted again with cross-validation.
+enum ValidatedModel<'a> {
+    Stored(&'a Model),
+    FittedAgain(Box<Model>),
+}
+
+impl std::ops::Deref for ValidatedModel<'_> {
+    type Target = Model;
+
+    fn deref(&self) -> &Model {
+        match self {
+            Self::Stored(model) => model,
+            Self::FittedAgain(model) => model,
+        }
+    }
+}
+
+/// A teacher with folds of the table.
+struct Validated<'a> {
+    model: ValidatedModel<'a>,
+    /// The folds that students estimate the error on; none if they do not.
+    folds: Vec<FoldBatches>,
+    /// Whether the out-of-fold predictions are labels of training rows.
+    labels_rows: bool,
+    notes: Vec<String>,
+}
+
+impl<'a> Validated<'a> {
+    fn new(
+        teacher: &'a Model,
+        table: NamedTable<'_>,
+        config: &DistillConfig,
+        watch: &dyn Watch,
+    ) -> Result<Self> {
+        let own_table = teacher.was_trained_on(table.table);
+        let stored = if own_table { teacher.folds_of(table.table)? } else { None };
+        let labels_rows = own_table && config.out_of_fold_labels;
+        let mut notes = vec![];
+        if !own_table && config.out_of_fold_labels {
+            notes.push(
+                "the teacher was trained on another table: rows have its predictions as labels"
+                    .to_owned(),
+            );
+        }
+        let lacks_labels = labels_rows && stored.is_none();
+        let lacks_members =
+            config.estimate_error && (stored.is_none() || !teacher.has_fold_members());
+        let (model, folds) = match stored {
+            Some(folds) if !lacks_members => (ValidatedModel::Stored(teacher), folds),
+            _ if !lacks_labels && !lacks_members => (ValidatedModel::Stored(teacher), vec![]),
+            _ => {
+                if teacher.metadata.distillation.is_some() {
+                    return Err(Error::StudentAsTeacher);
+                }
+                let cross_validated = teacher.cross_validated_config(table.table.batch.num_rows());
+                let trained = Model::train(table, None, &cross_validated, watch, None)?;
+                if trained.cancelled {
+                    return Err(windlass_table::Error::Interrupted.into());
+                }
+                notes.push(
+                    "the teacher's configuration was fitted again on folds of the table".to_owned(),
+                );
+                let folds = trained.model.folds_of(table.table)?;
+                let folds = folds.expect("cross-validation holds out rows in turn");
+                (ValidatedModel::FittedAgain(Box::new(trained.model)), folds)
+            }
+        };
+        let folds = if config.estimate_error { folds } else { vec![] };
+        Ok(Self { model, folds, labels_rows, notes })
+    }
+
+    /// For each fold, the members that were not trained on it, with weights that were selected without it: those in
+    /// the file are means over all folds.
+    fn labelers(&self, path: &Path) -> Result<Vec<Vec<(f64, &EnsembleMember)>>> {
+        let mut labelers: Vec<Vec<(f64, &EnsembleMember)>> =
+            (0..self.folds.len()).map(|fold| self.model.members_of_fold(fold).collect()).collect();
+        let entries = labelers.first().map_or(0, Vec::len);
+        let Some(out_of_fold) = &self.model.out_of_fold else { return Ok(labelers) };
+        if entries < 2 || labelers.iter().any(|members| members.len() != entries) {
+            return Ok(labelers);
+        }
+        let predictions = |entry: usize| -> Result<OutOfFold> {
+            let mut predicted = vec![];
+            for (members, fold) in labelers.iter().zip(&self.folds) {
+                let rows = fold.valid.as_ref().expect("folds hold out rows");
+                predicted.push(members[entry].1.predict_rows(rows, path, 0)?);
+            }
+            Ok(OutOfFold { predicted: stacked(&predicted), ..out_of_fold.clone() })
+        };
+        let predictions: Vec<OutOfFold> =
+            (0..entries).into_par_iter().map(predictions).collect::<Result<_>>()?;
+        let blend = Blend::fit(&predictions.iter().collect::<Vec<_>>());
+        for (members, weights) in labelers.iter_mut().zip(blend.by_fold) {
+            for ((weight, _), selected) in members.iter_mut().zip(weights) {
+                *weight = selected;
+            }
+            members.retain(|(weight, _)| *weight > 0.0);
+        }
+        Ok(labelers)
+    }
+}
+
+/// Labels rows; they are those of a file, from a number on.
+type Labeler<'a> = dyn Fn(&RecordBatch, &Path, u64) -> Result<Array2<f64>> + Sync + 'a;
+
+/// A student to be trained.
+struct StudentData {
+    preprocessing: Preprocessing,
+    notes: Vec<ColumnNote>,
+    dataset: Dataset,
+    /// Number of unlabeled rows in it.
+    unlabeled: u64,
+}
+
+struct Distiller<'a> {
+    teacher: &'a Model,
+    context: FitContext<'a>,
+    config: &'a DistillConfig,
+    unlabeled: Option<&'a Table>,
+}
+
+impl Distiller<'_> {
+    fn run(&self, validated: &Validated<'_>, watch: &dyn Watch) -> Result<Distilled> {
+        let NamedTable { table, path } = self.context.train;
+        let teacher = |rows: &RecordBatch, path: &Path, first: u64| -> Result<Array2<f64>> {
+            Ok(self.teacher.predict(rows, path, first)?.mean)
+        };
+        let mut labels =
+            teacher(&table.batch, path, 0).map_err(|error| error.locate(&table.places))?;
+        if validated.labels_rows
+            && let Some(out_of_fold) = &validated.model.out_of_fold
+        {
+            // By time, the earliest rows are never held out and keep the predictions of the teacher.
+            for (&row, predicted) in out_of_fold.rows.iter().zip(out_of_fold.predicted.rows()) {
+                #[expect(clippy::cast_possible_truncation, reason = "a row of the table")]
+                labels.row_mut(row as usize).assign(&predicted);
+            }
+        }
+        self.check_memory(1 + validated.folds.len())?;
+        let labelers = validated.labelers(path)?;
+        // The first student is that of all rows, the others are those of the folds. Training rows of a fold have
+        // labels of the members that label all others: out-of-fold predictions of theirs are made by models that were
+        // trained on the fold.
+        let student = |number: usize| {
+            let seed = self.context.seed();
+            let Some(fold) = number.checked_sub(1) else {
+                return self.data(&table.batch, Some(&labels), &teacher, seed);
+            };
+            let of_fold = |rows: &RecordBatch, path: &Path, first: u64| {
+                let mut mean = Array2::zeros((rows.num_rows(), labels.ncols()));
+                for (weight, member) in &labelers[fold] {
+                    mean.scaled_add(*weight, &member.predict_rows(rows, path, first)?);
+                }
+                Ok(mean)
+            };
+            self.data(&validated.folds[fold].train, None, &of_fold, member_seed(seed, fold))
+        };
+        let data: Vec<StudentData> =
+            (0..=validated.folds.len()).into_par_iter().map(student).collect::<Result<_>>()?;
+        let (count, unlabeled) = (data[0].dataset.rows() as u64, data[0].unlabeled);
+        let (mut trained, columns) = self.train(data, &validated.folds, watch)?;
+        let teacher = (!validated.folds.is_empty()).then(|| validated.model.out_of_fold.clone());
+        let teacher = teacher.flatten();
+        let mut notes = validated.notes.clone();
+        if self.config.synthetic.is_some() && self.moved().is_empty() {
+            notes.push("no column is continuous: there are no synthetic rows".to_owned());
+        }
+        let metadata = &mut trained.model.metadata;
+        metadata.notes = ColumnNote::lines(columns);
+        metadata.drift = Some(Drift::check(table, self.context.config.split())?);
+        metadata.distillation = Some(Distillation {
+            teacher: self.teacher.metadata.config.kind.clone(),
+            teacher_members: self.teacher.members.len(),
+            teacher_fingerprint: self.teacher.metadata.fingerprint.clone(),
+            teacher_valid: teacher.as_ref().map(OutOfFold::metrics),
+            synthetic: self.config.synthetic.clone(),
+            out_of_fold_labels: validated.labels_rows,
+            unlabeled,
+            rows: count,
+            notes,
+        });
+        Ok(Distilled { student: trained, teacher })
+    }
+
+    /// The rows that a student is trained on: some rows, synthetic rows made of them, and unlabeled rows, with labels.
+    fn data(
+        &self,
+        rows: &RecordBatch,
+        labels: Option<&Array2<f64>>,
+        label: &Labeler<'_>,
+        seed: Seed,
+    ) -> Result<StudentData> {
+        let NamedTable { table, path } = self.context.train;
+        let (preprocessing, notes) = self.preprocessing(rows)?;
+        let (mut x, mut y) = (vec![], vec![]);
+        let mut add =
+            |rows: &RecordBatch, path: &Path, first: u64, labels: Option<&Array2<f64>>| {
+                x.push(preprocessing.features(rows, path, first)?);
+                let labels = labels.cloned().map_or_else(|| label(rows, path, first), Ok)?;
+                y.push(preprocessing.scale(labels));
+                Ok::<_, Error>(())
+            };
+        add(rows, path, 0, labels).map_err(|error| error.locate(&table.places))?;
+        let mut weights = row_weights(table, rows, path)?;
+        let usual = weights.as_ref().map(|all| all.iter().sum::<f64>() / all.len() as f64);
+        for batch in self.synthetic(rows, seed)? {
+            add(&batch, Path::new("synthetic rows"), 0, None)?;
+            let more = row_weights(table, &batch, path)?;
+            for all in &mut weights {
+                all.extend(more.iter().flatten());
+            }
+        }
+        let mut unlabeled = 0;
+        for batch in self.unlabeled.iter().flat_map(|table| table.blocks()) {
+            let (batch, table) = (batch?, self.unlabeled.expect("it has blocks"));
+            add(&batch, table.path(), unlabeled, None)
+                .map_err(|error| error.locate(table.places()))?;
+            unlabeled += batch.num_rows() as u64;
+            // An unlabeled row counts as much as a training row does on average.
+            for all in &mut weights {
+                all.extend(usual.iter().cycle().take(batch.num_rows()));
+            }
+        }
+        let dataset = Dataset::new(stacked(&x), stacked(&y), weights)?;
+        Ok(StudentData { preprocessing, notes, dataset, unlabeled })
+    }
+
+    /// Preprocessing of the columns that the teacher uses.
+    fn preprocessing(&self, rows: &RecordBatch) -> Result<(Preprocessing, Vec<ColumnNote>)> {
+        let (mut preprocessing, notes) = self.context.preprocessing(rows)?;
+        let used = self.teacher.metadata.features();
+        preprocessing.inputs.retain(|input| used.contains(&input.name()));
+        if preprocessing.inputs.is_empty() {
+            let why = ": columns that the teacher uses are constant in the training rows".into();
+            return Err(Error::NoInputs { why });
+        }
+        Ok((preprocessing, notes))
+    }
+
+    /// Synthetic rows made of some rows: columns that the teacher uses as numbers are moved, others are those of the
+    /// source row. There are none without such columns.
+    fn synthetic(&self, rows: &RecordBatch, seed: Seed) -> Result<Vec<RecordBatch>> {
+        let NamedTable { table, path } = self.context.train;
+        let (Some(PreAugmentConfig { method, copies }), moved) =
+            (&self.config.synthetic, self.moved())
+        else {
+            return Ok(vec![]);
+        };
+        if moved.is_empty() {
+            return Ok(vec![]);
+        }
+        let weight = table.roles.weight().map(|index| rows.schema().field(index).name().clone());
+        let target = self.teacher.targets();
+        let columns = Columns { target, features: Some(moved), weight, ..Columns::default() };
+        let settings = AugmentConfig {
+            columns,
+            method: method.clone(),
+            copies: *copies,
+            originals: false,
+            seed: seed.0,
+            ..AugmentConfig::new(&[])
+        };
+        let source = Table::from_batch(rows, path)?;
+        let augmentation = Augmentation::fit(&source, &settings, self.config.memory, &())?;
+        let mut batches = vec![];
+        let mut collect = |_: usize, batch: RecordBatch| {
+            batches.push(batch);
+            Ok(())
+        };
+        augmentation.write(&(), None, &mut collect)?;
+        Ok(batches)
+    }
+
+    /// The columns that synthetic rows have other numbers in.
+    fn moved(&self) -> Vec<String> {
+        let table = self.context.train.table;
+        let used = self.teacher.metadata.features();
+        // Columns that name groups stay as they are.
+        let groups: Vec<&str> = match &self.config.synthetic {
+            Some(PreAugmentConfig { method: MethodConfig::Ada(ada), .. }) => {
+                let anchors = match &ada.anchors {
+                    AnchorSource::Column(column) => Some(column),
+                    _ => None,
+                };
+                anchors.into_iter().chain(&ada.within).map(String::as_str).collect()
+            }
+            _ => vec![],
+        };
+        let name = |&index: &usize| table.batch.schema().field(index).name().clone();
+        let names = table.roles.features().iter().map(name);
+        names.filter(|name| used.contains(&&**name) && !groups.contains(&&**name)).collect()
+    }
+
+    /// Refuses more labeled rows than there is memory for.
+    fn check_memory(&self, students: usize) -> Result<()> {
+        const F64: u64 = 8;
+        let NamedTable { table, .. } = self.context.train;
+        let (preprocessing, _) = self.preprocessing(&table.batch)?;
+        let copies = self.config.synthetic.as_ref().map_or(0, |synthetic| synthetic.copies as u64);
+        let rows = (table.batch.num_rows() as u64).saturating_mul(1 + copies);
+        let mut unlabeled = 0;
+        for batch in self.unlabeled.iter().flat_map(|table| table.blocks()) {
+            unlabeled += batch?.num_rows() as u64;
+        }
+        let width = (preprocessing.width() + preprocessing.targets.len()) as u64;
+        // Of each student, features and labels in parts, stacked and in the precision of networks.
+        let needs = [width, 3 * F64, students as u64]
+            .into_iter()
+            .fold(rows.saturating_add(unlabeled), u64::saturating_mul);
+        if needs > self.config.memory {
+            let (what, memory) = ("training", self.config.memory);
+            return Err(windlass_table::Error::NeedsMemory { what, needs, memory }.into());
+        }
+        Ok(())
+    }
+
+    /// Trains a student on all rows, and one for each fold.
+    fn train(
+        &self,
+        data: Vec<StudentData>,
+        folds: &[FoldBatches],
+        watch: &dyn Watch,
+    ) -> Result<(Trained, Vec<ColumnNote>)> {
+        let table = self.context.train.table;
+        let whole = FoldBatches::whole(&table.batch, None);
+        let batches = || std::iter::once(&whole).chain(folds);
+        let mut student_config = self.context.config.clone();
+        let (mut notes, mut histories, mut diverged) = (vec![], vec![], None);
+        notes.extend(data.iter().flat_map(|one| one.notes.clone()));
+        let mut members: Vec<EnsembleMember> = match &mut student_config.kind {
+            Kind::Network(network) => {
+                let (mut students, mut specs) = (vec![], vec![]);
+                for (number, (one, batches)) in data.into_iter().zip(batches()).enumerate() {
+                    let StudentData { preprocessing, dataset, .. } = one;
+                    let training = &mut network.training;
+                    let batch_size = training.batch_size.max(1);
+                    training.epochs =
+                        self.config.steps.div_ceil(dataset.rows().div_ceil(batch_size).max(1));
+                    let student = NetworkFold::with_data(batches, preprocessing, &dataset)?;
+                    let seed = self.context.seed();
+                    let seed = number.checked_sub(1).map_or(seed, |fold| member_seed(seed, fold));
+                    specs.push(student.spec(network, seed)?);
+                    students.push(student);
+                }
+                network.training = specs[0].training.clone();
+                let results = run_networks(&specs, watch)?;
+                histories.push(results[0].history.clone());
+                let last = results.iter().find(|result| result.outcome == Outcome::Diverged);
+                diverged = last.map(|result| result.history.len() + 1);
+                let members = students.iter().zip(results);
+                members.map(|(student, result)| student.member(result.network, 1.0)).collect()
+            }
+            kind => {
+                let students: Vec<_> = data.into_iter().zip(batches()).collect();
+                let fit = |(one, batches): (StudentData, &FoldBatches)| {
+                    let StudentData { preprocessing, dataset, .. } = one;
+                    self.context.fit_data(&batches.train, preprocessing, &dataset, kind)
+                };
+                students.into_par_iter().map(fit).collect::<Result<_>>()?
+            }
+        };
+        let fold_members: Vec<EnsembleMember> = (members.drain(1..).enumerate())
+            .map(|(fold, member)| {
+                let fold = Some(FoldWeight { fold, weight: 1.0 });
+                EnsembleMember { weight: 0.0, fold, ..member }
+            })
+            .collect();
+        let out_of_fold = self.context.out_of_fold_predictions(&fold_members, folds)?;
+        let model = Model::new(&student_config, members, table, &table.batch)?;
+        let model = model.with_out_of_fold(out_of_fold, fold_members);
+        let held_out = folds.iter().filter_map(|fold| fold.valid.clone()).collect();
+        Ok((Trained { model, histories, diverged, cancelled: false, held_out }, notes))
+    }
+}
+
+fn stacked(parts: &[Array2<f64>]) -> Array2<f64> {
+    let views: Vec<_> = parts.iter().map(|part| part.view()).collect();
+    concatenate(Axis(0), &views).expect("parts of the same width")
+}
