@@ -32,6 +32,7 @@ enum Command {
     Compare(Box<commands::compare::CompareArgs>),
     Tune(Box<commands::tune::TuneArgs>),
     Train(Box<commands::train::TrainArgs>),
+    Distill(Box<commands::distill::DistillArgs>),
     Predict(commands::predict::PredictArgs),
     Regress(Box<commands::regress::RegressArgs>),
     Show(commands::show::ShowArgs),
@@ -41,7 +42,7 @@ enum Command {
 }
 
 /// Options that `-h` shows; `--help` shows all of them, and begins with examples.
-const COMMON: [&str; 29] = [
+const COMMON: [&str; 33] = [
     "against",
     "alpha",
     "anchors",
@@ -52,7 +53,9 @@ const COMMON: [&str; 29] = [
     "clusters",
     "committee",
     "copies",
+    "distill",
     "force",
+    "hidden",
     "interval",
     "json",
     "method",
@@ -68,9 +71,11 @@ const COMMON: [&str; 29] = [
     "seed",
     "sizes",
     "split",
+    "student",
     "target",
     "test",
     "trials",
+    "unlabeled",
 ];
 
 /// The command line with short and long help.
@@ -115,6 +120,7 @@ pub fn run(arguments: Vec<OsString>) -> u8 {
         Command::Compare(args) => commands::compare::run(&args),
         Command::Tune(args) => commands::tune::run(&args),
         Command::Train(args) => commands::train::run(&args),
+        Command::Distill(args) => commands::distill::run(&args),
         Command::Predict(args) => commands::predict::run(&args),
         Command::Regress(args) => commands::regress::run(&args),
         Command::Show(args) => commands::show::run(&args),

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use common::TestDir;
 
 const KEPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/help.txt");
-const COMMANDS: [&str; 13] = [
+const COMMANDS: [&str; 14] = [
     "",
     "augment",
     "inspect",
@@ -15,6 +15,7 @@ const COMMANDS: [&str; 13] = [
     "compare",
     "tune",
     "train",
+    "distill",
     "predict",
     "regress",
     "show",

@@ -182,6 +182,8 @@ pub enum ModelName {
     Boosting,
     /// What held-out rows say is best.
     Auto,
+    /// A network that is distilled from what held-out rows say is best.
+    Distilled,
     /// A model that is trained elsewhere, on rows made beforehand.
     Estimator,
     /// The baseline of every comparison: predicts the mean of the training rows.
@@ -201,6 +203,7 @@ impl ModelName {
             Self::ExtraTrees => "extra-trees",
             Self::Boosting => "boosting",
             Self::Auto => "auto",
+            Self::Distilled => "distilled",
             Self::Estimator => "estimator",
             Self::Mean => "predict the mean",
         }
@@ -220,9 +223,15 @@ impl ModelName {
             Self::ExtraTrees => "Extra trees: a forest of trees with random thresholds",
             Self::Boosting => "Boosted trees: each corrects the errors of those before it",
             Self::Auto => "Several kinds of models, averaged with weights chosen by held-out rows",
+            Self::Distilled => "A small network trained on synthetic rows that `auto` labels",
             Self::Estimator => "The model that was passed",
             Self::Mean => "The mean target of the training rows, whatever the features are",
         }
+    }
+
+    /// Whether it selects its settings itself, so that there is one trial only.
+    pub(crate) fn selects(self) -> bool {
+        matches!(self, Self::Auto | Self::Distilled)
     }
 
     /// Whether methods apply to it.
@@ -351,7 +360,8 @@ impl Candidate {
             ModelName::Estimator | ModelName::Mean => {
                 unreachable!("models that are trained elsewhere have settings of their own")
             }
-            ModelName::Auto => Kind::Auto(AutoConfig::new(split.clone())),
+            // The teacher, if it is distilled.
+            ModelName::Auto | ModelName::Distilled => Kind::Auto(AutoConfig::new(split.clone())),
         }
     }
 }

@@ -10,8 +10,8 @@ use ndarray::{Array2, Axis};
 use rayon::prelude::*;
 use windlass::{Seed, Stream};
 use windlass_model::{
-    Kind, Metrics, Model, ModelConfig, NamedTable, PreAugmentConfig, Preprocessing, Split, Trained,
-    Validation, groups_of, row_weights,
+    DistillConfig, Kind, Metrics, Model, ModelConfig, NamedTable, PreAugmentConfig, Preprocessing,
+    Split, Trained, Validation, groups_of, row_weights,
 };
 use windlass_table::{LoadedTable, to_f64};
 use windlass_train::Epoch;
@@ -112,7 +112,7 @@ impl<'a> Comparison<'a> {
         check_weights(config, table, test.unwrap_or(table), &splits)?;
         let shared_test_rows = test.map_or(0, |test| shared_rows(table.table, test.table));
         let splits = splits.into();
-        let units = units(config, table.table)?;
+        let units = config_units(config, table.table)?;
         let mut comparison =
             Self { config, table, test, splits, shared_test_rows, units, distances: vec![] };
         // Fixed settings are not searched.
@@ -129,7 +129,7 @@ impl<'a> Comparison<'a> {
     #[must_use]
     pub fn external(config: &'a CompareConfig, table: NamedTable<'a>, splits: Arc<[Fold]>) -> Self {
         // The column was read when the splits were drawn.
-        let units = units(config, table.table).unwrap_or_default();
+        let units = config_units(config, table.table).unwrap_or_default();
         Self { config, table, test: None, splits, shared_test_rows: 0, units, distances: vec![] }
     }
 
@@ -476,8 +476,7 @@ impl<'a> Comparison<'a> {
         let distances = &self.distances[size.expect("a size of this comparison")][place];
         let split = self.inner_split(frames.train)?;
         let seed = self.config.fold_seed(fold);
-        let count =
-            if key.candidate.model == ModelName::Auto { 1 } else { self.config.tune.max(1) };
+        let count = if key.candidate.model.selects() { 1 } else { self.config.tune.max(1) };
         let mut trials: Vec<SettingsTrial> = vec![];
         let mut best: Option<(f64, usize, Option<Trained>)> = None;
         for trial in 0..count {
@@ -511,6 +510,11 @@ impl<'a> Comparison<'a> {
             let seed = trial_seed(key.candidate, seed, chosen);
             let model_config = self.model_config(trials[chosen].kind.clone(), None, seed);
             self.in_fold(fold, frames.fit(&model_config, watch))?
+        };
+        let trained = if key.candidate.model == ModelName::Distilled {
+            self.in_fold(fold, frames.distill(&trained.model, seed, watch))?
+        } else {
+            trained
         };
         Ok(Some(BestTrial { trials, chosen, trained }))
     }
@@ -563,19 +567,18 @@ impl<'a> Comparison<'a> {
 
 /// The unit of every row of a table: what intervals take as drawn from a population. Rows of a group or a domain, and
 /// neighbors in time, resemble each other and are one unit.
-fn units(config: &CompareConfig, table: &LoadedTable) -> Result<Vec<usize>> {
+pub(crate) fn units(split: &Split, table: &LoadedTable, seed: Seed) -> Result<Vec<usize>> {
     /// More units would make files large, and intervals no better.
     const MOST: usize = 1_000;
     /// Blocks of time, of which the later half is held out.
     const BLOCKS_OF_TIME: usize = 40;
-    let SplitRule::HeldOut(split) = &config.rule else { return Ok(vec![]) };
     let rows = table.batch.num_rows();
     let mut units = vec![0; rows];
     match split {
         Split::Rows if rows <= MOST => units = (0..rows).collect(),
         Split::Rows => {
             let mut order: Vec<usize> = (0..rows).collect();
-            Seed(config.seed).shared(Stream::Split, salt::UNITS).shuffle(&mut order);
+            seed.shared(Stream::Split, salt::UNITS).shuffle(&mut order);
             for (place, row) in order.into_iter().enumerate() {
                 units[row] = place % MOST;
             }
@@ -594,6 +597,14 @@ fn units(config: &CompareConfig, table: &LoadedTable) -> Result<Vec<usize>> {
         }
     }
     Ok(units)
+}
+
+/// The units of a comparison; none if a table is tested.
+fn config_units(config: &CompareConfig, table: &LoadedTable) -> Result<Vec<usize>> {
+    match &config.rule {
+        SplitRule::HeldOut(split) => units(split, table, Seed(config.seed)),
+        _ => Ok(vec![]),
+    }
 }
 
 /// Refuses splits of which the training or the test rows have no weight.
@@ -662,6 +673,18 @@ impl FoldFrames<'_> {
         let named = |table| NamedTable { table, path: self.path };
         let cancel = CancelIf(|| watch.cancelled());
         Model::train(named(self.train), self.valid.map(named), model_config, &cancel, None)
+    }
+
+    fn distill(
+        &self,
+        teacher: &Model,
+        seed: Seed,
+        watch: &dyn Watch,
+    ) -> Result<Trained, windlass_model::Error> {
+        let table = NamedTable { table: self.train, path: self.path };
+        let usual = DistillConfig::default();
+        let config = DistillConfig { seed: seed.0, estimate_error: false, ..usual };
+        Ok(teacher.distill(table, None, &config, &CancelIf(|| watch.cancelled()))?.student)
     }
 }
 

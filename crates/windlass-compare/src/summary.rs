@@ -715,6 +715,7 @@ fn model_in_words(model: ModelName) -> &'static str {
         ModelName::ExtraTrees => "extra trees",
         ModelName::Boosting => "boosted trees",
         ModelName::Auto => "automatic model selection",
+        ModelName::Distilled => "a distilled network",
         _ => model.name(),
     }
 }

@@ -96,7 +96,7 @@ impl DistillConfig {
     pub fn network(hidden: Vec<usize>) -> Kind {
         let training = TrainConfig {
             batch_size: 32,
-            learning_rate: 5e-3,
+            learning_rate: 1e-2,
             schedule: Schedule::Cosine,
             weight_decay: 0.01,
             ..TrainConfig::default()
@@ -506,7 +506,7 @@ impl Distiller<'_> {
         for batch in self.synthetic(rows, seed)? {
             add(&batch, Path::new("synthetic rows"), 0, None)?;
             let more = row_weights(table, &batch, path)?;
-            for all in &mut weights {
+            if let Some(all) = &mut weights {
                 all.extend(more.iter().flatten());
             }
         }
@@ -517,7 +517,7 @@ impl Distiller<'_> {
                 .map_err(|error| error.locate(table.places()))?;
             unlabeled += batch.num_rows() as u64;
             // An unlabeled row counts as much as a training row does on average.
-            for all in &mut weights {
+            if let Some(all) = &mut weights {
                 all.extend(usual.iter().cycle().take(batch.num_rows()));
             }
         }

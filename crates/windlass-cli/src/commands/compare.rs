@@ -65,6 +65,7 @@ pub(crate) struct CompareArgs {
         ("extra-trees", "A forest of trees with random thresholds", ModelName::ExtraTrees),
         ("boosting", "Gradient-boosted trees", ModelName::Boosting),
         ("auto", "What `train --auto` makes", ModelName::Auto),
+        ("distilled", "What `train --auto --distill` makes", ModelName::Distilled),
     ]))]
     models: Vec<ModelName>,
     /// Test on this table instead of rows held out
@@ -396,6 +397,7 @@ fn next_command(candidate: Candidate) -> String {
     match candidate.model {
         ModelName::Mlp => {}
         ModelName::Auto => words.push("--auto".into()),
+        ModelName::Distilled => words.push("--auto --distill".into()),
         model => words.push(format!("--model {}", model.name())),
     }
     if let Some(method) = candidate.method

@@ -3,6 +3,7 @@
 pub(crate) mod augment;
 pub(crate) mod compare;
 pub(crate) mod completions;
+pub(crate) mod distill;
 pub(crate) mod export;
 pub(crate) mod inspect;
 pub(crate) mod man;

@@ -1,6 +1,8 @@
 //! Models in words.
 
-use windlass_model::{Importance, Kind, ModelMetadata};
+use std::fmt::Write as _;
+
+use windlass_model::{Distillation, Importance, Kind, ModelMetadata};
 
 use crate::terminal;
 
@@ -18,7 +20,32 @@ pub(super) fn importance_in_words(metadata: &ModelMetadata) -> String {
 
 /// The kind of a model in a few words.
 pub(super) fn kind_in_words(metadata: &ModelMetadata) -> String {
-    match (&metadata.config.kind, metadata.members.len()) {
+    in_words(&metadata.config.kind, metadata.members.len())
+}
+
+/// The teacher of a student in a few words, if it is one.
+pub(super) fn teacher_in_words(metadata: &ModelMetadata) -> Option<String> {
+    let distillation = metadata.distillation.as_ref()?;
+    Some(in_words(&distillation.teacher, distillation.teacher_members))
+}
+
+/// What a student was trained on.
+pub(super) fn labeled_rows_in_words(distillation: &Distillation, rows: u64) -> String {
+    let Distillation { synthetic, unlabeled, out_of_fold_labels, .. } = distillation;
+    let how = if *out_of_fold_labels { "out-of-fold" } else { "in-sample" };
+    let mut text = format!("{rows} of the table ({how})");
+    let made = distillation.rows - rows - unlabeled;
+    if let Some(synthetic) = synthetic.as_ref().filter(|_| made > 0) {
+        let _ = write!(text, ", {made} synthetic ({})", synthetic.method.name());
+    }
+    if *unlabeled > 0 {
+        let _ = write!(text, ", {unlabeled} unlabeled");
+    }
+    text
+}
+
+fn in_words(kind: &Kind, members: usize) -> String {
+    match (kind, members) {
         (Kind::Network(network), members) => {
             let widths: Vec<String> = network.hidden.iter().map(ToString::to_string).collect();
             let widths =

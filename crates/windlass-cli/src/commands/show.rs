@@ -14,7 +14,9 @@ use windlass_table::{
     to_strings,
 };
 
-use super::model_words::{importance_in_words, kind_in_words};
+use super::model_words::{
+    importance_in_words, kind_in_words, labeled_rows_in_words, teacher_in_words,
+};
 use crate::terminal::{self, to_json};
 use crate::{Error, Result};
 
@@ -166,13 +168,26 @@ fn model_in_words(model: &Model) -> String {
     let mut text = format!("  model      {}\n", kind_in_words(metadata));
     let _ = writeln!(text, "  version    windlass {}", metadata.version);
     let _ = writeln!(text, "  from       {} rows, {}", metadata.rows, metadata.fingerprint);
+    if let (Some(teacher), Some(distillation)) =
+        (teacher_in_words(metadata), &metadata.distillation)
+    {
+        let rmse = distillation.teacher_valid.map_or_else(String::new, |valid| {
+            format!(", expected RMSE {}", terminal::short(valid.rmse))
+        });
+        let _ =
+            writeln!(text, "  teacher    {teacher}, {}{rmse}", distillation.teacher_fingerprint);
+        let rows = labeled_rows_in_words(distillation, metadata.rows);
+        let _ = writeln!(text, "  labeled    {rows}");
+    }
     let _ = writeln!(text, "  target     {}", model.targets().join(", "));
     let _ = writeln!(text, "  features   {}", metadata.features().join(", "));
-    for note in &metadata.notes {
+    let distillation = metadata.distillation.iter().flat_map(|own| &own.notes);
+    for note in metadata.notes.iter().chain(distillation) {
         let _ = writeln!(text, "  note       {note}");
     }
     text += &importance_in_words(metadata);
-    let held_out = if metadata.selection.is_some() { "expected" } else { "validation" };
+    let is_expected = metadata.selection.is_some() || metadata.distillation.is_some();
+    let held_out = if is_expected { "expected" } else { "validation" };
     for (name, metrics) in [("training", Some(metadata.train)), (held_out, metadata.valid)] {
         let Some(metrics) = metrics else { continue };
         let r2 = metrics.r2.map_or_else(String::new, |r2| format!(", R² {r2:.3}"));

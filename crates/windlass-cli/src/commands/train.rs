@@ -9,7 +9,7 @@ use serde::Serialize;
 use windlass::MethodInfo;
 use windlass_compare::model_report;
 use windlass_model::{
-    AutoConfig, AutoSelection, BoostingSettings, Checkpoint, CrossValidation, Drift,
+    AutoConfig, AutoSelection, BoostingSettings, Checkpoint, CrossValidation, DistillConfig, Drift,
     Error as ModelError, ForestSettings, GaussianProcessSettings, InLoopAugmentConfig, Kind,
     Metrics, Model, ModelConfig, ModelMetadata, NamedTable, NetworkConfig, Split, Trained,
     Validation, check_memory,
@@ -20,6 +20,7 @@ use windlass_table::{
 };
 use windlass_train::{Activation, Epoch, FittedOn, Shape};
 
+use super::distill;
 use super::model_words::{importance_in_words, kind_in_words};
 use super::network::{TrainingArgs, carried};
 use super::plot_format::PlotFormat;
@@ -36,6 +37,7 @@ Examples:
   windlass train cars.csv -t mpg --committee 5 -o model.windlass
   windlass train train.csv -t y --hidden 128,128 --augment ada --clusters 8 --manifold 1 --epochs 200 -o model.windlass
   windlass train cars.csv -t mpg --auto -o model.windlass
+  windlass train cars.csv -t mpg --auto --distill -o small.windlass
   windlass train sites.csv -t y --auto --split domain:site -o model.windlass
   windlass train sales.csv -t sold --auto --split time:day -o model.windlass
   windlass train train.csv -t y --model ridge --penalty 1.0 -o ridge.windlass
@@ -66,6 +68,10 @@ pub(crate) struct TrainArgs {
     /// --auto: try no further models after this time, such as 10s or 2m; the model then depends on the machine
     #[arg(long, value_name = "TIME", value_parser = time, requires = "auto")]
     time: Option<Duration>,
+    /// --auto: train one small network on synthetic rows that the chosen models label, and write that; see `windlass
+    /// distill`
+    #[arg(long, requires = "auto", conflicts_with = "compact")]
+    distill: bool,
     /// Leave models out of the file that predict held-out rows only: it is smaller, but prediction intervals ignore
     /// how much such models differ
     #[arg(long)]
@@ -379,6 +385,10 @@ pub(crate) fn run(args: &TrainArgs) -> Result<u8> {
     if trained.cancelled {
         return Err(windlass_table::Error::Interrupted.into());
     }
+    if args.distill {
+        let rows = NamedTable { table: &frame, path: table.path() };
+        return write_student(args, &trained.model, rows, started);
+    }
     trained.add_importance()?;
     if args.compact {
         trained.model.drop_fold_members();
@@ -409,6 +419,25 @@ pub(crate) fn run(args: &TrainArgs) -> Result<u8> {
         Some(epoch) => Err(ModelError::Diverged { epoch }.into()),
         None => Ok(0),
     }
+}
+
+/// Distills a teacher, and writes its student.
+fn write_student(
+    args: &TrainArgs,
+    teacher: &Model,
+    rows: NamedTable<'_>,
+    started: Instant,
+) -> Result<u8> {
+    let TrainingArgs { json, quiet, seed, .. } = args.common;
+    let config = DistillConfig { seed, memory: args.common.read.memory, ..Default::default() };
+    let run = distill::Run { teacher, rows, config: &config, quiet, json };
+    let student = run.write(None, false, &args.output, started)?;
+    if let Some(path) = &args.report {
+        let page =
+            model_report(&student, &table_name(&args.common.inputs), &published(&command(None)));
+        write_atomic(path, page.as_bytes())?;
+    }
+    distill::exit_code(&student)
 }
 
 /// A checkpoint in a file, written at most every second, and at the end.
