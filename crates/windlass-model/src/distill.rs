@@ -677,3 +677,293 @@ fn stacked(parts: &[Array2<f64>]) -> Array2<f64> {
     let views: Vec<_> = parts.iter().map(|part| part.view()).collect();
     concatenate(Axis(0), &views).expect("parts of the same width")
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow_array::{ArrayRef, Float64Array, Int64Array, StringArray};
+    use windlass::Stream;
+
+    use super::*;
+    use crate::trees::{BoostingSettings, ForestSettings};
+
+    const NAME: &str = "rows.csv";
+
+    /// Two features, a category, a group, a time and two targets; `changed` rows have other targets.
+    fn rows(count: usize, changed: &[usize]) -> RecordBatch {
+        let draw = |step, row: usize| Seed(3).at(Stream::Sample, step, row as u64).normal();
+        let column = |value: &dyn Fn(usize) -> f64| -> ArrayRef {
+            Arc::new(Float64Array::from_iter_values((0..count).map(value)))
+        };
+        let target = |sign: f64| {
+            column(&move |row| {
+                let change = if changed.contains(&row) { 5.0 } else { 0.0 };
+                sign * draw(0, row) + draw(1, row).abs() + 0.5 * draw(2, row) + change
+            })
+        };
+        let words = |prefix: &str, every: usize| -> ArrayRef {
+            let word = |row: usize| format!("{prefix}{}", row % every);
+            Arc::new(StringArray::from((0..count).map(word).collect::<Vec<_>>()))
+        };
+        let days: ArrayRef =
+            Arc::new(Int64Array::from_iter_values((0..count).map(|row| row as i64 / 2)));
+        let columns = [
+            ("a", column(&|row| draw(0, row))),
+            ("b", column(&|row| draw(1, row))),
+            ("kind", words("k", 3)),
+            ("site", words("s", 6)),
+            ("day", days),
+            ("y", target(2.0)),
+            ("z", target(-1.0)),
+        ];
+        RecordBatch::try_from_iter(columns).unwrap()
+    }
+
+    fn columns(targets: &[&str]) -> Columns {
+        let all = |names: &[&str]| names.iter().map(ToString::to_string).collect();
+        let exclude = if targets.contains(&"z") { vec![] } else { vec!["z".to_owned()] };
+        Columns {
+            target: all(targets),
+            carry: all(&["site", "day"]),
+            exclude,
+            ..Columns::default()
+        }
+    }
+
+    fn in_memory(batch: &RecordBatch) -> Table {
+        Table::from_batch(batch, Path::new(NAME)).unwrap()
+    }
+
+    fn load(batch: &RecordBatch, targets: &[&str]) -> LoadedTable {
+        let table = in_memory(batch);
+        LoadedTable::load(&table, &columns(targets), false, DEFAULT_MEMORY, &()).unwrap()
+    }
+
+    fn named(table: &LoadedTable) -> NamedTable<'_> {
+        NamedTable { table, path: Path::new(NAME) }
+    }
+
+    fn teacher(table: &LoadedTable, kind: Kind, split: Option<Split>) -> Model {
+        let names: Vec<&str> = ["y", "z"].into_iter().take(table.roles.targets().len()).collect();
+        let config = ModelConfig {
+            columns: columns(&names),
+            drop_missing_target: false,
+            scaling: Scaling::Standard,
+            target_scaling: Scaling::Standard,
+            kind,
+            pre_augment: None,
+            cross_validation: split.map(|split| CrossValidation { folds: 3, split }),
+            seed: 5,
+        };
+        Model::train(named(table), None, &config, &(), None).unwrap().model
+    }
+
+    fn ridge() -> Kind {
+        Kind::Ridge { penalty: 1.0 }
+    }
+
+    /// A small network, or a model without epochs.
+    fn small(student: Option<Kind>) -> DistillConfig {
+        let usual = DistillConfig::default();
+        let synthetic =
+            usual.synthetic.clone().map(|usual| PreAugmentConfig { copies: 2, ..usual });
+        let student = student.unwrap_or_else(|| DistillConfig::network(vec![8]));
+        DistillConfig { student, steps: 60, synthetic, ..usual }
+    }
+
+    fn distill(teacher: &Model, table: &LoadedTable, config: &DistillConfig) -> Distilled {
+        teacher.distill(named(table), None, config, &()).unwrap()
+    }
+
+    fn predictions(model: &Model, table: &LoadedTable) -> Array2<f64> {
+        model.predict(&table.batch, Path::new(NAME), 0).unwrap().mean
+    }
+
+    #[test]
+    fn a_student_does_not_depend_on_the_targets_of_its_fold() {
+        let boosting = Kind::Boosting(BoostingSettings { trees: 5, ..BoostingSettings::default() });
+        let splits = [Split::Rows, Split::Group("site".into()), Split::Domain("site".into())];
+        for (split, student) in splits.into_iter().zip([None, Some(boosting), None]) {
+            let run = |changed: &[usize]| {
+                let table = load(&rows(48, changed), &["y"]);
+                let teacher = teacher(&table, ridge(), Some(split.clone()));
+                let distilled = distill(&teacher, &table, &small(student.clone()));
+                assert_eq!(distilled.teacher.as_ref(), teacher.out_of_fold());
+                (distilled.student.model, table)
+            };
+            let (model, table) = run(&[]);
+            let out_of_fold = model.out_of_fold().unwrap();
+            let held_out: Vec<usize> = (out_of_fold.rows.iter().zip(&out_of_fold.folds))
+                .filter(|(_, fold)| **fold == 1)
+                .map(|(&row, _)| usize::try_from(row).unwrap())
+                .collect();
+            assert!(!held_out.is_empty() && held_out.len() < 48);
+            let (other, _) = run(&held_out);
+            let of_fold = |model: &Model, fold| {
+                model.predict_fold(fold, &table.batch, Path::new(NAME), 0).unwrap()
+            };
+            assert_eq!(of_fold(&model, 1), of_fold(&other, 1), "{split}");
+            assert_ne!(of_fold(&model, 0), of_fold(&other, 0), "{split}");
+            assert_ne!(predictions(&model, &table), predictions(&other, &table), "{split}");
+        }
+    }
+
+    /// By time, a student of a fold is trained on earlier rows only.
+    #[test]
+    fn students_respect_time() {
+        let table = load(&rows(60, &[]), &["y"]);
+        let split = Split::Time("day".into());
+        let model = teacher(&table, ridge(), Some(split.clone()));
+        let student = distill(&model, &table, &small(None)).student.model;
+        assert_eq!(student.metadata().config.split(), &split);
+        assert_eq!(student.out_of_fold().unwrap().rows, model.out_of_fold().unwrap().rows);
+        let last: Vec<usize> = (50..60).collect();
+        let changed = load(&rows(60, &last), &["y"]);
+        let model = teacher(&changed, ridge(), Some(split));
+        let other = distill(&model, &changed, &small(None)).student.model;
+        let of_first =
+            |student: &Model| student.predict_fold(0, &table.batch, Path::new(NAME), 0).unwrap();
+        assert_eq!(of_first(&student), of_first(&other));
+    }
+
+    /// Extra trees repeat the targets of their training rows: with these labels, a linear student is that of the
+    /// targets, noise included. Out-of-fold predictions are the labels instead.
+    #[test]
+    fn training_rows_have_out_of_fold_labels() {
+        let table = load(&rows(60, &[]), &["y"]);
+        let forest = Kind::ExtraTrees(ForestSettings { trees: 20, ..ForestSettings::default() });
+        let model = teacher(&table, forest, Some(Split::Rows));
+        let config = DistillConfig { synthetic: None, ..small(Some(ridge())) };
+        let student = distill(&model, &table, &config).student.model;
+        let in_sample = DistillConfig { out_of_fold_labels: false, ..config };
+        let noisy = distill(&model, &table, &in_sample).student.model;
+        let of_targets = teacher(&table, ridge(), None);
+        let off = &predictions(&noisy, &table) - &predictions(&of_targets, &table);
+        assert!(off.iter().all(|off| off.abs() < 1e-9), "{off}");
+        // The same regression by hand.
+        let mut batch = table.batch.columns().to_vec();
+        let out_of_fold = model.out_of_fold().unwrap();
+        let mut labels = vec![0.0; 60];
+        for (&row, label) in out_of_fold.rows.iter().zip(&out_of_fold.predicted) {
+            labels[usize::try_from(row).unwrap()] = *label;
+        }
+        let place = table.batch.schema().index_of("y").unwrap();
+        batch[place] = Arc::new(Float64Array::from(labels));
+        let labeled = load(&RecordBatch::try_new(table.batch.schema(), batch).unwrap(), &["y"]);
+        let by_hand = teacher(&labeled, ridge(), None);
+        let off = &predictions(&student, &table) - &predictions(&by_hand, &table);
+        assert!(off.iter().all(|off| off.abs() < 1e-9), "{off}");
+        assert!(student.metadata().distillation.as_ref().unwrap().out_of_fold_labels);
+    }
+
+    #[test]
+    fn unlabeled_rows_are_used_without_their_targets() {
+        let table = load(&rows(40, &[]), &["y"]);
+        let model = teacher(&table, ridge(), Some(Split::Rows));
+        let config = DistillConfig { estimate_error: false, ..small(None) };
+        let more = rows(90, &[]).slice(40, 50);
+        let run = |more: Option<&RecordBatch>| {
+            let more = more.map(in_memory);
+            let distilled = model.distill(named(&table), more.as_ref(), &config, &()).unwrap();
+            distilled.student.model
+        };
+        let with = run(Some(&more));
+        let distillation = with.metadata().distillation.as_ref().unwrap();
+        assert_eq!((distillation.unlabeled, distillation.rows), (50, 40 + 80 + 50));
+        assert_ne!(predictions(&with, &table), predictions(&run(None), &table));
+        let without_target = more.project(&[2, 1, 0]).unwrap();
+        assert_eq!(predictions(&with, &table), predictions(&run(Some(&without_target)), &table));
+        let lacking = in_memory(&more.project(&[0, 2]).unwrap());
+        let refused = model.distill(named(&table), Some(&lacking), &config, &()).unwrap_err();
+        let told = format!("the model needs column `b`, which `{NAME}` has not");
+        assert_eq!(refused.to_string(), told);
+    }
+
+    #[test]
+    fn threads_do_not_change_a_student() {
+        let table = load(&rows(40, &[]), &["y", "z"]);
+        let model = teacher(&table, ridge(), Some(Split::Rows));
+        let run = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| distill(&model, &table, &small(None)).student.model.to_bytes())
+        };
+        let bytes = run(1);
+        assert_eq!(bytes, run(3));
+        let student = Model::from_bytes(&bytes, Path::new("student")).unwrap();
+        assert_eq!(student.targets(), ["y", "z"]);
+        assert_eq!(student.out_of_fold().unwrap().predicted.dim(), (40, 2));
+        assert!(student.has_fold_members() && student.intervals(0.9).is_ok());
+    }
+
+    /// Members of folds that are not in the file are fitted again, to the same students.
+    #[test]
+    fn teachers_without_folds_are_fitted_again() {
+        let table = load(&rows(40, &[]), &["y"]);
+        let model = teacher(&table, ridge(), Some(Split::Rows));
+        let mut compact = model.clone();
+        compact.drop_fold_members();
+        let notes = |student: &Model| student.metadata().distillation.clone().unwrap().notes;
+        let [with, without] =
+            [&model, &compact].map(|model| distill(model, &table, &small(None)).student.model);
+        assert_eq!(with.out_of_fold(), without.out_of_fold());
+        assert_eq!((notes(&with).len(), notes(&without).len()), (0, 1));
+        let single = teacher(&table, ridge(), None);
+        let student = distill(&single, &table, &small(None)).student.model;
+        assert_eq!(student.out_of_fold().unwrap().rows.len(), 40);
+        assert!(notes(&student)[0].contains("fitted again"));
+        // Another table: its rows are labeled by the teacher itself.
+        let other = load(&rows(30, &[1]), &["y"]);
+        let student = distill(&model, &other, &small(None)).student.model;
+        assert!(!student.metadata().distillation.as_ref().unwrap().out_of_fold_labels);
+        assert!(notes(&student)[0].contains("another table"));
+    }
+
+    /// What a student is trained with does not depend on columns that its teacher does not use.
+    #[test]
+    fn students_use_the_columns_of_their_teacher() {
+        let batch = rows(40, &[]);
+        let table = load(&batch.project(&[0, 2, 3, 4, 5, 6]).unwrap(), &["y"]);
+        let model = teacher(&table, ridge(), Some(Split::Rows));
+        let student = distill(&model, &load(&batch, &["y"]), &small(None)).student.model;
+        assert_eq!(student.metadata().features(), ["a", "kind"]);
+        // Without numbers there is nothing to generate rows from.
+        let categories = load(&batch.project(&[2, 3, 4, 5, 6]).unwrap(), &["y"]);
+        let model = teacher(&categories, ridge(), Some(Split::Rows));
+        let student = distill(&model, &categories, &small(None)).student.model;
+        let distillation = student.metadata().distillation.as_ref().unwrap();
+        assert_eq!(distillation.rows, 40);
+        assert!(distillation.notes[0].contains("no synthetic rows"));
+    }
+
+    #[test]
+    fn impossible_distillations_are_refused() {
+        let table = load(&rows(40, &[]), &["y"]);
+        let model = teacher(&table, ridge(), Some(Split::Rows));
+        let refused = |model: &Model, table: &LoadedTable, config: &DistillConfig| {
+            model.distill(named(table), None, config, &()).unwrap_err().to_string()
+        };
+        let auto = Kind::Auto(crate::AutoConfig::new(Split::Rows));
+        let told = refused(&model, &table, &small(Some(auto)));
+        assert_eq!(told, "student does not apply to automatic selection and anchor regression");
+        let told = refused(&model, &table, &DistillConfig { steps: 0, ..small(None) });
+        assert!(told.contains("steps"), "{told}");
+        let told = refused(&model, &table, &DistillConfig { memory: 1 << 10, ..small(None) });
+        assert!(told.contains("training needs"), "{told}");
+        let told = refused(&model, &load(&rows(40, &[]), &["z"]), &small(None));
+        assert_eq!(told, format!("`{NAME}` has no column `y`, which the teacher was trained with"));
+        let lacking = in_memory(&rows(40, &[]).project(&[0, 1, 3, 4, 5]).unwrap());
+        let told = model.load_for_distillation(&lacking, DEFAULT_MEMORY, &()).unwrap_err();
+        let expected = format!("`{NAME}` has no column `z`, which the teacher was trained with");
+        assert_eq!(told.to_string(), expected);
+        let mut student = distill(&model, &table, &small(None)).student.model;
+        // With students of folds, a student can be a teacher.
+        distill(
+            &student,
+            &table,
+            &DistillConfig { out_of_fold_labels: false, estimate_error: false, ..small(None) },
+        );
+        student.drop_fold_members();
+        assert!(refused(&student, &table, &small(None)).contains("itself a student"));
+    }
+}
