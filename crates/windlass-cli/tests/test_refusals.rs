@@ -22,6 +22,7 @@ fn bad_input_is_refused_with_these_words() {
     outputs(log);
     models(log);
     uses_of_models(log);
+    distillations(log);
     comparisons(log);
     moved(log);
     compare(log);
@@ -363,6 +364,56 @@ fn models(log: &mut String) {
 }
 
 /// What `predict`, `regress` and `export` refuse, and `train` of values.
+fn distillations(log: &mut String) {
+    let distill = |rest: &str| format!("distill model good.csv --output small {rest}");
+    let trained = |desk: &TestDir| {
+        desk.run("train good.csv --target y --model ridge --split rows --quiet --output model")
+            .ok();
+    };
+    for (title, rest) in [
+        ("distill: units of trees", "--student boosting --hidden 8"),
+        ("distill: a parameter of no rows", "--copies 0 --method ada --alpha 3"),
+        ("distill: a parameter of another method", "--method mixup --alpha 3"),
+        ("distill: no steps", "--steps 0"),
+        ("distill: no units", "--hidden 8,0"),
+        ("distill: too many copies", "--copies 10000000"),
+        ("distill: more copies than memory", "--copies 1000000"),
+        ("distill: an anchor matrix", "--method ada --anchors matrix:good.csv"),
+        ("distill: too many clusters", "--method ada --clusters 500"),
+        ("distill: unlabeled rows that are not there", "--unlabeled none.csv"),
+    ] {
+        case(log, title, &distill(rest), |desk| trained(desk));
+    }
+    for (title, rows) in [
+        ("distill: unlabeled rows without a column", "a,kind\n1,k0\n"),
+        ("distill: unlabeled rows of another type", "a,b,kind\n1,two,k0\n"),
+        ("distill: an infinite unlabeled value", "a,b,kind,y\n1.5,2,k0,1\ninf,2,k0,2\n"),
+    ] {
+        case(log, title, &distill("--unlabeled more.csv"), |desk| {
+            trained(desk);
+            desk.put("more.csv", rows);
+        });
+    }
+    for (title, rows) in [
+        ("distill: a table without the target", "a,b,kind\n1,2,k0\n2,1,k1\n"),
+        ("distill: a table without a feature", "a,kind,y\n1,k0,1\n2,k1,2\n3,k1,4\n4,k0,1\n"),
+        ("distill: one row", "a,b,kind,y\n1,2,k0,1\n"),
+    ] {
+        case(log, title, "distill model other.csv --output small", |desk| {
+            trained(desk);
+            desk.put("other.csv", rows);
+        });
+    }
+    case(log, "distill: not a model", "distill good.csv good.csv --output small", |_| {});
+    case(log, "distill: output is the teacher", "distill model good.csv --output model", |desk| {
+        trained(desk);
+    });
+    case(log, "distill: a student as teacher", "distill small good.csv --output smaller", |desk| {
+        trained(desk);
+        desk.run("distill model good.csv --steps 10 --quiet --output small").ok();
+    });
+}
+
 fn uses_of_models(log: &mut String) {
     let of = |input: &str| format!("train {input} --target y --output model");
     let trained = |desk: &TestDir| {

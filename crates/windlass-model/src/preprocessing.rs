@@ -238,6 +238,15 @@ pub fn row_weights(
     Ok(Some(to_f64(found).iter().map(|weight| weight.unwrap_or(0.0)).collect()))
 }
 
+/// A column by name. The one at `next` is tried first, because columns are usually looked up in their order.
+fn find_column<'a>(batch: &'a RecordBatch, name: &str, next: &mut usize) -> Option<&'a ArrayRef> {
+    let schema = batch.schema_ref();
+    let is_next = schema.fields().get(*next).is_some_and(|field| field.name() == name);
+    let place = if is_next { *next } else { schema.index_of(name).ok()? };
+    *next = place + 1;
+    Some(batch.column(place))
+}
+
 /// The levels of a column as text; whole numbers are spelled alike as integers and as floats.
 pub(crate) fn levels(column: &ArrayRef) -> StringArray {
     if !column.data_type().is_floating() {
@@ -490,11 +499,11 @@ impl Preprocessing {
     /// The design matrix of some rows. `first` is the number of the first row in the table, for error messages.
     pub fn features(&self, batch: &RecordBatch, path: &Path, first: u64) -> Result<Array2<f64>> {
         let mut out = Array2::zeros((batch.num_rows(), self.width()));
-        let mut at = 0;
+        let (mut at, mut next) = (0, 0);
         for input in &self.inputs {
             let missing =
                 || Error::MissingColumn { column: input.name().to_owned(), path: path.to_owned() };
-            let column = batch.column_by_name(input.name()).ok_or_else(missing)?;
+            let column = find_column(batch, input.name(), &mut next).ok_or_else(missing)?;
             match input {
                 Input::Continuous { name, calendar, scale, fill, indicator, range } => {
                     let numbers = is_numeric(column.data_type()) || is_temporal(column.data_type());
@@ -565,22 +574,24 @@ impl Preprocessing {
     /// For every column, the number of rows with a level that none of the preprocessings was fitted on, unless one
     /// takes the column as numbers.
     pub(crate) fn unknown_categories<'a>(
-        fitted: impl Iterator<Item = &'a Self>,
+        fitted: impl Iterator<Item = &'a Self> + Clone,
         batch: &RecordBatch,
     ) -> BTreeMap<String, u64> {
         let mut known: BTreeMap<&str, BTreeSet<Option<&str>>> = BTreeMap::new();
-        let mut numbers = BTreeSet::new();
-        for input in fitted.flat_map(|preprocessing| &preprocessing.inputs) {
-            match input {
-                Input::Categorical { name, levels, .. } => {
-                    known.entry(name).or_default().extend(levels.iter().map(Option::as_deref));
-                }
-                Input::Continuous { name, .. } => {
-                    numbers.insert(name.as_str());
-                }
+        let inputs = fitted.flat_map(|preprocessing| &preprocessing.inputs);
+        for input in inputs.clone() {
+            if let Input::Categorical { name, levels, .. } = input {
+                known.entry(name).or_default().extend(levels.iter().map(Option::as_deref));
             }
         }
-        known.retain(|name, _| !numbers.contains(name));
+        if known.is_empty() {
+            return BTreeMap::new();
+        }
+        for input in inputs {
+            if let Input::Continuous { name, .. } = input {
+                known.remove(name.as_str());
+            }
+        }
         let count = |(name, known): (&str, BTreeSet<Option<&str>>)| {
             let column = batch.column_by_name(name)?;
             let unknown = levels(column).iter().filter(|level| !known.contains(level)).count();
@@ -594,17 +605,35 @@ impl Preprocessing {
         fitted: impl Iterator<Item = &'a Self>,
         batch: &RecordBatch,
     ) -> BTreeMap<String, u64> {
-        let mut ranges: BTreeMap<&str, (Option<Calendar>, f64, f64)> = BTreeMap::new();
-        for input in fitted.flat_map(|preprocessing| &preprocessing.inputs) {
-            if let Input::Continuous { name, calendar, range: Some((low, high)), .. } = input
-                && calendar.is_none_or(|calendar| calendar.part == CalendarPart::Days)
-            {
-                let known = ranges.entry(name).or_insert((*calendar, *low, *high));
-                *known = (*calendar, known.1.min(*low), known.2.max(*high));
+        // Of a single preprocessing, the columns in their order: each has one range.
+        let mut ranges: Vec<(&str, Option<Calendar>, f64, f64)> = vec![];
+        let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+        for (number, preprocessing) in fitted.enumerate() {
+            if number == 1 {
+                places = ranges.iter().enumerate().map(|(place, range)| (range.0, place)).collect();
+            }
+            for input in &preprocessing.inputs {
+                let Input::Continuous { name, calendar, range: Some((low, high)), .. } = input
+                else {
+                    continue;
+                };
+                if calendar.is_some_and(|calendar| calendar.part != CalendarPart::Days) {
+                    continue;
+                }
+                if let Some(&place) = places.get(name.as_str()) {
+                    let (name, _, least, most) = ranges[place];
+                    ranges[place] = (name, *calendar, least.min(*low), most.max(*high));
+                } else {
+                    if number > 0 {
+                        places.insert(name, ranges.len());
+                    }
+                    ranges.push((name, *calendar, *low, *high));
+                }
             }
         }
-        let count = |(name, (calendar, low, high)): (&str, (Option<Calendar>, f64, f64))| {
-            let column = batch.column_by_name(name)?;
+        let mut next = 0;
+        let count = |(name, calendar, low, high): (&str, Option<Calendar>, f64, f64)| {
+            let column = find_column(batch, name, &mut next)?;
             let numbers = is_numeric(column.data_type()) || is_temporal(column.data_type());
             let values = match calendar {
                 Some(calendar) => calendar.values(column),
