@@ -299,6 +299,10 @@ fn outputs(log: &mut String) {
         desk.run("train good.csv -t y --epochs 2 --quiet -o model").ok();
         desk.put("out.onnx", "a,y\n1,2\n");
     });
+    case(log, "a program under the name of C", "export model out.h", |desk| {
+        desk.run("train good.csv -t y --epochs 2 --quiet -o model").ok();
+        desk.put("out.h", "int main(void);\n");
+    });
     case(log, "a workbook as output", "augment good.csv -t y -o out.xlsx", |_| {});
     case(log, "output ending unknown", "augment good.csv -t y -o out.xls", |_| {});
     case(log, "picture ending unknown", "augment good.csv -t y -o out.csv --plot a.jpg", |_| {});

@@ -254,7 +254,7 @@ impl Error {
                 "use the table that the teacher was trained on, or one with the same columns".into()
             }
             Self::StudentAsTeacher => "distill its own teacher".into(),
-            Self::ExportEnding { .. } => "name it .onnx".into(),
+            Self::ExportEnding { .. } => "name it .onnx, or .h for C".into(),
         })
     }
 

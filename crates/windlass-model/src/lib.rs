@@ -2,10 +2,11 @@
 //!
 //! [`Model::train`] fits the model that a [`ModelConfig`] describes; [`Model::predict`] takes rows of any table
 //! that has its columns. Preprocessing is part of the model and fitted on its training rows only.
-//! [`Model::to_bytes`] is a safetensors file with a [`ModelMetadata`] in its metadata; [`onnx::export`] is
-//! the same for other programs.
+//! [`Model::to_bytes`] is a safetensors file with a [`ModelMetadata`] in its metadata; [`onnx::export`]
+//! and [`c_export::export`] are the same for other programs.
 
 mod auto;
+pub mod c_export;
 mod calendar;
 mod config;
 mod design_matrix;

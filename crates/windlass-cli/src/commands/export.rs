@@ -3,26 +3,31 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use windlass_model::{Error as ModelError, onnx};
+use windlass_model::{Error as ModelError, c_export, onnx};
 use windlass_table::{OutputKind, check_outputs, write_atomic};
 
 use super::predict::open;
 use crate::Result;
 use crate::terminal;
 
-/// Write a model as ONNX, with its preprocessing inside
+/// Write a model as ONNX or C, with its preprocessing inside
 #[derive(Debug, Args)]
 #[command(before_long_help = "\
 Examples:
-  windlass export model.windlass model.onnx")]
+  windlass export model.windlass model.onnx
+  windlass export model.windlass model.h")]
 #[command(after_long_help = "\
-The graph takes `continuous` (doubles, NaN where missing) and, if the model has categories, `categories`
-(floats, 1 for a row's level); the file's metadata name their columns. It gives `prediction`, and
-`prediction_sd` from a committee.")]
+ONNX: the graph takes `continuous` (doubles, NaN where missing) and, if the model has categories,
+`categories` (floats, 1 for a row's level); the file's metadata name their columns. It gives
+`prediction`, and `prediction_sd` from a committee.
+
+C: a header with `windlass_predict(const double *inputs, double *outputs)`, in C99 (also C++) that
+needs nothing but math.h and allocates no memory. It names the index of each input and the
+constants of categories; NAN is a missing value. Predictions are those of `windlass predict`.")]
 pub(crate) struct ExportArgs {
     /// A model made by `windlass train`
     model: PathBuf,
-    /// Where it goes: a .onnx file
+    /// Where it goes: a .onnx file, or a .h file for C
     output: PathBuf,
     /// Overwrite existing files, also those that Windlass did not write
     #[arg(long)]
@@ -30,15 +35,19 @@ pub(crate) struct ExportArgs {
 }
 
 pub(crate) fn run(args: &ExportArgs) -> Result<u8> {
-    let onnx_file =
-        args.output.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("onnx"));
-    if !onnx_file {
-        return Err(ModelError::ExportEnding { path: args.output.clone() }.into());
-    }
-    let output = (args.output.as_path(), OutputKind::Onnx);
+    let ending = args.output.extension().map(std::ffi::OsStr::to_ascii_lowercase);
+    let kind = match ending.as_ref().and_then(|ending| ending.to_str()) {
+        Some("onnx") => OutputKind::Onnx,
+        Some("h") => OutputKind::CHeader,
+        _ => return Err(ModelError::ExportEnding { path: args.output.clone() }.into()),
+    };
+    let output = (args.output.as_path(), kind);
     check_outputs(&[output], None, std::slice::from_ref(&args.model), args.force)?;
     let model = open(&args.model)?;
-    let bytes = onnx::export(&model);
+    let bytes = match kind {
+        OutputKind::CHeader => c_export::export(&model).into_bytes(),
+        _ => onnx::export(&model),
+    };
     write_atomic(&args.output, &bytes)?;
     terminal::say(&format!("{}: {} bytes", args.output.display(), bytes.len()));
     Ok(0)

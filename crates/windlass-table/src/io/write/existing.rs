@@ -24,6 +24,8 @@ pub enum OutputKind {
     Plot,
     /// A model as ONNX.
     Onnx,
+    /// A model as a C header.
+    CHeader,
     /// A page of HTML.
     Report,
     /// A checkpoint, which is resumed if it exists.
@@ -40,6 +42,7 @@ impl OutputKind {
             Self::Manifest => "is not a manifest that Windlass wrote",
             Self::Plot => "does not say that Windlass drew it",
             Self::Onnx => "is not an ONNX file that Windlass wrote",
+            Self::CHeader => "is not a C header that Windlass wrote",
             Self::Report => "is not a report that Windlass wrote",
             Self::Checkpoint => "is not a checkpoint",
         }
@@ -103,6 +106,7 @@ fn is_own(path: &Path, kind: OutputKind) -> Result<bool> {
             start.starts_with(b"<svg xmlns='http://www.w3.org/2000/svg' role='img' ")
         }
         OutputKind::Onnx => contains(&start[..start.len().min(64)], b"windlass"),
+        OutputKind::CHeader => start.starts_with(b"/* windlass "),
         OutputKind::Report => has("<meta name=\"generator\" content=\"windlass\">"),
         OutputKind::Table | OutputKind::Checkpoint => false,
     })
