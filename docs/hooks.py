@@ -61,7 +61,7 @@ PYTHON = {
                ["augment", "FittedTable", "InputError", "InputTypeError"]),
     "compare": ("Comparisons", "Does augmentation help?", ["compare", "Comparison"]),
     "models": ("Models", "Estimators with the interface of scikit-learn.",
-               ["AugmentedRegressor", "Regressor", "AnchorRegressor", "Path"]),
+               ["AugmentedRegressor", "Regressor", "distill", "AnchorRegressor", "Path"]),
     "torch": ("PyTorch", "Tensors, batches and data loaders.", ["torch"]),
     "clusters": ("Spark and Ray", "Tables on a cluster.", ["spark", "ray"]),
 }  # fmt: skip

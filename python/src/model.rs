@@ -8,8 +8,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 use windlass::ParamStyle;
 use windlass_model::{
-    AutoConfig, BoostingSettings, CrossValidation, ForestSettings, GaussianProcessSettings,
-    InLoopAugmentConfig, Kind, ModelConfig, NamedTable, NetworkConfig, Split, Validation,
+    AutoConfig, BoostingSettings, CrossValidation, DistillConfig, ForestSettings,
+    GaussianProcessSettings, InLoopAugmentConfig, Kind, ModelConfig, NamedTable, NetworkConfig,
+    PreAugmentConfig, Split, Validation,
 };
 use windlass_table::LoadedTable;
 use windlass_train::{Epoch, FittedOn, Watch};
@@ -57,6 +58,63 @@ impl Inside<'_> {
             originals: self.keep_originals,
             fitted_on: if self.per_batch { FittedOn::Batch } else { FittedOn::TrainingRows },
         })
+    }
+}
+
+/// A student, and how it is trained.
+#[derive(FromPyObject)]
+pub(crate) struct Student {
+    #[pyo3(item)]
+    name: String,
+    #[pyo3(item)]
+    hidden: Vec<usize>,
+    #[pyo3(item)]
+    steps: usize,
+    #[pyo3(item)]
+    out_of_fold_labels: bool,
+    #[pyo3(item)]
+    expected_error: bool,
+    #[pyo3(item)]
+    seed: u64,
+}
+
+impl Student {
+    fn config(self, method: Option<Generator<'_>>) -> PyResult<DistillConfig> {
+        let student = match self.name.as_str() {
+            "network" => DistillConfig::network(self.hidden),
+            "boosting" => Kind::Boosting(BoostingSettings::default()),
+            name => {
+                let why = format!("student must be network or boosting, got {name}");
+                return Err(InputError::new_err(why));
+            }
+        };
+        Ok(DistillConfig {
+            student,
+            steps: self.steps,
+            synthetic: method.map(|method| method.config()).transpose()?,
+            out_of_fold_labels: self.out_of_fold_labels,
+            estimate_error: self.expected_error,
+            seed: self.seed,
+            memory: u64::MAX,
+        })
+    }
+}
+
+/// A method with its settings that generates rows before training.
+#[derive(FromPyObject)]
+pub(crate) struct Generator<'py> {
+    #[pyo3(item)]
+    name: String,
+    #[pyo3(item)]
+    options: Bound<'py, PyDict>,
+    #[pyo3(item)]
+    copies: usize,
+}
+
+impl Generator<'_> {
+    fn config(&self) -> PyResult<PreAugmentConfig> {
+        let method = options::method(&self.name, &self.options)?;
+        Ok(PreAugmentConfig { method, copies: self.copies })
     }
 }
 
@@ -146,6 +204,36 @@ impl Model {
         let histories = trained.histories.into_iter().map(history).collect();
         let notes = trained.model.metadata().notes.clone();
         Ok((Self { model: trained.model }, notes, histories, trained.diverged, warning))
+    }
+
+    /// Distills this model on the table that it was trained on; returns the student with notes and the epoch in which
+    /// it diverged.
+    #[pyo3(signature = (table, *, student, method, unlabeled=None))]
+    fn distill(
+        &self,
+        py: Python<'_>,
+        table: &Table,
+        student: Student,
+        method: Option<Generator<'_>>,
+        unlabeled: Option<&Table>,
+    ) -> PyResult<(Self, Vec<String>, Option<usize>)> {
+        let config = student.config(method)?;
+        let rows = table.rows()?;
+        let unlabeled = unlabeled.map(Table::rows).transpose()?;
+        let distilled = interruptible(py, |stop| {
+            let table = self.model.load_for_distillation(&rows, u64::MAX, &Ear(stop))?;
+            let table = NamedTable { table: &table, path: Path::new(NAME) };
+            let mut distilled =
+                self.model.distill(table, unlabeled.as_ref(), &config, &Stop(stop))?;
+            distilled.student.add_importance()?;
+            distilled.student.model.drop_fold_members();
+            Ok::<_, windlass_model::Error>(distilled.student)
+        })?;
+        let student = distilled.refused()?;
+        let metadata = student.model.metadata();
+        let of_teacher = metadata.distillation.iter().flat_map(|distilled| &distilled.notes);
+        let notes = metadata.notes.iter().chain(of_teacher).cloned().collect();
+        Ok((Self { model: student.model }, notes, student.diverged))
     }
 
     /// Predictions, a column for every target, how far members of a committee are apart, and the bounds of

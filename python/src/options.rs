@@ -9,7 +9,9 @@ use pyo3::types::{PyDict, PyString};
 use windlass::regress::AnchorRegression;
 use windlass::{METHODS, MethodInfo, MethodParams, Param};
 use windlass_compare::CompareConfig;
-use windlass_model::{ActivationName, NetworkOptions, OptimizerName, Scaling, Split, Validation};
+use windlass_model::{
+    ActivationName, DistillConfig, Kind, NetworkOptions, OptimizerName, Scaling, Split, Validation,
+};
 use windlass_table::{AugmentConfig, Bounds, IntegerHandling, MethodConfig};
 use windlass_train::{Loss, Schedule, Shuffle, TrainConfig};
 
@@ -282,6 +284,7 @@ pub(crate) fn defaults(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     augment.set_item("drop_missing_target", settings.drop_missing_target)?;
     all.set_item("augment", augment)?;
     all.set_item("regressor", network_defaults(py)?)?;
+    all.set_item("distill", distill_defaults(py)?)?;
     let regression = AnchorRegression::default();
     let anchor = PyDict::new(py);
     anchor.set_item("gamma", regression.gamma())?;
@@ -294,6 +297,24 @@ pub(crate) fn defaults(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     compare.set_item("split", Split::default().to_string())?;
     all.set_item("compare", compare)?;
     Ok(all)
+}
+
+fn distill_defaults(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    let usual = DistillConfig::default();
+    let distill = PyDict::new(py);
+    distill.set_item("copies", DistillConfig::COPIES)?;
+    distill.set_item("method", DistillConfig::method().name())?;
+    distill.set_item("steps", usual.steps)?;
+    distill.set_item("out_of_fold_labels", usual.out_of_fold_labels)?;
+    distill.set_item("expected_error", usual.estimate_error)?;
+    distill.set_item("random_state", usual.seed)?;
+    if let Kind::Network(network) = usual.student {
+        distill.set_item("hidden", pyo3::types::PyTuple::new(py, &network.hidden)?)?;
+        distill.set_item("batch", network.training.batch_size)?;
+        distill.set_item("lr", network.training.learning_rate)?;
+        distill.set_item("weight_decay", network.training.weight_decay)?;
+    }
+    Ok(distill)
 }
 
 fn network_defaults(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {

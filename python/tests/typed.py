@@ -32,6 +32,7 @@ def models(X: NDArray[np.float64], y: NDArray[np.float64], estimator: Any) -> No
     strengths: NDArray[Any] = robust.path([0.0, 1.0]).gammas
     network = windlass.Regressor(hidden=(32,), augment=ADA(), epochs=5).fit(X, y)
     assert_type(network, windlass.Regressor)
+    assert_type(network.distill(X, y, steps=10), windlass.Regressor)
     network.save("model.windlass")
     print(model.predict(X), strengths, windlass.Regressor.load("model.windlass").predict(X))
 

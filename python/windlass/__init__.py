@@ -22,6 +22,7 @@ augment a table             :func:`augment`
 augment inside a fit        :class:`AugmentedRegressor`
 know whether it helps       :func:`compare`
 train a network             :class:`Regressor`
+distill a model             :func:`distill`, :meth:`Regressor.distill`
 fit anchor regression       :class:`AnchorRegressor`
 augment torch tensors       :mod:`windlass.torch`
 augment on a cluster        :mod:`windlass.spark`, :mod:`windlass.ray`
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     from ._augmenters import Noise as Noise
     from ._compare import Comparison as Comparison
     from ._compare import compare as compare
+    from ._distill import distill as distill
     from ._regressor import Regressor as Regressor
     from ._table import augment as augment
 
@@ -71,6 +73,7 @@ _HOMES = {
     "Path": "_anchor",
     "Comparison": "_compare",
     "compare": "_compare",
+    "distill": "_distill",
     "Regressor": "_regressor",
     "augment": "_table",
 }
@@ -80,7 +83,7 @@ _MODULES = ("ray", "spark", "torch")
 
 # What `from windlass import *` gives: estimators only where scikit-learn is there, and never
 # these modules, which would hide the user's own.
-_ESTIMATORS = {"AugmentedRegressor", "AnchorRegressor", "Path", "Regressor"}
+_ESTIMATORS = {"AugmentedRegressor", "AnchorRegressor", "Path", "Regressor", "distill"}
 try:
     _MISSING = set() if importlib.util.find_spec("sklearn") else _ESTIMATORS
 except ImportError:

@@ -36,6 +36,16 @@ if TYPE_CHECKING:
     from ._base import RandomStateLike
 
 _NET = DEFAULTS["regressor"]
+_DISTILL = DEFAULTS["distill"]
+
+
+def _augmenter(given: Augmenter | str, name: str) -> Augmenter:
+    augmenter = named(given) if isinstance(given, str) else given
+    if not isinstance(augmenter, Augmenter):
+        raise core.InputTypeError(
+            f"{name} must be an augmenter or its name, got {type(augmenter).__name__}"
+        )
+    return augmenter
 
 
 class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
@@ -304,11 +314,7 @@ class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             if self.layer or self.keep_originals or self.per_batch:
                 raise InputError("layer, keep_originals and per_batch need augment")
             return table, None
-        augmenter = named(self.augment) if isinstance(self.augment, str) else self.augment
-        if not isinstance(augmenter, Augmenter):
-            raise core.InputTypeError(
-                f"augment must be an augmenter or its name, got {type(augmenter).__name__}"
-            )
+        augmenter = _augmenter(self.augment, "augment")
         options, anchors, within = augmenter._anchors(None, table.names)
         for key, labels in (("anchors", anchors), ("within", within)):
             if labels is None:
@@ -382,6 +388,122 @@ class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         if self._flat:
             made = [values[:, 0] for values in made]
         return tuple(made) if len(made) > 1 else made[0]
+
+    def distill(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None = None,
+        *,
+        student: str = "network",
+        hidden: Sequence[int] = _DISTILL["hidden"],
+        steps: int = _DISTILL["steps"],
+        method: Augmenter | str | None = _DISTILL["method"],
+        copies: int = _DISTILL["copies"],
+        unlabeled: Any = None,
+        out_of_fold_labels: bool = _DISTILL["out_of_fold_labels"],
+        expected_error: bool = _DISTILL["expected_error"],
+        random_state: RandomStateLike = _DISTILL["random_state"],
+    ) -> Regressor:
+        """Distill this model, the teacher, into one small model, the student.
+
+        The student is trained on the training rows, on synthetic rows generated from them and on
+        unlabeled rows, all with predictions of this model as targets. The same as ``windlass
+        distill``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features) or DataFrame
+            The features that this model was trained on.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            The targets that it was trained on.
+        sample_weight : array-like of shape (n_samples,), optional
+            The weights that it was trained with.
+        student : {"network", "boosting"}, default "network"
+            The kind of student: a dense network or gradient-boosted trees.
+        hidden : tuple of int, default (64, 64)
+            Units of every hidden layer of a network.
+        steps : int, default 6000
+            Number of optimizer steps of a network.
+        method : Augmenter, str or None, default "mixup"
+            Generator of synthetic rows: ``ADA(...)``, ``"noise"``, …. Its copies, originals and
+            random_state do not matter. None for no synthetic rows.
+        copies : int, default 40
+            Synthetic rows for every training row.
+        unlabeled : array-like or DataFrame, optional
+            Further rows to label, with the columns of ``X``.
+        out_of_fold_labels : bool, default True
+            Label training rows by predictions of models that were not trained on them, so that
+            the student does not learn their noise.
+        expected_error : bool, default True
+            Estimate the error of new rows, by a student for each fold of this model.
+        random_state : int, Generator or None, default 0
+            The seed of everything random.
+
+        Returns
+        -------
+        Regressor
+            The student. ``card_["valid"]`` is its expected error,
+            ``card_["distillation"]["teacher_valid"]`` that of this model.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from windlass import Regressor
+        >>> X = np.random.default_rng(0).uniform(-1, 1, size=(100, 3))
+        >>> y = X[:, 0] - 2 * X[:, 1] ** 2
+        >>> teacher = Regressor(model="gp").fit(X, y)
+        >>> student = teacher.distill(X, y, steps=1000)
+        >>> bool(student.score(X, y) > 0.9)
+        True
+        """
+        table = self._table(X)
+        names, columns = list(self.model_.targets), _arrays.to_numpy(y, "y")
+        columns = np.asarray(columns, dtype=np.float64).reshape(len(columns), -1)
+        if columns.shape[1] != len(names):
+            raise InputError(
+                f"y has {columns.shape[1]} targets, the teacher {len(names)}: {', '.join(names)}"
+            )
+        table = table.beside(columns, names)
+        weight = self.card_["recipe"]["columns"].get("weight")
+        if sample_weight is not None:
+            if weight is None:
+                raise InputError(
+                    "the teacher was trained without sample_weight\nhint: leave it out"
+                )
+            weights = _check_sample_weight(sample_weight, columns, dtype=np.float64)
+            table = table.beside(weights.reshape(-1, 1), [weight])
+        if self.augment is not None and not self._loaded:
+            table, _ = self._inside(table, {})
+        generator = None
+        if method is not None and _arrays.whole(copies, "copies") > 0:
+            augmenter = _augmenter(method, "method")
+            options, *labels = augmenter._anchors(None, table.names)
+            if any(given is not None for given in labels):
+                raise InputError("anchors of rows do not apply to distill\nhint: name a column")
+            generator = {"name": augmenter._method, "options": options, "copies": int(copies)}
+        model, notes, diverged = self.model_.distill(
+            table,
+            student={
+                "name": student,
+                "hidden": [_arrays.whole(units, "hidden", 1) for units in np.atleast_1d(hidden)],
+                "steps": _arrays.whole(steps, "steps", 1),
+                "out_of_fold_labels": bool(out_of_fold_labels),
+                "expected_error": bool(expected_error),
+                "seed": seed_of(random_state),
+            },
+            method=generator,
+            unlabeled=None if unlabeled is None else self._table(unlabeled),
+        )
+        if diverged is not None:
+            raise InputError(f"the student diverged in epoch {diverged}: the loss is NaN")
+        made = type(self)(hidden) if student == "network" else type(self)(model=student)
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self, name):
+                setattr(made, name, getattr(self, name))
+        made.model_, made.notes_, made.history_ = model, notes, []
+        made._flat, made._loaded = self._flat, self._loaded
+        return made
 
     @property
     def card_(self) -> dict[str, Any]:

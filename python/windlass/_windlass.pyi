@@ -246,6 +246,14 @@ class Model:
     ) -> tuple[
         Model, list[str], list[list[tuple[float, float | None]]], int | None, str | None
     ]: ...
+    def distill(
+        self,
+        table: Table,
+        *,
+        student: Mapping[str, Any],
+        method: Mapping[str, Any] | None,
+        unlabeled: Table | None = None,
+    ) -> tuple[Model, list[str], int | None]: ...
     def predict(self, table: Table, interval: float | None = None) -> tuple[
         NDArray[np.float64],
         NDArray[np.float64] | None,
