@@ -21,6 +21,7 @@
 mod bench;
 mod bench_cluster;
 mod bench_deep;
+mod bench_distill;
 mod bench_models;
 mod bench_python;
 mod bench_tables;
@@ -39,7 +40,7 @@ use std::process::ExitCode;
 
 use test::Scope;
 
-const USAGE: &str = "usage: cargo xtask test [--all|--cluster] | bench [core|tables|train|deep|python|cluster|calibration|models [SPLITS]] | structure | build [REVISION] | outputs [--accept] | site [--accept] | suite [REPEATS] | fuzz [SECONDS]";
+const USAGE: &str = "usage: cargo xtask test [--all|--cluster] | bench [core|tables|train|deep|python|cluster|calibration|models [SPLITS]|distill [SPLITS]] | structure | build [REVISION] | outputs [--accept] | site [--accept] | suite [REPEATS] | fuzz [SECONDS]";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -70,6 +71,10 @@ fn main() -> ExitCode {
         ["bench", "deep"] => bench_deep::run(),
         ["bench", "python"] => bench_python::run(),
         ["bench", "cluster"] => bench_cluster::run(),
+        ["bench", "distill"] => bench_distill::run(None),
+        ["bench", "distill", splits] if splits.parse::<usize>().is_ok() => {
+            bench_distill::run(splits.parse().ok())
+        }
         ["bench", "models"] => bench_models::run(None),
         ["bench", "models", splits] if splits.parse::<usize>().is_ok() => {
             bench_models::run(splits.parse().ok())
