@@ -15,7 +15,7 @@ use std::time::Instant;
 use cpu_time::ProcessTime;
 use ndarray::{Array2, Axis};
 use windlass::{Seed, Stream};
-use windlass_model::{BoostingSettings, ForestSettings, TreeEnsemble};
+use windlass_model::{BoostingSettings, ForestSettings, TreeData, TreeEnsemble};
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -45,12 +45,12 @@ fn data(rows: usize) -> (Array2<f64>, Array2<f64>) {
 
 fn run(work: &str, rows: usize, repeats: usize, threads: usize) {
     let (x, y) = data(rows);
-    let (x, y) = (x.view(), y.view());
+    let data = TreeData { x: x.view(), y: y.view(), weights: None };
     let forest = ForestSettings { trees: 100, ..ForestSettings::default() };
     let fit = || match work {
-        "forest" => TreeEnsemble::random_forest(x, y, None, &forest, Seed(0)),
-        "extra_trees" => TreeEnsemble::extra_trees(x, y, None, &forest, Seed(0)),
-        _ => TreeEnsemble::boosting(x, y, None, &BoostingSettings::default(), Seed(0)),
+        "forest" => TreeEnsemble::random_forest(data, &forest, Seed(0)),
+        "extra_trees" => TreeEnsemble::extra_trees(data, &forest, Seed(0)),
+        _ => TreeEnsemble::boosting(data, &BoostingSettings::default(), Seed(0)),
     };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
     let (mut wall, mut cpu) = (f64::INFINITY, f64::INFINITY);

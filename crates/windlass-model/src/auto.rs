@@ -15,7 +15,6 @@ use std::time::{Duration, Instant};
 
 use arrow_array::RecordBatch;
 use ndarray::{Array2, Axis};
-use rayon::prelude::*;
 use windlass::GammaDistribution;
 use windlass_table::{AdaConfig, AnchorSource, ClusterCount, LoadedTable, MethodConfig, select};
 use windlass_train::{Activation, Epoch, FittedOn, RunSpec, Schedule, TrainConfig, Watch};
@@ -25,7 +24,9 @@ use crate::ensemble::Blend;
 use crate::fit::{FitContext, FoldBatches, Trained, check_sizes};
 use crate::gp::GaussianProcessSettings;
 use crate::held_out::OutOfFold;
-use crate::metadata::{AutoSelection, FarGroups, FoldWeight, PortfolioResult};
+use crate::metadata::{
+    AutoSelection, DomainMetrics, EntryError, FarGroups, FoldWeight, PortfolioResult,
+};
 use crate::metrics::Metrics;
 use crate::model::{EnsembleMember, Model};
 use crate::network::{NetworkFold, member_seed, run_networks};
@@ -134,16 +135,25 @@ fn portfolio(table: &LoadedTable, split: &Split) -> Vec<PortfolioEntry> {
 }
 
 impl AutoConfig {
-    /// Number of networks that are trained at most for these rows, and the epochs of each.
+    /// The networks that are trained at most for these rows.
     #[must_use]
-    pub fn networks(&self, table: &LoadedTable) -> (usize, usize) {
+    pub fn networks(&self, table: &LoadedTable) -> NetworkRuns {
         let portfolio = portfolio(table, &self.split);
         let rows = &table.batch;
         let networks = portfolio.iter().filter(|entry| matches!(entry.kind, Kind::Network(_)));
         let folds = self.split.fold_count(rows, self.folds).unwrap_or(self.folds);
         // Each is fitted again on all rows if it has a weight.
-        (2 * networks.count() * folds, TrainConfig::default().epochs)
+        NetworkRuns { count: 2 * networks.count() * folds, epochs: TrainConfig::default().epochs }
     }
+}
+
+/// Networks to be trained.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NetworkRuns {
+    /// Number of networks.
+    pub count: usize,
+    /// Epochs of each.
+    pub epochs: usize,
 }
 
 /// A portfolio entry with its fits, one per fold.
@@ -322,10 +332,7 @@ fn fit_portfolio(
                 let trained = of_entry(entry).zip(results.by_ref());
                 trained.map(|(fold, result)| fold.member(result.network, 0.0)).collect()
             }
-            kind => folds
-                .par_iter()
-                .map(|fold| Ok(context.fit(&fold.train, kind)?.0))
-                .collect::<Result<_>>()?,
+            kind => context.fit_folds(folds, kind)?,
         };
         let predictions = context.out_of_fold_predictions(&members, folds)?;
         let predictions = predictions.expect("every fold holds out rows");
@@ -351,14 +358,20 @@ fn final_members(
 ) -> Result<FinalMembers> {
     let batch = &context.train.table.batch;
     let whole = FoldBatches::whole(batch, None);
+    // All rows after preprocessing, once for each encoding that networks use.
+    let mut encoded: Vec<(Encoding, NetworkFold<'_>)> = vec![];
     let mut specs = vec![];
     for (fitted, _) in &chosen {
-        if let Kind::Network(network) = &fitted.entry.kind {
-            let context = context.with_encoding(fitted.entry.encoding);
-            let whole = NetworkFold::new(&context, &whole)?.0;
-            for number in 0..fitted.members.len() {
-                specs.push(whole.spec(network, member_seed(context.seed(), number))?);
-            }
+        let (Kind::Network(network), encoding) = (&fitted.entry.kind, fitted.entry.encoding) else {
+            continue;
+        };
+        if encoded.iter().all(|(known, _)| *known != encoding) {
+            let rows = NetworkFold::new(&context.with_encoding(encoding), &whole)?.0;
+            encoded.push((encoding, rows));
+        }
+        let rows = rows_of(&encoded, encoding);
+        for number in 0..fitted.members.len() {
+            specs.push(rows.spec(network, member_seed(context.seed(), number))?);
         }
     }
     let mut networks = run_networks(&specs, watch)?.into_iter().map(|run| run.network);
@@ -368,9 +381,9 @@ fn final_members(
         let count = fitted.members.len();
         match &fitted.entry.kind {
             Kind::Network(_) => {
-                let whole = NetworkFold::new(&context, &whole)?.0;
+                let rows = rows_of(&encoded, fitted.entry.encoding);
                 let networks = networks.by_ref().take(count);
-                averaged.extend(networks.map(|one| whole.member(one, weight / count as f64)));
+                averaged.extend(networks.map(|one| rows.member(one, weight / count as f64)));
             }
             kind => {
                 refits += 1;
@@ -385,22 +398,33 @@ fn final_members(
     Ok(FinalMembers { averaged, fold_only, refits })
 }
 
+/// The rows of an encoding that is there.
+fn rows_of<'a, 'b>(
+    encoded: &'a [(Encoding, NetworkFold<'b>)],
+    encoding: Encoding,
+) -> &'a NetworkFold<'b> {
+    let found = encoded.iter().find(|(known, _)| *known == encoding);
+    &found.expect("networks of the encoding are chosen").1
+}
+
 /// The domain with the largest error.
 fn worst_domain(
     rows: &RecordBatch,
     column: &str,
     predictions: &OutOfFold,
-) -> Result<(String, Metrics)> {
+) -> Result<DomainMetrics> {
     let metrics = |(name, rows): (Option<String>, Vec<usize>)| {
         let pick = |all: &Array2<f64>| all.select(Axis(0), &rows);
         let weights: Option<Vec<f64>> =
             predictions.weights.as_ref().map(|all| rows.iter().map(|&row| all[row]).collect());
         let (y, predicted) = (pick(&predictions.y), pick(&predictions.predicted));
         let metrics = Metrics::compute(&y, &predicted, weights.as_deref());
-        (name.unwrap_or_else(|| "(missing)".into()), metrics)
+        DomainMetrics { domain: name.unwrap_or_else(|| "(missing)".into()), metrics }
     };
     let groups = groups_of(rows, column)?.into_iter().map(metrics);
-    Ok(groups.max_by(|a, b| a.1.rmse.total_cmp(&b.1.rmse)).expect("two groups at least"))
+    Ok(groups
+        .max_by(|a, b| a.metrics.rmse.total_cmp(&b.metrics.rmse))
+        .expect("two groups at least"))
 }
 
 /// The third of the groups whose means are farthest from the mean of all rows, with their rows.
@@ -454,14 +478,10 @@ fn compare_on_far_groups(
     let best = |from: &[FittedEntry]| {
         let error = |fitted: &FittedEntry| fitted.predictions.metrics().rmse;
         let best = from.iter().min_by(|a, b| error(a).total_cmp(&error(b))).expect("an entry");
-        (best.entry.clone(), error(best))
+        (best.entry.clone(), EntryError { name: best.entry.name.clone(), rmse: error(best) })
     };
     let (plain, anchored) = fitted.split_at(plain);
-    let (plain, anchored) = (best(plain), best(anchored));
-    let report = FarGroups {
-        groups: far.keys().cloned().collect(),
-        plain: (plain.0.name, plain.1),
-        anchored: (anchored.0.name.clone(), anchored.1),
-    };
-    Ok((report, anchored.0, entries.len()))
+    let ((_, plain), (entry, anchored)) = (best(plain), best(anchored));
+    let groups = far.keys().cloned().collect();
+    Ok((FarGroups { groups, plain, anchored }, entry, entries.len()))
 }

@@ -19,7 +19,7 @@ use crate::metadata::FoldWeight;
 use crate::model::{EnsembleMember, Estimator, Model};
 use crate::preprocessing::{ColumnNote, Encoding, Preprocessing, row_weights};
 use crate::split::Fold;
-use crate::trees::TreeEnsemble;
+use crate::trees::{TreeData, TreeEnsemble};
 use crate::{Error, Result, groups};
 
 /// A trained model and how its training went.
@@ -150,22 +150,22 @@ impl<'a> FitContext<'a> {
         kind: &Kind,
     ) -> Result<EnsembleMember> {
         let (samples, seed) = (dataset.samples(), self.seed());
-        let (x, y, weights) = (dataset.x().view(), dataset.y().view(), dataset.weights());
+        let data = TreeData::from(dataset);
         let estimator = match kind {
             Kind::Anchor { anchors, clusters, gamma, penalty } => {
                 let regression = AnchorRegression::new(*gamma).penalty(*penalty);
-                let groups = groups::of(rows, &samples, (anchors, *clusters), seed)?;
+                let groups = groups::find(rows, &samples, anchors, *clusters, seed)?;
                 Estimator::Linear(regression.fit(&samples, groups.as_ref())?)
             }
             Kind::Ridge { penalty } => Estimator::Linear(Ridge::new(*penalty).fit(&samples)?),
             Kind::Forest(settings) => {
-                Estimator::Trees(TreeEnsemble::random_forest(x, y, weights, settings, seed)?)
+                Estimator::Trees(TreeEnsemble::random_forest(data, settings, seed)?)
             }
             Kind::ExtraTrees(settings) => {
-                Estimator::Trees(TreeEnsemble::extra_trees(x, y, weights, settings, seed)?)
+                Estimator::Trees(TreeEnsemble::extra_trees(data, settings, seed)?)
             }
             Kind::Boosting(settings) => {
-                Estimator::Trees(TreeEnsemble::boosting(x, y, weights, settings, seed)?)
+                Estimator::Trees(TreeEnsemble::boosting(data, settings, seed)?)
             }
             Kind::GaussianProcess(settings) => {
                 Estimator::GaussianProcess(GaussianProcess::fit(dataset, settings, seed)?)
@@ -198,13 +198,32 @@ impl<'a> FitContext<'a> {
     /// The folds, and for each a fit of a model that has no epochs.
     fn cross_validate(&self) -> Result<(Vec<FoldBatches>, Vec<EnsembleMember>)> {
         let folds = self.folds()?;
-        let fit = |(number, fold): (usize, &FoldBatches)| {
-            let fold_weight = Some(FoldWeight { fold: number, weight: 1.0 });
-            let member = self.fit(&fold.train, &self.config.kind)?.0;
-            Ok(EnsembleMember { weight: 0.0, fold: fold_weight, ..member })
-        };
-        let members = folds.par_iter().enumerate().map(fit).collect::<Result<_>>()?;
+        let mut members = self.fit_folds(&folds, &self.config.kind)?;
+        for (fold, member) in members.iter_mut().enumerate() {
+            (member.weight, member.fold) = (0.0, Some(FoldWeight { fold, weight: 1.0 }));
+        }
         Ok((folds, members))
+    }
+
+    /// Fits a model that has no epochs to every fold, as many at once as their memory allows.
+    pub(crate) fn fit_folds(
+        &self,
+        folds: &[FoldBatches],
+        kind: &Kind,
+    ) -> Result<Vec<EnsembleMember>> {
+        let at_once = match kind {
+            Kind::GaussianProcess(_) => {
+                let rows = folds.iter().map(|fold| fold.train.num_rows()).max().unwrap_or(0);
+                GaussianProcess::fits_at_once(rows, self.train.table.roles.targets().len())
+            }
+            _ => folds.len().max(1),
+        };
+        let fit = |fold: &FoldBatches| Ok(self.fit(&fold.train, kind)?.0);
+        let mut members = vec![];
+        for some in folds.chunks(at_once) {
+            members.extend(some.par_iter().map(fit).collect::<Result<Vec<_>>>()?);
+        }
+        Ok(members)
     }
 
     /// The predictions of each member for the validation rows of its fold, one fold after the other; `None`

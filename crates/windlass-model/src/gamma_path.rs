@@ -75,7 +75,7 @@ impl GammaPath {
         }
         let whole = FitRows::new(table, batch, columns)?;
         let samples = whole.dataset.samples();
-        let partition = groups::of(batch, &samples, (anchors, *clusters), Seed(*seed))?;
+        let partition = groups::find(batch, &samples, anchors, *clusters, Seed(*seed))?;
         let names = whole.preprocessing.names();
         let regression = AnchorRegression::new(1.0).penalty(*penalty);
         let points = regression.path(&samples, partition.as_ref(), gammas)?;

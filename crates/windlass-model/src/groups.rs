@@ -96,10 +96,11 @@ fn found(rows: usize, levels: usize, ada: &AdaConfig) -> Result<Anchors> {
 }
 
 /// The groups of training rows, named by columns or found by k-means in their numbers.
-pub(crate) fn of(
+pub(crate) fn find(
     rows: &RecordBatch,
     samples: &Samples<'_>,
-    (anchors, clusters): (&AnchorSource, ClusterCount),
+    anchors: &AnchorSource,
+    clusters: ClusterCount,
     seed: Seed,
 ) -> Result<Arc<Partition>> {
     if let Some(groups) = partition(rows, anchors, clusters)? {

@@ -33,6 +33,7 @@ mod split;
 mod train;
 mod trees;
 
+pub use auto::NetworkRuns;
 pub use calendar::{Calendar, CalendarPart};
 pub use config::{
     AutoConfig, CrossValidation, InLoopAugmentConfig, Kind, ModelConfig, NetworkConfig,
@@ -49,8 +50,8 @@ pub use held_out::OutOfFold;
 pub use interval::{Bounds, Intervals};
 pub use memory::check_memory;
 pub use metadata::{
-    AutoSelection, Distillation, EstimatorMetadata, FarGroups, FoldWeight, Importance,
-    MemberMetadata, ModelMetadata, PortfolioResult,
+    AutoSelection, Distillation, DomainMetrics, EntryError, EstimatorMetadata, FarGroups,
+    FoldWeight, Importance, MemberMetadata, ModelMetadata, PortfolioResult,
 };
 pub use metrics::Metrics;
 pub use model::{Model, Predictions};
@@ -60,7 +61,7 @@ pub use preprocessing::{
     ColumnNote, FittedScaling, Input, Preprocessing, Scaling, Target, row_weights,
 };
 pub use split::{Fold, Split, groups_of, time_columns};
-pub use trees::{BoostingSettings, ForestSettings, TreeArrays, TreeEnsemble};
+pub use trees::{BoostingSettings, ForestSettings, TreeArrays, TreeData, TreeEnsemble};
 
 /// The README's example, compiled and run.
 #[cfg(doctest)]

@@ -75,8 +75,9 @@ pub fn check_memory(
         }
     };
     let kernels = match kind {
-        Kind::GaussianProcess(_) => {
-            GaussianProcess::matrix_bytes(rows).saturating_mul(at_once.max(1) as u64)
+        Kind::GaussianProcess(_) | Kind::Auto(_) => {
+            let targets = table.roles.targets().len();
+            GaussianProcess::peak_bytes(table.batch.num_rows(), targets, at_once)
         }
         _ => 0,
     };

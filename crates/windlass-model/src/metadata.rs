@@ -130,10 +130,32 @@ pub struct AutoSelection {
     /// Number of folds.
     pub folds: usize,
     /// The group with the largest out-of-fold error, if rows are split by domain.
-    pub worst: Option<(String, Metrics)>,
+    pub worst: Option<DomainMetrics>,
     /// If larger shifts are expected: the errors with and without anchors on the groups farthest from the
     /// rest, of models trained on the rest.
     pub far_groups: Option<FarGroups>,
+}
+
+/// Metrics on the rows of a domain.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(from = "(String, Metrics)", into = "(String, Metrics)")]
+pub struct DomainMetrics {
+    /// The domain.
+    pub domain: String,
+    /// The metrics.
+    pub metrics: Metrics,
+}
+
+impl From<(String, Metrics)> for DomainMetrics {
+    fn from((domain, metrics): (String, Metrics)) -> Self {
+        Self { domain, metrics }
+    }
+}
+
+impl From<DomainMetrics> for (String, Metrics) {
+    fn from(of: DomainMetrics) -> Self {
+        (of.domain, of.metrics)
+    }
 }
 
 /// Errors on groups that are far from those of the training rows.
@@ -141,10 +163,32 @@ pub struct AutoSelection {
 pub struct FarGroups {
     /// The groups.
     pub groups: Vec<String>,
-    /// The best portfolio entry without anchors, and its error (RMSE).
-    pub plain: (String, f64),
+    /// The best portfolio entry without anchors.
+    pub plain: EntryError,
     /// The best with anchors.
-    pub anchored: (String, f64),
+    pub anchored: EntryError,
+}
+
+/// The error of a portfolio entry.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(from = "(String, f64)", into = "(String, f64)")]
+pub struct EntryError {
+    /// A description of the entry.
+    pub name: String,
+    /// RMSE.
+    pub rmse: f64,
+}
+
+impl From<(String, f64)> for EntryError {
+    fn from((name, rmse): (String, f64)) -> Self {
+        Self { name, rmse }
+    }
+}
+
+impl From<EntryError> for (String, f64) {
+    fn from(of: EntryError) -> Self {
+        (of.name, of.rmse)
+    }
 }
 
 impl FarGroups {
@@ -153,7 +197,7 @@ impl FarGroups {
     #[must_use]
     pub fn chooses_anchors(&self) -> bool {
         const COST: f64 = 1.05;
-        self.anchored.1 < COST * self.plain.1
+        self.anchored.rmse < COST * self.plain.rmse
     }
 }
 

@@ -9,10 +9,10 @@ use serde::Serialize;
 use windlass::MethodInfo;
 use windlass_compare::model_report;
 use windlass_model::{
-    AutoConfig, AutoSelection, BoostingSettings, Checkpoint, CrossValidation, DistillConfig, Drift,
-    Error as ModelError, ForestSettings, GaussianProcessSettings, InLoopAugmentConfig, Kind,
-    Metrics, Model, ModelConfig, ModelMetadata, NamedTable, NetworkConfig, Split, Trained,
-    Validation, check_memory,
+    AutoConfig, AutoSelection, BoostingSettings, Checkpoint, CrossValidation, DistillConfig,
+    DomainMetrics, Drift, Error as ModelError, ForestSettings, GaussianProcessSettings,
+    InLoopAugmentConfig, Kind, Metrics, Model, ModelConfig, ModelMetadata, NamedTable,
+    NetworkConfig, NetworkRuns, Split, Trained, Validation, check_memory,
 };
 use windlass_plot::{Annotation, Labels, Layout, LinePlot, LineSeries};
 use windlass_table::{
@@ -355,20 +355,21 @@ pub(crate) fn run(args: &TrainArgs) -> Result<u8> {
     if recipe.holds_out() {
         args.common.note_random_split(&frame);
     }
-    let (runs, epochs) = match &recipe.kind {
+    let runs = match &recipe.kind {
         Kind::Network(network) => {
             let again = if matches!(network.split, Split::Time(_)) { 2 } else { 1 };
-            (
-                args.common.network.committee.unwrap_or(1).saturating_mul(again),
-                network.training.epochs,
-            )
+            NetworkRuns {
+                count: args.common.network.committee.unwrap_or(1).saturating_mul(again),
+                epochs: network.training.epochs,
+            }
         }
         Kind::Auto(auto) => auto.networks(&frame),
-        _ => (0, 0),
+        _ => NetworkRuns { count: 0, epochs: 0 },
     };
-    let at_once = runs.min(rayon::current_num_threads());
+    let folds = recipe.cross_validation.as_ref().map_or(runs.count, |config| config.folds);
+    let at_once = folds.min(rayon::current_num_threads());
     check_memory(&recipe.kind, &frame, &recipe.columns, at_once, args.common.read.memory)?;
-    let watch = Epochs::new(args.common.quiet, runs, epochs);
+    let watch = Epochs::new(args.common.quiet, runs.count, runs.epochs);
     // There is nothing to tidy up yet, unless a checkpoint may be half written.
     if args.common.network.checkpoint.is_some() {
         terminal::begin_writing();
@@ -615,13 +616,12 @@ fn tell_choice(text: &mut String, choice: &AutoSelection) {
             "  stopped  by --time before {count} more models; on another machine it may differ"
         );
     }
-    if let Some((name, worst)) = &choice.worst {
-        let rmse = terminal::short(worst.rmse);
-        let _ =
-            writeln!(text, "  worst    {name}: RMSE {rmse} on its {} rows, held out", worst.rows);
+    if let Some(DomainMetrics { domain, metrics }) = &choice.worst {
+        let (rmse, rows) = (terminal::short(metrics.rmse), metrics.rows);
+        let _ = writeln!(text, "  worst    {domain}: RMSE {rmse} on its {rows} rows, held out");
     }
     if let Some(far) = &choice.far_groups {
-        let [plain, anchored] = [far.plain.1, far.anchored.1].map(terminal::short);
+        let [plain, anchored] = [far.plain.rmse, far.anchored.rmse].map(terminal::short);
         let won = if far.chooses_anchors() { "with" } else { "without" };
         let _ = writeln!(
             text,
@@ -629,8 +629,8 @@ fn tell_choice(text: &mut String, choice: &AutoSelection) {
              RMSE {plain} ({}), the best with anchors {anchored} ({}): chosen {won} anchors.\n           \
              This pays only where shifts are larger than those in the table.",
             far.groups.len(),
-            far.plain.0,
-            far.anchored.0
+            far.plain.name,
+            far.anchored.name
         );
     }
 }

@@ -12,13 +12,12 @@
 //! Friedman, *Stochastic gradient boosting*, 2002,
 //! [doi:10.1016/S0167-9473(01)00065-2](https://doi.org/10.1016/S0167-9473(01)00065-2).
 
-use ndarray::ArrayView2;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use windlass::Seed;
 
 use super::builder::{Builder, Growth, Random, Thresholds, Tree};
-use super::{TrainingRows, TreeEnsemble, check_trees, leaf, random};
+use super::{TrainingRows, TreeData, TreeEnsemble, check_trees, leaf, random};
 use crate::Result;
 
 /// The default learning rate times the number of trees.
@@ -78,15 +77,9 @@ impl BoostingSettings {
 
 impl TreeEnsemble {
     /// Fits boosted trees.
-    pub fn boosting(
-        x: ArrayView2<'_, f64>,
-        y: ArrayView2<'_, f64>,
-        weights: Option<&[f64]>,
-        settings: &BoostingSettings,
-        seed: Seed,
-    ) -> Result<Self> {
+    pub fn boosting(data: TreeData<'_>, settings: &BoostingSettings, seed: Seed) -> Result<Self> {
         settings.check()?;
-        let data = TrainingRows::new(x, y, weights, Thresholds::Best)?;
+        let data = TrainingRows::new(data, Thresholds::Best)?;
         let targets: Vec<usize> = (0..data.targets).collect();
         let trees: Vec<Vec<Tree>> =
             targets.into_par_iter().map(|target| data.boost(target, settings, seed)).collect();

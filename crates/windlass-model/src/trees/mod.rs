@@ -21,12 +21,12 @@
 //! ```
 //! use ndarray::Array2;
 //! use windlass::Seed;
-//! use windlass_model::{ForestSettings, TreeEnsemble};
+//! use windlass_model::{ForestSettings, TreeData, TreeEnsemble};
 //!
 //! let x = Array2::from_shape_fn((100, 1), |(i, _)| i as f64);
 //! let y = x.mapv(|x| if x < 50.0 { 0.0 } else { 1.0 });
-//! let settings = ForestSettings::default();
-//! let forest = TreeEnsemble::random_forest(x.view(), y.view(), None, &settings, Seed(0))?;
+//! let data = TreeData { x: x.view(), y: y.view(), weights: None };
+//! let forest = TreeEnsemble::random_forest(data, &ForestSettings::default(), Seed(0))?;
 //! let predicted = forest.predict(x.view())?;
 //! assert!(predicted[(10, 0)] < 0.01 && predicted[(90, 0)] > 0.99);
 //! # Ok::<(), windlass_model::Error>(())
@@ -38,7 +38,7 @@ mod builder;
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use windlass::{Real, Samples, Seed, Stream};
+use windlass::{Dataset, Real, Samples, Seed, Stream};
 
 use self::builder::{Builder, Features, Growth, Random, Thresholds, Tree};
 use crate::Result;
@@ -165,6 +165,23 @@ pub struct TreeArrays {
     pub value: Vec<f64>,
 }
 
+/// Rows to grow trees on. Unlike a [`Dataset`], `x` may have missing values (NaN).
+#[derive(Debug, Clone, Copy)]
+pub struct TreeData<'a> {
+    /// The features, one row per sample.
+    pub x: ArrayView2<'a, f64>,
+    /// The targets, one row per sample.
+    pub y: ArrayView2<'a, f64>,
+    /// A weight for every row.
+    pub weights: Option<&'a [f64]>,
+}
+
+impl<'a> From<&'a Dataset> for TreeData<'a> {
+    fn from(data: &'a Dataset) -> Self {
+        Self { x: data.x().view(), y: data.y().view(), weights: data.weights() }
+    }
+}
+
 /// Training rows, checked, with targets that are centered and scaled so that their squares neither overflow nor vanish.
 struct TrainingRows {
     features: Features,
@@ -176,12 +193,7 @@ struct TrainingRows {
 }
 
 impl TrainingRows {
-    fn new(
-        x: ArrayView2<'_, f64>,
-        y: ArrayView2<'_, f64>,
-        weights: Option<&[f64]>,
-        thresholds: Thresholds,
-    ) -> Result<Self> {
+    fn new(TreeData { x, y, weights }: TreeData<'_>, thresholds: Thresholds) -> Result<Self> {
         // Missing values are allowed; everything else is checked as for other models.
         let present = x.mapv(|value| if value.is_nan() { 0.0 } else { value });
         let samples = Samples::new(present.view(), y)?;
@@ -219,14 +231,12 @@ fn random(seed: Seed, kind: u64, tree: usize) -> Random {
 impl TreeEnsemble {
     /// Fits a random forest; trees draw rows in proportion to their weights.
     pub fn random_forest(
-        x: ArrayView2<'_, f64>,
-        y: ArrayView2<'_, f64>,
-        weights: Option<&[f64]>,
+        data: TreeData<'_>,
         settings: &ForestSettings,
         seed: Seed,
     ) -> Result<Self> {
         settings.check()?;
-        let data = TrainingRows::new(x, y, weights, Thresholds::Best)?;
+        let data = TrainingRows::new(data, Thresholds::Best)?;
         let mut sum = 0.0;
         let bounds: Option<Vec<f64>> = data.weights.as_ref().map(|weights| {
             let add = |weight: &f64| {
@@ -255,15 +265,9 @@ impl TreeEnsemble {
     }
 
     /// Fits extra trees.
-    pub fn extra_trees(
-        x: ArrayView2<'_, f64>,
-        y: ArrayView2<'_, f64>,
-        weights: Option<&[f64]>,
-        settings: &ForestSettings,
-        seed: Seed,
-    ) -> Result<Self> {
+    pub fn extra_trees(data: TreeData<'_>, settings: &ForestSettings, seed: Seed) -> Result<Self> {
         settings.check()?;
-        let data = TrainingRows::new(x, y, weights, Thresholds::Random)?;
+        let data = TrainingRows::new(data, Thresholds::Random)?;
         let growth = settings.growth(Thresholds::Random);
         Ok(data.grow_all(settings.trees, growth, |tree| {
             let weights = data.weights.clone().unwrap_or_else(|| vec![1.0; data.rows()]);
@@ -494,8 +498,8 @@ mod tests {
 
     use super::builder::{Builder, Thresholds};
     use super::{
-        BoostingSettings, ForestSettings, LEAF, Node, TrainingRows, TreeArrays, TreeEnsemble,
-        random,
+        BoostingSettings, ForestSettings, LEAF, Node, TrainingRows, TreeArrays, TreeData,
+        TreeEnsemble, random,
     };
 
     fn uniform(rows: usize, columns: usize) -> Array2<f64> {
@@ -526,15 +530,19 @@ mod tests {
 
     type Fit = fn(&Array2<f64>, &Array2<f64>, Option<&[f64]>, Seed) -> super::Result<TreeEnsemble>;
 
+    fn rows<'a>(
+        x: &'a Array2<f64>,
+        y: &'a Array2<f64>,
+        weights: Option<&'a [f64]>,
+    ) -> TreeData<'a> {
+        TreeData { x: x.view(), y: y.view(), weights }
+    }
+
     /// All three, with settings away from their defaults.
     const EVERY: [(&str, Fit); 3] = [
-        ("forest", |x, y, w, seed| {
-            TreeEnsemble::random_forest(x.view(), y.view(), w, &small(), seed)
-        }),
-        ("extra trees", |x, y, w, seed| {
-            TreeEnsemble::extra_trees(x.view(), y.view(), w, &small(), seed)
-        }),
-        ("boosting", |x, y, w, seed| TreeEnsemble::boosting(x.view(), y.view(), w, &few(), seed)),
+        ("forest", |x, y, w, seed| TreeEnsemble::random_forest(rows(x, y, w), &small(), seed)),
+        ("extra trees", |x, y, w, seed| TreeEnsemble::extra_trees(rows(x, y, w), &small(), seed)),
+        ("boosting", |x, y, w, seed| TreeEnsemble::boosting(rows(x, y, w), &few(), seed)),
     ];
 
     /// A single tree with the best thresholds on all rows.
@@ -544,7 +552,7 @@ mod tests {
         weights: Option<&[f64]>,
         settings: &ForestSettings,
     ) -> TreeEnsemble {
-        let data = TrainingRows::new(x.view(), y.view(), weights, Thresholds::Best).unwrap();
+        let data = TrainingRows::new(rows(x, y, weights), Thresholds::Best).unwrap();
         data.grow_all(1, settings.growth(Thresholds::Best), |tree| {
             let weights = data.weights.clone().unwrap_or_else(|| vec![1.0; data.rows()]);
             (weights, random(Seed(0), 1, tree))
@@ -655,7 +663,7 @@ mod tests {
             let nodes = |leaf, depth| {
                 let settings =
                     ForestSettings { trees: 3, leaf, depth, ..ForestSettings::default() };
-                let forest = fit(x.view(), y.view(), None, &settings, Seed(0)).unwrap();
+                let forest = fit(rows(&x, &y, None), &settings, Seed(0)).unwrap();
                 forest.each_tree().map(|(_, tree)| tree.len()).max().unwrap()
             };
             assert_eq!(nodes(1, Some(1)), 3);
@@ -666,7 +674,7 @@ mod tests {
             assert_eq!(nodes(usize::MAX, None), 1);
         }
         let settings = BoostingSettings { depth: 2, ..few() };
-        let trees = TreeEnsemble::boosting(x.view(), y.view(), None, &settings, Seed(0)).unwrap();
+        let trees = TreeEnsemble::boosting(rows(&x, &y, None), &settings, Seed(0)).unwrap();
         assert!(trees.each_tree().all(|(_, tree)| tree.len() <= 7));
     }
 
@@ -678,7 +686,7 @@ mod tests {
         let y = x.column(4).mapv(|x| 10.0 * x).insert_axis(Axis(1));
         let settings = ForestSettings { features: Some(1), trees: 20, ..ForestSettings::default() };
         for fit in [TreeEnsemble::random_forest, TreeEnsemble::extra_trees] {
-            let trees = fit(x.view(), y.view(), None, &settings, Seed(0)).unwrap();
+            let trees = fit(rows(&x, &y, None), &settings, Seed(0)).unwrap();
             let error = mean_square(&(&trees.predict(x.view()).unwrap() - &y))[0];
             assert!(error < 0.1, "{error}");
         }
@@ -785,7 +793,7 @@ mod tests {
             ("depth", ForestSettings { depth: Some(0), ..default() }),
         ] {
             for fit in [TreeEnsemble::random_forest, TreeEnsemble::extra_trees] {
-                let refused = fit(x.view(), y.view(), None, &settings, Seed(0)).unwrap_err();
+                let refused = fit(rows(&x, &y, None), &settings, Seed(0)).unwrap_err();
                 let range = if name == "trees" { "[1, 10000]" } else { "[1, inf)" };
                 assert_eq!(refused.to_string(), format!("{name} must be in {range}, got 0"));
             }
@@ -810,7 +818,7 @@ mod tests {
                 BoostingSettings { penalty: -1.0, ..default() },
             ),
         ] {
-            let refused = TreeEnsemble::boosting(x.view(), y.view(), None, &settings, Seed(0));
+            let refused = TreeEnsemble::boosting(rows(&x, &y, None), &settings, Seed(0));
             assert_eq!(refused.unwrap_err().to_string(), why);
         }
         let bad = array![[1.0], [f64::INFINITY]];
@@ -930,7 +938,7 @@ mod tests {
         let x = uniform(40, 3);
         let y = targets(&x);
         for thresholds in [Thresholds::Best, Thresholds::Random] {
-            let data = TrainingRows::new(x.view(), y.view(), None, thresholds).unwrap();
+            let data = TrainingRows::new(rows(&x, &y, None), thresholds).unwrap();
             let mut builder = Builder::new(&data.features, 2, small().growth(thresholds));
             let mut grow = || builder.grow(&data.y, &[1.0; 40], &mut random(Seed(0), 1, 0));
             let (first, second) = (grow(), grow());
