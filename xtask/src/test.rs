@@ -70,7 +70,7 @@ const CHECKS: [Check; 5] = [
 ];
 
 /// What `--all` adds, besides torch and Spark.
-const MORE_CHECKS: [Check; 6] = [
+const MORE_CHECKS: [Check; 7] = [
     Check {
         name: "clippy with deep networks",
         arguments: &[
@@ -138,7 +138,23 @@ const MORE_CHECKS: [Check; 6] = [
         ],
         variables: FIXED_CASES,
     },
-    // Alone, a crate has only the features that it asks for itself.
+    // Alone, a crate has only the features that it asks for itself; the Python package asks for all of them.
+    Check {
+        name: "the command as the README builds it",
+        arguments: &[
+            "test",
+            "--release",
+            "--package",
+            "windlass-cli",
+            "--locked",
+            "--no-fail-fast",
+            "--test",
+            "test_files",
+            "--",
+            "--show-output",
+        ],
+        variables: FIXED_CASES,
+    },
     Check {
         name: "the core without features",
         arguments: &["check", "--release", "--package", "windlass", "--locked"],

@@ -38,6 +38,9 @@ pub enum Error {
     /// A file name extension without a known format of plots.
     #[error("cannot tell the format of the picture `{}` from its name", path.display())]
     PlotExtension { path: PathBuf },
+    /// A PNG, from a build without the feature.
+    #[error("`{}` would be a PNG, which this build does not write", path.display())]
+    NoPng { path: PathBuf },
     /// A plot that cannot be drawn.
     #[error("cannot draw `{}`: {why}", path.display())]
     Plot { path: PathBuf, why: String },
@@ -79,6 +82,11 @@ impl Refusal for Error {
             Self::NotWritten { .. } => "`windlass inspect` shows the columns of any table".into(),
             Self::LittleMemory { .. } => "leave it out for 512 MiB".into(),
             Self::PlotExtension { .. } => "name it .svg or .png".into(),
+            Self::NoPng { .. } => {
+                "name it .svg; the Python package and release binaries write PNG, or \
+                                   `cargo install windlass-cli --features png`"
+                    .into()
+            }
             Self::Plot { .. } => return None,
         })
     }

@@ -184,3 +184,18 @@ fn escape_sequences_are_not_printed() {
     let said = desk.run(&format!("inspect '{red}.csv'"));
     assert!(said.err.contains(shown) && !said.err.contains('\u{1b}'), "{}", said.err);
 }
+
+/// Also the command as the README builds it names what is missing, before it does anything.
+#[test]
+fn files_that_need_a_cargo_feature_are_read_or_name_it() {
+    let desk = TestDir::new();
+    desk.put("brotli.parquet", std::fs::read("tests/brotli.parquet").unwrap());
+    let said = desk.run("inspect brotli.parquet");
+    if cfg!(feature = "brotli") {
+        assert!(said.ok().out.contains("8 rows"));
+    } else {
+        let refused = "has columns compressed with Brotli, which this build does not read";
+        assert!(said.err.contains(refused), "{}", said.err);
+        assert!(said.err.contains("cargo install windlass-cli --features brotli"), "{}", said.err);
+    }
+}

@@ -186,8 +186,10 @@ fn pictures_of_training() {
     for words in ["training loss", "validation", "kept: epoch", "epoch"] {
         assert!(svg.contains(words), "{words}");
     }
-    desk.run(&format!("train train.csv -t price --carry id {FAST} -o m --plot curve.png")).ok();
-    assert!(desk.get("curve.png").starts_with(b"\x89PNG"));
+    if cfg!(feature = "png") {
+        desk.run(&format!("train train.csv -t price --carry id {FAST} -o m --plot curve.png")).ok();
+        assert!(desk.get("curve.png").starts_with(b"\x89PNG"));
+    }
 }
 
 /// Every way in which a model file can be broken.

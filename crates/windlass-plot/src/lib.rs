@@ -11,7 +11,7 @@
 //! | [`HeatMap`] | a value for each pair of names |
 //! | [`ImageGrid`] | small images with captions, in rows |
 //!
-//! Each has `to_svg`, for a [`Layout`]; [`render_png`] turns the SVG into a PNG. A page with inline
+//! Each has `to_svg`, for a [`Layout`]; `render_png` (feature `png`, on by default) turns the SVG into a PNG. A page with inline
 //! SVG can include [`stylesheet`], so that plots follow its color scheme. [`mod@format`] has the
 //! numbers and the escaping of plots, reports and the terminal.
 //!
@@ -38,12 +38,14 @@ mod forest_plot;
 pub mod format;
 mod frame;
 mod gamma_slider;
+#[cfg(feature = "png")]
 mod glyphs;
 mod heat_map;
 mod image_grid;
 mod layout;
 mod legend;
 mod line_plot;
+#[cfg(feature = "png")]
 mod png;
 mod row_plot;
 mod scatter;

@@ -32,6 +32,9 @@ pub enum Error {
     /// The ending of a name says nothing about its format.
     #[error("cannot tell the format of `{}` from its name", path.display())]
     UnknownEnding { path: PathBuf },
+    /// Reading a file needs a cargo feature that this build does not have.
+    #[error("`{}` {needs}, which this build does not read", path.display())]
+    MissingFeature { path: PathBuf, needs: &'static str, feature: &'static str },
     /// Tables are not written in this format.
     #[error("`{}` would be {format}, which is only read", path.display())]
     ReadOnlyFormat { path: PathBuf, format: &'static str },
@@ -281,6 +284,9 @@ impl Error {
             Self::UnknownEnding { .. } => format!(
                 "name it .csv, .tsv, .parquet, .arrow or .arrows (text also .gz, .zst; .xlsx and .ods are only read), or set {}",
                 param("format")
+            ),
+            Self::MissingFeature { feature, .. } => format!(
+                "the Python package and release binaries read it; or `cargo install windlass-cli --features {feature}`"
             ),
             Self::ReadOnlyFormat { .. } => "write .csv or .parquet: spreadsheets open both".into(),
             Self::NoSheet { sheets, .. } => format!("the sheets are {}", quoted(sheets)),

@@ -2,8 +2,6 @@
 
 use std::path::Path;
 
-use windlass_plot::render_png;
-
 use crate::{Error, Result};
 
 /// The format of a plot.
@@ -12,6 +10,7 @@ pub enum PlotFormat {
     /// SVG.
     Svg,
     /// PNG.
+    #[cfg(feature = "png")]
     Png,
 }
 
@@ -20,16 +19,23 @@ impl PlotFormat {
     pub fn from_path(path: &Path) -> Result<Self> {
         match path.extension().and_then(|extension| extension.to_str()) {
             Some(extension) if extension.eq_ignore_ascii_case("svg") => Ok(Self::Svg),
+            #[cfg(feature = "png")]
             Some(extension) if extension.eq_ignore_ascii_case("png") => Ok(Self::Png),
+            #[cfg(not(feature = "png"))]
+            Some(extension) if extension.eq_ignore_ascii_case("png") => {
+                Err(Error::NoPng { path: path.to_owned() })
+            }
             _ => Err(Error::PlotExtension { path: path.to_owned() }),
         }
     }
 
     /// The bytes of the file at `path`.
+    #[cfg_attr(not(feature = "png"), expect(unused_variables, reason = "SVG cannot fail"))]
     pub fn encode(self, path: &Path, svg: String) -> Result<Vec<u8>> {
         match self {
             Self::Svg => Ok(svg.into_bytes()),
-            Self::Png => render_png(&svg)
+            #[cfg(feature = "png")]
+            Self::Png => windlass_plot::render_png(&svg)
                 .map_err(|error| Error::Plot { path: path.to_owned(), why: error.to_string() }),
         }
     }

@@ -51,7 +51,7 @@ impl Format {
             _ => Path::new(path.file_stem().unwrap_or_default()),
         };
         let ending = stem.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
-        let is_sheet = cfg!(feature = "spreadsheets") && compression == Compression::None;
+        let is_sheet = compression == Compression::None;
         let format = match ending.to_ascii_lowercase().as_str() {
             "csv" | "txt" => Self::Csv,
             "tsv" | "tab" => Self::Tsv,

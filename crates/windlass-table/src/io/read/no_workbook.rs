@@ -14,5 +14,6 @@ pub(super) struct Sheet {
 }
 
 pub(super) fn read(input: &Input, _: Format, _: Option<&SheetName>, _: u64) -> Result<Sheet> {
-    Err(Error::UnknownEnding { path: input.path.clone() })
+    let (path, needs, feature) = (input.path.clone(), "is a spreadsheet", "spreadsheets");
+    Err(Error::MissingFeature { path, needs, feature })
 }

@@ -9,7 +9,8 @@ use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
     ParquetRecordBatchReaderBuilder,
 };
-use parquet::file::metadata::RowGroupMetaData;
+use parquet::basic::Compression;
+use parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
 use rayon::prelude::*;
 
 use super::file::{FileCursor, Input};
@@ -47,6 +48,14 @@ impl ParquetFile {
                 .map_err(|error| damaged(error.to_string()))
         };
         let mut metadata = load(ArrowReaderOptions::new())?;
+        let is_brotli =
+            |column: &ColumnChunkMetaData| matches!(column.compression(), Compression::BROTLI(_));
+        let mut columns =
+            metadata.metadata().row_groups().iter().flat_map(RowGroupMetaData::columns);
+        if !cfg!(feature = "brotli") && columns.any(is_brotli) {
+            let (needs, feature) = ("has columns compressed with Brotli", "brotli");
+            return Err(Error::MissingFeature { path: path.clone(), needs, feature });
+        }
         let schema = Arc::clone(metadata.schema());
         if let Some(wide) = with_wide_keys(&schema) {
             metadata = load(ArrowReaderOptions::new().with_schema(wide.into()))?;
