@@ -22,8 +22,8 @@ enum Kept {
 }
 
 /// A method that was fitted on training rows.
-#[pyclass(frozen, module = "windlass._windlass")]
-pub(crate) struct Fitted {
+#[pyclass(frozen, name = "Fitted", module = "windlass._windlass")]
+pub(crate) struct FittedMethod {
     name: String,
     options: Py<PyDict>,
     seed: u64,
@@ -54,7 +54,7 @@ fn given(anchors: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Given>> {
 }
 
 #[pymethods]
-impl Fitted {
+impl FittedMethod {
     /// Fits a method; `anchors` and `within` are numbers, `anchors` may be a matrix.
     #[new]
     #[pyo3(signature = (name, options, x, y, seed, weights=None, anchors=None, within=None))]
@@ -241,7 +241,7 @@ impl Fitted {
         let draw = || self.core.draw(batch, Seed(self.seed), step);
         let draw = away_unless(py, little, draw)?.refused()?;
         let origins = (0..draw.rows()).filter_map(|row| draw.origin(row));
-        let out = Columns::of(origins.map(|origin| (0, Some(origin))), None).into_dict(py)?;
+        let out = OriginColumns::of(origins.map(|origin| (0, Some(origin))), None).into_dict(py)?;
         out.del_item("synthetic")?;
         out.del_item("copy")?;
         if let Some(weights) = draw.row_weights() {
@@ -251,7 +251,7 @@ impl Fitted {
     }
 }
 
-impl Fitted {
+impl FittedMethod {
     /// One side of a batch: rows that came with it, and partners that are kept.
     fn side<T: Real + numpy::Element>(
         &self,
@@ -380,13 +380,13 @@ impl Plan {
             self.plan.draws().iter().enumerate().flat_map(|(copy, draw)| {
                 (0..draw.rows()).map(move |row| (copy + 1, draw.origin(row)))
             });
-        Columns::of(originals.chain(made), self.groups.as_deref()).into_dict(py)
+        OriginColumns::of(originals.chain(made), self.groups.as_deref()).into_dict(py)
     }
 }
 
 /// Where rows come from, a column for each answer.
 #[derive(Default)]
-struct Columns {
+struct OriginColumns {
     copy: Vec<i32>,
     source: Vec<usize>,
     group: Vec<i64>,
@@ -396,7 +396,7 @@ struct Columns {
     has: [bool; 3],
 }
 
-impl Columns {
+impl OriginColumns {
     /// Of the copy and the origin of every row; `groups` are those of the training rows.
     fn of(
         rows: impl Iterator<Item = (usize, Option<windlass::Origin>)>,

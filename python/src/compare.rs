@@ -26,7 +26,7 @@ use crate::table::{Ear, NAME, Table, column_roles};
 #[pyclass(frozen, module = "windlass._windlass")]
 pub(crate) struct EstimatorComparison {
     config: CompareConfig,
-    frame: LoadedTable,
+    loaded: LoadedTable,
     splits: Arc<[Fold]>,
     omitted: Option<String>,
 }
@@ -81,7 +81,7 @@ impl CandidateInput<'_> {
 
 impl EstimatorComparison {
     fn comparison(&self) -> Comparison<'_> {
-        let rows = NamedTable { table: &self.frame, path: Path::new(NAME) };
+        let rows = NamedTable { table: &self.loaded, path: Path::new(NAME) };
         Comparison::external(&self.config, rows, Arc::clone(&self.splits))
     }
 }
@@ -132,13 +132,13 @@ impl EstimatorComparison {
             seed,
         };
         let part = |stop: &_| {
-            let frame = LoadedTable::load(&rows, &config.columns, false, u64::MAX, &Ear(stop))?;
-            let table = NamedTable { table: &frame, path: Path::new(NAME) };
+            let loaded = LoadedTable::load(&rows, &config.columns, false, u64::MAX, &Ear(stop))?;
+            let table = NamedTable { table: &loaded, path: Path::new(NAME) };
             let splits = Arc::clone(Comparison::new(&config, table, None)?.splits());
-            Ok::<_, windlass_compare::Error>((frame, splits))
+            Ok::<_, windlass_compare::Error>((loaded, splits))
         };
-        let (frame, splits) = interruptible(py, part)?.refused()?;
-        Ok(Self { config, frame, splits, omitted })
+        let (loaded, splits) = interruptible(py, part)?.refused()?;
+        Ok(Self { config, loaded, splits, omitted })
     }
 
     /// The column that is not a feature because it says which rows are held out.
@@ -150,7 +150,7 @@ impl EstimatorComparison {
     /// A warning if rows are split at random although they have dates.
     #[getter]
     fn warning(&self) -> Option<String> {
-        self.config.rule.split().note(&self.frame.batch, ParamStyle::Python)
+        self.config.rule.split().note(&self.loaded.batch, ParamStyle::Python)
     }
 
     /// Every split: its place, its seed, the seed of the placebo, and the rows to learn from and to predict.
@@ -216,15 +216,15 @@ impl EstimatorComparison {
             version: env!("CARGO_PKG_VERSION").into(),
             command,
             config: self.config.clone(),
-            tables: vec![self.frame.profile.fingerprint.clone()],
-            rows: self.frame.batch.num_rows(),
+            tables: vec![self.loaded.profile.fingerprint.clone()],
+            rows: self.loaded.batch.num_rows(),
             runs,
         };
         let how = comparison.describe_splits();
         Ok(Outcome {
             comparison: Self {
                 config: self.config.clone(),
-                frame: self.frame.clone(),
+                loaded: self.loaded.clone(),
                 splits: Arc::clone(&self.splits),
                 omitted: self.omitted.clone(),
             },

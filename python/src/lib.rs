@@ -22,7 +22,7 @@ mod _windlass {
     #[pymodule_export]
     use super::arrays::rounded;
     #[pymodule_export]
-    use super::augment::{Fitted, Plan};
+    use super::augment::{FittedMethod, Plan};
     #[pymodule_export]
     use super::command::run_command;
     #[pymodule_export]

@@ -13,7 +13,7 @@ use windlass_model::{
     PreAugmentConfig, Split, Validation,
 };
 use windlass_table::LoadedTable;
-use windlass_train::{Epoch, FittedOn, Watch};
+use windlass_train::{Epoch, EpochProgress, FittedOn};
 
 use crate::errors::{InputError, Refused as _};
 use crate::options;
@@ -29,7 +29,7 @@ pub(crate) struct Model {
 /// Ends training on Ctrl-C.
 struct Stop<'a>(&'a AtomicBool);
 
-impl Watch for Stop<'_> {
+impl EpochProgress for Stop<'_> {
     fn epoch(&self, _run: usize, _epoch: &Epoch) -> bool {
         !self.0.load(Ordering::Relaxed)
     }
@@ -51,7 +51,7 @@ pub(crate) struct Inside<'py> {
 }
 
 impl Inside<'_> {
-    fn recipe(&self) -> PyResult<InLoopAugmentConfig> {
+    fn model_config(&self) -> PyResult<InLoopAugmentConfig> {
         Ok(InLoopAugmentConfig {
             method: options::method(&self.name, &self.options)?,
             layer: self.layer,
@@ -157,7 +157,7 @@ impl Model {
         let said = options::network(network)?;
         let mut network =
             said.options.config(if valid.is_some() { Validation::Table } else { said.valid });
-        network.augment = augment.map(|augment| augment.recipe()).transpose()?;
+        network.augment = augment.map(|augment| augment.model_config()).transpose()?;
         network.split = said.split;
         let mut columns = column_roles(target, roles)?;
         let split = network.split.clone();
@@ -171,7 +171,7 @@ impl Model {
         let cross_validation =
             validated.then(|| CrossValidation { folds: 5, split: split.clone() });
         let kind = kind(model, network, split)?;
-        let recipe = ModelConfig {
+        let model_config = ModelConfig {
             columns,
             drop_missing_target: false,
             scaling: said.scaling,
@@ -184,18 +184,19 @@ impl Model {
         let rows = table.rows()?;
         let valid = valid.map(Table::rows).transpose()?;
         let trained = interruptible(py, |stop| {
-            let load =
-                |table| LoadedTable::load(table, &recipe.columns, false, u64::MAX, &Ear(stop));
-            let frame = load(&rows)?;
+            let load = |table| {
+                LoadedTable::load(table, &model_config.columns, false, u64::MAX, &Ear(stop))
+            };
+            let loaded = load(&rows)?;
             let valid = valid.as_ref().map(load).transpose()?;
             let path = Path::new(NAME);
             let valid = valid.as_ref().map(|table| NamedTable { table, path });
-            let table = NamedTable { table: &frame, path };
-            let warning = recipe.split().note(&frame.batch, ParamStyle::Python);
+            let table = NamedTable { table: &loaded, path };
+            let warning = model_config.split().note(&loaded.batch, ParamStyle::Python);
             let mut trained =
-                windlass_model::Model::train(table, valid, &recipe, &Stop(stop), None)?;
+                windlass_model::Model::train(table, valid, &model_config, &Stop(stop), None)?;
             trained.add_importance()?;
-            Ok::<_, windlass_model::Error>((trained, warning.filter(|_| recipe.holds_out())))
+            Ok::<_, windlass_model::Error>((trained, warning.filter(|_| model_config.holds_out())))
         })?;
         let (trained, warning) = trained.refused()?;
         let history = |epochs: Vec<Epoch>| {
@@ -290,7 +291,7 @@ impl Model {
 
     /// What is known of it, as JSON.
     #[getter]
-    fn card(&self) -> PyResult<String> {
+    fn metadata(&self) -> PyResult<String> {
         serde_json::to_string(self.model.metadata())
             .map_err(|error| InputError::new_err(error.to_string()))
     }
@@ -304,8 +305,8 @@ impl Model {
     /// The names of the columns that it reads.
     #[getter]
     fn columns(&self) -> Vec<String> {
-        let card = self.model.metadata();
-        let inputs = card.members.iter().flat_map(|member| &member.preprocessing.inputs);
+        let metadata = self.model.metadata();
+        let inputs = metadata.members.iter().flat_map(|member| &member.preprocessing.inputs);
         let mut names: Vec<String> = vec![];
         for input in inputs {
             if !names.iter().any(|name| name == input.name()) {

@@ -196,7 +196,7 @@ pub(crate) fn method(name: &str, options: &Bound<'_, PyDict>) -> PyResult<Method
 }
 
 /// A network with its training, and what columns and targets are scaled by.
-pub(crate) struct Network {
+pub(crate) struct ParsedNetwork {
     pub(crate) options: NetworkOptions,
     pub(crate) valid: Validation,
     pub(crate) split: Split,
@@ -204,7 +204,7 @@ pub(crate) struct Network {
     pub(crate) target_scaling: Scaling,
 }
 
-pub(crate) fn network(options: &Bound<'_, PyDict>) -> PyResult<Network> {
+pub(crate) fn network(options: &Bound<'_, PyDict>) -> PyResult<ParsedNetwork> {
     let said = Options::of("regressor", options)?;
     let valid = match (said.count("committee")?, said.given.get_item("valid")?) {
         (Some(members), None) => Validation::Folds(members),
@@ -246,7 +246,7 @@ pub(crate) fn network(options: &Bound<'_, PyDict>) -> PyResult<Network> {
         let text = "split does not apply to training without validation rows\nhint: leave it out";
         return Err(InputError::new_err(text));
     }
-    Ok(Network {
+    Ok(ParsedNetwork {
         options,
         valid,
         split,

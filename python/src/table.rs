@@ -18,7 +18,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
 use windlass_table::{
     AugmentConfig, Augmentation, Columns, Decimals, IntegerHandling, OutputKind, RoleRules,
-    RowIdSource, Table as Rows, Watch,
+    RowIdSource, RowProgress, Table as Rows,
 };
 
 use crate::errors::{InputError, InputTypeError, Refused as _};
@@ -203,7 +203,7 @@ impl Table {
 /// Hears Ctrl-C.
 pub(crate) struct Ear<'a>(pub(crate) &'a AtomicBool);
 
-impl Watch for Ear<'_> {
+impl RowProgress for Ear<'_> {
     fn advance(&self, _rows: u64) -> windlass_table::Result<()> {
         if self.0.load(Ordering::Relaxed) {
             return Err(windlass_table::Error::Interrupted);

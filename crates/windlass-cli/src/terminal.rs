@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt::{Display, Write as _};
 use std::io::{self, IsTerminal, Write};
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use windlass_table::{Error, Result, Watch};
+use windlass_table::{Error, Result, RowProgress};
 use windlass_train::Epoch;
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
@@ -107,17 +108,26 @@ pub(crate) fn short(value: f64) -> String {
     windlass_plot::format::significant(value, 5)
 }
 
-/// Lines whose cells stand in columns.
+/// Lines whose cells stand in columns; those of the `right` columns end at the same place, others begin there.
 #[must_use]
-pub fn aligned<const N: usize>(lines: &[[String; N]]) -> String {
-    let width = |place: usize| lines.iter().map(|line| line[place].chars().count()).max();
-    let widths: [usize; N] = std::array::from_fn(|place| width(place).unwrap_or(0));
+pub fn aligned<L: AsRef<[String]>>(lines: &[L], right: Range<usize>) -> String {
+    let mut widths: Vec<usize> = vec![];
+    for line in lines {
+        let line = line.as_ref();
+        widths.resize(widths.len().max(line.len()), 0);
+        for (width, cell) in widths.iter_mut().zip(line) {
+            *width = (*width).max(cell.chars().count());
+        }
+    }
     let mut text = String::new();
     for line in lines {
-        let cells = line
-            .iter()
-            .zip(&widths)
-            .map(|(cell, width)| format!("{cell}{}", " ".repeat(width - cell.chars().count())));
+        let cells = line.as_ref().iter().zip(&widths).enumerate().map(|(place, (cell, &width))| {
+            if right.contains(&place) {
+                format!("{cell:>width$}")
+            } else {
+                format!("{cell:<width$}")
+            }
+        });
         let _ = writeln!(text, "{}", cells.collect::<Vec<_>>().join("  ").trim_end());
     }
     text
@@ -206,7 +216,7 @@ impl Progress {
     }
 }
 
-impl Watch for Progress {
+impl RowProgress for Progress {
     fn stage(&self, name: &str) {
         self.bar.set_position(0);
         self.bar.set_message(name.to_owned());
@@ -239,7 +249,7 @@ impl Epochs {
     }
 }
 
-impl windlass_train::Watch for Epochs {
+impl windlass_train::EpochProgress for Epochs {
     fn epoch(&self, run: usize, epoch: &Epoch) -> bool {
         self.bar.inc(1);
         if !self.bar.is_hidden() {

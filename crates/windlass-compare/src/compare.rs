@@ -25,7 +25,7 @@ use crate::statistics::blocks_in_order;
 use crate::{Error, Result};
 
 /// Reports progress, and may cancel the comparison.
-pub trait Watch: Sync {
+pub trait RunProgress: Sync {
     /// Called after every run, in any order, with the number of finished runs and of all.
     fn done(&self, _run: &Run, _done: usize, _all: usize) -> Result<()> {
         Ok(())
@@ -37,7 +37,7 @@ pub trait Watch: Sync {
     }
 }
 
-impl Watch for () {}
+impl RunProgress for () {}
 
 /// Executes one run; `None` if it was cancelled.
 pub type RunFn<'a> = dyn Fn(Key) -> Result<Option<Run>> + Sync + 'a;
@@ -63,7 +63,7 @@ pub struct Comparison<'a> {
 /// Stops training after an epoch if the function returns `true`.
 pub(crate) struct CancelIf<F>(pub(crate) F);
 
-impl<F: Fn() -> bool + Sync> windlass_train::Watch for CancelIf<F> {
+impl<F: Fn() -> bool + Sync> windlass_train::EpochProgress for CancelIf<F> {
     fn epoch(&self, _run: usize, _epoch: &Epoch) -> bool {
         !(self.0)()
     }
@@ -172,7 +172,7 @@ impl<'a> Comparison<'a> {
 
     /// The table.
     #[must_use]
-    pub fn frame(&self) -> &LoadedTable {
+    pub fn loaded(&self) -> &LoadedTable {
         self.table.table
     }
 
@@ -184,14 +184,14 @@ impl<'a> Comparison<'a> {
 
     /// The separate test table.
     #[must_use]
-    pub fn test_frame(&self) -> Option<&LoadedTable> {
+    pub fn loaded_test(&self) -> Option<&LoadedTable> {
         self.test.map(|test| test.table)
     }
 
     /// A warning if rows of the test table are training rows: equal in all features and targets.
     #[must_use]
     pub fn shared_rows_warning(&self) -> Option<String> {
-        let rows = self.test_frame()?.batch.num_rows();
+        let rows = self.loaded_test()?.batch.num_rows();
         match self.shared_test_rows {
             0 => None,
             1 if rows > 1 => Some(format!(
@@ -208,7 +208,7 @@ impl<'a> Comparison<'a> {
 
     /// Whether all test rows are training rows, so that nothing can be concluded.
     pub(crate) fn tests_training_rows(&self) -> bool {
-        self.test_frame().is_some_and(|test| test.batch.num_rows() == self.shared_test_rows)
+        self.loaded_test().is_some_and(|test| test.batch.num_rows() == self.shared_test_rows)
     }
 
     /// The splits.
@@ -233,18 +233,18 @@ impl<'a> Comparison<'a> {
 
     /// Executes the runs that are not done yet, in parallel; the results do not depend on the order in which runs
     /// finish. If cancelled, returns the finished runs.
-    pub fn run(&self, done: Vec<Run>, watch: &dyn Watch) -> Result<Vec<Run>> {
+    pub fn run(&self, done: Vec<Run>, progress: &dyn RunProgress) -> Result<Vec<Run>> {
         let in_parallel = |todo: &[Key], run: &RunFn<'_>| {
             todo.par_iter().with_max_len(1).map(|&key| run(key)).collect()
         };
-        self.run_with(done, watch, &in_parallel, &|key| self.execute(key, watch))
+        self.run_with(done, progress, &in_parallel, &|key| self.execute(key, progress))
     }
 
     /// As [`run`](Self::run), with the caller's function for a run and its own scheduling of runs.
     pub fn run_with(
         &self,
         done: Vec<Run>,
-        watch: &dyn Watch,
+        progress: &dyn RunProgress,
         scheduler: &Scheduler<'_>,
         execute: &RunFn<'_>,
     ) -> Result<Vec<Run>> {
@@ -256,13 +256,13 @@ impl<'a> Comparison<'a> {
         let count = AtomicUsize::new(done.len());
         let failed = AtomicBool::new(false);
         let execute_and_report = |key: Key| {
-            if watch.cancelled() || failed.load(Ordering::Relaxed) {
+            if progress.cancelled() || failed.load(Ordering::Relaxed) {
                 return Ok(None);
             }
             let run = execute(key).and_then(|run| {
                 if let Some(run) = &run {
                     let done = 1 + count.fetch_add(1, Ordering::Relaxed);
-                    watch.done(run, done, keys.len())?;
+                    progress.done(run, done, keys.len())?;
                 }
                 Ok(run)
             });
@@ -353,7 +353,7 @@ impl<'a> Comparison<'a> {
     }
 
     /// Executes one run; `None` if cancelled.
-    fn execute(&self, key: Key, watch: &dyn Watch) -> Result<Option<Run>> {
+    fn execute(&self, key: Key, progress: &dyn RunProgress) -> Result<Option<Run>> {
         let started = Instant::now();
         let fold = self.fold(key);
         let train = self.training_rows(fold, key.size);
@@ -365,15 +365,15 @@ impl<'a> Comparison<'a> {
                 let kind = spec.kind.clone().ok_or(Error::ExternalModel)?;
                 let seed = self.config.fold_seed(fold);
                 let model_config = self.model_config(kind, spec.enlarge.clone(), seed);
-                let trained = self.in_fold(fold, frames.fit(&model_config, watch))?;
+                let trained = self.in_fold(fold, frames.fit(&model_config, progress))?;
                 BestTrial { trials: vec![], chosen: 0, trained }
             }
-            None => match self.best_trial(key, &frames, watch)? {
+            None => match self.best_trial(key, &frames, progress)? {
                 Some(best) => best,
                 None => return Ok(None),
             },
         };
-        if watch.cancelled() || trained.cancelled {
+        if progress.cancelled() || trained.cancelled {
             return Ok(None);
         }
         let test = self.test.unwrap_or(self.table);
@@ -468,7 +468,7 @@ impl<'a> Comparison<'a> {
         &self,
         key: Key,
         frames: &FoldFrames<'_>,
-        watch: &dyn Watch,
+        progress: &dyn RunProgress,
     ) -> Result<Option<BestTrial>> {
         let place = self.fold_index(key);
         let fold = &self.splits[place];
@@ -492,8 +492,8 @@ impl<'a> Comparison<'a> {
             let model_config =
                 self.model_config(kind, None, trial_seed(key.candidate, seed, trial));
             let (valid, trained) =
-                self.in_fold(fold, self.assess(frames, &model_config, &split, count, watch))?;
-            if watch.cancelled() || trained.as_ref().is_some_and(|trained| trained.cancelled) {
+                self.in_fold(fold, self.assess(frames, &model_config, &split, count, progress))?;
+            if progress.cancelled() || trained.as_ref().is_some_and(|trained| trained.cancelled) {
                 return Ok(None);
             }
             let error = valid.filter(|valid| valid.is_finite()).unwrap_or(f64::INFINITY);
@@ -509,7 +509,7 @@ impl<'a> Comparison<'a> {
             // Models that are not trained by gradient descent are refitted on all training rows.
             let seed = trial_seed(key.candidate, seed, chosen);
             let model_config = self.model_config(trials[chosen].kind.clone(), None, seed);
-            self.in_fold(fold, frames.fit(&model_config, watch))?
+            self.in_fold(fold, frames.fit(&model_config, progress))?
         };
         let trained = if key.candidate.model == ModelName::Distilled {
             self.in_fold(fold, frames.distill(&trained.model, seed, watch))?
@@ -533,10 +533,10 @@ impl<'a> Comparison<'a> {
         model_config: &ModelConfig,
         split: &Split,
         trials: usize,
-        watch: &dyn Watch,
+        progress: &dyn RunProgress,
     ) -> Result<(Option<f64>, Option<Trained>), windlass_model::Error> {
         if frames.valid.is_some() || matches!(model_config.kind, Kind::Network(_) | Kind::Auto(_)) {
-            let trained = frames.fit(model_config, watch)?;
+            let trained = frames.fit(model_config, progress)?;
             let valid = trained.model.metadata().valid.map(|valid| valid.rmse);
             return Ok((valid, Some(trained)));
         }
@@ -555,7 +555,7 @@ impl<'a> Comparison<'a> {
         let (mut squares, mut rows) = (0.0, 0);
         for fold in inner_folds {
             let inner = FoldFrames { train: &train.select(&fold.train), valid: None, path };
-            let model = inner.fit(model_config, watch)?.model;
+            let model = inner.fit(model_config, progress)?.model;
             let metrics =
                 model.evaluate(NamedTable { table: &train.select(&fold.held_out), path })?.1;
             squares += metrics.rmse * metrics.rmse * metrics.rows as f64;
@@ -668,10 +668,10 @@ impl FoldFrames<'_> {
     fn fit(
         &self,
         model_config: &ModelConfig,
-        watch: &dyn Watch,
+        progress: &dyn RunProgress,
     ) -> Result<Trained, windlass_model::Error> {
         let named = |table| NamedTable { table, path: self.path };
-        let cancel = CancelIf(|| watch.cancelled());
+        let cancel = CancelIf(|| progress.cancelled());
         Model::train(named(self.train), self.valid.map(named), model_config, &cancel, None)
     }
 

@@ -118,13 +118,13 @@ impl CompareConfig {
     }
 
     /// Draws the splits; refuses those that cannot be trained on.
-    pub fn splits(&self, frame: &LoadedTable, test: Option<&LoadedTable>) -> Result<Vec<Fold>> {
-        let splits = self.rule.draw(frame, test, self.folds, self.repeats, Seed(self.seed))?;
-        self.check(frame, &splits)?;
+    pub fn splits(&self, loaded: &LoadedTable, test: Option<&LoadedTable>) -> Result<Vec<Fold>> {
+        let splits = self.rule.draw(loaded, test, self.folds, self.repeats, Seed(self.seed))?;
+        self.check(loaded, &splits)?;
         Ok(splits)
     }
 
-    pub(crate) fn check(&self, frame: &LoadedTable, splits: &[Fold]) -> Result<()> {
+    pub(crate) fn check(&self, loaded: &LoadedTable, splits: &[Fold]) -> Result<()> {
         const FEWEST: usize = 5;
         let least = splits.iter().map(|split| split.train.len()).min().unwrap_or(0);
         if let Some(&size) = self.sizes.iter().flatten().find(|&&size| size < FEWEST) {
@@ -133,14 +133,14 @@ impl CompareConfig {
         if let Some(&size) = self.sizes.iter().flatten().find(|&&size| size > least) {
             return Err(Error::LargeSize { size, rows: least });
         }
-        for &place in frame.roles.targets() {
-            let values = to_f64(frame.batch.column(place));
+        for &place in loaded.roles.targets() {
+            let values = to_f64(loaded.batch.column(place));
             for split in splits {
                 for size in &self.sizes {
                     let train = &split.train[..size.unwrap_or(split.train.len())];
                     let first = train.first().map_or(0.0, |&row| values.value(row));
                     if train.iter().all(|&row| values.value(row) == first) {
-                        let column = frame.batch.schema().field(place).name().clone();
+                        let column = loaded.batch.schema().field(place).name().clone();
                         return Err(Error::ConstantTarget {
                             split: self.rule.fold_name(split),
                             column,

@@ -20,7 +20,7 @@ mod summary;
 mod tune;
 
 pub use candidate::{Candidate, CandidateSpec, Distances, MethodName, ModelName};
-pub use compare::{Comparison, RunFn, Scheduler, Watch, trial_seed};
+pub use compare::{Comparison, RunFn, RunProgress, Scheduler, trial_seed};
 pub use config::CompareConfig;
 pub use error::{Error, Result};
 pub use paired::out_of_fold_difference;
@@ -29,7 +29,7 @@ pub use results::{GroupError, Key, Record, Results, Run, SettingsTrial};
 pub use run_dir::{PlanDifference, RunDir, RunPlan, plan_difference, read_json};
 pub use splits::{Fold, ProvidedSplits, SplitOverlap, SplitRule};
 pub use summary::{CandidateSummary, Finding, NextStep, Summary, in_percent, p_value};
-pub use tune::{SearchKey, SearchWatch, Trial, TuneConfig, TuneResult};
+pub use tune::{SearchKey, Trial, TrialProgress, TuneConfig, TuneErrors, TuneResult};
 
 /// The README's example, compiled and run.
 #[cfg(doctest)]

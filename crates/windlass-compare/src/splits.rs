@@ -130,13 +130,13 @@ impl SplitRule {
     /// Draws the splits of all repeats.
     pub(crate) fn draw(
         &self,
-        frame: &LoadedTable,
+        loaded: &LoadedTable,
         test: Option<&LoadedTable>,
         folds: usize,
         repeats: usize,
         seed: Seed,
     ) -> Result<Vec<Fold>> {
-        let batch = &frame.batch;
+        let batch = &loaded.batch;
         let split = self.split();
         let mut splits = vec![];
         let mut time_rank = vec![0; batch.num_rows()];
@@ -147,7 +147,7 @@ impl SplitRule {
             let seed = Seed(seed.shared(Stream::Split, salt::REPEAT | repeat as u64).bits());
             let pairs: Vec<(Vec<usize>, Vec<usize>)> = if let Some(test) = test {
                 let all = |table: &LoadedTable| (0..table.batch.num_rows()).collect();
-                (0..folds).map(|_| (all(frame), all(test))).collect()
+                (0..folds).map(|_| (all(loaded), all(test))).collect()
             } else {
                 let pairs = split.folds(batch, split.fold_count(batch, folds)?, seed)?;
                 pairs.into_iter().map(|pair| (pair.train, pair.held_out)).collect()
@@ -165,7 +165,7 @@ impl SplitRule {
                 splits.push(Fold { repeat, fold, train, valid: None, test });
             }
             // These splits are not random: a second repeat would be the same.
-            if matches!(split, Split::Time(_)) || self.is_leave_one_out(frame, folds)? {
+            if matches!(split, Split::Time(_)) || self.is_leave_one_out(loaded, folds)? {
                 break;
             }
         }
@@ -173,10 +173,10 @@ impl SplitRule {
     }
 
     /// Whether every group is held out alone.
-    pub(crate) fn is_leave_one_out(&self, frame: &LoadedTable, folds: usize) -> Result<bool> {
+    pub(crate) fn is_leave_one_out(&self, loaded: &LoadedTable, folds: usize) -> Result<bool> {
         let Self::HeldOut(split) = self else { return Ok(false) };
         let Some(column) = split.group_column() else { return Ok(false) };
-        let folds = split.fold_count(&frame.batch, folds)?;
-        Ok(groups_of(&frame.batch, column)?.len() <= folds)
+        let folds = split.fold_count(&loaded.batch, folds)?;
+        Ok(groups_of(&loaded.batch, column)?.len() <= folds)
     }
 }

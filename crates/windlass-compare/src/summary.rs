@@ -258,7 +258,7 @@ impl Comparison<'_> {
         if let Some(warning) = warning.filter(|_| next.is_some()) {
             remarks.insert(0, format!("Warning: {warning}."));
         }
-        let drift = Drift::check(self.frame(), &self.config().rule.split()).ok();
+        let drift = Drift::check(self.loaded(), &self.config().rule.split()).ok();
         remarks.extend(drift.as_ref().map(|drift| format!("Drift: {drift}.")));
         Summary { lines, helps, augmentations, answer, verdict, next, remarks, drift }
     }
@@ -391,7 +391,7 @@ impl Comparison<'_> {
 
     /// The interval if all runs are tested on a separate table.
     fn interval_on_test_table(&self, pairs: &[(&Run, &Run)]) -> Interval {
-        let test = self.test_frame().unwrap_or(self.frame());
+        let test = self.loaded_test().unwrap_or(self.loaded());
         let targets: Vec<_> =
             test.roles.targets().iter().map(|&place| to_f64(test.batch.column(place))).collect();
         // Weights were checked when the rows were first evaluated.
@@ -498,7 +498,7 @@ impl Comparison<'_> {
             });
         }
         remarks.extend(self.remark_on_rows(lines));
-        if self.frame().roles.targets().len() > 1 {
+        if self.loaded().roles.targets().len() > 1 {
             remarks.push(
                 "Errors are over all targets, in their units: the target with the largest counts most.".into(),
             );
@@ -544,7 +544,7 @@ impl Comparison<'_> {
                 if self
                     .config()
                     .rule
-                    .is_leave_one_out(self.frame(), self.config().folds)
+                    .is_leave_one_out(self.loaded(), self.config().folds)
                     .unwrap_or(false) =>
             {
                 format!("without each {column} in turn")

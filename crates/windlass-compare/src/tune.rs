@@ -86,6 +86,22 @@ pub struct Trial {
     pub seconds: f64,
 }
 
+/// Mean test RMSE of the best settings.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(into = "(f64, f64)")]
+pub struct TuneErrors {
+    /// With augmentation.
+    pub augmented: f64,
+    /// Without.
+    pub plain: f64,
+}
+
+impl From<TuneErrors> for (f64, f64) {
+    fn from(errors: TuneErrors) -> Self {
+        (errors.augmented, errors.plain)
+    }
+}
+
 /// The outcome of all searches.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TuneResult {
@@ -93,8 +109,8 @@ pub struct TuneResult {
     pub difference: Interval,
     /// The same in every outer fold.
     pub differences: Vec<f64>,
-    /// Mean test RMSE with and without augmentation.
-    pub errors: (f64, f64),
+    /// Mean test RMSE.
+    pub errors: TuneErrors,
     /// Whether augmentation helps.
     pub helps: bool,
     /// The settings to use.
@@ -109,7 +125,7 @@ pub struct TuneResult {
 }
 
 /// Reports progress, and may cancel the search.
-pub trait SearchWatch: Sync {
+pub trait TrialProgress: Sync {
     /// Called after every trial.
     fn trial_done(&self, _trial: &Trial) -> Result<()> {
         Ok(())
@@ -121,7 +137,7 @@ pub trait SearchWatch: Sync {
     }
 }
 
-impl SearchWatch for () {}
+impl TrialProgress for () {}
 
 impl TuneConfig {
     /// Number of trials of all searches, without a time limit.
@@ -137,15 +153,15 @@ impl TuneConfig {
         table: NamedTable<'_>,
         done: Vec<Trial>,
         time: Option<Duration>,
-        watch: &dyn SearchWatch,
+        progress: &dyn TrialProgress,
     ) -> Result<Option<Vec<Trial>>> {
-        let frame = table.table;
+        let loaded = table.table;
         let seed = Seed(Seed(self.seed).shared(Stream::Split, salt::OUTER).bits());
         let outer_folds = self
             .split
-            .fold_count(&frame.batch, self.folds)
-            .and_then(|folds| self.split.folds(&frame.batch, folds, seed))
-            .map_err(|error| Error::from(error.locate(&frame.places)).in_file(table.path))?;
+            .fold_count(&loaded.batch, self.folds)
+            .and_then(|folds| self.split.folds(&loaded.batch, folds, seed))
+            .map_err(|error| Error::from(error.locate(&loaded.places)).in_file(table.path))?;
         let searches = searches(outer_folds.len());
         let time_per_search = time.map(|time| {
             let rounds = searches.len().div_ceil(rayon::current_num_threads());
@@ -158,8 +174,8 @@ impl TuneConfig {
             .with_max_len(1)
             .map(|&key| {
                 let (train, test) = match key.fold.map(|fold| &outer_folds[fold]) {
-                    Some(fold) => (frame.select(&fold.train), Some(frame.select(&fold.held_out))),
-                    None => (frame.clone(), None),
+                    Some(fold) => (loaded.select(&fold.train), Some(loaded.select(&fold.held_out))),
+                    None => (loaded.clone(), None),
                 };
                 let search = Search {
                     config: self,
@@ -168,7 +184,7 @@ impl TuneConfig {
                     test,
                     known: &known,
                     deadline: time_per_search.map(|time| Instant::now() + time),
-                    watch,
+                    progress,
                 };
                 search.run()
             })
@@ -177,7 +193,7 @@ impl TuneConfig {
         for trials in results {
             all.extend(trials?);
         }
-        Ok((!watch.cancelled()).then_some(all))
+        Ok((!progress.cancelled()).then_some(all))
     }
 
     /// Chooses the best settings and estimates the gain of augmentation.
@@ -224,7 +240,7 @@ impl TuneConfig {
         Ok(TuneResult {
             difference,
             differences,
-            errors: (with / count as f64, without / count as f64),
+            errors: TuneErrors { augmented: with / count as f64, plain: without / count as f64 },
             helps,
             network: network.clone(),
             drift: Drift::check(table.table, &self.split)?,
@@ -453,7 +469,7 @@ struct Search<'a> {
     test: Option<LoadedTable>,
     known: &'a BTreeMap<(SearchKey, usize), Trial>,
     deadline: Option<Instant>,
-    watch: &'a dyn SearchWatch,
+    progress: &'a dyn TrialProgress,
 }
 
 impl Search<'_> {
@@ -466,7 +482,7 @@ impl Search<'_> {
         for number in 0..config.trials {
             let known = self.known.get(&(self.key, number));
             let late = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
-            if known.is_none() && (self.watch.cancelled() || (late && number > 0)) {
+            if known.is_none() && (self.progress.cancelled() || (late && number > 0)) {
                 break;
             }
             let draws = Seed(config.seed).at(Stream::Split, salt::SEARCH | fold, number as u64);
@@ -480,7 +496,7 @@ impl Search<'_> {
                 trial.clone()
             } else {
                 let Some(trial) = self.evaluate(number, network)? else { break };
-                self.watch.trial_done(&trial)?;
+                self.progress.trial_done(&trial)?;
                 trial
             };
             space.tell(asked, trial.valid);
@@ -492,9 +508,9 @@ impl Search<'_> {
     /// Evaluates settings; `None` if cancelled.
     fn evaluate(&self, number: usize, mut network: NetworkConfig) -> Result<Option<Trial>> {
         let (started, config) = (Instant::now(), self.config);
-        let NamedTable { table: frame, path } = self.train;
+        let NamedTable { table: loaded, path } = self.train;
         network.valid = Validation::Folds(config.inner_folds);
-        network.split = config.split.within(&frame.batch)?;
+        network.split = config.split.within(&loaded.batch)?;
         let model_config = ModelConfig {
             columns: config.columns.clone(),
             drop_missing_target: config.drop_missing_target,
@@ -511,7 +527,7 @@ impl Search<'_> {
                 )
                 .bits(),
         };
-        let cancel = CancelIf(|| self.watch.cancelled());
+        let cancel = CancelIf(|| self.progress.cancelled());
         let trained = Model::train(self.train, None, &model_config, &cancel, None)?;
         if trained.cancelled {
             return Ok(None);

@@ -462,7 +462,7 @@ fn network_runs(rows: usize, seed: u64) -> (Vec<Run>, CompareConfig, LoadedTable
     std::fs::write(&path, text).unwrap();
     let file = File::open(&[path], &ReadOptions::default()).unwrap();
     let columns = Columns { target: vec!["y".into()], ..Columns::default() };
-    let frame = LoadedTable::load(&file, &columns, false, DEFAULT_MEMORY, &()).unwrap();
+    let loaded = LoadedTable::load(&file, &columns, false, DEFAULT_MEMORY, &()).unwrap();
     let options =
         NetworkOptions { hidden: Some(vec![16]), epochs: Some(60), ..NetworkOptions::default() };
     let methods = ["none", "ada", "placebo"];
@@ -482,9 +482,9 @@ fn network_runs(rows: usize, seed: u64) -> (Vec<Run>, CompareConfig, LoadedTable
         network: options.config(NetworkOptions::VALID),
         seed,
     };
-    let named = NamedTable { table: &frame, path: Path::new("t.csv") };
+    let named = NamedTable { table: &loaded, path: Path::new("t.csv") };
     let runs = Comparison::new(&config, named, None).unwrap().run(vec![], &()).unwrap();
-    (runs, config, frame)
+    (runs, config, loaded)
 }
 
 fn networks(rows: usize, seeds: std::ops::Range<u64>) -> Networks {
@@ -493,8 +493,8 @@ fn networks(rows: usize, seeds: std::ops::Range<u64>) -> Networks {
         Networks { ada: vec![], placebo: vec![], nothing: vec![], planted: vec![], truth: 0.0 };
     let mut totals = [0.0; 2];
     for seed in seeds {
-        let (runs, config, frame) = network_runs(rows, seed);
-        let named = NamedTable { table: &frame, path: Path::new("t.csv") };
+        let (runs, config, loaded) = network_runs(rows, seed);
+        let named = NamedTable { table: &loaded, path: Path::new("t.csv") };
         let comparison = Comparison::new(&config, named, None).unwrap();
         let of = |method: MethodName| {
             let candidate = Candidate { model: ModelName::Mlp, method: Some(method), spec: None };

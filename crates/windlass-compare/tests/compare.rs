@@ -8,8 +8,8 @@ use tempfile::TempDir;
 use windlass::{Seed, Stream};
 use windlass_compare::{
     Candidate, CandidateSummary, CompareConfig, Comparison, Error, Finding, Fold, GroupError, Key,
-    MethodName, ModelName, ProvidedSplits, Results, Run, RunDir, RunPlan, SplitOverlap, SplitRule,
-    Watch,
+    MethodName, ModelName, ProvidedSplits, Results, Run, RunDir, RunPlan, RunProgress,
+    SplitOverlap, SplitRule,
 };
 use windlass_model::{NamedTable, NetworkConfig, Scaling, Split, Validation};
 use windlass_table::{Columns, DEFAULT_MEMORY, LoadedTable, ReadOptions, Table};
@@ -36,7 +36,7 @@ fn text(rows: usize, poison: impl Fn(usize) -> bool) -> String {
     text
 }
 
-fn frame(folder: &TempDir, name: &str, text: &str, columns: &Columns) -> LoadedTable {
+fn loaded(folder: &TempDir, name: &str, text: &str, columns: &Columns) -> LoadedTable {
     let path = folder.path().join(name);
     std::fs::write(&path, text).unwrap();
     let table = Table::open(&[path], &ReadOptions::default()).unwrap();
@@ -111,14 +111,14 @@ fn nothing_leaks_from_test_rows() {
         SplitRule::HeldOut(Split::Time("day".into())),
     ] {
         let config = config(rule);
-        let clean = frame(&folder, "clean.csv", &text(60, |_| false), &config.columns);
+        let clean = loaded(&folder, "clean.csv", &text(60, |_| false), &config.columns);
         let whole = Comparison::new(&config, rows(&clean), None).unwrap();
         let expected = whole.run(vec![], &()).unwrap();
         let split = &whole.splits()[1];
         let in_test = |row: usize| split.test.contains(&row);
         let later = |row: usize| !split.train.contains(&row);
         for poisoned in [&in_test as &dyn Fn(usize) -> bool, &later] {
-            let dirty = frame(&folder, "dirty.csv", &text(60, poisoned), &config.columns);
+            let dirty = loaded(&folder, "dirty.csv", &text(60, poisoned), &config.columns);
             let other = Comparison::new(&config, rows(&dirty), None).unwrap();
             assert_eq!(&other.splits()[1], split);
             let other = other.run(vec![], &()).unwrap();
@@ -141,7 +141,7 @@ fn nothing_leaks_from_test_rows() {
 fn conditions_are_equal() {
     let folder = tempfile::tempdir().unwrap();
     let config = config(SplitRule::HeldOut(Split::Rows));
-    let table = frame(&folder, "t.csv", &text(60, |_| false), &config.columns);
+    let table = loaded(&folder, "t.csv", &text(60, |_| false), &config.columns);
     let comparison = Comparison::new(&config, rows(&table), None).unwrap();
     let runs = comparison.run(vec![], &()).unwrap();
     assert_eq!(runs.len(), 3 * (9 + 2));
@@ -179,7 +179,7 @@ struct CancelAfter<'a> {
     folder: Option<&'a RunDir>,
 }
 
-impl Watch for CancelAfter<'_> {
+impl RunProgress for CancelAfter<'_> {
     fn done(&self, run: &Run, _done: usize, _all: usize) -> Result<(), Error> {
         let _ =
             self.left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
@@ -198,7 +198,7 @@ impl Watch for CancelAfter<'_> {
 fn results_do_not_depend_on_order_or_interruption() {
     let folder = tempfile::tempdir().unwrap();
     let config = config(SplitRule::HeldOut(Split::Rows));
-    let table = frame(&folder, "t.csv", &text(60, |_| false), &config.columns);
+    let table = loaded(&folder, "t.csv", &text(60, |_| false), &config.columns);
     let comparison = Comparison::new(&config, rows(&table), None).unwrap();
     let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     let expected = timeless(alone.install(|| comparison.run(vec![], &()).unwrap()));
@@ -290,7 +290,7 @@ fn gains_must_hold_in_most_test_domains() {
     });
     let config = config(rule);
     let config = CompareConfig { folds: 1, models: vec![ModelName::Mlp], ..config };
-    let table = frame(&folder, "t.csv", &text(60, |_| false), &config.columns);
+    let table = loaded(&folder, "t.csv", &text(60, |_| false), &config.columns);
     // Every row is a day of its own.
     let split = |repeat| Fold {
         repeat,
@@ -331,7 +331,7 @@ fn gains_must_hold_in_most_test_domains() {
 fn verdict_says_what_is_better_and_what_to_do() {
     let folder = tempfile::tempdir().unwrap();
     let config = CompareConfig { repeats: 3, folds: 5, ..config(SplitRule::HeldOut(Split::Rows)) };
-    let table = frame(&folder, "t.csv", &text(60, |_| false), &config.columns);
+    let table = loaded(&folder, "t.csv", &text(60, |_| false), &config.columns);
     let comparison = Comparison::new(&config, rows(&table), None).unwrap();
     let method = |method| Candidate { model: ModelName::Mlp, method: Some(method), spec: None };
     let rival = |model| Candidate { model, method: None, spec: None };
@@ -427,7 +427,7 @@ fn verdict_says_what_is_better_and_what_to_do() {
 fn verdicts_follow_from_intervals_alone() {
     let folder = tempfile::tempdir().unwrap();
     let config = CompareConfig { repeats: 2, folds: 3, ..config(SplitRule::HeldOut(Split::Rows)) };
-    let table = frame(&folder, "t.csv", &text(60, |_| false), &config.columns);
+    let table = loaded(&folder, "t.csv", &text(60, |_| false), &config.columns);
     let fewer = CompareConfig { models: vec![ModelName::Mlp, ModelName::Ridge], ..config.clone() };
     let alone =
         CompareConfig { methods: vec![MethodName::Erm, MethodName::Placebo], ..config.clone() };
@@ -516,7 +516,7 @@ fn time_splits_train_on_the_latest_rows() {
     lines.reverse();
     let backwards = format!("{head}\n{}\n", lines.join("\n"));
     let latest = |name: &str, text: &str| -> Vec<Vec<f64>> {
-        let table = frame(&folder, name, text, &config.columns);
+        let table = loaded(&folder, name, text, &config.columns);
         let days = windlass_table::to_f64(table.batch.column_by_name("day").unwrap());
         let splits = config.splits(&table, None).unwrap();
         splits.iter().map(|s| s.train[..10].iter().map(|&row| days.value(row)).collect()).collect()
@@ -532,7 +532,7 @@ fn sizes_are_samples_of_training_rows() {
     let folder = tempfile::tempdir().unwrap();
     let config =
         CompareConfig { sizes: vec![Some(10), None], ..config(SplitRule::HeldOut(Split::Rows)) };
-    let table = frame(&folder, "t.csv", &text(60, |_| false), &config.columns);
+    let table = loaded(&folder, "t.csv", &text(60, |_| false), &config.columns);
     let comparison = Comparison::new(&config, rows(&table), None).unwrap();
     let runs = comparison.run(vec![], &()).unwrap();
     let trained: Vec<usize> = runs.iter().map(|run| run.train_rows).collect();
@@ -556,8 +556,8 @@ fn test_table_is_the_same_for_all_runs() {
     let mut config = config(SplitRule::TestFile);
     config.methods = vec![MethodName::Erm, named("ada")];
     config.tune = 1;
-    let table = frame(&folder, "t.csv", &text(60, |_| false), &config.columns);
-    let test = frame(&folder, "test.csv", &text(90, |_| false), &config.columns);
+    let table = loaded(&folder, "t.csv", &text(60, |_| false), &config.columns);
+    let test = loaded(&folder, "test.csv", &text(90, |_| false), &config.columns);
     let comparison = Comparison::new(&config, rows(&table), Some(rows(&test))).unwrap();
     let runs = comparison.run(vec![], &()).unwrap();
     assert!(runs.iter().all(|run| run.train_rows == 60 && run.metrics.rows == 90));

@@ -17,7 +17,9 @@ use arrow_array::RecordBatch;
 use ndarray::{Array2, Axis};
 use windlass::GammaDistribution;
 use windlass_table::{AdaConfig, AnchorSource, ClusterCount, LoadedTable, MethodConfig, select};
-use windlass_train::{Activation, Epoch, FittedOn, RunSpec, Schedule, TrainConfig, Watch};
+use windlass_train::{
+    Activation, Epoch, EpochProgress, FittedOn, RunSpec, Schedule, TrainConfig,
+};
 
 use crate::config::{AutoConfig, InLoopAugmentConfig, Kind, NetworkConfig, Validation};
 use crate::ensemble::Blend;
@@ -166,7 +168,7 @@ struct FittedEntry {
 pub(crate) fn train(
     context: &FitContext<'_>,
     config: &AutoConfig,
-    watch: &dyn Watch,
+    progress: &dyn EpochProgress,
 ) -> Result<Trained> {
     let table = context.train.table;
     if config.folds < 2 {
@@ -176,7 +178,8 @@ pub(crate) fn train(
     check_sizes(context.train)?;
     let folds = context.folds()?;
     let portfolio = portfolio(table, &config.split);
-    let (mut fitted, notes) = fit_in_time(context, &portfolio, &folds, config.time_limit, watch)?;
+    let (mut fitted, notes) =
+        fit_in_time(context, &portfolio, &folds, config.time_limit, progress)?;
     let not_fitted = portfolio[fitted.len()..].iter().map(|entry| entry.name.clone()).collect();
     let mut fits = fitted.len() * folds.len();
     let entries: Vec<&OutOfFold> = fitted.iter().map(|entry| &entry.predictions).collect();
@@ -186,10 +189,10 @@ pub(crate) fn train(
     if config.larger_shifts
         && let Some(column) = config.split.group_column()
     {
-        let (report, anchored, more) = compare_on_far_groups(context, column, watch)?;
+        let (report, anchored, more) = compare_on_far_groups(context, column, progress)?;
         fits += more;
         if report.chooses_anchors() {
-            let (mut alone, _) = fit_portfolio(context, &[anchored], &folds, watch)?;
+            let (mut alone, _) = fit_portfolio(context, &[anchored], &folds, progress)?;
             fits += folds.len();
             out_of_fold.predicted.assign(&alone[0].predictions.predicted);
             weights = vec![0.0; fitted.len()];
@@ -214,7 +217,7 @@ pub(crate) fn train(
     }
     portfolio.sort_by(|a, b| a.rmse.total_cmp(&b.rmse));
     let chosen = fitted.into_iter().zip(weights).filter(|(_, weight)| *weight > 0.0).collect();
-    let FinalMembers { averaged, fold_only, refits } = final_members(context, chosen, watch)?;
+    let FinalMembers { averaged, fold_only, refits } = final_members(context, chosen, progress)?;
     fits += refits;
     let model = Model::new(context.config, averaged, table, &table.batch)?;
     let mut model = model.with_out_of_fold(Some(out_of_fold), fold_only);
@@ -232,17 +235,17 @@ fn fit_in_time(
     portfolio: &[PortfolioEntry],
     folds: &[FoldBatches],
     limit: Option<f64>,
-    watch: &dyn Watch,
+    progress: &dyn EpochProgress,
 ) -> Result<(Vec<FittedEntry>, Vec<ColumnNote>)> {
     /// The fits on all rows take the rest.
     const FOR_FOLDS: f64 = 0.8;
-    let Some(limit) = limit else { return fit_portfolio(context, portfolio, folds, watch) };
+    let Some(limit) = limit else { return fit_portfolio(context, portfolio, folds, progress) };
     if !(limit > 0.0 && limit.is_finite()) {
         let (name, range, got) = ("time", "(0, inf)", limit);
         return Err(windlass::Error::OutOfRange { name, range, got }.into());
     }
     let end = Instant::now() + Duration::from_secs_f64((FOR_FOLDS * limit).min(MAX_SECONDS));
-    let deadline = Deadline { watch, end, cancelled: AtomicBool::new(false) };
+    let deadline = Deadline { progress, end, cancelled: AtomicBool::new(false) };
     let (mut fitted, mut notes) = (vec![], vec![]);
     for entry in portfolio {
         if !fitted.is_empty() && deadline.has_passed() {
@@ -269,9 +272,9 @@ const MAX_SECONDS: f64 = 3e7;
 
 /// Cancels training at a time.
 struct Deadline<'a> {
-    watch: &'a dyn Watch,
+    progress: &'a dyn EpochProgress,
     end: Instant,
-    /// Whether the watch cancelled it before.
+    /// Whether it was cancelled before.
     cancelled: AtomicBool,
 }
 
@@ -281,9 +284,9 @@ impl Deadline<'_> {
     }
 }
 
-impl Watch for Deadline<'_> {
+impl EpochProgress for Deadline<'_> {
     fn epoch(&self, run: usize, epoch: &Epoch) -> bool {
-        let goes_on = self.watch.epoch(run, epoch);
+        let goes_on = self.progress.epoch(run, epoch);
         if !goes_on {
             self.cancelled.store(true, Ordering::Relaxed);
         }
@@ -296,7 +299,7 @@ fn fit_portfolio(
     context: &FitContext<'_>,
     portfolio: &[PortfolioEntry],
     folds: &[FoldBatches],
-    watch: &dyn Watch,
+    progress: &dyn EpochProgress,
 ) -> Result<(Vec<FittedEntry>, Vec<ColumnNote>)> {
     let (mut network_folds, mut notes) = (vec![], vec![]);
     for encoding in [Encoding::Numeric, Encoding::OneHot] {
@@ -323,7 +326,7 @@ fn fit_portfolio(
             }
         }
     }
-    let mut results = run_networks(&specs, watch)?.into_iter();
+    let mut results = run_networks(&specs, progress)?.into_iter();
     let mut fitted = vec![];
     for entry in portfolio {
         let context = context.with_encoding(entry.encoding);
@@ -354,7 +357,7 @@ struct FinalMembers {
 fn final_members(
     context: &FitContext<'_>,
     chosen: Vec<(FittedEntry, f64)>,
-    watch: &dyn Watch,
+    progress: &dyn EpochProgress,
 ) -> Result<FinalMembers> {
     let batch = &context.train.table.batch;
     let whole = FoldBatches::whole(batch, None);
@@ -374,7 +377,7 @@ fn final_members(
             specs.push(rows.spec(network, member_seed(context.seed(), number))?);
         }
     }
-    let mut networks = run_networks(&specs, watch)?.into_iter().map(|run| run.network);
+    let mut networks = run_networks(&specs, progress)?.into_iter().map(|run| run.network);
     let (mut averaged, mut fold_only, mut refits) = (vec![], vec![], specs.len());
     for (fitted, weight) in chosen {
         let context = context.with_encoding(fitted.entry.encoding);
@@ -455,7 +458,7 @@ fn farthest_groups(context: &FitContext<'_>, column: &str) -> Result<BTreeMap<St
 fn compare_on_far_groups(
     context: &FitContext<'_>,
     column: &str,
-    watch: &dyn Watch,
+    progress: &dyn EpochProgress,
 ) -> Result<(FarGroups, PortfolioEntry, usize)> {
     let split = Split::Group(column.to_owned());
     let far = farthest_groups(context, column)?;
@@ -474,7 +477,7 @@ fn compare_on_far_groups(
         let augment = ada(domain(), GammaDistribution::List(vec![gamma]), 0);
         entries.push(PortfolioEntry::network(1e-3, 0.2, Some(augment), &split));
     }
-    let (fitted, _) = fit_portfolio(context, &entries, &[fold], watch)?;
+    let (fitted, _) = fit_portfolio(context, &entries, &[fold], progress)?;
     let best = |from: &[FittedEntry]| {
         let error = |fitted: &FittedEntry| fitted.predictions.metrics().rmse;
         let best = from.iter().min_by(|a, b| error(a).total_cmp(&error(b))).expect("an entry");

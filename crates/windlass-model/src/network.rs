@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use windlass::{Dataset, ParamName, Seed, Stream};
 use windlass_train::{
-    Augment, Network, Outcome, RunResult, RunSpec, Shape, TrainConfig, Trainer, Watch, run_all,
+    Augment, EpochProgress, Network, Outcome, RunResult, RunSpec, Shape, TrainConfig, Trainer,
+    run_all,
 };
 
 use crate::config::{Kind, NetworkConfig, Validation};
@@ -114,7 +115,7 @@ pub(crate) fn member_seed(seed: Seed, fold: usize) -> Seed {
 pub(crate) fn train(
     context: &FitContext<'_>,
     network: &NetworkConfig,
-    watch: &dyn Watch,
+    progress: &dyn EpochProgress,
     checkpoint: Option<&dyn Checkpoint>,
 ) -> Result<Trained> {
     let (table, seed) = (context.train.table, context.seed());
@@ -133,8 +134,8 @@ pub(crate) fn train(
         network_folds.push(fold);
     }
     let results = match checkpoint {
-        Some(checkpoint) => vec![run_with_checkpoint(&specs[0], watch, checkpoint)?],
-        None => run_all(&specs, watch, |_, _| {}).into_iter().collect::<Result<_, _>>()?,
+        Some(checkpoint) => vec![run_with_checkpoint(&specs[0], progress, checkpoint)?],
+        None => run_all(&specs, progress, |_, _| {}).into_iter().collect::<Result<_, _>>()?,
     };
     let diverged = results.iter().find(|result| result.outcome == Outcome::Diverged);
     let mut diverged = diverged.map(|result| result.history.len() + 1);
@@ -163,7 +164,7 @@ pub(crate) fn train(
         let specs = specs.iter().zip(&epochs).map(spec).collect::<Result<Vec<_>>>()?;
         let only_fold = |member| EnsembleMember { weight: 0.0, ..member };
         fold_members = members.drain(..).map(only_fold).collect();
-        for result in run_all(&specs, watch, |_, _| {}) {
+        for result in run_all(&specs, progress, |_, _| {}) {
             let result = result?;
             if result.outcome == Outcome::Diverged {
                 diverged = Some(result.history.len() + 1);
@@ -217,7 +218,7 @@ fn folds(context: &FitContext<'_>, network: &NetworkConfig) -> Result<Vec<FoldBa
 /// Trains from the saved state, if there is one, and saves it after every epoch.
 fn run_with_checkpoint(
     spec: &RunSpec,
-    watch: &dyn Watch,
+    progress: &dyn EpochProgress,
     checkpoint: &dyn Checkpoint,
 ) -> Result<RunResult> {
     let mut trainer = match checkpoint.load()? {
@@ -226,7 +227,7 @@ fn run_with_checkpoint(
     };
     while !trainer.is_finished() {
         if let Some(epoch) = trainer.epoch()? {
-            if !watch.epoch(0, &epoch) {
+            if !progress.epoch(0, &epoch) {
                 trainer.cancel();
             }
             checkpoint.save(&|| trainer.save(), trainer.is_finished())?;

@@ -219,12 +219,12 @@ impl Graph {
 
 /// The columns that any member uses.
 #[derive(Default)]
-struct Columns {
+struct GraphInputs {
     continuous: Vec<String>,
     categories: Vec<(String, Option<String>)>,
 }
 
-impl Columns {
+impl GraphInputs {
     fn new(model: &Model) -> Self {
         let mut columns = Self::default();
         for input in model.members.iter().flat_map(|member| &member.preprocessing.inputs) {
@@ -261,7 +261,7 @@ impl Columns {
 /// The bytes of an ONNX file.
 #[must_use]
 pub fn export(model: &Model) -> Vec<u8> {
-    let columns = Columns::new(model);
+    let columns = GraphInputs::new(model);
     let mut graph = Graph::default();
     let predicted: Vec<String> =
         model.members.iter().map(|member| predict(&mut graph, member, &columns)).collect();
@@ -361,7 +361,7 @@ fn value_info(name: &str, data_type: u64, width: usize) -> Message {
 }
 
 /// The predictions of a member, in the units of the targets.
-fn predict(graph: &mut Graph, member: &EnsembleMember, columns: &Columns) -> String {
+fn predict(graph: &mut Graph, member: &EnsembleMember, columns: &GraphInputs) -> String {
     let (features, order) = features(graph, &member.preprocessing, columns);
     let scaled = match &member.estimator {
         Estimator::Network(network) => {
@@ -558,7 +558,7 @@ fn activate(graph: &mut Graph, x: &str, activation: Activation) -> String {
 fn features(
     graph: &mut Graph,
     preprocessing: &Preprocessing,
-    columns: &Columns,
+    columns: &GraphInputs,
 ) -> (String, Vec<usize>) {
     let (mut places, mut offsets, mut scales, mut fills) = (vec![], vec![], vec![], vec![]);
     let (mut lows, mut highs) = (vec![], vec![]);

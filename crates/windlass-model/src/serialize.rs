@@ -101,7 +101,7 @@ struct MemberReader<'a> {
     tensors: &'a SafeTensors<'a>,
 }
 
-type Refusal = String;
+type WhyRefused = String;
 
 impl MemberReader<'_> {
     fn list<T, const N: usize>(
@@ -109,7 +109,7 @@ impl MemberReader<'_> {
         name: &str,
         dtype: Dtype,
         of: fn([u8; N]) -> T,
-    ) -> Result<(Vec<usize>, Vec<T>), Refusal> {
+    ) -> Result<(Vec<usize>, Vec<T>), WhyRefused> {
         let name = format!("{}.{name}", self.prefix);
         let tensor = self.tensors.tensor(&name).map_err(|error| error.to_string())?;
         if tensor.dtype() != dtype {
@@ -123,19 +123,19 @@ impl MemberReader<'_> {
         self.tensors.tensor(&format!("{}.{name}", self.prefix)).is_ok()
     }
 
-    fn floats(&self, name: &str) -> Result<(Vec<usize>, Vec<f32>), Refusal> {
+    fn floats(&self, name: &str) -> Result<(Vec<usize>, Vec<f32>), WhyRefused> {
         self.list(name, Dtype::F32, f32::from_le_bytes)
     }
 
-    fn doubles(&self, name: &str) -> Result<Vec<f64>, Refusal> {
+    fn doubles(&self, name: &str) -> Result<Vec<f64>, WhyRefused> {
         Ok(self.list(name, Dtype::F64, f64::from_le_bytes)?.1)
     }
 
-    fn counts(&self, name: &str) -> Result<Vec<u32>, Refusal> {
+    fn counts(&self, name: &str) -> Result<Vec<u32>, WhyRefused> {
         Ok(self.list(name, Dtype::U32, u32::from_le_bytes)?.1)
     }
 
-    fn out_of_fold(&self, targets: usize) -> Result<Option<OutOfFold>, Refusal> {
+    fn out_of_fold(&self, targets: usize) -> Result<Option<OutOfFold>, WhyRefused> {
         if !self.has("fold") {
             return Ok(None);
         }
@@ -155,13 +155,13 @@ impl MemberReader<'_> {
         Ok(Some(OutOfFold { rows, folds, y, predicted, weights }))
     }
 
-    fn estimator(&self, metadata: &MemberMetadata) -> Result<Estimator, Refusal> {
+    fn estimator(&self, metadata: &MemberMetadata) -> Result<Estimator, WhyRefused> {
         let preprocessing = &metadata.preprocessing;
         let (inputs, outputs) = (preprocessing.width(), preprocessing.targets.len());
         Ok(match &metadata.estimator {
             EstimatorMetadata::Network(shape) => {
                 if shape.outputs != outputs {
-                    return Err("its card contradicts itself".into());
+                    return Err("its metadata contradicts itself".into());
                 }
                 let shape = Shape { inputs, ..shape.clone() };
                 let mut parameters: Vec<LayerParameters> = vec![];
@@ -209,7 +209,7 @@ impl MemberReader<'_> {
     }
 }
 
-fn matrix<T>(shape: (usize, usize), values: Vec<T>) -> Result<Array2<T>, Refusal> {
+fn matrix<T>(shape: (usize, usize), values: Vec<T>) -> Result<Array2<T>, WhyRefused> {
     Array2::from_shape_vec(shape, values).map_err(|error| error.to_string())
 }
 
@@ -256,7 +256,7 @@ impl Model {
         let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|error| text(&error))?;
         let tensors = SafeTensors::deserialize(bytes).map_err(|error| text(&error))?;
         let json = metadata.metadata().as_ref().and_then(|entries| entries.get(KEY));
-        let json = json.ok_or_else(|| bad("it has no card".into()))?;
+        let json = json.ok_or_else(|| bad("it has no metadata".into()))?;
         let json = &without_checksum(json, &tensors).map_err(bad)?;
         let head: FormatVersion = serde_json::from_str(json).map_err(|error| text(&error))?;
         if !(OLDEST_FORMAT..=FORMAT).contains(&head.format) {

@@ -1,6 +1,6 @@
 //! From a table to a model of any kind.
 
-use windlass_train::Watch;
+use windlass_train::EpochProgress;
 
 use crate::config::{Kind, ModelConfig};
 use crate::design_matrix::NamedTable;
@@ -18,7 +18,7 @@ impl Model {
         table: NamedTable<'_>,
         valid: Option<NamedTable<'_>>,
         config: &ModelConfig,
-        watch: &dyn Watch,
+        progress: &dyn EpochProgress,
         checkpoint: Option<&dyn Checkpoint>,
     ) -> Result<Trained> {
         let rows = table.table.batch.num_rows();
@@ -36,8 +36,8 @@ impl Model {
         let drift = Drift::check(table.table, config.split())?;
         let context = FitContext { train: table, valid, config, encoding: Encoding::Numeric };
         let trained = match &config.kind {
-            Kind::Network(config) => network::train(&context, config, watch, checkpoint),
-            Kind::Auto(config) => auto::train(&context, config, watch),
+            Kind::Network(config) => network::train(&context, config, progress, checkpoint),
+            Kind::Auto(config) => auto::train(&context, config, progress),
             _ => context.train(),
         };
         let mut trained = trained.map_err(|error| error.locate(&table.table.places))?;

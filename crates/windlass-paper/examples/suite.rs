@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use windlass_compare::statistics::{Interval, SplitSizes, over_splits};
 use windlass_compare::{
     Candidate, CandidateSummary, CompareConfig, Comparison, Finding, MethodName, ModelName, Record,
-    Run, RunDir, RunPlan, Summary, Watch,
+    Run, RunDir, RunPlan, RunProgress, Summary,
 };
 use windlass_model::{NamedTable, NetworkConfig, Scaling, Split, Validation};
 use windlass_paper::data::{self, DataSet};
@@ -44,7 +44,7 @@ struct RunRecorder<'a> {
     name: &'a str,
 }
 
-impl Watch for RunRecorder<'_> {
+impl RunProgress for RunRecorder<'_> {
     fn done(&self, run: &Run, done: usize, all: usize) -> windlass_compare::Result<()> {
         if done.is_multiple_of(50) || done == all {
             eprintln!("{}: {done} of {all} runs", self.name);
@@ -53,7 +53,7 @@ impl Watch for RunRecorder<'_> {
     }
 }
 
-fn frame(set: &DataSet, columns: &Columns) -> Result<LoadedTable> {
+fn loaded(set: &DataSet, columns: &Columns) -> Result<LoadedTable> {
     let table = Table::from_batch(&set.load()?, Path::new(set.name))?;
     Ok(LoadedTable::load(&table, columns, false, DEFAULT_MEMORY, &())?)
 }
@@ -96,9 +96,9 @@ fn config(
 
 /// Runs a comparison, or what is left of it.
 fn run(set: &DataSet, mut config: CompareConfig, place: &Path) -> Result<Summary> {
-    let frame = frame(set, &config.columns)?;
+    let loaded = loaded(set, &config.columns)?;
     let path = PathBuf::from(set.name);
-    let table = NamedTable { table: &frame, path: &path };
+    let table = NamedTable { table: &loaded, path: &path };
     let least = Comparison::new(&config, table, None)?
         .splits()
         .iter()
@@ -111,7 +111,7 @@ fn run(set: &DataSet, mut config: CompareConfig, place: &Path) -> Result<Summary
         command: "cargo xtask suite".into(),
         version: env!("CARGO_PKG_VERSION").into(),
         config: config.clone(),
-        tables: vec![frame.profile.fingerprint.clone()],
+        tables: vec![loaded.profile.fingerprint.clone()],
     };
     let (folder, done) = RunDir::create_or_resume(place, &plan)?;
     let runs = comparison.run(done, &RunRecorder { folder: &folder, name: set.name })?;
@@ -119,7 +119,7 @@ fn run(set: &DataSet, mut config: CompareConfig, place: &Path) -> Result<Summary
     folder.finish(&Record {
         version: plan.version,
         command: folder.command().to_owned(),
-        rows: frame.batch.num_rows(),
+        rows: loaded.batch.num_rows(),
         config: config.clone(),
         tables: plan.tables,
         runs,

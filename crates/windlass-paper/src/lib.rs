@@ -14,7 +14,7 @@ pub mod networks;
 pub mod reproduce;
 mod splits;
 
-pub use deep::{DeepAugment, DeepConfig, Watch};
+pub use deep::{DeepAugment, DeepConfig, DeepProgress};
 pub use error::{Error, Result};
 pub use splits::PublishedSplits;
 

@@ -82,11 +82,11 @@ impl PublishedSplits {
     /// The rows of every run.
     pub fn splits(
         &self,
-        frame: &LoadedTable,
+        loaded: &LoadedTable,
         test: Option<&LoadedTable>,
         trainings: usize,
     ) -> Result<Vec<Fold>> {
-        let rows = frame.batch.num_rows();
+        let rows = loaded.batch.num_rows();
         let split = |&seed: &u64, train, valid, test| Fold {
             repeat: usize::try_from(seed).unwrap_or(usize::MAX),
             fold: 0,
@@ -109,7 +109,7 @@ impl PublishedSplits {
                 seeds.iter().map(split).collect()
             }
             Self::Ordered { column, train_to, test_from, seeds } => {
-                let groups = numbered(frame, column)?;
+                let groups = numbered(loaded, column)?;
                 let of = |wanted: &dyn Fn(i64) -> bool| -> Vec<usize> {
                     let groups = groups.iter().filter(|(number, _)| wanted(**number));
                     groups.flat_map(|(_, rows)| rows.iter().copied()).collect()
@@ -133,7 +133,7 @@ impl PublishedSplits {
                 seeds.iter().map(split).collect()
             }
             Self::Sets { column, seeds } => {
-                let mut sets = numbered(frame, column)?;
+                let mut sets = numbered(loaded, column)?;
                 let held: Vec<usize> = (0..test.map_or(0, |test| test.batch.num_rows())).collect();
                 let count = sets.len();
                 let split = |seed: &u64| {
@@ -159,14 +159,14 @@ fn too_few(size: usize, rows: usize) -> Error {
 }
 
 /// The rows of every whole number in a column.
-fn numbered(frame: &LoadedTable, column: &str) -> Result<BTreeMap<i64, Vec<usize>>> {
-    let place = frame.batch.schema().index_of(column).map_err(|_| {
-        let columns = frame.batch.schema().fields().iter().map(|f| f.name().clone()).collect();
+fn numbered(loaded: &LoadedTable, column: &str) -> Result<BTreeMap<i64, Vec<usize>>> {
+    let place = loaded.batch.schema().index_of(column).map_err(|_| {
+        let columns = loaded.batch.schema().fields().iter().map(|f| f.name().clone()).collect();
         let (column, param) = (column.to_owned(), ParamName("split"));
         windlass_table::Error::NoSuchColumn { column, param, columns }
     })?;
     let mut groups: BTreeMap<i64, Vec<usize>> = BTreeMap::new();
-    for (row, number) in to_f64(frame.batch.column(place)).iter().enumerate() {
+    for (row, number) in to_f64(loaded.batch.column(place)).iter().enumerate() {
         #[expect(clippy::cast_possible_truncation, reason = "numbers of domains are whole")]
         groups.entry(number.unwrap_or(f64::NAN) as i64).or_default().push(row);
     }

@@ -234,16 +234,16 @@ fn rows_in_order_are_split_by_their_counts() {
     let columns = windlass_table::Columns { target: vec!["y".into()], ..Default::default() };
     let table = windlass_table::Table::from_batch(&rows, Path::new("rows")).unwrap();
     let memory = windlass_table::DEFAULT_MEMORY;
-    let frame = windlass_table::LoadedTable::load(&table, &columns, false, memory, &()).unwrap();
+    let loaded = windlass_table::LoadedTable::load(&table, &columns, false, memory, &()).unwrap();
     let in_order = |parts, seeds| PublishedSplits::InOrder { parts, column: None, seeds };
-    let splits = in_order([12, 3, 5], vec![4, 2]).splits(&frame, None, 1).unwrap();
+    let splits = in_order([12, 3, 5], vec![4, 2]).splits(&loaded, None, 1).unwrap();
     assert_eq!(splits.iter().map(|one| one.repeat).collect::<Vec<_>>(), [4, 2]);
     for split in splits {
         assert_eq!(split.train, (0..12).collect::<Vec<_>>());
         assert_eq!(split.valid, Some((12..15).collect()));
         assert_eq!(split.test, (15..20).collect::<Vec<_>>());
     }
-    assert!(in_order([12, 3, 6], vec![0]).splits(&frame, None, 1).is_err());
+    assert!(in_order([12, 3, 6], vec![0]).splits(&loaded, None, 1).is_err());
 }
 
 #[cfg(not(feature = "deep"))]
@@ -277,7 +277,7 @@ mod built {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use windlass_compare::{Error as CompareError, Key, Run};
-    use windlass_paper::Watch;
+    use windlass_paper::DeepProgress;
     use windlass_train::Epoch;
 
     use super::*;
@@ -294,7 +294,7 @@ mod built {
         }
     }
 
-    impl Watch for Stop {
+    impl DeepProgress for Stop {
         fn epoch(&self, run: Key, epoch: &Epoch, of: usize) {
             assert_eq!(of, 3);
             self.epochs.lock().unwrap().push((run.repeat, epoch.number));
@@ -304,7 +304,7 @@ mod built {
         }
     }
 
-    impl windlass_compare::Watch for Stop {
+    impl windlass_compare::RunProgress for Stop {
         fn cancelled(&self) -> bool {
             self.left.load(Ordering::Relaxed) == 0
         }

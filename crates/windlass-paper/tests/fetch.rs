@@ -12,7 +12,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use server::{Server, cut, send, whole, whole_or_rest};
 use sha2::{Digest, Sha256};
-use windlass_paper::data::{self, Address, Error, Fetch, File, Outcome, Packaging, Result};
+use windlass_paper::data::{self, Address, Error, Fetch, FetchOutcome, File, Packaging, Result};
 
 const PATH: &str = "set/values.data";
 
@@ -47,7 +47,7 @@ impl Place {
         Self(tempfile::tempdir().unwrap())
     }
 
-    fn fetch(&self, file: &File) -> Result<Outcome> {
+    fn fetch(&self, file: &File) -> Result<FetchOutcome> {
         let fetch = Fetch::new(self.0.path().into(), vec![], None).unwrap();
         fetch.file(data::named("yacht").unwrap(), file, &|_, _| {})
     }
@@ -89,7 +89,7 @@ impl Place {
 
 /// Why every address failed.
 #[track_caller]
-fn reasons(result: Result<Outcome>) -> Vec<String> {
+fn reasons(result: Result<FetchOutcome>) -> Vec<String> {
     let error = result.unwrap_err();
     assert!(error.is_fault() && error.hint().unwrap().contains("SHA-256"), "{error}");
     match error {
@@ -109,12 +109,12 @@ fn a_good_file_is_fetched_once() {
     let told = |so_far, all| progress.lock().unwrap().push((so_far, all));
     let outcome = fetch.file(set, &file, &told).unwrap();
     let from = server.url("/values.data");
-    assert_eq!(outcome, Outcome::Fetched { path: place.path(PATH), from });
+    assert_eq!(outcome, FetchOutcome::Fetched { path: place.path(PATH), from });
     place.has_only(&bytes);
     let progress = progress.into_inner().unwrap();
     assert_eq!(progress.first(), Some(&(0, Some(200_000))));
     assert_eq!(progress.last(), Some(&(200_000, Some(200_000))));
-    assert_eq!(place.fetch(&file).unwrap(), Outcome::Present(place.path(PATH)));
+    assert_eq!(place.fetch(&file).unwrap(), FetchOutcome::Present(place.path(PATH)));
     assert_eq!(server.requests().len(), 1);
 }
 
@@ -125,7 +125,7 @@ fn a_copy_in_a_folder_that_is_searched_is_enough() {
     std::fs::write(there.path(PATH), &bytes).unwrap();
     let fetch = Fetch::new(here.0.path().into(), vec![there.0.path().into()], None).unwrap();
     let outcome = fetch.file(data::named("yacht").unwrap(), &file(&bytes, vec![]), &|_, _| {});
-    assert_eq!(outcome.unwrap(), Outcome::Present(there.path(PATH)));
+    assert_eq!(outcome.unwrap(), FetchOutcome::Present(there.path(PATH)));
     assert!(here.files().is_empty());
 }
 

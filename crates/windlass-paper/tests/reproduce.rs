@@ -12,7 +12,7 @@ use windlass_model::{Kind, NamedTable};
 use windlass_paper::reproduce::{
     Experiment, PartConfig, Reproduction, Scope, named, names, write_index,
 };
-use windlass_paper::{Error, Watch, data};
+use windlass_paper::{DeepProgress, Error, data};
 use windlass_table::{ClusterCount, DEFAULT_MEMORY, LoadedTable, MethodConfig, Table};
 
 fn golden(name: &str) -> Value {
@@ -31,17 +31,17 @@ fn config(experiment: &str, part: &str) -> PartConfig {
     experiment.part.iter().find(|one| one.name == part).unwrap().config().unwrap()
 }
 
-fn frame(rows: &RecordBatch, config: &PartConfig) -> LoadedTable {
+fn load(rows: &RecordBatch, config: &PartConfig) -> LoadedTable {
     let table = Table::from_batch(rows, Path::new("rows")).unwrap();
     LoadedTable::load(&table, &config.comparison.columns, false, DEFAULT_MEMORY, &()).unwrap()
 }
 
 /// The splits of a protocol, which a comparison accepts.
-fn splits(config: &PartConfig, frame: &LoadedTable, test: Option<&LoadedTable>) -> Vec<Fold> {
+fn splits(config: &PartConfig, loaded: &LoadedTable, test: Option<&LoadedTable>) -> Vec<Fold> {
     let trainings = config.comparison.folds;
-    let splits = config.splits.splits(frame, test, trainings).unwrap();
-    let rows = |frame| NamedTable { table: frame, path: Path::new("rows") };
-    let (table, test) = (rows(frame), test.map(rows));
+    let splits = config.splits.splits(loaded, test, trainings).unwrap();
+    let rows = |loaded| NamedTable { table: loaded, path: Path::new("rows") };
+    let (table, test) = (rows(loaded), test.map(rows));
     Comparison::with_splits(&config.comparison, table, test, splits.clone()).unwrap();
     splits
 }
@@ -61,7 +61,7 @@ fn loaded(name: &str) -> Option<RecordBatch> {
 
 /// The golden splits of a data set, with those of ours for the same seed.
 fn golden_splits(name: &str, config: &PartConfig, rows: &RecordBatch) -> Vec<(Value, Fold)> {
-    let splits = splits(config, &frame(rows, config), None);
+    let splits = splits(config, &load(rows, config), None);
     let golden = golden("splits.json");
     let seeds = golden[name]["seeds"].as_array().unwrap();
     assert_eq!(seeds.len(), 3);
@@ -109,7 +109,7 @@ fn parts_have_the_sizes_of_the_paper() {
         config.comparison.columns.carry.clear();
         config.comparison.columns.exclude.clear();
         let made = data::cosine(rows, 0.1, false, 0);
-        let splits = splits(&config, &frame(&made, &config), None);
+        let splits = splits(&config, &load(&made, &config), None);
         let count = |split: &Fold| {
             let valid = split.valid.as_ref().map_or(0, Vec::len);
             [split.train.len(), valid, split.test.len()]
@@ -136,7 +136,7 @@ fn training_sets_have_no_row_in_common() {
     let test = data::linear_valid(50, 19, 0.1, 0);
     let mut valid = linear.clone();
     valid.comparison.columns.carry.clear();
-    let splits = splits(&linear, &frame(&made, &linear), Some(&frame(&test, &valid)));
+    let splits = splits(&linear, &load(&made, &linear), Some(&load(&test, &valid)));
     assert_eq!(splits.len(), 20);
     let all: BTreeSet<usize> = splits.iter().flat_map(|one| one.train.clone()).collect();
     assert_eq!(all.len(), 2000);
@@ -250,7 +250,7 @@ fn a_file_that_makes_no_sense_is_refused() {
 /// Cancels after some runs.
 struct Stop(AtomicUsize);
 
-impl windlass_compare::Watch for Stop {
+impl windlass_compare::RunProgress for Stop {
     fn done(&self, _run: &Run, _done: usize, _all: usize) -> windlass_compare::Result<()> {
         self.0.fetch_sub(1, Ordering::Relaxed);
         Ok(())
@@ -261,7 +261,7 @@ impl windlass_compare::Watch for Stop {
     }
 }
 
-impl Watch for Stop {}
+impl DeepProgress for Stop {}
 
 fn quick(output: &Path) -> Reproduction {
     let scope = Scope { quick: true, ..Scope::default() };

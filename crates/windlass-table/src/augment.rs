@@ -13,6 +13,7 @@ use serde::Serialize;
 use windlass::Seed;
 
 use crate::column::range;
+use crate::config::AugmentConfig;
 use crate::fit::driver::FitDriver;
 use crate::fit::fitted::{BoundFitted, Fitted};
 use crate::fit::pass::PassAccumulator;
@@ -24,12 +25,11 @@ use crate::io::write::sink::Sink;
 use crate::manifest::Manifest;
 use crate::note::Note;
 use crate::plot_sample::PlotSample;
-use crate::progress::Watch;
+use crate::progress::RowProgress;
 use crate::rows::block::{IdCollector, TableRows};
 use crate::schema::categories::Categories;
 use crate::schema::profile::{Profile, ProfileAccumulator};
 use crate::schema::roles::Roles;
-use crate::settings::AugmentConfig;
 use crate::{Error, Result};
 
 /// Receives the rows of an augmentation.
@@ -119,9 +119,9 @@ impl<'a> Augmentation<'a> {
         table: &'a Table,
         settings: &AugmentConfig,
         memory: u64,
-        watch: &dyn Watch,
+        progress: &dyn RowProgress,
     ) -> Result<Self> {
-        Self::fit_rounded(table, settings, &table.decimals(), memory, watch)
+        Self::fit_rounded(table, settings, &table.decimals(), memory, progress)
     }
 
     /// [`fit`](Self::fit), with decimals of columns that may be those of another file of the same table.
@@ -130,7 +130,7 @@ impl<'a> Augmentation<'a> {
         settings: &AugmentConfig,
         decimals: &BTreeMap<String, u8>,
         memory: u64,
-        watch: &dyn Watch,
+        progress: &dyn RowProgress,
     ) -> Result<Self> {
         let schema = table.schema();
         if table.synthetic_rows() == Some(SyntheticRows::Unmarked) {
@@ -141,11 +141,11 @@ impl<'a> Augmentation<'a> {
         let mut rows = TableRows::new(table, driver.block_reader()?);
         let mut ids = IdCollector::new(settings, memory);
         while let Some(task) = driver.task() {
-            watch.stage(task.name());
+            progress.stage(task.name());
             let mut accumulator = PassAccumulator::in_order(&task, schema)?;
             for block in rows.blocks() {
                 let block = block?;
-                watch.advance(block.rows() as u64)?;
+                progress.advance(block.rows() as u64)?;
                 accumulator.add_block(&block)?;
                 if let Some(ids) = &mut ids {
                     ids.add(&block)?;
@@ -168,21 +168,21 @@ impl<'a> Augmentation<'a> {
         table: &'a Table,
         fitted: Arc<Fitted>,
         memory: u64,
-        watch: &dyn Watch,
+        progress: &dyn RowProgress,
     ) -> Result<Self> {
         let schema = table.schema();
         let prefitted = Some(fitted.fingerprint());
         let bound = fitted.bind(schema)?;
         let settings = bound.fitted.settings();
         let mut rows = TableRows::new(table, bound.reader.clone());
-        watch.stage("reading");
+        progress.stage("reading");
         let columns = schema.fields().len();
         let mut profile =
             ProfileAccumulator::for_table(columns, Categories::default(), &settings.rows_by);
         let mut ids = IdCollector::new(settings, memory);
         for block in rows.blocks() {
             let block = block?;
-            watch.advance(block.rows() as u64)?;
+            progress.advance(block.rows() as u64)?;
             block.check_bounds(&settings.bounds)?;
             profile.add(&block, memory)?;
             if let Some(ids) = &mut ids {
@@ -273,7 +273,7 @@ impl<'a> Augmentation<'a> {
     /// `sample` collects rows for a plot.
     pub fn write(
         &self,
-        watch: &dyn Watch,
+        progress: &dyn RowProgress,
         mut sample: Option<&mut PlotSample>,
         output: &mut impl Output,
     ) -> Result<Summary> {
@@ -282,7 +282,7 @@ impl<'a> Augmentation<'a> {
         let mut tally = Tally::new(self.roles().moved().len());
         let generator = &self.fitted().generator;
         let interleaved = output.any_order() && generator.is_streaming();
-        watch.stage("writing");
+        progress.stage("writing");
         let mut left = self.bound.copies();
         loop {
             let at_once = if interleaved { INTERLEAVED_COPIES } else { 1 };
@@ -297,7 +297,7 @@ impl<'a> Augmentation<'a> {
                 let block = block?;
                 let labels = generator.label(&block)?;
                 for (&copy, generator) in copies.iter().zip(&generators) {
-                    watch.advance(block.rows() as u64)?;
+                    progress.advance(block.rows() as u64)?;
                     let generated = generator.block(&block, &labels)?;
                     let rows = self.bound.output.batch(copy, &block, generated.as_ref())?;
                     tally.add(copy, &rows, generated.as_ref());

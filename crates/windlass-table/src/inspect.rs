@@ -4,13 +4,13 @@ use serde::Serialize;
 
 use crate::augment::Augmentation;
 use crate::column::{is_discrete, is_numeric, type_name};
+use crate::config::AugmentConfig;
 use crate::generate::groups::GroupSummary;
 use crate::io::read::table::Table;
-use crate::progress::Watch;
+use crate::progress::RowProgress;
 use crate::rows::block::TableRows;
 use crate::schema::profile::Profile;
 use crate::schema::roles::{RequestedRoles, Role, RoleReason, Roles};
-use crate::settings::AugmentConfig;
 use crate::{Error, Result};
 
 /// A column of an [`Inspection`].
@@ -60,9 +60,9 @@ impl Inspection {
         table: &Table,
         settings: &AugmentConfig,
         memory: u64,
-        watch: &dyn Watch,
+        progress: &dyn RowProgress,
     ) -> Result<Self> {
-        let fit = || Augmentation::fit(table, settings, memory, watch);
+        let fit = || Augmentation::fit(table, settings, memory, progress);
         let refusal = match (!settings.columns.target.is_empty()).then(fit) {
             Some(Ok(fitted)) => {
                 let mut inspection = Self::from_profile(table, fitted.roles(), fitted.profile());
@@ -76,8 +76,8 @@ impl Inspection {
         };
         let schema = table.schema();
         let requested = RequestedRoles::new(schema, &settings.columns)?;
-        watch.stage("reading");
-        let profile = Profile::read(&TableRows::finite(table, vec![]), memory, watch)?;
+        progress.stage("reading");
+        let profile = Profile::read(&TableRows::finite(table, vec![]), memory, progress)?;
         let roles = requested.infer(schema, |place| profile.columns[place].clone());
         let refused = refusal.as_ref().map(ToString::to_string);
         Ok(Self { refused, refusal, ..Self::from_profile(table, &roles, &profile) })

@@ -24,6 +24,7 @@
 mod augment;
 mod bounds;
 mod column;
+mod config;
 mod dates;
 mod error;
 mod fit;
@@ -38,13 +39,16 @@ mod progress;
 mod row_place;
 mod rows;
 mod schema;
-mod settings;
 mod text;
 mod verify;
 
 pub use augment::{Augmentation, OutOfRangeCount, Output, Summary};
 pub use bounds::Bounds;
 pub use column::{MARK, SOURCE, SYNTHETIC, is_numeric, select, to_f64, type_name};
+pub use config::{
+    AdaConfig, AnchorSource, AugmentConfig, ClusterCount, Columns, Decimals, IntegerHandling,
+    MethodConfig, RoleRules, check_clusters,
+};
 pub use dates::{DateOrder, date_order, is_temporal, to_seconds};
 pub use error::{Error, Result, RowList};
 pub use fit::driver::FitDriver;
@@ -62,15 +66,11 @@ pub use loaded_table::LoadedTable;
 pub use manifest::Manifest;
 pub use note::Note;
 pub use plot_sample::{PlotPoint, PlotSample};
-pub use progress::Watch;
+pub use progress::RowProgress;
 pub use row_place::{RowPlace, RowPlaces};
 pub use rows::row_id::{DuplicateCounter, RowIdSource, row_ids};
 pub use schema::profile::{ColumnProfile, MAX_LEVELS, Profile};
 pub use schema::roles::{Role, RoleReason, Roles};
-pub use settings::{
-    AdaConfig, AnchorSource, AugmentConfig, ClusterCount, Columns, Decimals, IntegerHandling,
-    MethodConfig, RoleRules, check_clusters,
-};
 pub use text::{format_number, to_strings};
 pub use verify::{Difference, Verdict, VerifyOptions};
 

@@ -4,13 +4,13 @@ use arrow_array::RecordBatch;
 use arrow_select::concat::concat_batches;
 
 use crate::column::{memory_size, select};
+use crate::config::Columns;
 use crate::io::read::table::Table;
-use crate::progress::Watch;
+use crate::progress::RowProgress;
 use crate::row_place::RowPlaces;
 use crate::rows::block::TableRows;
 use crate::schema::profile::Profile;
 use crate::schema::roles::{RequestedRoles, Roles};
-use crate::settings::Columns;
 use crate::{Error, Result};
 
 /// The rows of a table that have finite targets, and the roles of its columns.
@@ -34,15 +34,15 @@ impl LoadedTable {
         columns: &Columns,
         drop_missing_target: bool,
         memory: u64,
-        watch: &dyn Watch,
+        progress: &dyn RowProgress,
     ) -> Result<Self> {
         let schema = table.schema();
         let requested =
             RequestedRoles::new(schema, columns).map_err(|error| table.with_example(error))?;
         let required = if drop_missing_target { requested.targets() } else { vec![] };
         let rows = TableRows::finite(table, required);
-        watch.stage("reading");
-        let profile = Profile::read(&rows, memory, watch)?;
+        progress.stage("reading");
+        let profile = Profile::read(&rows, memory, progress)?;
         if profile.kept == 0 {
             return Err(Error::NoTargets { path: table.path().to_owned() });
         }

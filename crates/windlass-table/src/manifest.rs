@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::settings::AugmentConfig;
+use crate::config::AugmentConfig;
 
 /// How an output was generated: enough to generate it again from its input.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

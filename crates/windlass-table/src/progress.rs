@@ -3,7 +3,7 @@
 use crate::Result;
 
 /// Receives the progress of long work, and may cancel it.
-pub trait Watch: Sync {
+pub trait RowProgress: Sync {
     /// A new stage of the work begins.
     fn stage(&self, _name: &str) {}
 
@@ -13,4 +13,4 @@ pub trait Watch: Sync {
     }
 }
 
-impl Watch for () {}
+impl RowProgress for () {}

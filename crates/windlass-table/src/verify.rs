@@ -18,14 +18,14 @@ use windlass::ParamName;
 
 use crate::augment::Augmentation;
 use crate::column::{SOURCE, logical_type, stored_type};
+use crate::config::{AnchorSource, MethodConfig};
 use crate::fit::fitted::Fitted;
 use crate::generate::provenance::COPY;
 use crate::io::read::table::{Blocks, Table};
 use crate::manifest::Manifest;
-use crate::progress::Watch;
+use crate::progress::RowProgress;
 use crate::row_place::{RowPlace, RowPlaces};
 use crate::rows::row_id::{RowIdSource, content_hashes};
-use crate::settings::{AnchorSource, MethodConfig};
 use crate::text::as_text;
 use crate::{Error, Result};
 
@@ -79,17 +79,17 @@ impl Verdict {
         input: &Table,
         options: VerifyOptions<'_>,
         memory: u64,
-        watch: &dyn Watch,
+        progress: &dyn RowProgress,
     ) -> Result<Self> {
-        let augmentation = options.augmentation(output, input, memory, watch)?;
+        let augmentation = options.augmentation(output, input, memory, progress)?;
         let mut verdict = Self::default();
         if augmentation.fitted().settings().rows_by != RowIdSource::Number {
-            ExpectedRows::generate(output, &augmentation, memory, watch)?
+            ExpectedRows::generate(output, &augmentation, memory, progress)?
                 .compare(output, &mut verdict)?;
             return Ok(verdict);
         }
         let mut reader = OutputReader::new(output, augmentation.schema())?;
-        augmentation.write(watch, None, &mut |_, expected: RecordBatch| {
+        augmentation.write(progress, None, &mut |_, expected: RecordBatch| {
             reader.compare(&expected, &mut verdict)
         })?;
         reader.finish(&mut verdict)?;
@@ -117,7 +117,7 @@ impl VerifyOptions<'_> {
         output: &Table,
         input: &'a Table,
         memory: u64,
-        watch: &dyn Watch,
+        progress: &dyn RowProgress,
     ) -> Result<Augmentation<'a>> {
         let (of, param) = ("an output made with something fitted", ParamName("fitted"));
         let prefitted = self.manifest.and_then(|manifest| manifest.fitted.as_ref());
@@ -128,7 +128,7 @@ impl VerifyOptions<'_> {
                     let why = format!("it was made with something else fitted: {expected}");
                     return Err(Error::BadManifest { path, why });
                 }
-                Augmentation::with(input, fitted, memory, watch)?
+                Augmentation::with(input, fitted, memory, progress)?
             }
             (None, Some(manifest)) if prefitted.is_none() => {
                 let mut settings = manifest.settings.clone();
@@ -140,7 +140,7 @@ impl VerifyOptions<'_> {
                     let param = ParamName("anchors");
                     self.matrix.ok_or(Error::Needs { of, param })?.clone_into(path);
                 }
-                Augmentation::fit_rounded(input, &settings, &manifest.decimals, memory, watch)?
+                Augmentation::fit_rounded(input, &settings, &manifest.decimals, memory, progress)?
             }
             (None, _) => return Err(Error::Needs { of, param }),
         };
@@ -171,12 +171,12 @@ impl ExpectedRows {
         output: &Table,
         augmentation: &Augmentation<'_>,
         memory: u64,
-        watch: &dyn Watch,
+        progress: &dyn RowProgress,
     ) -> Result<Self> {
         check_columns(output, augmentation.schema())?;
         let text = output.format().is_text();
         let mut counts = HashMap::new();
-        augmentation.write(watch, None, &mut |_, rows: RecordBatch| {
+        augmentation.write(progress, None, &mut |_, rows: RecordBatch| {
             for hash in content_hashes(&if text { to_text(&rows) } else { rows }) {
                 *counts.entry(hash).or_insert(0) += 1;
             }

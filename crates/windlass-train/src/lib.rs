@@ -39,7 +39,7 @@ pub use learner::{Architecture, BatchInput, HiddenMix, Learner, Step};
 pub use loss::{Loss, mean_squared_error};
 pub use network::{Activation, LayerParameters, Network, Shape};
 pub use optimizer::Optimizer;
-pub use run::{Watch, run_all};
+pub use run::{EpochProgress, run_all};
 pub use trainer::{Epoch, Outcome, RunResult, Trainer};
 
 /// The README's example, compiled and run.

@@ -36,12 +36,12 @@ use crate::learner::Architecture;
 use crate::trainer::{Epoch, RunResult, Trainer};
 
 impl<A: Architecture> RunSpec<A> {
-    /// Trains to the end; `watch` is called after every epoch, and cancels the run if it returns `false`.
-    pub fn run(&self, mut watch: impl FnMut(&Epoch) -> bool) -> Result<RunResult<A::Network>> {
+    /// Trains to the end; `progress` is called after every epoch, and cancels the run if it returns `false`.
+    pub fn run(&self, mut progress: impl FnMut(&Epoch) -> bool) -> Result<RunResult<A::Network>> {
         let mut trainer = Trainer::new(self)?;
         while !trainer.is_finished() {
             let epoch = trainer.epoch()?;
-            if epoch.is_some_and(|epoch| !watch(&epoch)) {
+            if epoch.is_some_and(|epoch| !progress(&epoch)) {
                 trainer.cancel();
             }
         }
@@ -50,20 +50,20 @@ impl<A: Architecture> RunSpec<A> {
 }
 
 /// Progress of several runs, which may cancel each.
-pub trait Watch: Sync {
+pub trait EpochProgress: Sync {
     /// An epoch of a run ended; `false` cancels the run.
     fn epoch(&self, _run: usize, _epoch: &Epoch) -> bool {
         true
     }
 }
 
-impl Watch for () {}
+impl EpochProgress for () {}
 
 /// Executes runs in parallel, each on one thread; `each` receives results as runs end, in any order. The
 /// results do not depend on that order.
 pub fn run_all<A: Architecture>(
     specs: &[RunSpec<A>],
-    watch: &dyn Watch,
+    progress: &dyn EpochProgress,
     each: impl Fn(usize, &Result<RunResult<A::Network>>) + Sync,
 ) -> Vec<Result<RunResult<A::Network>>> {
     // Chunks of one run, so that the first thread to be free takes the next.
@@ -73,7 +73,7 @@ pub fn run_all<A: Architecture>(
         .enumerate()
         .map(|(index, spec)| {
             let started = Instant::now();
-            let mut result = spec.run(|epoch| watch.epoch(index, epoch));
+            let mut result = spec.run(|epoch| progress.epoch(index, epoch));
             if let Ok(result) = &mut result {
                 result.seconds = started.elapsed().as_secs_f64();
             }

@@ -204,9 +204,9 @@ fn search(
 ) -> Result<Option<MethodConfig>> {
     let progress = Progress::new(args.quiet);
     let drop = args.method.drops_missing_target();
-    let frame = LoadedTable::load(table, columns, drop, args.read.memory, &progress)?;
+    let loaded = LoadedTable::load(table, columns, drop, args.read.memory, &progress)?;
     progress.clear();
-    if let Some(note) = split.note(&frame.batch, ParamStyle::Command).filter(|_| !args.quiet) {
+    if let Some(note) = split.note(&loaded.batch, ParamStyle::Command).filter(|_| !args.quiet) {
         terminal::say(&format!("note: {note}"));
     }
     let config = TuneConfig {
@@ -223,7 +223,7 @@ fn search(
         seed: args.method.seed(),
     };
     let watch = tune::Trials::new(args.quiet, config.total_trials(), 0, None);
-    let rows = NamedTable { table: &frame, path: table.path() };
+    let rows = NamedTable { table: &loaded, path: table.path() };
     let found = config.run(rows, vec![], None, &watch)?;
     watch.bar.finish_and_clear();
     let result = config.summarize(rows, &found.ok_or(CompareError::Interrupted)?)?;

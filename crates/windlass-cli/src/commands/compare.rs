@@ -11,7 +11,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use indicatif::ProgressBar;
 use windlass_compare::{
     Candidate, CompareConfig, Comparison, Key, MethodName, ModelName, Results, Run, RunDir,
-    RunPlan, SplitRule, Summary, Watch, in_percent, p_value,
+    RunPlan, RunProgress, SplitRule, Summary, in_percent, p_value,
 };
 use windlass_model::{Kind, NamedTable, check_memory};
 use windlass_plot::format::signed_percent;
@@ -188,7 +188,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<u8> {
         let (drop, memory) = (config.drop_missing_target, args.common.read.memory);
         LoadedTable::load(table, &config.columns, drop, memory, &progress)
     };
-    let frame = load(&table)?;
+    let loaded = load(&table)?;
     let test_table = match &args.test {
         Some(path) => Some(args.common.read.open(std::slice::from_ref(path))?),
         None => None,
@@ -200,22 +200,22 @@ pub(crate) fn run(args: &CompareArgs) -> Result<u8> {
         _ => None,
     };
     progress.clear();
-    config.models.extend(args.automatic(&frame));
-    let rows = NamedTable { table: &frame, path: table.path() };
+    config.models.extend(args.automatic(&loaded));
+    let rows = NamedTable { table: &loaded, path: table.path() };
     let test = test
         .as_ref()
         .zip(args.test.as_deref())
-        .map(|(frame, path)| NamedTable { table: frame, path });
+        .map(|(loaded, path)| NamedTable { table: loaded, path });
     let network = Kind::Network(Box::new(config.network.clone()));
     let linear = config.models.contains(&ModelName::Ridge).then_some(Kind::Ridge { penalty: 1.0 });
     for kind in linear.iter().chain([&network]) {
         let (at_once, memory) = (rayon::current_num_threads(), args.common.read.memory);
-        check_memory(kind, &frame, &config.columns, at_once, memory)?;
+        check_memory(kind, &loaded, &config.columns, at_once, memory)?;
     }
     let comparison = Comparison::new(&config, rows, test)?;
     match comparison.shared_rows_warning() {
         Some(warning) if !args.common.quiet => terminal::say(&format!("warning: {warning}")),
-        None if test.is_none() => args.common.note_random_split(&frame),
+        None if test.is_none() => args.common.note_random_split(&loaded),
         _ => {}
     }
     let plan = RunPlan {
@@ -265,7 +265,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<u8> {
         command: folder.command().to_owned(),
         config: config.clone(),
         tables: plan.tables,
-        rows: frame.batch.num_rows(),
+        rows: loaded.batch.num_rows(),
         runs,
     };
     folder.finish(&results)?;
@@ -318,7 +318,7 @@ impl<'a> Runs<'a> {
     }
 }
 
-impl Watch for Runs<'_> {
+impl RunProgress for Runs<'_> {
     fn done(&self, run: &Run, done: usize, _all: usize) -> windlass_compare::Result<()> {
         self.folder.append(run)?;
         if !self.bar.is_hidden() {
@@ -415,22 +415,7 @@ fn next_command(candidate: Candidate) -> String {
 /// Rows of cells in columns, the first and last from the left, others from the right.
 fn columns(rows: &[Vec<String>]) -> String {
     let count = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let width = |place: usize| {
-        let cells = rows.iter().filter_map(|row| row.get(place));
-        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..count).map(width).collect();
-    let mut text = String::new();
-    for row in rows {
-        let cells =
-            row.iter().zip(&widths).enumerate().map(|(place, (cell, &width))| match place {
-                0 => format!("{cell:<width$}"),
-                place if place + 1 == count => cell.clone(),
-                _ => format!("{cell:>width$}"),
-            });
-        let _ = writeln!(text, "{}", cells.collect::<Vec<_>>().join("  ").trim_end());
-    }
-    text
+    terminal::aligned(rows, 1..count.saturating_sub(1))
 }
 
 fn in_words(summary: &Summary, comparison: &Comparison<'_>) -> String {

@@ -86,7 +86,7 @@ fn in_words(inspection: &Inspection, table: &Table, settings: &AugmentConfig) ->
             format!("{:#}", column.reason),
         ]);
     }
-    text += &aligned(&lines);
+    text += &aligned(&lines, 0..0);
     if !inspection.suggested_anchors.is_empty() {
         let anchors = inspection.suggested_anchors.iter();
         let anchors: Vec<String> = anchors.map(|name| format!("--anchors column:{name}")).collect();

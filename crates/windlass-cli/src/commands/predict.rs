@@ -11,7 +11,7 @@ use ndarray::Array2;
 use serde::Serialize;
 use windlass_model::{Bounds, Error as ModelError, MemberMetadata, Metrics, Model, Predictions};
 use windlass_table::{
-    OutputKind, Sink, Table, Watch as _, check_outputs, is_numeric, to_f64, type_name,
+    OutputKind, RowProgress as _, Sink, Table, check_outputs, is_numeric, to_f64, type_name,
 };
 
 use crate::options::ReadArgs;
@@ -221,18 +221,12 @@ fn values_of<'a>(predicted: &'a Predictions, bounds: Option<&'a Bounds>) -> Vec<
 /// The first predictions as text.
 fn first_rows(names: &[String], added: &[&Array2<f64>]) -> String {
     const SHOWN: usize = 10;
-    let mut lines = vec![std::iter::once("row").chain(names.iter().map(String::as_str)).collect()];
-    let mut rows: Vec<Vec<String>> = vec![];
+    let mut lines = vec![std::iter::once("row".to_owned()).chain(names.to_vec()).collect()];
     for row in 0..added[0].nrows().min(SHOWN) {
         let cells = added.iter().flat_map(|values| values.row(row).to_vec()).map(terminal::short);
-        rows.push(std::iter::once((row + 1).to_string()).chain(cells).collect());
+        lines.push(std::iter::once((row + 1).to_string()).chain(cells).collect::<Vec<_>>());
     }
-    lines.extend(rows.iter().map(|row| row.iter().map(String::as_str).collect::<Vec<_>>()));
-    let width = |column: usize| lines.iter().map(|line| line[column].len()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..lines[0].len()).map(width).collect();
-    let cell = |(cell, width): (&&str, &usize)| format!("{cell:>width$}");
-    let line = |line: &Vec<&str>| line.iter().zip(&widths).map(cell).collect::<Vec<_>>().join("  ");
-    lines.iter().map(|cells| line(cells) + "\n").collect()
+    terminal::aligned(&lines, 0..usize::MAX)
 }
 
 /// Rows unlike those that the model was trained on, by column.
@@ -319,8 +313,8 @@ fn with_columns(table: &Table, added: &[String]) -> Result<Arc<Schema>> {
 
 /// Columns that the model does not know are carried along; that is said, because a name may be misspelled.
 fn say_extra(model: &Model, table: &Table, quiet: bool) {
-    let card = model.metadata();
-    let known: Vec<&str> = card
+    let metadata = model.metadata();
+    let known: Vec<&str> = metadata
         .members
         .iter()
         .flat_map(|MemberMetadata { preprocessing, .. }| {

@@ -91,7 +91,7 @@ pub(crate) fn run(args: &RegressArgs) -> Result<u8> {
     let columns = without_anchors(columns, &args.anchors, &table);
     let progress = Progress::new(false);
     let (drop, memory) = (args.drop_missing_target, args.read.memory);
-    let frame = LoadedTable::load(&table, &columns, drop, memory, &progress)?;
+    let loaded = LoadedTable::load(&table, &columns, drop, memory, &progress)?;
     progress.clear();
     let config = GammaPathConfig {
         columns,
@@ -101,7 +101,7 @@ pub(crate) fn run(args: &RegressArgs) -> Result<u8> {
         penalty: args.penalty,
         seed: args.seed,
     };
-    let path = GammaPath::fit(NamedTable { table: &frame, path: table.path() }, &config)?;
+    let path = GammaPath::fit(NamedTable { table: &loaded, path: table.path() }, &config)?;
     for note in &path.notes {
         terminal::say(&format!("note: {note}"));
     }

@@ -287,7 +287,7 @@ impl TrainArgs {
         Ok(Kind::Network(Box::new(network)))
     }
 
-    fn recipe(&self, columns: Columns) -> Result<ModelConfig> {
+    fn model_config(&self, columns: Columns) -> Result<ModelConfig> {
         const FOLDS: usize = 5;
         let kind = self.kind()?;
         let cross_validation = match &kind {
@@ -325,7 +325,7 @@ pub(crate) fn run(args: &TrainArgs) -> Result<u8> {
     let started = Instant::now();
     terminal::heed_ctrl_c();
     args.refuse_others()?;
-    args.recipe(Columns::default())?;
+    args.model_config(Columns::default())?;
     let format = args.plot.as_deref().map(PlotFormat::from_path).transpose()?;
     let (_, valid_file) = args.common.network.valid();
     let mut outputs = vec![(args.output.as_path(), OutputKind::Model)];
@@ -339,23 +339,23 @@ pub(crate) fn run(args: &TrainArgs) -> Result<u8> {
     require_target(&args.common.target, &table)?;
     let (anchors, _) = args.params.groups();
     let columns = without_anchors(args.common.roles(&table), &anchors, &table);
-    let recipe = args.recipe(columns)?;
+    let model_config = args.model_config(columns)?;
     let progress = Progress::new(args.common.quiet);
     let load = |table: &Table| {
-        let drop = recipe.drop_missing_target;
-        LoadedTable::load(table, &recipe.columns, drop, args.common.read.memory, &progress)
+        let drop = model_config.drop_missing_target;
+        LoadedTable::load(table, &model_config.columns, drop, args.common.read.memory, &progress)
     };
-    let frame = load(&table)?;
+    let loaded = load(&table)?;
     let valid_table = match &valid_file {
         Some(path) => Some(args.common.read.open(std::slice::from_ref(path))?),
         None => None,
     };
     let valid = valid_table.as_ref().map(load).transpose()?;
     progress.clear();
-    if recipe.holds_out() {
-        args.common.note_random_split(&frame);
+    if model_config.holds_out() {
+        args.common.note_random_split(&loaded);
     }
-    let runs = match &recipe.kind {
+    let runs = match &model_config.kind {
         Kind::Network(network) => {
             let again = if matches!(network.split, Split::Time(_)) { 2 } else { 1 };
             NetworkRuns {
@@ -363,12 +363,18 @@ pub(crate) fn run(args: &TrainArgs) -> Result<u8> {
                 epochs: network.training.epochs,
             }
         }
-        Kind::Auto(auto) => auto.networks(&frame),
+        Kind::Auto(auto) => auto.networks(&loaded),
         _ => NetworkRuns { count: 0, epochs: 0 },
     };
-    let folds = recipe.cross_validation.as_ref().map_or(runs.count, |config| config.folds);
+    let folds = model_config.cross_validation.as_ref().map_or(runs.count, |config| config.folds);
     let at_once = folds.min(rayon::current_num_threads());
-    check_memory(&recipe.kind, &frame, &recipe.columns, at_once, args.common.read.memory)?;
+    check_memory(
+        &model_config.kind,
+        &loaded,
+        &model_config.columns,
+        at_once,
+        args.common.read.memory,
+    )?;
     let watch = Epochs::new(args.common.quiet, runs.count, runs.epochs);
     // There is nothing to tidy up yet, unless a checkpoint may be half written.
     if args.common.network.checkpoint.is_some() {
@@ -376,9 +382,9 @@ pub(crate) fn run(args: &TrainArgs) -> Result<u8> {
     }
     let checkpoint = args.common.network.checkpoint.as_deref().map(InFile::new);
     let mut trained = Model::train(
-        NamedTable { table: &frame, path: table.path() },
+        NamedTable { table: &loaded, path: table.path() },
         valid.as_ref().zip(valid_file.as_deref()).map(|(table, path)| NamedTable { table, path }),
-        &recipe,
+        &model_config,
         &watch,
         checkpoint.as_ref().map(|checkpoint| checkpoint as &dyn Checkpoint),
     )?;
@@ -412,7 +418,7 @@ pub(crate) fn run(args: &TrainArgs) -> Result<u8> {
     }
     let seconds = started.elapsed().as_secs_f64();
     if args.common.json {
-        terminal::print(&(to_json(&Summary::of(&trained, seconds)) + "\n"))?;
+        terminal::print(&(to_json(&TrainSummary::of(&trained, seconds)) + "\n"))?;
     } else if !args.common.quiet {
         terminal::say(in_words(&trained, &args.output, seconds).trim_end());
     }
@@ -477,7 +483,7 @@ impl Checkpoint for InFile<'_> {
 
 /// What came of training, for machines.
 #[derive(Serialize)]
-struct Summary<'a> {
+struct TrainSummary<'a> {
     rows: u64,
     inputs: Vec<&'a str>,
     targets: Vec<String>,
@@ -502,20 +508,20 @@ fn kept(history: &[Epoch]) -> (usize, usize) {
     (best.map_or(0, |epoch| epoch.number), history.len())
 }
 
-impl<'a> Summary<'a> {
+impl<'a> TrainSummary<'a> {
     fn of(trained: &'a Trained, seconds: f64) -> Self {
-        let card = trained.model.metadata();
+        let metadata = trained.model.metadata();
         Self {
-            rows: card.rows,
-            inputs: card.features(),
+            rows: metadata.rows,
+            inputs: metadata.features(),
             targets: trained.model.targets(),
             networks: trained.model.member_count(),
             epochs: trained.histories.iter().map(|history| kept(history)).collect(),
-            train: card.train,
-            split: card.config.split().to_string(),
-            valid: card.valid,
-            drift: card.drift.as_ref(),
-            choice: card.selection.as_ref(),
+            train: metadata.train,
+            split: metadata.config.split().to_string(),
+            valid: metadata.valid,
+            drift: metadata.drift.as_ref(),
+            choice: metadata.selection.as_ref(),
             diverged: trained.diverged.is_some(),
             notes: &trained.model.metadata().notes,
             seconds,
@@ -524,13 +530,13 @@ impl<'a> Summary<'a> {
 }
 
 fn in_words(trained: &Trained, path: &Path, seconds: f64) -> String {
-    let (model, card) = (&trained.model, trained.model.metadata());
+    let (model, metadata) = (&trained.model, trained.model.metadata());
     let mut text = String::new();
-    let what = kind_in_words(card);
-    let _ = writeln!(text, "{}: {what}, {} rows, {seconds:.1} s", path.display(), card.rows);
+    let what = kind_in_words(metadata);
+    let _ = writeln!(text, "{}: {what}, {} rows, {seconds:.1} s", path.display(), metadata.rows);
     let _ = writeln!(text, "  target   {}", model.targets().join(", "));
-    let _ = writeln!(text, "  inputs   {}", card.features().join(", "));
-    if let Kind::Network(network) = &card.config.kind
+    let _ = writeln!(text, "  inputs   {}", metadata.features().join(", "));
+    if let Kind::Network(network) = &metadata.config.kind
         && let Some(augment) = &network.augment
     {
         let place = match augment.layer {
@@ -542,21 +548,22 @@ fn in_words(trained: &Trained, path: &Path, seconds: f64) -> String {
     for note in &trained.model.metadata().notes {
         let _ = writeln!(text, "  note     {note}");
     }
-    if let Some(choice) = &card.selection {
+    if let Some(choice) = &metadata.selection {
         tell_choice(&mut text, choice);
     }
-    let _ = write!(text, "{}", importance_in_words(card));
+    let _ = write!(text, "{}", importance_in_words(metadata));
     if let [history] = &trained.histories[..] {
         let (best, all) = kept(history);
         let _ = writeln!(text, "  epochs   {all}, kept {best}");
     }
-    if card.valid.is_some() {
-        tell_split(&mut text, card);
+    if metadata.valid.is_some() {
+        tell_split(&mut text, metadata);
     }
-    let cross_validated = card.selection.is_some() || card.config.cross_validation.is_some();
+    let cross_validated =
+        metadata.selection.is_some() || metadata.config.cross_validation.is_some();
     let held_out = if cross_validated { "expected" } else { "validation" };
     let _ = writeln!(text, "  {:<10} {:>8} {:>12} {:>12} {:>8}", "rows", "", "RMSE", "MAE", "R²");
-    for (name, metrics) in [("training", Some(card.train)), (held_out, card.valid)] {
+    for (name, metrics) in [("training", Some(metadata.train)), (held_out, metadata.valid)] {
         let Some(metrics) = metrics else { continue };
         let r2 = metrics.r2.map_or_else(String::new, |r2| format!("{r2:.3}"));
         let _ = writeln!(
@@ -565,15 +572,15 @@ fn in_words(trained: &Trained, path: &Path, seconds: f64) -> String {
             metrics.rows, metrics.rmse, metrics.mae
         );
     }
-    if let Some(drift) = &card.drift {
+    if let Some(drift) = &metadata.drift {
         let _ = writeln!(text, "  drift    {drift}");
     }
     text
 }
 
 /// How rows were held out, unless at random.
-fn tell_split(text: &mut String, card: &ModelMetadata) {
-    let _ = match card.config.split() {
+fn tell_split(text: &mut String, metadata: &ModelMetadata) {
+    let _ = match metadata.config.split() {
         Split::Rows => Ok(()),
         Split::Group(column) => {
             writeln!(text, "  split    rows with the same `{column}` are held out together")

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use indicatif::ProgressBar;
 use windlass::Param;
-use windlass_compare::{Record, RunDir, RunPlan, SearchWatch, Trial, TuneConfig, TuneResult};
+use windlass_compare::{Record, RunDir, RunPlan, Trial, TrialProgress, TuneConfig, TuneResult};
 use windlass_model::{Kind, NamedTable, NetworkConfig, check_memory};
 use windlass_table::{Columns, LoadedTable, MethodConfig};
 use windlass_train::Schedule;
@@ -83,16 +83,16 @@ pub(crate) fn run(args: &TuneArgs) -> Result<u8> {
     let config = args.config(args.common.roles(&table))?;
     let progress = Progress::new(args.common.quiet);
     let (drop, memory) = (config.drop_missing_target, args.common.read.memory);
-    let frame = LoadedTable::load(&table, &config.columns, drop, memory, &progress)?;
+    let loaded = LoadedTable::load(&table, &config.columns, drop, memory, &progress)?;
     progress.clear();
-    args.common.note_random_split(&frame);
+    args.common.note_random_split(&loaded);
     let network = Kind::Network(Box::new(config.network.clone()));
-    check_memory(&network, &frame, &config.columns, rayon::current_num_threads(), memory)?;
+    check_memory(&network, &loaded, &config.columns, rayon::current_num_threads(), memory)?;
     let plan = RunPlan {
         command: published(&command(None)),
         version: env!("CARGO_PKG_VERSION").into(),
         config: config.clone(),
-        tables: vec![frame.profile.fingerprint.clone()],
+        tables: vec![loaded.profile.fingerprint.clone()],
     };
     let (folder, done) = match (&args.output, &args.resume) {
         (_, Some(path)) => {
@@ -107,7 +107,7 @@ pub(crate) fn run(args: &TuneArgs) -> Result<u8> {
         terminal::begin_writing();
     }
     let watch = Trials::new(args.common.quiet, config.total_trials(), done.len(), folder.as_ref());
-    let rows = NamedTable { table: &frame, path: table.path() };
+    let rows = NamedTable { table: &loaded, path: table.path() };
     let found = config.run(rows, done, args.time, &watch).and_then(|trials| {
         let Some(trials) = trials else { return Ok(None) };
         Ok(Some((config.summarize(rows, &trials)?, trials)))
@@ -139,7 +139,7 @@ pub(crate) fn run(args: &TuneArgs) -> Result<u8> {
             command: folder.command().to_owned(),
             config: config.clone(),
             tables: plan.tables,
-            rows: frame.batch.num_rows(),
+            rows: loaded.batch.num_rows(),
             runs: trials,
         };
         folder.finish(&record)?;
@@ -176,7 +176,7 @@ impl<'a> Trials<'a> {
     }
 }
 
-impl SearchWatch for Trials<'_> {
+impl TrialProgress for Trials<'_> {
     fn trial_done(&self, trial: &Trial) -> windlass_compare::Result<()> {
         self.bar.inc(1);
         self.folder.map_or(Ok(()), |folder| folder.append(trial))

@@ -248,13 +248,13 @@ impl Figures<'_> {
 
     /// Row of the table, truth and prediction, of the first repeat.
     fn predictions(&self, candidate: Candidate) -> Vec<(usize, f64, f64)> {
-        let frame = self.test_table();
-        let Some(&target) = frame.roles.targets().first() else { return vec![] };
-        let (truth, targets) = (to_f64(frame.batch.column(target)), frame.roles.targets().len());
+        let loaded = self.test_table();
+        let Some(&target) = loaded.roles.targets().first() else { return vec![] };
+        let (truth, targets) = (to_f64(loaded.batch.column(target)), loaded.roles.targets().len());
         let first = |run: &&Run| {
             let same = run.key.candidate == candidate && run.key.size == self.largest();
             same && run.key.repeat == 0
-                && (self.comparison.test_frame().is_none() || run.key.fold == 0)
+                && (self.comparison.loaded_test().is_none() || run.key.fold == 0)
         };
         let mut out = vec![];
         for run in self.results.runs.iter().filter(first) {
@@ -269,13 +269,13 @@ impl Figures<'_> {
 
     /// The table whose rows are predicted.
     fn test_table(&self) -> &LoadedTable {
-        self.comparison.test_frame().unwrap_or(self.comparison.frame())
+        self.comparison.loaded_test().unwrap_or(self.comparison.loaded())
     }
 
     fn target(&self) -> String {
-        let frame = self.comparison.frame();
-        let place = frame.roles.targets().first().copied().unwrap_or(0);
-        frame.batch.schema().field(place).name().clone()
+        let loaded = self.comparison.loaded();
+        let place = loaded.roles.targets().first().copied().unwrap_or(0);
+        loaded.batch.schema().field(place).name().clone()
     }
 
     /// Predicted against true.
@@ -357,30 +357,30 @@ impl Figures<'_> {
     /// Rows and what ADA makes of them at the strength of a slider; `None` if too little varies.
     pub(super) fn gamma_slider(&self) -> Option<Figure> {
         const MOST: usize = 300;
-        let frame = self.comparison.frame();
-        let rows = frame.batch.num_rows();
+        let loaded = self.comparison.loaded();
+        let rows = loaded.batch.num_rows();
         let protocol = &self.results.config;
         let mut few: Vec<usize> = (0..rows).collect();
         Seed(protocol.seed).shared(Stream::Sample, 0).shuffle(&mut few);
         few.truncate(MOST);
-        let frame = frame.select(&few);
+        let loaded = loaded.select(&few);
         let CompareConfig { columns, scaling, target_scaling, .. } = protocol;
-        let fitted = Preprocessing::fit(&frame, &frame.batch, columns, *scaling, *target_scaling);
+        let fitted = Preprocessing::fit(&loaded, &loaded.batch, columns, *scaling, *target_scaling);
         let preprocessing = fitted.ok()?.0;
-        let x = preprocessing.features(&frame.batch, std::path::Path::new("-"), 0).ok()?;
-        let y = preprocessing.scaled_targets(&frame.batch);
+        let x = preprocessing.features(&loaded.batch, std::path::Path::new("-"), 0).ok()?;
+        let y = preprocessing.scaled_targets(&loaded.batch);
         let samples = Samples::new(x.view(), y.view()).ok()?;
         let anchors = Anchors::default();
         let groups = anchors.partition(&samples, Seed(protocol.seed)).ok()??;
         let target = self.target();
-        let truth = column(&frame, &target);
+        let truth = column(&loaded, &target);
         // The column most correlated with the target.
         let best = preprocessing
             .inputs
             .iter()
             .filter_map(|input| match input {
                 Input::Continuous { name, calendar: None, .. } => {
-                    Some((name, column(&frame, name)))
+                    Some((name, column(&loaded, name)))
                 }
                 Input::Continuous { .. } | Input::Categorical { .. } => None,
             })
@@ -417,10 +417,10 @@ impl Figures<'_> {
     }
 }
 
-fn column(frame: &LoadedTable, name: &str) -> Vec<Option<f64>> {
-    match frame.batch.column_by_name(name) {
+fn column(loaded: &LoadedTable, name: &str) -> Vec<Option<f64>> {
+    match loaded.batch.column_by_name(name) {
         Some(column) => to_f64(column).iter().collect(),
-        None => vec![None; frame.batch.num_rows()],
+        None => vec![None; loaded.batch.num_rows()],
     }
 }
 

@@ -73,8 +73,8 @@ impl TuneConfig {
             remarks: &[format!(
                 "On held-out rows of the outer folds the RMSE is {} with the best settings found, {} \
                  with the best without augmentation.",
-                short(findings.errors.0),
-                short(findings.errors.1)
+                short(findings.errors.augmented),
+                short(findings.errors.plain)
             )],
         };
         page::files(&page::page(&head, "", &figures, &rest), &figures)

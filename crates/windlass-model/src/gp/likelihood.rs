@@ -105,7 +105,7 @@ pub(super) struct Problem<'a> {
 }
 
 /// Matrices of an evaluation, of which the lower triangles are used.
-pub(super) struct Workspace {
+pub(super) struct LikelihoodWorkspace {
     factor: Mat<f64>,
     matern: Mat<f64>,
     slope: Mat<f64>,
@@ -113,7 +113,7 @@ pub(super) struct Workspace {
     memory: MemBuffer,
 }
 
-impl Workspace {
+impl LikelihoodWorkspace {
     pub(super) fn new(n: usize) -> Self {
         let matrix = || Mat::zeros(n, n);
         let memory = MemBuffer::new(llt::inverse::inverse_scratch::<f64>(n, Par::Seq));
@@ -141,7 +141,7 @@ impl<'a> Problem<'a> {
         &self,
         y: &[f64],
         logs: &[f64],
-        space: &mut Workspace,
+        space: &mut LikelihoodWorkspace,
     ) -> Option<(f64, Vec<f64>)> {
         let (n, kernel) = (y.len(), Kernel::from_logs(logs));
         let scaled = self.rows.in_lengths(&kernel);
@@ -183,7 +183,7 @@ impl<'a> Problem<'a> {
         kernel: &Kernel,
         scaled: &[f64],
         alpha: &[f64],
-        space: &Workspace,
+        space: &LikelihoodWorkspace,
     ) -> Vec<f64> {
         let (n, lengths) = (alpha.len(), kernel.lengths.len());
         let mut gradient = vec![0.0; lengths + 3];
@@ -231,7 +231,7 @@ impl<'a> Problem<'a> {
         start: Vec<f64>,
         steps: usize,
     ) -> Option<(f64, Vec<f64>)> {
-        let mut space = Workspace::new(y.len());
+        let mut space = LikelihoodWorkspace::new(y.len());
         minimize(start, (&prior.low, &prior.high), steps, |logs| {
             let (value, mut gradient) = self.likelihood(y, logs, &mut space)?;
             for slope in &mut gradient {

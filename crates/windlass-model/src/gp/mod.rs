@@ -371,7 +371,7 @@ mod tests {
     use serde_json::Value;
     use windlass::{Dataset, Seed, Stream};
 
-    use super::likelihood::Workspace;
+    use super::likelihood::LikelihoodWorkspace;
     use super::{
         GaussianProcess, GaussianProcessSettings, Kernel, Prior, Problem, SAMPLE, Standardized,
         exact_coefficients, sparse_coefficients,
@@ -413,7 +413,9 @@ mod tests {
     fn likelihood(data: &Dataset, logs: &[f64]) -> (f64, Vec<f64>) {
         let table = Standardized::new(data);
         let problem = Problem::new(&table.rows);
-        problem.likelihood(&table.targets[0].y, logs, &mut Workspace::new(data.rows())).unwrap()
+        problem
+            .likelihood(&table.targets[0].y, logs, &mut LikelihoodWorkspace::new(data.rows()))
+            .unwrap()
     }
 
     fn rmse(a: &Array2<f64>, b: &Array2<f64>) -> f64 {

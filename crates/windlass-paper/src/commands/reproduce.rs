@@ -11,7 +11,7 @@ use windlass_paper::reproduce::{
     Experiment, ExperimentPart, Reproduction, Scope, check_index, has_index, named, names,
     write_index,
 };
-use windlass_paper::{Error, Result, Watch};
+use windlass_paper::{DeepProgress, Error, Result};
 use windlass_train::Epoch;
 
 use windlass_cli::terminal;
@@ -64,7 +64,7 @@ struct Runs {
     names: Vec<String>,
 }
 
-impl windlass_compare::Watch for Runs {
+impl windlass_compare::RunProgress for Runs {
     fn done(&self, _run: &Run, done: usize, all: usize) -> windlass_compare::Result<()> {
         self.bar.set_length(all as u64);
         self.bar.set_position(done as u64);
@@ -76,7 +76,7 @@ impl windlass_compare::Watch for Runs {
     }
 }
 
-impl Watch for Runs {
+impl DeepProgress for Runs {
     fn epoch(&self, run: Key, epoch: &Epoch, epochs: usize) {
         let name = self.names.get(run.candidate.spec.unwrap_or(0)).map_or("", String::as_str);
         let (seed, number, loss) = (run.repeat, epoch.number, epoch.loss);

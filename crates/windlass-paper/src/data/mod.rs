@@ -41,7 +41,7 @@ use sha2::{Digest, Sha256};
 
 pub use data_dirs::{download_dir, search_dirs};
 pub use error::{Error, Result};
-pub use fetch::{Fetch, Outcome};
+pub use fetch::{Fetch, FetchOutcome};
 pub use images::{Images, MnistSplit, fashion_mnist, fashion_mnist_from};
 pub use interactions::Interactions;
 pub use rcf_mnist::{RcfMnist, RcfSplit};

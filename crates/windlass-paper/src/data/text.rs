@@ -45,7 +45,7 @@ pub(super) enum Separator {
 }
 
 /// The builder of a column.
-enum Column {
+enum ColumnValues {
     Numbers(Float64Builder),
     Whole(Int64Builder),
     Names(StringBuilder),
@@ -59,8 +59,8 @@ pub(super) fn read(
     bytes: &[u8],
     schema: &TextSchema,
 ) -> Result<RecordBatch> {
-    let mut columns: Vec<Column> =
-        schema.columns.iter().map(|name| Column::new(set, schema, name)).collect();
+    let mut columns: Vec<ColumnValues> =
+        schema.columns.iter().map(|name| ColumnValues::new(set, schema, name)).collect();
     let (mut rows, mut last) = (0, 0);
     for (line, text) in (1..).zip(lines(bytes)) {
         last = line;
@@ -114,7 +114,7 @@ impl Separator {
     }
 }
 
-impl Column {
+impl ColumnValues {
     fn new(set: &DataSet, schema: &TextSchema, name: &str) -> Self {
         if schema.dropped.contains(&name) {
             return Self::Dropped;

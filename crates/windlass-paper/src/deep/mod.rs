@@ -16,7 +16,7 @@ use windlass_train::{Augment, FittedOn, TrainConfig};
 use crate::Result;
 
 pub(crate) use arrays::{Arrays, DOMAIN};
-pub use training::Watch;
+pub use training::DeepProgress;
 pub(crate) use training::{DeepRuns, checkpoint_path};
 
 /// A deep network and its training.

@@ -15,12 +15,12 @@ use super::{Arrays, DeepConfig};
 use crate::{Error, Result};
 
 /// Reports runs and epochs as they end, and may cancel.
-pub trait Watch: windlass_compare::Watch {
+pub trait DeepProgress: windlass_compare::RunProgress {
     /// An epoch of a deep network ended; `epochs` is how many a run has.
     fn epoch(&self, _run: Key, _epoch: &Epoch, _epochs: usize) {}
 }
 
-impl Watch for () {}
+impl DeepProgress for () {}
 
 const CHECKPOINT_INTERVAL: Duration = Duration::from_secs(30);
 /// Memory for the training rows of concurrent runs.
@@ -42,7 +42,7 @@ pub(crate) struct DeepRuns<'a> {
     test: Array2<f32>,
     /// The directory of checkpoints.
     folder: &'a Path,
-    watch: &'a dyn Watch,
+    watch: &'a dyn DeepProgress,
     /// Whether a run failed, so that the others should stop.
     failed: AtomicBool,
 }
@@ -54,7 +54,7 @@ impl<'a> DeepRuns<'a> {
         configs: &'a [DeepConfig],
         arrays: Arrays,
         folder: &'a Path,
-        watch: &'a dyn Watch,
+        watch: &'a dyn DeepProgress,
     ) -> Result<Self> {
         let [train, valid, test] = arrays.x;
         let [train_y, valid_y, _] = arrays.y;

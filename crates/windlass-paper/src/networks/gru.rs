@@ -87,7 +87,7 @@ pub(crate) fn forward(sizes: &Sizes, x: &[f32], weights: &Weights<'_>) -> (Vec<f
     let bias = gate_bias(weights, hidden);
     let height = block_rows(sizes);
     let work = |(index, output): (usize, &mut [f32])| {
-        let block = Block { first: index * height, rows: output.len() / hidden };
+        let block = RowBlock { first: index * height, rows: output.len() / hidden };
         let tape = forward_block(sizes, block, x, [&input, weights.hidden, &bias]);
         let last = &tape[tape.len() - hidden * block.rows..];
         transpose(last, output, block.rows);
@@ -130,7 +130,7 @@ pub(crate) fn backward(
         let state = transposed(weights.hidden, hidden);
         let work = |(index, by_x): (usize, Vec<&mut [f32]>)| {
             let first = index * height;
-            let block = Block { first, rows: height.min(rows - first) };
+            let block = RowBlock { first, rows: height.min(rows - first) };
             let by_output = &by_output[first * hidden..][..block.rows * hidden];
             let given =
                 BackwardInputs { x, tape: &tape.blocks[index], input: &input, state: &state };
@@ -164,12 +164,12 @@ fn check(sizes: &Sizes, x: &[f32], weights: &Weights<'_>) {
 
 /// Some rows of all steps.
 #[derive(Clone, Copy)]
-struct Block {
+struct RowBlock {
     first: usize,
     rows: usize,
 }
 
-impl Block {
+impl RowBlock {
     /// Where the inputs of step `step` are.
     fn inputs(self, sizes: &Sizes, step: usize) -> std::ops::Range<usize> {
         let start = (step * sizes.rows + self.first) * sizes.inputs;
@@ -180,7 +180,7 @@ impl Block {
 /// One block through all steps, on a tape. Weights are the rotated input's, the state's, biases.
 fn forward_block(
     sizes: &Sizes,
-    block: Block,
+    block: RowBlock,
     x: &[f32],
     [input, state, bias]: [&[f32]; 3],
 ) -> Vec<f32> {
@@ -251,7 +251,7 @@ struct BackwardInputs<'a> {
 /// One block back through all steps: its part of the sums; gradients by its inputs go to `by_x`.
 fn backward_block(
     sizes: &Sizes,
-    block: Block,
+    block: RowBlock,
     given: &BackwardInputs<'_>,
     mut by_x: Vec<&mut [f32]>,
     by_output: &[f32],

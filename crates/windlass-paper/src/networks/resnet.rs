@@ -16,7 +16,7 @@ const FIRST: usize = 7;
 const KERNEL: usize = 3;
 
 /// A residual block of two convolutions.
-struct Block {
+struct ResidualBlock {
     name: String,
     inputs: usize,
     outputs: usize,
@@ -25,13 +25,13 @@ struct Block {
 
 impl ResNet18 {
     /// The two blocks of a stage, from 1.
-    fn blocks(&self, stage: usize) -> [Block; 2] {
+    fn blocks(&self, stage: usize) -> [ResidualBlock; 2] {
         let outputs = self.widths[stage - 1];
         let (inputs, stride) = if stage == 1 { (outputs, 1) } else { (self.widths[stage - 2], 2) };
         let name = |place| format!("layer{stage}.{place}");
         [
-            Block { name: name(0), inputs, outputs, stride },
-            Block { name: name(1), inputs: outputs, outputs, stride: 1 },
+            ResidualBlock { name: name(0), inputs, outputs, stride },
+            ResidualBlock { name: name(1), inputs: outputs, outputs, stride: 1 },
         ]
     }
 
@@ -82,7 +82,7 @@ fn convolved(
     conv2d(x, pass.tensor(&format!("{name}.weight")), None, options)
 }
 
-impl Block {
+impl ResidualBlock {
     fn is_reduced(&self) -> bool {
         self.stride != 1 || self.inputs != self.outputs
     }
@@ -124,7 +124,7 @@ impl Network for ResNet18 {
         normal(&mut trainable, "bn1".into(), self.widths[0]);
         for stage in 1..=self.widths.len() {
             for block in self.blocks(stage) {
-                let Block { inputs, outputs, .. } = block;
+                let ResidualBlock { inputs, outputs, .. } = block;
                 let name = |what: &str| format!("{}.{what}", block.name);
                 trainable.push(convolution(name("conv1"), outputs, inputs, KERNEL));
                 normal(&mut trainable, name("bn1"), outputs);

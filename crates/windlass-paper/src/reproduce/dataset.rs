@@ -273,7 +273,7 @@ impl DatasetSpec {
     }
 
     /// Loads the rows for a comparison.
-    pub(crate) fn frame(
+    pub(crate) fn loaded(
         &self,
         columns: &Columns,
         scope: PreprocessingScope,

@@ -19,7 +19,7 @@ use super::markdown::{self, Page};
 use super::pictures;
 use super::spec::{Experiment, ExperimentPart, Picture};
 use super::stored::{FinishedPart, StoredPart};
-use crate::deep::{self, Arrays, DeepRuns, Watch};
+use crate::deep::{self, Arrays, DeepProgress, DeepRuns};
 use crate::networks::NetworkSpec;
 use crate::{Error, Result};
 
@@ -49,7 +49,7 @@ pub struct Reproduction {
 /// The rows and the configuration of a part.
 struct PartInputs {
     config: PartConfig,
-    frame: LoadedTable,
+    loaded: LoadedTable,
     test: Option<LoadedTable>,
     /// The features, if they are arrays instead of a table.
     arrays: Option<Arrays>,
@@ -58,10 +58,10 @@ struct PartInputs {
 /// Stores runs as they finish, and forwards progress.
 struct RunRecorder<'a> {
     folder: &'a RunDir,
-    watch: &'a dyn Watch,
+    watch: &'a dyn DeepProgress,
 }
 
-impl windlass_compare::Watch for RunRecorder<'_> {
+impl windlass_compare::RunProgress for RunRecorder<'_> {
     fn done(&self, run: &Run, done: usize, all: usize) -> windlass_compare::Result<()> {
         self.folder.append(run)?;
         // The checkpoint is no longer needed; most runs have none.
@@ -74,7 +74,7 @@ impl windlass_compare::Watch for RunRecorder<'_> {
     }
 }
 
-impl Watch for RunRecorder<'_> {
+impl DeepProgress for RunRecorder<'_> {
     fn epoch(&self, run: Key, epoch: &Epoch, epochs: usize) {
         self.watch.epoch(run, epoch, epochs);
     }
@@ -171,21 +171,21 @@ impl Reproduction {
     }
 
     /// Runs a part or resumes it; reads the results if it is finished.
-    pub fn run(&self, part: &ExperimentPart, watch: &dyn Watch) -> Result<FinishedPart> {
+    pub fn run(&self, part: &ExperimentPart, watch: &dyn DeepProgress) -> Result<FinishedPart> {
         Ok(self.load_or_run(part, Some(watch))?.expect("it was run"))
     }
 
     fn load_or_run(
         &self,
         part: &ExperimentPart,
-        watch: Option<&dyn Watch>,
+        watch: Option<&dyn DeepProgress>,
     ) -> Result<Option<FinishedPart>> {
         let place = self.results_path(part);
         if watch.is_none() && !place.exists() {
             return Ok(None);
         }
-        let PartInputs { config, frame, test, arrays } = self.load(part)?;
-        let mut tables = vec![frame.profile.fingerprint.clone()];
+        let PartInputs { config, loaded, test, arrays } = self.load(part)?;
+        let mut tables = vec![loaded.profile.fingerprint.clone()];
         tables.extend(test.iter().map(|test| test.profile.fingerprint.clone()));
         tables.extend(arrays.as_ref().map(Arrays::fingerprint));
         tables.extend(self.weights.clone());
@@ -193,10 +193,10 @@ impl Reproduction {
         let plan = RunPlan { command: self.command(), version, config: config.clone(), tables };
 
         let (path, test_path) = (part.data.path(), part.test.as_ref().map(DatasetSpec::path));
-        let table = NamedTable { table: &frame, path: &path };
+        let table = NamedTable { table: &loaded, path: &path };
         let test = test.as_ref().zip(test_path.as_deref());
-        let test = test.map(|(frame, path)| NamedTable { table: frame, path });
-        let splits = config.splits.splits(&frame, test.map(|test| test.table), part.trainings)?;
+        let test = test.map(|(loaded, path)| NamedTable { table: loaded, path });
+        let splits = config.splits.splits(&loaded, test.map(|test| test.table), part.trainings)?;
         let comparison = Comparison::with_splits(&config.comparison, table, test, splits)?;
         if let Some(was) = read_stored(&place, &plan)? {
             // The summary is recomputed: the statistics may have changed.
@@ -225,7 +225,7 @@ impl Reproduction {
             }
         }
         let RunPlan { command, version, tables, .. } = plan;
-        let rows = frame.batch.num_rows();
+        let rows = loaded.batch.num_rows();
         let stored = StoredPart { command, version, config, tables, rows, summary, runs };
         write_atomic(&place, stored.to_json().as_bytes())?;
         let path = folder.path().to_owned();
@@ -240,19 +240,19 @@ impl Reproduction {
         let Some(network) = &part.network else {
             let config = part.config()?;
             let columns = &config.comparison.columns;
-            let frame = part.data.frame(columns, part.prepared)?;
+            let loaded = part.data.loaded(columns, part.prepared)?;
             let test = part.test.as_ref();
             let test =
-                test.map(|test| test.frame(&test_columns(columns), part.prepared)).transpose()?;
-            return Ok(PartInputs { config, frame, test, arrays: None });
+                test.map(|test| test.loaded(&test_columns(columns), part.prepared)).transpose()?;
+            return Ok(PartInputs { config, loaded, test, arrays: None });
         };
         let arrays = part.data.arrays(network, part.rows_at_most)?;
         let mut config = part.config_with_counts(arrays.counts())?;
         for deep in &mut config.deep {
             deep.device.clone_from(&self.scope.device);
         }
-        let frame = part.data.load_batch(&arrays.table(), &config.comparison.columns)?;
-        Ok(PartInputs { config, frame, test: None, arrays: Some(arrays) })
+        let loaded = part.data.load_batch(&arrays.table(), &config.comparison.columns)?;
+        Ok(PartInputs { config, loaded, test: None, arrays: Some(arrays) })
     }
 
     fn run_dir_path(&self, part: &ExperimentPart) -> PathBuf {

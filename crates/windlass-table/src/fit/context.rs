@@ -4,9 +4,9 @@ use arrow_schema::Schema;
 use windlass::ParamName;
 
 use crate::column::{find_column, is_numeric, type_name};
+use crate::config::AugmentConfig;
 use crate::rows::block::BlockReader;
 use crate::schema::roles::RequestedRoles;
-use crate::settings::AugmentConfig;
 use crate::{Error, Result};
 
 pub(super) struct PassContext {

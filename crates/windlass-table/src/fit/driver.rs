@@ -40,6 +40,7 @@ use super::load::LoadPass;
 use super::pass::{Pass, PassAccumulator, PassTask};
 use super::profile::ProfilePass;
 use super::speculative::Speculation;
+use crate::config::{AdaConfig, AnchorSource, AugmentConfig, MethodConfig};
 use crate::generate::generator::Generator;
 use crate::generate::grouping::Grouping;
 use crate::rows::block::BlockReader;
@@ -47,7 +48,6 @@ use crate::rows::row_id::RowIdSource;
 use crate::schema::categories::Categories;
 use crate::schema::profile::Profile;
 use crate::schema::roles::Roles;
-use crate::settings::{AdaConfig, AnchorSource, AugmentConfig, MethodConfig};
 use crate::{Error, Result};
 
 /// Plans the passes of a fit, and turns their aggregates into a fitted method.

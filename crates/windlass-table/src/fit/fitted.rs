@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use windlass::{ParamName, Seed};
 
 use crate::column::{is_numeric, type_name};
+use crate::config::{AugmentConfig, Decimals, RoleRules};
 use crate::dates::is_temporal;
 use crate::generate::generator::{Generator, SavedGenerator};
 use crate::generate::groups::GroupSummary;
@@ -21,7 +22,6 @@ use crate::rows::block::BlockReader;
 use crate::rows::row_id::{DuplicateCounter, RowIdSource};
 use crate::schema::profile::Profile;
 use crate::schema::roles::{Role, RoleReason, Roles};
-use crate::settings::{AugmentConfig, Decimals, RoleRules};
 use crate::{Error, Result};
 
 /// A method fitted on a table. It augments that table, or others with the same columns.

@@ -6,13 +6,13 @@ use serde::{Deserialize, Serialize};
 use windlass::GroupSums;
 
 use crate::column::{PresentValues, row_weights, to_f64};
+use crate::config::AdaConfig;
 use crate::generate::grouping::Grouping;
 use crate::generate::groups::GroupGenerator;
 use crate::generate::label_cache::LabelCache;
 use crate::rows::block::Block;
 use crate::schema::profile::Profile;
 use crate::schema::roles::Roles;
-use crate::settings::AdaConfig;
 use crate::{Error, Result};
 
 #[derive(Clone, Serialize, Deserialize)]

@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 use windlass::{Bins, ClusterOn, ClusterScaling, Clustering, RowSample, Seed, sample_within};
 
 use crate::column::{matrix, row_weights, to_f64};
+use crate::config::AdaConfig;
 use crate::generate::grouping::{Grouping, LevelGrouping, rows_by_level};
 use crate::schema::categories::Categories;
-use crate::settings::AdaConfig;
 use crate::{Error, Result};
 
 /// Finds groups within every level of a category.

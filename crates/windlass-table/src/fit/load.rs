@@ -3,13 +3,13 @@
 use serde::{Deserialize, Serialize};
 
 use super::context::PassContext;
+use crate::config::MethodConfig;
 use crate::generate::in_memory::{InMemoryGenerator, TrainingTable};
 use crate::generate::loaded_rows::LoadedRows;
 use crate::rows::block::Block;
 use crate::rows::row_id::RowIdSource;
 use crate::schema::profile::Profile;
 use crate::schema::roles::Roles;
-use crate::settings::MethodConfig;
 use crate::{Error, Result};
 
 #[derive(Clone, Serialize, Deserialize)]

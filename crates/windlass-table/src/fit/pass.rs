@@ -9,9 +9,9 @@ use super::group_sums::GroupSumsPass;
 use super::grouping::GroupingPass;
 use super::load::LoadPass;
 use super::profile::ProfilePass;
+use crate::config::AugmentConfig;
 use crate::rows::block::{Block, BlockReader};
 use crate::rows::row_id::{DuplicateCounter, RowIdSource};
-use crate::settings::AugmentConfig;
 use crate::{Error, Result};
 
 /// What a pass computes, with the partial aggregate of the rows so far. Aggregates can be merged in

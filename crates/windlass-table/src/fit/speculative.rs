@@ -14,10 +14,10 @@ use windlass::{ClusterOn, RowSample, Seed, sample_within};
 use super::context::PassContext;
 use super::group_sums::GroupTotals;
 use crate::column::{matrix, row_weights};
+use crate::config::{AnchorSource, MethodConfig};
 use crate::rows::block::Block;
 use crate::schema::categories::{Categories, Key};
 use crate::schema::roles::Roles;
-use crate::settings::{AnchorSource, MethodConfig};
 
 /// Methods return `None` if the speculation failed, and must be discarded.
 #[derive(Clone, Serialize, Deserialize)]

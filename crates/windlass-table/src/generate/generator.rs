@@ -5,13 +5,13 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use windlass::Seed;
 
+use crate::config::{AugmentConfig, MethodConfig};
 use crate::generate::generated_block::GeneratedBlock;
 use crate::generate::groups::{GroupGenerator, GroupSummary, SavedGroups};
 use crate::generate::in_memory::{DrawnCopy, InMemoryGenerator};
 use crate::generate::loaded_rows::LoadedRows;
 use crate::rows::block::Block;
 use crate::schema::roles::Roles;
-use crate::settings::{AugmentConfig, MethodConfig};
 use crate::{Error, Result};
 
 pub(crate) enum Generator {

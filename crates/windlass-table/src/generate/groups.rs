@@ -10,12 +10,12 @@ use serde::{Deserialize, Serialize};
 use windlass::{Gammas, GroupMeans, Per, Seed, Strength};
 
 use crate::column::PresentValues;
+use crate::config::AdaConfig;
 use crate::generate::generated_block::GeneratedBlock;
 use crate::generate::grouping::Grouping;
 use crate::generate::label_cache::LabelCache;
 use crate::rows::block::Block;
 use crate::schema::roles::Roles;
-use crate::settings::AdaConfig;
 use crate::{Error, Result};
 
 /// A group of rows.

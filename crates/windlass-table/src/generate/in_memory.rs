@@ -12,12 +12,12 @@ use windlass::{
 };
 
 use crate::column::{is_numeric, matrix, type_name};
+use crate::config::{AnchorSource, AugmentConfig, MethodConfig};
 use crate::generate::generated_block::GeneratedBlock;
 use crate::generate::loaded_rows::{LoadedRows, RowLabels};
 use crate::io::read::table::{ReadOptions, Table};
 use crate::rows::block::Block;
 use crate::schema::roles::Roles;
-use crate::settings::{AnchorSource, AugmentConfig, MethodConfig};
 use crate::{Error, Result};
 
 /// A method fitted on rows in memory.

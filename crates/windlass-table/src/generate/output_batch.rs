@@ -8,11 +8,11 @@ use arrow_select::filter::filter_record_batch;
 use rayon::prelude::*;
 
 use crate::column::{range, restore_nans, round_decimals, to_f64, to_type};
+use crate::config::{AugmentConfig, IntegerHandling};
 use crate::generate::generated_block::GeneratedBlock;
 use crate::generate::provenance;
 use crate::rows::block::Block;
 use crate::schema::roles::{Role, Roles};
-use crate::settings::{AugmentConfig, IntegerHandling};
 use crate::{Error, Result};
 
 /// The columns of the output.

@@ -17,9 +17,9 @@ use arrow_schema::{DataType, Field};
 use windlass::RowProvenance;
 
 use crate::column::{SOURCE, SYNTHETIC};
+use crate::config::{AnchorSource, AugmentConfig, MethodConfig};
 use crate::generate::generated_block::GeneratedBlock;
 use crate::rows::block::Block;
-use crate::settings::{AnchorSource, AugmentConfig, MethodConfig};
 
 pub(crate) const COPY: &str = "windlass_copy";
 const TWIN: &str = "windlass_twin";

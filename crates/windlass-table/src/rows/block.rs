@@ -10,10 +10,10 @@ use arrow_select::filter::filter_record_batch;
 
 use crate::bounds::Bounds;
 use crate::column::{PROVENANCE, SYNTHETIC, range, to_f64};
+use crate::config::AugmentConfig;
 use crate::io::read::table::Table;
 use crate::row_place::{RowPlace, RowPlaces};
 use crate::rows::row_id::{DuplicateCounter, RowIdResolver, RowIdSource, RowIds};
-use crate::settings::AugmentConfig;
 use crate::{Error, Result};
 
 /// Consecutive rows.

@@ -13,7 +13,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use crate::column::{is_numeric, logical_type, range, to_f64};
 use crate::dates::{DateOrder, PossibleOrders, is_temporal};
-use crate::progress::Watch;
+use crate::progress::RowProgress;
 use crate::rows::block::{Block, TableRows};
 use crate::rows::row_id::{RowIdSource, content_hashes};
 use crate::schema::categories::Categories;
@@ -69,14 +69,18 @@ pub struct Profile {
 
 impl Profile {
     /// Reads the table once.
-    pub(crate) fn read(rows: &TableRows<'_>, memory: u64, watch: &dyn Watch) -> Result<Self> {
+    pub(crate) fn read(
+        rows: &TableRows<'_>,
+        memory: u64,
+        progress: &dyn RowProgress,
+    ) -> Result<Self> {
         let schema = rows.table.schema();
         let columns = schema.fields().len();
         let mut accumulator = ProfileAccumulator::new(columns, Categories::default());
         accumulator.hash_in_order();
         for block in rows.blocks() {
             let block = block?;
-            watch.advance(block.rows() as u64)?;
+            progress.advance(block.rows() as u64)?;
             accumulator.add(&block, memory)?;
         }
         Ok(accumulator.finish(schema).0)

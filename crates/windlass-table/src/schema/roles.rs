@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize, Serializer};
 use windlass::{ClusterOn, ParamName};
 
 use crate::column::{MARK, PROVENANCE, find_column, is_discrete, is_numeric, type_name};
+use crate::config::{AnchorSource, AugmentConfig, Columns, MethodConfig, RoleRules};
 use crate::dates::is_temporal;
 use crate::rows::row_id::RowIdSource;
 use crate::schema::profile::{ColumnProfile, Profile};
-use crate::settings::{AnchorSource, AugmentConfig, Columns, MethodConfig, RoleRules};
 use crate::{Error, Result};
 
 /// How a column is treated in a synthetic row, and by models.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use windlass_paper::data::{self, DataSet, Error, Fetch, Outcome};
+use windlass_paper::data::{self, DataSet, Error, Fetch, FetchOutcome};
 use windlass_paper::{Error as Refusal, Result};
 
 use windlass_cli::terminal;
@@ -73,8 +73,10 @@ fn get(args: &GetArgs, fetch: &Fetch, set: &DataSet) -> Result<()> {
         });
         bar.finish_and_clear();
         let said = match outcome.map_err(Refusal::from)? {
-            Outcome::Present(path) => format!("`{}` is there already", path.display()),
-            Outcome::Fetched { path, from } => format!("`{}` fetched from {from}", path.display()),
+            FetchOutcome::Present(path) => format!("`{}` is there already", path.display()),
+            FetchOutcome::Fetched { path, from } => {
+                format!("`{}` fetched from {from}", path.display())
+            }
         };
         if !args.quiet {
             terminal::say(&format!("{}: {said}", set.name));

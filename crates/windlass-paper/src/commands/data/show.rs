@@ -110,7 +110,7 @@ pub(super) fn list(args: &ListArgs) -> Result<u8> {
         let header = ["name", "rows", "columns", "size", "licence", "where"].map(String::from);
         let mut lines = vec![header];
         lines.extend(sets.iter().map(Info::line));
-        aligned(&lines)
+        aligned(&lines, 0..0)
     };
     terminal::print(&text)?;
     Ok(0)
@@ -146,7 +146,7 @@ fn in_words(info: &Info) -> String {
         ("where", Some(info.state)),
     ];
     let known = known.into_iter().filter_map(|(what, value)| Some([what.into(), value?.into()]));
-    let mut text = aligned(&known.collect::<Vec<_>>());
+    let mut text = aligned(&known.collect::<Vec<_>>(), 0..0);
     for (place, file) in info.files.iter().enumerate() {
         let _ = writeln!(text, "\nfile {}: {} bytes", file.path, file.bytes);
         let _ = writeln!(text, "  SHA-256 {}", file.sha256);
@@ -167,7 +167,7 @@ fn in_words(info: &Info) -> String {
         let lines = info.columns.iter().map(|column| {
             [format!("  {}", column.name), column.kind.into(), role(column.name).into()]
         });
-        text += &aligned(&lines.collect::<Vec<[String; 3]>>());
+        text += &aligned(&lines.collect::<Vec<[String; 3]>>(), 0..0);
     }
     text
 }

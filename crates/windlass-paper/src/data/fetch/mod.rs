@@ -33,7 +33,7 @@ pub struct Fetch {
 
 /// The outcome for a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
+pub enum FetchOutcome {
     /// It was present.
     Present(PathBuf),
     /// It was downloaded.
@@ -73,11 +73,11 @@ impl Fetch {
         set: &DataSet,
         file: &File,
         progress: &dyn Fn(u64, Option<u64>),
-    ) -> Result<Outcome> {
+    ) -> Result<FetchOutcome> {
         let places = [&self.folder].into_iter().chain(&self.searched);
         let mut places = places.map(|folder| folder.join(file.path));
         if let Some(path) = places.find(|path| has_checksum(file, path)) {
-            return Ok(Outcome::Present(path));
+            return Ok(FetchOutcome::Present(path));
         }
         let place = self.folder.join(file.path);
         let mut tries = vec![];
@@ -89,7 +89,7 @@ impl Fetch {
                 }
             };
             match tried {
-                Ok(()) => return Ok(Outcome::Fetched { path: place, from: url }),
+                Ok(()) => return Ok(FetchOutcome::Fetched { path: place, from: url }),
                 Err(Failure::Source(why)) => tries.push((url, why)),
                 Err(Failure::Local(error)) => return Err(error),
             }

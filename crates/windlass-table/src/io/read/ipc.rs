@@ -33,9 +33,9 @@ impl IpcFile {
         let mut check = Check { file: input.cursor()?, dictionaries: 0, memory };
         let checked = catch_panic(|| if stream { check.stream() } else { check.file() });
         checked.map_err(Error::damaged(&input.path))?.map_err(|refusal| match refusal {
-            Refusal::Damaged(why) => Error::damaged(&input.path)(why),
-            Refusal::BigEndian => Error::BigEndian { path: input.path.clone() },
-            Refusal::LargeBatch(needs) => {
+            IpcRefusal::Damaged(why) => Error::damaged(&input.path)(why),
+            IpcRefusal::BigEndian => Error::BigEndian { path: input.path.clone() },
+            IpcRefusal::LargeBatch(needs) => {
                 let (path, what) = (input.path.clone(), "a batch of rows".to_owned());
                 Error::TooLarge { path, what, needs, memory }
             }
@@ -74,14 +74,14 @@ fn open(input: &Input, stream: bool) -> Result<(SchemaRef, Batches)> {
 }
 
 /// Why a file is refused.
-enum Refusal {
+enum IpcRefusal {
     Damaged(String),
     BigEndian,
     /// A batch that takes so many bytes.
     LargeBatch(u64),
 }
 
-impl<E: ToString> From<E> for Refusal {
+impl<E: ToString> From<E> for IpcRefusal {
     fn from(error: E) -> Self {
         Self::Damaged(error.to_string())
     }
@@ -96,7 +96,7 @@ struct Check {
 }
 
 impl Check {
-    fn stream(&mut self) -> Result<(), Refusal> {
+    fn stream(&mut self) -> Result<(), IpcRefusal> {
         while let Some(meta) = self.metadata()? {
             let body = self.file.stream_position()?;
             let length = self.message(&meta, body)?;
@@ -105,7 +105,7 @@ impl Check {
         Ok(())
     }
 
-    fn file(&mut self) -> Result<(), Refusal> {
+    fn file(&mut self) -> Result<(), IpcRefusal> {
         let end = self.file.seek(SeekFrom::End(-10))?;
         let mut tail = [0; 4];
         self.file.read_exact(&mut tail)?;
@@ -115,7 +115,7 @@ impl Check {
         let footer = self.bytes(length.into())?;
         let footer = root_as_footer(&footer)?;
         if footer.schema().is_some_and(|schema| schema.endianness() == Endianness::Big) {
-            return Err(Refusal::BigEndian);
+            return Err(IpcRefusal::BigEndian);
         }
         let dictionaries = footer.dictionaries().into_iter().flatten();
         for block in dictionaries.chain(footer.recordBatches().into_iter().flatten()) {
@@ -132,7 +132,7 @@ impl Check {
     }
 
     /// The metadata of the message at the current place; none at the end.
-    fn metadata(&mut self) -> Result<Option<Vec<u8>>, Refusal> {
+    fn metadata(&mut self) -> Result<Option<Vec<u8>>, IpcRefusal> {
         const CONTINUATION: u32 = u32::MAX;
         let Ok(mut length) = self.word() else { return Ok(None) };
         if length == CONTINUATION {
@@ -141,25 +141,25 @@ impl Check {
         if length == 0 { Ok(None) } else { self.bytes(length.into()).map(Some) }
     }
 
-    fn word(&mut self) -> Result<u32, Refusal> {
+    fn word(&mut self) -> Result<u32, IpcRefusal> {
         let mut word = [0; 4];
         self.file.read_exact(&mut word)?;
         Ok(u32::from_le_bytes(word))
     }
 
     /// So many bytes from the current place; nothing is allocated for bytes that are not there.
-    fn bytes(&mut self, length: u64) -> Result<Vec<u8>, Refusal> {
+    fn bytes(&mut self, length: u64) -> Result<Vec<u8>, IpcRefusal> {
         let mut bytes = vec![];
         let read = self.file.by_ref().take(length).read_to_end(&mut bytes)?;
         if (read as u64) < length { Err("it ends too early".into()) } else { Ok(bytes) }
     }
 
     /// Checks a message; the length of its body.
-    fn message(&mut self, meta: &[u8], body: u64) -> Result<u64, Refusal> {
+    fn message(&mut self, meta: &[u8], body: u64) -> Result<u64, IpcRefusal> {
         let message: Message<'_> = root_as_message(meta)?;
         let length = u64::try_from(message.bodyLength())?;
         if message.header_as_schema().is_some_and(|schema| schema.endianness() == Endianness::Big) {
-            return Err(Refusal::BigEndian);
+            return Err(IpcRefusal::BigEndian);
         }
         let dictionary = message.header_as_dictionary_batch();
         let data = dictionary.and_then(|dictionary| dictionary.data());
@@ -184,6 +184,6 @@ impl Check {
             needs = 0;
         }
         let needs = needs.saturating_add(self.dictionaries);
-        if needs > self.memory { Err(Refusal::LargeBatch(needs)) } else { Ok(length) }
+        if needs > self.memory { Err(IpcRefusal::LargeBatch(needs)) } else { Ok(length) }
     }
 }

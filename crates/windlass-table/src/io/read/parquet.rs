@@ -15,7 +15,7 @@ use rayon::prelude::*;
 
 use super::file::{FileCursor, Input};
 use super::guard::catch_panic;
-use super::parquet_check::{self, Refusal};
+use super::parquet_check::{self, ParquetRefusal};
 use super::rechunk::{BLOCK_BYTES, block_rows};
 use crate::{Error, Result};
 
@@ -36,8 +36,8 @@ impl ParquetFile {
         }
         let damaged = Error::damaged(&path);
         parquet_check::check(&file, memory).map_err(|refusal| match refusal {
-            Refusal::Damaged(why) => damaged(why),
-            Refusal::LargePages(needs) => {
+            ParquetRefusal::Damaged(why) => damaged(why),
+            ParquetRefusal::LargePages(needs) => {
                 let (path, what) = (path.clone(), "a page of a column".to_owned());
                 Error::TooLarge { path, what, needs, memory }
             }

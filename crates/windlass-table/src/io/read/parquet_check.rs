@@ -15,29 +15,29 @@ const MAGIC: &[u8] = b"PAR1";
 const LARGE_PAGE: u64 = 8 << 20;
 
 /// Why a file is refused.
-pub(super) enum Refusal {
+pub(super) enum ParquetRefusal {
     Damaged(String),
     /// Pages that take so many bytes at a time.
     LargePages(u64),
 }
 
-impl From<String> for Refusal {
+impl From<String> for ParquetRefusal {
     fn from(why: String) -> Self {
         Self::Damaged(why)
     }
 }
 
-impl From<&str> for Refusal {
+impl From<&str> for ParquetRefusal {
     fn from(why: &str) -> Self {
         Self::Damaged(why.to_owned())
     }
 }
 
 /// Checks the footer and the sizes of pages. A file without a footer is left to the decoder.
-pub(super) fn check(file: &FileCursor, memory: u64) -> Result<(), Refusal> {
+pub(super) fn check(file: &FileCursor, memory: u64) -> Result<(), ParquetRefusal> {
     let length = file.len();
     let bytes = |start, length| {
-        file.get_bytes(start, length).map_err(|error| Refusal::Damaged(error.to_string()))
+        file.get_bytes(start, length).map_err(|error| ParquetRefusal::Damaged(error.to_string()))
     };
     let Some(end) = length.checked_sub(8) else { return Ok(()) };
     let tail = bytes(end, 8)?;
@@ -52,20 +52,20 @@ pub(super) fn check(file: &FileCursor, memory: u64) -> Result<(), Refusal> {
     for chunk in footer.chunks.iter().flatten().filter(|chunk| chunk.codec != 0) {
         let page = largest_page(file, chunk, start)?;
         if page > memory / 4 {
-            return Err(Refusal::LargePages(page));
+            return Err(ParquetRefusal::LargePages(page));
         }
         let column = &mut largest[chunk.column];
         *column = page.max(*column);
     }
     let needs = largest.into_iter().filter(|&page| page > LARGE_PAGE).sum();
     if needs > memory {
-        return Err(Refusal::LargePages(needs));
+        return Err(ParquetRefusal::LargePages(needs));
     }
     Ok(())
 }
 
 /// The decompressed size of the largest page of a column chunk.
-fn largest_page(file: &FileCursor, chunk: &Chunk<'_>, end: u64) -> Result<u64, Refusal> {
+fn largest_page(file: &FileCursor, chunk: &Chunk<'_>, end: u64) -> Result<u64, ParquetRefusal> {
     /// A header is longer only if it has long statistics.
     const HEADER: u64 = 256;
     const MAX_HEADER: u64 = 16 << 20;
