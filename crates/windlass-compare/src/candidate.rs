@@ -314,7 +314,7 @@ impl Candidate {
     }
 
     /// What it tries in a trial; the first has the usual settings. Networks of all methods have the same rate and
-    /// weight decay in a trial.
+    /// weight decay in a trial. Models that are trained elsewhere have no settings.
     #[must_use]
     pub fn settings(
         self,
@@ -322,9 +322,9 @@ impl Candidate {
         network: &NetworkConfig,
         split: &Split,
         distances: &Distances,
-    ) -> Kind {
+    ) -> Option<Kind> {
         let method = self.method.unwrap_or(MethodName::Erm);
-        match self.model {
+        Some(match self.model {
             ModelName::Mlp | ModelName::Fcn3 => {
                 let mut network = network.clone();
                 if self.model == ModelName::Fcn3 {
@@ -357,12 +357,10 @@ impl Candidate {
                 let usual = GaussianProcessSettings::default();
                 Kind::GaussianProcess(GaussianProcessSettings { length_per_column, ..usual })
             }
-            ModelName::Estimator | ModelName::Mean => {
-                unreachable!("models that are trained elsewhere have settings of their own")
-            }
             // The teacher, if it is distilled.
             ModelName::Auto | ModelName::Distilled => Kind::Auto(AutoConfig::new(split.clone())),
-        }
+            ModelName::Estimator | ModelName::Mean => return None,
+        })
     }
 }
 

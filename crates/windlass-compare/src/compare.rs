@@ -480,7 +480,8 @@ impl<'a> Comparison<'a> {
         let mut trials: Vec<SettingsTrial> = vec![];
         let mut best: Option<(f64, usize, Option<Trained>)> = None;
         for trial in 0..count {
-            let mut kind = key.candidate.settings(trial, &self.config.network, &split, distances);
+            let kind = key.candidate.settings(trial, &self.config.network, &split, distances);
+            let mut kind = kind.ok_or(Error::ExternalModel)?;
             if let Kind::Network(network) = &mut kind {
                 if frames.valid.is_some() {
                     network.valid = Validation::Table;
@@ -679,12 +680,12 @@ impl FoldFrames<'_> {
         &self,
         teacher: &Model,
         seed: Seed,
-        watch: &dyn Watch,
+        progress: &dyn RunProgress,
     ) -> Result<Trained, windlass_model::Error> {
         let table = NamedTable { table: self.train, path: self.path };
         let usual = DistillConfig::default();
         let config = DistillConfig { seed: seed.0, estimate_error: false, ..usual };
-        Ok(teacher.distill(table, None, &config, &CancelIf(|| watch.cancelled()))?.student)
+        Ok(teacher.distill(table, None, &config, &CancelIf(|| progress.cancelled()))?.student)
     }
 }
 

@@ -17,9 +17,7 @@ use arrow_array::RecordBatch;
 use ndarray::{Array2, Axis};
 use windlass::GammaDistribution;
 use windlass_table::{AdaConfig, AnchorSource, ClusterCount, LoadedTable, MethodConfig, select};
-use windlass_train::{
-    Activation, Epoch, EpochProgress, FittedOn, RunSpec, Schedule, TrainConfig,
-};
+use windlass_train::{Activation, Epoch, EpochProgress, FittedOn, RunSpec, Schedule, TrainConfig};
 
 use crate::config::{AutoConfig, InLoopAugmentConfig, Kind, NetworkConfig, Validation};
 use crate::ensemble::Blend;

@@ -20,9 +20,9 @@ use rayon::prelude::*;
 use windlass::{Copies, Dataset, MethodInfo, MethodParams, ParamName, Seed};
 use windlass_table::{
     AdaConfig, AnchorSource, AugmentConfig, Augmentation, Columns, DEFAULT_MEMORY, LoadedTable,
-    MethodConfig, Table, Watch as TableWatch,
+    MethodConfig, RowProgress, Table,
 };
-use windlass_train::{Activation, Outcome, Schedule, TrainConfig, Watch};
+use windlass_train::{Activation, EpochProgress, Outcome, Schedule, TrainConfig};
 
 use crate::config::{
     CrossValidation, Kind, ModelConfig, NetworkConfig, PreAugmentConfig, Validation,
@@ -160,7 +160,7 @@ impl Model {
         &self,
         table: &Table,
         memory: u64,
-        watch: &dyn TableWatch,
+        progress: &dyn RowProgress,
     ) -> Result<LoadedTable> {
         let ModelConfig { columns, drop_missing_target, .. } = &self.metadata.config;
         let named = [
@@ -177,7 +177,7 @@ impl Model {
                 return Err(Error::NotTheTeachersTable { column, path });
             }
         }
-        Ok(LoadedTable::load(table, columns, *drop_missing_target, memory, watch)?)
+        Ok(LoadedTable::load(table, columns, *drop_missing_target, memory, progress)?)
     }
 
     /// Distills this teacher into a student.
@@ -191,7 +191,7 @@ impl Model {
         table: NamedTable<'_>,
         unlabeled: Option<&Table>,
         config: &DistillConfig,
-        watch: &dyn Watch,
+        progress: &dyn EpochProgress,
     ) -> Result<Distilled> {
         config.check()?;
         let rows = table.table.batch.num_rows();
@@ -204,7 +204,7 @@ impl Model {
             return Err(Error::NotTheTeachersTable { column, path: table.path.to_owned() });
         }
         check_sizes(table)?;
-        let validated = Validated::new(self, table, config, watch)?;
+        let validated = Validated::new(self, table, config, progress)?;
         let student_config = self.student_config(config, &validated);
         let context = FitContext {
             train: table,
@@ -212,7 +212,7 @@ impl Model {
             config: &student_config,
             encoding: Encoding::Numeric,
         };
-        Distiller { teacher: self, context, config, unlabeled }.run(&validated, watch)
+        Distiller { teacher: self, context, config, unlabeled }.run(&validated, progress)
     }
 
     /// The median time that the prediction of one row takes, over rows of a table.
@@ -330,7 +330,7 @@ impl<'a> Validated<'a> {
         teacher: &'a Model,
         table: NamedTable<'_>,
         config: &DistillConfig,
-        watch: &dyn Watch,
+        progress: &dyn EpochProgress,
     ) -> Result<Self> {
         let own_table = teacher.was_trained_on(table.table);
         let stored = if own_table { teacher.folds_of(table.table)? } else { None };
@@ -353,7 +353,7 @@ impl<'a> Validated<'a> {
                     return Err(Error::StudentAsTeacher);
                 }
                 let cross_validated = teacher.cross_validated_config(table.table.batch.num_rows());
-                let trained = Model::train(table, None, &cross_validated, watch, None)?;
+                let trained = Model::train(table, None, &cross_validated, progress, None)?;
                 if trained.cancelled {
                     return Err(windlass_table::Error::Interrupted.into());
                 }
@@ -420,7 +420,7 @@ struct Distiller<'a> {
 }
 
 impl Distiller<'_> {
-    fn run(&self, validated: &Validated<'_>, watch: &dyn Watch) -> Result<Distilled> {
+    fn run(&self, validated: &Validated<'_>, progress: &dyn EpochProgress) -> Result<Distilled> {
         let NamedTable { table, path } = self.context.train;
         let teacher = |rows: &RecordBatch, path: &Path, first: u64| -> Result<Array2<f64>> {
             Ok(self.teacher.predict(rows, path, first)?.mean)
@@ -458,7 +458,7 @@ impl Distiller<'_> {
         let data: Vec<StudentData> =
             (0..=validated.folds.len()).into_par_iter().map(student).collect::<Result<_>>()?;
         let (count, unlabeled) = (data[0].dataset.rows() as u64, data[0].unlabeled);
-        let (mut trained, columns) = self.train(data, &validated.folds, watch)?;
+        let (mut trained, columns) = self.train(data, &validated.folds, progress)?;
         let teacher = (!validated.folds.is_empty()).then(|| validated.model.out_of_fold.clone());
         let teacher = teacher.flatten();
         let mut notes = validated.notes.clone();
@@ -619,7 +619,7 @@ impl Distiller<'_> {
         &self,
         data: Vec<StudentData>,
         folds: &[FoldBatches],
-        watch: &dyn Watch,
+        progress: &dyn EpochProgress,
     ) -> Result<(Trained, Vec<ColumnNote>)> {
         let table = self.context.train.table;
         let whole = FoldBatches::whole(&table.batch, None);
@@ -643,7 +643,7 @@ impl Distiller<'_> {
                     students.push(student);
                 }
                 network.training = specs[0].training.clone();
-                let results = run_networks(&specs, watch)?;
+                let results = run_networks(&specs, progress)?;
                 histories.push(results[0].history.clone());
                 let last = results.iter().find(|result| result.outcome == Outcome::Diverged);
                 diverged = last.map(|result| result.history.len() + 1);

@@ -97,9 +97,12 @@ impl<'a> NetworkFold<'a> {
 }
 
 /// Trains networks; refused as interrupted if that is cancelled.
-pub(crate) fn run_networks(specs: &[RunSpec], watch: &dyn Watch) -> Result<Vec<RunResult>> {
+pub(crate) fn run_networks(
+    specs: &[RunSpec],
+    progress: &dyn EpochProgress,
+) -> Result<Vec<RunResult>> {
     let results: Vec<RunResult> =
-        run_all(specs, watch, |_, _| {}).into_iter().collect::<Result<_, _>>()?;
+        run_all(specs, progress, |_, _| {}).into_iter().collect::<Result<_, _>>()?;
     if results.iter().any(|result| result.outcome == Outcome::Cancelled) {
         return Err(windlass_table::Error::Interrupted.into());
     }

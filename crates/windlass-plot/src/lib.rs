@@ -62,6 +62,7 @@ pub use heat_map::HeatMap;
 pub use image_grid::{ImageGrid, ImageRow, Thumbnail};
 pub use layout::Layout;
 pub use line_plot::{LinePlot, LineSeries};
+#[cfg(feature = "png")]
 pub use png::{PlotError, render_png};
 pub use row_plot::ReferenceLine;
 pub use scatter::{Point, PointSeries, Scatter};
