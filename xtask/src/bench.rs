@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: our works and their peers, on the same data, in turns, in one run.
+//! `cargo xtask bench`: benchmarks of Windlass and other libraries, on the same data, interleaved in one run.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -13,7 +13,7 @@ const ROUNDS: usize = 3;
 const RESULTS: &str = "docs/results/bench-core.md";
 const BENCHES: &str = "crates/windlass/benches";
 
-/// The works, in the order of the table, and whether a peer does them too.
+/// The benchmarks in the order of the table, and whether another library has them.
 const WORKS: [(&str, bool); 9] = [
     ("ada_kernel", false),
     ("ada_batch", true),
@@ -26,7 +26,7 @@ const WORKS: [(&str, bool); 9] = [
     ("growth_kmeans", false),
 ];
 
-/// Simulates tables, and writes how often intervals hold and verdicts are right.
+/// Simulates tables, and writes the coverage of intervals and the error rates of verdicts.
 pub(crate) fn calibration() -> Result<()> {
     const PAGE: &str = "docs/results/calibration.md";
     let simulated = cargo()
@@ -50,7 +50,7 @@ pub(crate) fn run() -> Result<()> {
     let mut measured = Measured::default();
     for round in 0..ROUNDS {
         for (work, has_peer) in WORKS {
-            // Works that take minutes, or have no peer to take turns with, are done once.
+            // Benchmarks that take minutes or have no peer run once.
             let once = work == "c_mixup" || work.starts_with("growth") || work.ends_with("large");
             if once && round > 0 {
                 continue;
@@ -87,8 +87,7 @@ pub(crate) fn cargo() -> Command {
     cargo
 }
 
-/// The folder of the paper's data sets, for tests and benchmarks: `WINDLASS_DATA`, or a folder next to the
-/// repository.
+/// The folder of the paper's datasets, for tests and benchmarks: `WINDLASS_DATA`, or a folder next to the repository.
 pub(crate) fn data_folder() -> Option<PathBuf> {
     let named = std::env::var_os("WINDLASS_DATA").map(PathBuf::from);
     named.or_else(|| fs::canonicalize("../shared/data").ok())
@@ -108,7 +107,8 @@ pub(crate) fn windlass_command() -> Result<PathBuf> {
     Ok(target_folder()?.join("release").join(name))
 }
 
-/// Makes the peers' environment, once for every list of requirements, and returns its Python.
+/// Creates the Python environment of the other libraries, once for every list of requirements, and returns its
+/// Python.
 pub(crate) fn virtual_environment(folder: &Path, benches: &str) -> Result<PathBuf> {
     let requirements = Path::new(benches).join("requirements.txt");
     let wanted = fs::read_to_string(&requirements)?;
@@ -126,8 +126,8 @@ pub(crate) fn virtual_environment(folder: &Path, benches: &str) -> Result<PathBu
     Ok(python)
 }
 
-/// Builds the command for release, and gives what a script that measures it wrote. `python` finds what the
-/// script needs; `name` is that of its data and of what it wrote, in the target folder.
+/// Builds the command for release, and returns the output of a script that measures it. `python` has the packages of
+/// the script; `name` is that of its data and output in the target folder.
 pub(crate) fn measure_command(mut python: Command, script: &Path, name: &str) -> Result<Value> {
     let target = target_folder()?;
     run_command(cargo().args(["build", "--release", "--locked", "--package", "windlass-cli"]))?;
@@ -141,7 +141,7 @@ pub(crate) fn measure_command(mut python: Command, script: &Path, name: &str) ->
     Ok(serde_json::from_str(&fs::read_to_string(&measured)?)?)
 }
 
-/// Builds our half, a bench of a package, and returns its path.
+/// Builds a bench of a package, and returns its path.
 pub(crate) fn build(package: &str, bench: &str, features: &[&str]) -> Result<PathBuf> {
     let mut command = cargo();
     command.args(["build", "--release", "--locked", "--package", package]);
@@ -154,7 +154,7 @@ pub(crate) fn build(package: &str, bench: &str, features: &[&str]) -> Result<Pat
     executable.with_context(|| format!("cargo built no `{bench}`"))
 }
 
-/// Writes airfoil's rows, features and target, if the data set is there.
+/// Writes the features and targets of airfoil, if the dataset exists.
 pub(crate) fn write_airfoil(data: &Path) -> Result<()> {
     let folder = data_folder().unwrap_or_default();
     let Ok(text) = fs::read_to_string(folder.join("airfoil/airfoil_self_noise.dat")) else {
@@ -168,7 +168,7 @@ pub(crate) fn write_airfoil(data: &Path) -> Result<()> {
     Ok(())
 }
 
-/// All measurements, by side and work.
+/// All measurements, by library and benchmark.
 #[derive(Default)]
 pub(crate) struct Measured(BTreeMap<(&'static str, String), Vec<Value>>);
 
@@ -273,7 +273,7 @@ are faster. On a shared machine whole runs differ: ratios of small batches by up
     Ok(page)
 }
 
-/// What holds the works back.
+/// The section on bottlenecks.
 fn limits(page: &mut String, measured: &Measured) -> Result<()> {
     writeln!(
         page,
@@ -311,7 +311,7 @@ steps at different n are alike only on average. Its start sees a sample of fixed
     Ok(())
 }
 
-/// One row of the table: ours against a peer's `(name, side, work)`.
+/// One row of the table: ours compared with `(name, side, work)` of another library.
 fn row(
     page: &mut String,
     measured: &Measured,
@@ -400,7 +400,7 @@ data fit in a cache, and what is bound by memory is faster there: `memcpy` shows
     Ok(())
 }
 
-/// The processor's name, where the system says it.
+/// The processor's name, if the system reports it.
 pub(crate) fn processor() -> Option<String> {
     let text = fs::read_to_string("/proc/cpuinfo").ok()?;
     let line = text.lines().find(|line| line.starts_with("model name"))?;

@@ -1,4 +1,4 @@
-//! `cargo xtask bench cluster`: Spark and Ray with our core, beside plain expressions of Spark and the command.
+//! `cargo xtask bench cluster`: Spark and Ray with our core, compared with plain Spark expressions and the command.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -23,7 +23,7 @@ pub(crate) fn run() -> Result<()> {
     Ok(())
 }
 
-/// CPU seconds of the processes in which rows are worked on.
+/// CPU seconds of the processes that compute on rows.
 fn working(kinds: &Value) -> f64 {
     let used = |(name, kind): (&String, &Value)| {
         let counts = name.starts_with("executor") || name == "worker" || name == "command";
@@ -32,18 +32,18 @@ fn working(kinds: &Value) -> f64 {
     kinds.as_object().into_iter().flatten().filter_map(used).sum()
 }
 
-/// What the executors of a run took between two marks.
+/// CPU seconds of the executors of a run between two marks.
 fn between(run: &Value, from: &str, to: &str) -> f64 {
     working(&run["marks"][to]) - working(&run["marks"][from])
 }
 
-/// The runs of a side.
+/// The runs of one variant.
 fn runs<'a>(sides: &'a Value, side: &str) -> Result<&'a [Value]> {
     let runs = sides[side].as_array().filter(|runs| !runs.is_empty());
     Ok(runs.with_context(|| format!("{side} was not measured"))?)
 }
 
-/// The middle of some numbers.
+/// The median.
 fn median(numbers: impl Iterator<Item = f64>) -> f64 {
     let mut numbers: Vec<f64> = numbers.collect();
     numbers.sort_by(f64::total_cmp);
@@ -86,7 +86,7 @@ most rows it is the median run. Memory of its own is without what processes shar
     figures(&mut page, &works).map(|()| page)
 }
 
-/// What every process of every side took.
+/// The section on CPU seconds by process.
 fn processes(page: &mut String, works: &[(u64, &Value)]) -> Result<()> {
     for (rows, sides) in works {
         for side in SIDES {
@@ -109,7 +109,7 @@ fn processes(page: &mut String, works: &[(u64, &Value)]) -> Result<()> {
     Ok(())
 }
 
-/// What it comes to.
+/// The section with the main figures.
 fn figures(page: &mut String, works: &[(u64, &Value)]) -> Result<()> {
     let ((least, few), (most, many)) =
         works.first().zip(works.last()).context("nothing was measured")?;
@@ -176,8 +176,8 @@ expressions. Of ours, {fit:.1} s are the pass to fit. Who has a table on one mac
     on_paper(page, *most as f64, fit, make)
 }
 
-/// A billion rows of a hundred columns, from what a row and column took to fit, and to make where the workers write
-/// and where Spark does.
+/// An extrapolation to a billion rows of a hundred columns, from the time per row and column of fitting and of
+/// generating, written by the workers or by Spark.
 fn on_paper(page: &mut String, rows: f64, fit: f64, [written, made]: [f64; 2]) -> Result<()> {
     const COLUMNS: f64 = 19.0;
     const ROWS: f64 = 1e9;

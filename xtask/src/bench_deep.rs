@@ -1,4 +1,4 @@
-//! `cargo xtask bench deep`: a step of training of every deep network beside PyTorch, in turns, in one run.
+//! `cargo xtask bench deep`: a training step of every deep network compared with PyTorch, interleaved in one run.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -23,7 +23,7 @@ const WORKS: [(&str, &str); 4] = [
 
 pub(crate) fn run() -> Result<()> {
     let target = target_folder()?;
-    // The peer is that of dense networks, and so is its environment.
+    // The environment is that of the benchmark of dense networks.
     let python =
         virtual_environment(&target.join("bench-train-venv"), "crates/windlass-train/benches")?;
     let ours = build("windlass-paper", "steps", &["deep"])?;

@@ -1,4 +1,4 @@
-//! `cargo xtask bench models`: `--auto` beside its members and the models of other packages, on samples of nine tables.
+//! `cargo xtask bench models`: `--auto` compared with its members and other packages, on samples of nine tables.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -15,8 +15,8 @@ const BENCHES: &str = "crates/windlass-model/benches";
 const RESULTS: &str = "docs/results/models.md";
 const SPLITS: usize = 10;
 
-/// Measures what is not measured yet, and writes the page. Results are kept in the target folder, so that a run can be
-/// interrupted; remove them to measure a new version.
+/// Runs the missing measurements, and writes the page. Results are stored in the target folder, so that a run can be
+/// interrupted; delete them to measure a new version.
 pub(crate) fn run(splits: Option<usize>) -> Result<()> {
     let data = data_folder().context("the tables are absent: set WINDLASS_DATA to their folder")?;
     let target = target_folder()?;

@@ -1,4 +1,4 @@
-//! `cargo xtask bench python`: the Python package beside the Rust crate, scikit-learn and PyTorch.
+//! `cargo xtask bench python`: the Python package compared with the Rust crate, scikit-learn and PyTorch.
 
 use std::fmt::Write as _;
 use std::fs;

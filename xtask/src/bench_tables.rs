@@ -1,4 +1,4 @@
-//! `cargo xtask bench tables`: the command beside Polars and pandas, in turns, in one run.
+//! `cargo xtask bench tables`: the command compared with Polars and pandas, interleaved in one run.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -23,7 +23,7 @@ pub(crate) fn run() -> Result<()> {
     Ok(())
 }
 
-/// The median of a field over the runs of one side of a work.
+/// The median of a field over the runs of one variant of a benchmark.
 fn median(measured: &Value, work: &str, side: &str, field: &str) -> Result<f64> {
     let runs = measured["works"][work][side].as_array();
     let runs = runs.with_context(|| format!("{work} was not measured for {side}"))?;

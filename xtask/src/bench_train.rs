@@ -1,4 +1,4 @@
-//! `cargo xtask bench train`: the training engine beside PyTorch and burn, in turns, in one run.
+//! `cargo xtask bench train`: the training engine compared with PyTorch and burn, interleaved in one run.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -47,7 +47,7 @@ pub(crate) fn run() -> Result<()> {
             eprintln!("round {} of {ROUNDS}: airfoil", round + 1);
             let mut run = Command::new(&ours);
             measured.add("ours", &run_command(run.args(["run", "airfoil"]).arg(&airfoil))?)?;
-            // Minutes with each number of threads: once.
+            // Takes minutes with each number of threads, so it runs once.
             if round == 0 {
                 for (side, threads) in [("torch1", "1"), ("torch2", "2")] {
                     let mut peer = Command::new(&python);
@@ -65,7 +65,7 @@ pub(crate) fn run() -> Result<()> {
     Ok(())
 }
 
-/// Forests beside scikit-learn's, in turns.
+/// Forests compared with scikit-learn, interleaved.
 fn measure_trees(target: &Path, data: &Path, measured: &mut Measured) -> Result<()> {
     const PEERS: &str = "crates/windlass/benches";
     let python = virtual_environment(&target.join("bench-venv"), PEERS)?;
@@ -129,7 +129,7 @@ times scikit-learn's speed for forest and extra trees.
     Ok(())
 }
 
-/// burn's half is a package outside the workspace: none of our checks should wait for it to be compiled.
+/// The benchmark of burn is a package outside the workspace, so that other checks do not compile it.
 fn build_burn(target: &Path) -> Result<std::path::PathBuf> {
     let target = target.join("burn");
     let manifest = Path::new(BENCHES).join("burn/Cargo.toml");

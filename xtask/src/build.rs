@@ -1,4 +1,4 @@
-//! `cargo xtask build`: what compiling the README's first command takes, from an empty target folder.
+//! `cargo xtask build`: time to compile the README's first command, from an empty target folder.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -13,12 +13,12 @@ use serde_json::Value;
 use crate::bench::{processor, run_command, target_folder};
 
 const RESULTS: &str = "docs/results/build.md";
-/// How many crates are listed.
+/// Number of crates in the list.
 const CRATES: usize = 10;
 
-/// What one build took.
+/// The measurements of one build.
 struct Measured {
-    /// The commit, in short.
+    /// The abbreviated commit.
     revision: String,
     wall: f64,
     /// User and system time of all processes.
@@ -31,7 +31,7 @@ struct Measured {
     version: Duration,
 }
 
-/// Measures the working tree, and a revision to compare it with if one is named.
+/// Measures the working tree, and optionally a revision to compare it with.
 pub(crate) fn run(before: Option<&str>) -> Result<()> {
     let target = target_folder()?.join("build-time");
     let before = match before {
@@ -62,7 +62,7 @@ fn remove(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Builds the command of a tree from nothing; sources of dependencies are fetched before.
+/// Builds the command of a tree in an empty target folder; sources of dependencies are fetched before.
 fn measure(tree: &Path, target: &Path) -> Result<Measured> {
     remove(target)?;
     let revision =

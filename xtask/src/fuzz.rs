@@ -29,7 +29,7 @@ pub(crate) fn run(seconds: u32) -> Result<()> {
     let target = std::env::var_os("CARGO_TARGET_DIR")
         .map_or_else(|| "target".into(), std::path::PathBuf::from);
     let folder = std::path::absolute(target)?.join("fuzz");
-    // With a target named, the flags are not those of build scripts.
+    // With an explicit target, the flags do not apply to build scripts.
     let built = Command::new(cargo)
         .args([
             "build",

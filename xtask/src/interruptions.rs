@@ -1,4 +1,4 @@
-//! What commands leave behind when they are killed, and on a full disk.
+//! Checks of the files that commands leave when they are killed, and on a full disk.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -57,11 +57,11 @@ impl Folder {
         command.spawn().context("cannot start windlass")
     }
 
-    /// Runs a command to its end: the time that it took.
+    /// Runs a command to its end; returns its duration.
     fn finish(&self, windlass: &Path, words: &str) -> Result<Duration> {
         let started = Instant::now();
         let code = self.start(windlass, words)?.wait()?.code();
-        // A comparison without evidence ends with 3.
+        // Exit code 3: no augmentation helps.
         ensure!(matches!(code, Some(0 | 3)), "`windlass {words}` ended with {code:?}");
         Ok(started.elapsed())
     }
@@ -73,8 +73,8 @@ impl Drop for Folder {
     }
 }
 
-/// Kills `augment`, `train` and `compare` at a hundred moments: each output is whole or absent, other files are
-/// as they were, and the same command ends as if nothing had happened.
+/// Kills `augment`, `train` and `compare` at a hundred moments: each output is complete or absent, other files are
+/// unchanged, and the same command succeeds afterwards.
 pub(crate) fn kills(windlass: &Path) -> Result<()> {
     const COMPARE: &str = "compare t.csv -t y --hidden 8 --epochs 3 --folds 3 --repeats 2 --methods erm,ada \
                            --models mlp,ridge";
@@ -114,7 +114,7 @@ pub(crate) fn kills(windlass: &Path) -> Result<()> {
                 ensure!(is_whole, "{} is not whole after kill {kill}", name.display());
             }
         }
-        // A run goes on from what it kept.
+        // The run is resumed.
         folder.finish(windlass, &format!("{command} --force"))?;
         for name in outputs {
             let (now, then) = (fs::read(path(name))?, whole.get(&path(name)));
@@ -167,8 +167,9 @@ fn runs(folder: &Path) -> Result<Vec<serde_json::Value>> {
     Ok(runs)
 }
 
-/// Commands on a file system of 4 MiB: what does not fit is absent, and other files are as they were. What was
-/// skipped and why, if such a file system cannot be mounted.
+/// Runs commands on a file system of 4 MiB: outputs that do not fit are absent, and other files are unchanged.
+/// Returns
+/// what was skipped and why, if such a file system cannot be mounted.
 pub(crate) fn full_disk(windlass: &Path) -> Result<Option<String>> {
     const SCRIPT: &str = r#"
         mount -t tmpfs -o size=4m none disk || exit 99
@@ -219,7 +220,7 @@ pub(crate) fn full_disk(windlass: &Path) -> Result<Option<String>> {
     match output.status.code() {
         Some(0) => Ok(None),
         Some(99) => skipped(err.trim()),
-        // The script did not begin.
+        // The script did not start.
         _ if err.starts_with("unshare: ") => skipped(err.trim()),
         code => bail!("full disk, {code:?}: {out}{err}"),
     }

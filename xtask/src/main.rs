@@ -1,4 +1,4 @@
-//! Every check and every benchmark of the workspace.
+//! The checks and benchmarks of the workspace.
 //!
 //! ```text
 //! cargo xtask test     format, clippy, tests, doc tests, docs, benches in test mode, Python
@@ -45,8 +45,9 @@ const USAGE: &str = "usage: cargo xtask test [--all|--cluster] | bench [core|tab
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    // Paths are those of the workspace, wherever the command is called. Cargo says at run time where that
-    // is; a path compiled in would go stale when one target folder serves several clones.
+    // Paths are relative to the workspace. Its path is read at run time: a compiled path would be wrong if several
+    // clones
+    // share one target folder.
     if let Some(package) = std::env::var_os("CARGO_MANIFEST_DIR") {
         let root = std::path::Path::new(&package).join("..");
         if let Err(error) = std::env::set_current_dir(&root) {

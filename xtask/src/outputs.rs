@@ -1,6 +1,6 @@
-//! `cargo xtask outputs`: hashes of what the command and the Python package compute on fixed inputs.
+//! `cargo xtask outputs`: hashes of outputs of the command and the Python package on fixed inputs.
 //!
-//! A change that is meant to move code and not results leaves `xtask/outputs.txt` as it is.
+//! A refactoring leaves `xtask/outputs.txt` unchanged.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,7 +13,7 @@ use crate::python::install;
 const SCRIPT: &str = "xtask/outputs.py";
 const EXPECTED: &str = "xtask/outputs.txt";
 
-/// Computes every hash and compares it with the expected one; `accept` makes it the expected one.
+/// Computes every hash and compares it with the expected one; `accept` writes the expected hashes.
 pub(crate) fn run(accept: bool) -> Result<()> {
     run_command(cargo().args(["build", "--release", "--locked", "--package", "windlass-cli"]))?;
     let installed = install(false)?;

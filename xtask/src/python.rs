@@ -1,4 +1,4 @@
-//! The Python package as its users have it: a wheel, in an environment with the libraries that it works with.
+//! The Python package as a wheel, in an environment with its optional libraries.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,22 +9,22 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::bench::{run_command, target_folder};
 
-/// What the package is tested with, and what torch adds to it.
+/// Requirements of the tests, without and with torch.
 const REQUIREMENTS: &str = "python/tests/requirements.txt";
 const TORCH: &str = "python/tests/requirements-torch.txt";
-/// What it is tested with on clusters.
+/// Requirements of the tests on clusters.
 const CLUSTER: &str = "python/tests/requirements-cluster.txt";
-/// What the documentation site is built with, and its notebooks are run with.
+/// Requirements of the documentation site and the notebooks.
 const DOCS: &str = "docs/requirements.txt";
 
-/// An interpreter with the libraries, and the folder that the wheel was installed into.
+/// An interpreter with the libraries, and the folder of the installed wheel.
 pub(crate) struct Installed {
     pub(crate) python: PathBuf,
     pub(crate) site: PathBuf,
 }
 
 impl Installed {
-    /// A command of its Python that finds the package.
+    /// A command of its Python with the package on the path.
     pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(&self.python);
         command.env("PYTHONPATH", &self.site).env("PYTHONDONTWRITEBYTECODE", "1");
@@ -43,12 +43,12 @@ impl Installed {
     }
 }
 
-/// The Python of the environment that the documentation site is built in.
+/// The Python of the environment for the documentation site.
 pub(crate) fn docs_environment() -> Result<PathBuf> {
     environment(&[DOCS], " for the documentation: about 1 GB")
 }
 
-/// The Python of the environment that the package is tested in, with or without torch.
+/// The Python of the test environment, with or without torch.
 pub(crate) fn environment_of(torch: bool) -> Result<PathBuf> {
     let lists: &[&str] = if torch { &[REQUIREMENTS, TORCH] } else { &[REQUIREMENTS] };
     environment(lists, if torch { " with torch: about 5 GB" } else { "" })
@@ -66,7 +66,7 @@ pub(crate) fn install(torch: bool) -> Result<Installed> {
     }
     let mut maturin = Command::new(&python);
     maturin.args(["-m", "maturin", "build", "--release", "--locked", "--quiet"]);
-    // The wheel stays on this machine.
+    // The wheel is not published.
     maturin.args(["--compatibility", "linux", "--manifest-path", "python/Cargo.toml", "--out"]);
     run_command(maturin.arg(&wheels).env("CARGO_TARGET_DIR", &target))?;
     let wheel = fs::read_dir(&wheels)?.next().context("maturin made no wheel")??.path();
@@ -76,7 +76,7 @@ pub(crate) fn install(torch: bool) -> Result<Installed> {
     Ok(Installed { python, site })
 }
 
-/// Makes the environment, once for every list of requirements, outside the clone: torch is large.
+/// Creates the environment, once for every list of requirements, outside the clone because torch is large.
 fn environment(lists: &[&str], note: &str) -> Result<PathBuf> {
     let mut wanted = String::new();
     for list in lists {

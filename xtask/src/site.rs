@@ -1,4 +1,4 @@
-//! `cargo xtask site`: the documentation site, made of `docs/` by `MkDocs`.
+//! `cargo xtask site`: the documentation site, built from `docs/` by `MkDocs`.
 
 use std::path::Path;
 use std::process::Command;
@@ -10,7 +10,7 @@ use crate::python::{Installed, docs_environment, install};
 
 const PYTEST: [&str; 5] = ["-m", "pytest", "--quiet", "-p", "no:cacheprovider"];
 
-/// Builds the site; `accept` first updates what its pages and notebooks print.
+/// Builds the site; `accept` first updates the outputs in pages and notebooks.
 pub(crate) fn run(accept: bool) -> Result<()> {
     let windlass = windlass_command()?;
     if accept {
@@ -37,7 +37,7 @@ pub(crate) fn build(windlass: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Runs the notebooks, and compares what they print.
+/// Runs the notebooks, and compares their outputs.
 pub(crate) fn notebooks(installed: &Installed) -> Result<Command> {
     let mut tests = installed.for_notebooks()?.command();
     tests.args(PYTEST).arg("python/tests/test_notebooks.py");

@@ -1,4 +1,4 @@
-//! The structure of the workspace: crates depend downward, and no modules of a crate import each other in a circle.
+//! The structure of the workspace: crates depend downward, and modules of a crate have no import cycles.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::bench::{cargo, run_command};
 
-/// Our crates, from the top to the core. A crate may depend on those behind it only.
+/// The crates from the top to the core. A crate may depend only on later ones.
 const CRATES: [&str; 9] = [
     "windlass-python",
     "windlass-paper",
@@ -22,7 +22,7 @@ const CRATES: [&str; 9] = [
     "windlass",
 ];
 
-/// Refuses a dependency that points upward and a circle of imports, and names it.
+/// Returns an error for a dependency that points upward or an import cycle.
 pub(crate) fn check() -> Result<()> {
     let mut faults = upward_dependencies()?;
     let mut folders: Vec<PathBuf> = fs::read_dir("crates")?
@@ -69,7 +69,7 @@ type ModulePath = Vec<String>;
 struct Modules {
     /// The paths that each module imports, each relative to the root.
     imports: BTreeMap<ModulePath, Vec<ModulePath>>,
-    /// Names that a module takes from elsewhere and passes on.
+    /// Re-exports of a module.
     reexports: BTreeMap<ModulePath, ModulePath>,
 }
 
@@ -106,7 +106,7 @@ impl Modules {
                     own.push(name.clone());
                     self.reexports.insert(own, target.clone());
                 }
-                // What a module takes from its own children is ownership, not an import.
+                // Imports from own children do not count.
                 if matches!(path[0].as_str(), "crate" | "super") {
                     imports.push(target);
                 }
@@ -131,7 +131,7 @@ impl Modules {
         vec![]
     }
 
-    /// A circle of imports, if there is one. The root is above all modules and part of none.
+    /// An import cycle, if any. The root module does not count.
     fn cycle(&self) -> Option<String> {
         let edges: BTreeMap<&ModulePath, BTreeSet<ModulePath>> = self
             .imports
@@ -176,7 +176,7 @@ fn code(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for line in text.lines() {
         let line = line.split("//").next().unwrap_or(line);
-        // Strings of one line are enough: paths do not stand in longer ones.
+        // Single-line strings are enough: longer ones contain no paths.
         out.extend(line.split('"').step_by(2));
         out.push('\n');
     }

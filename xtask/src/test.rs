@@ -1,4 +1,4 @@
-//! `cargo xtask test`: everything that must hold before a change lands.
+//! `cargo xtask test`: all checks before a change is merged.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
@@ -16,12 +16,12 @@ struct Check {
     variables: &'static [(&'static str, &'static str)],
 }
 
-/// The same random cases every time, and no files left behind; `cargo test` alone tries new ones.
+/// Fixed random cases without files; `cargo test` alone tries new cases.
 const FIXED_CASES: &[(&str, &str)] =
     &[("PROPTEST_RNG_SEED", "7"), ("PROPTEST_DISABLE_FAILURE_PERSISTENCE", "1")];
 const WARNINGS_DENIED: &[(&str, &str)] = &[("RUSTDOCFLAGS", "--deny warnings")];
 
-/// What `cargo xtask test` runs. All of it is built for release, as the README builds the command, so that
+/// The checks of `cargo xtask test`. All are built for release, as the README builds the command, so that
 /// dependencies are compiled once.
 const CHECKS: [Check; 5] = [
     Check { name: "format", arguments: &["fmt", "--all", "--check"], variables: &[] },
@@ -69,7 +69,7 @@ const CHECKS: [Check; 5] = [
     },
 ];
 
-/// What `--all` adds, besides torch and Spark.
+/// Additional checks of `--all`, apart from torch and Spark.
 const MORE_CHECKS: [Check; 7] = [
     Check {
         name: "clippy with deep networks",
@@ -138,7 +138,7 @@ const MORE_CHECKS: [Check; 7] = [
         ],
         variables: FIXED_CASES,
     },
-    // Alone, a crate has only the features that it asks for itself; the Python package asks for all of them.
+    // Alone, a crate has only its own features; the Python package enables all of them.
     Check {
         name: "the command as the README builds it",
         arguments: &[
@@ -175,7 +175,7 @@ const MORE_CHECKS: [Check; 7] = [
     },
 ];
 
-/// What the tests said, added up.
+/// The total of all test results.
 #[derive(Default)]
 struct Tally {
     passed: usize,
@@ -183,14 +183,14 @@ struct Tally {
     skipped: Vec<String>,
 }
 
-/// How much is tested.
+/// The scope of the tests.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scope {
-    /// What needs no more than 1 GB of downloads.
+    /// Tests with at most 1 GB of downloads.
     Usual,
-    /// Torch, Spark, deep networks and every feature alone as well.
+    /// Also torch, Spark, deep networks and every feature alone.
     All,
-    /// Spark and Ray alone, with executors in processes of their own.
+    /// Only Spark and Ray, with executors in separate processes.
     Cluster,
 }
 
@@ -253,7 +253,7 @@ fn deny(tally: &mut Tally) -> Result<bool> {
         return Ok(true);
     }
     eprintln!("==> cargo deny");
-    // Advisories come from a database that is fetched; it is not there on every machine.
+    // Advisories need a downloaded database, which not every machine has.
     watched(cargo().args(["deny", "--offline", "check", "licenses", "bans", "sources"]), tally)
 }
 
@@ -318,7 +318,7 @@ const CLUSTER_TESTS: [&str; 6] = ["-m", "pytest", "--quiet", "-rs", "-p", "no:ca
 const NO_JAVA: &str =
     "Java is not installed: apt-get install openjdk-17-jre-headless, or any Java 17 or newer";
 
-/// Runs the tests of Spark and Ray, whose executors and workers are processes of their own.
+/// Runs the tests of Spark and Ray, whose executors and workers are separate processes.
 fn on_clusters(tally: &mut Tally) -> Result<bool> {
     if !has_java() {
         bail!("{NO_JAVA}");
@@ -368,7 +368,7 @@ impl Tally {
         }
     }
 
-    /// Says what came of it all.
+    /// Prints the total.
     fn end(&self, failures: &[&str]) -> Result<()> {
         let mut reasons = self.skipped.clone();
         reasons.dedup();

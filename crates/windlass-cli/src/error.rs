@@ -1,4 +1,4 @@
-//! Errors of the command, which names parameters as options.
+//! Errors of the command. Parameters are shown as options, `--clusters`.
 
 use std::path::PathBuf;
 
@@ -12,31 +12,31 @@ use crate::terminal::{self, Refusal};
 /// A result with this crate's error.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// A refused option, or an error of a library.
+/// An invalid option, or an error of a library.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "each message names its fields")]
 pub enum Error {
-    /// A comparison, a model or a table was refused.
+    /// An error of a comparison, a model or a table.
     #[error(transparent)]
     Library(#[from] CompareError),
-    /// An option that another makes meaningless.
+    /// An option that does not apply to the rest of the command line.
     #[error("{option} does not apply to {to}")]
     DoesNotApply { option: String, to: &'static str },
-    /// An option that is missing.
+    /// A required option is missing.
     #[error("{of} needs {option}")]
     Needs { of: &'static str, option: &'static str },
-    /// A file of another program.
+    /// A file that Windlass did not write.
     #[error("`{}` was not written by Windlass", path.display())]
     NotWritten { path: PathBuf },
-    /// The column to predict is not given.
-    #[error("--target is missing: which column is to be predicted?")]
+    /// No target column.
+    #[error("--target is missing: name the column to predict")]
     NoTarget { path: PathBuf, columns: Vec<String> },
-    /// A memory limit below which nothing can be done.
+    /// A memory limit below the minimum.
     #[error("--memory must be at least {} MiB", least >> 20)]
     LittleMemory { least: u64 },
-    /// A file name extension without a known format of plots.
-    #[error("cannot tell the format of the picture `{}` from its name", path.display())]
+    /// A plot with an unknown file name extension.
+    #[error("unknown plot format of `{}`", path.display())]
     PlotExtension { path: PathBuf },
     /// A PNG, from a build without the feature.
     #[error("`{}` would be a PNG, which this build does not write", path.display())]
@@ -74,16 +74,16 @@ impl Refusal for Error {
     fn hint(&self) -> Option<String> {
         Some(match self {
             Self::Library(error) => return Refusal::hint(error),
-            Self::DoesNotApply { .. } => "leave it out".into(),
+            Self::DoesNotApply { .. } => "omit it".into(),
             Self::NoTarget { path, columns } => {
                 format!("the columns of `{}` are {}", path.display(), columns.join(", "))
             }
             Self::Needs { .. } => "add it".into(),
             Self::NotWritten { .. } => "`windlass inspect` shows the columns of any table".into(),
-            Self::LittleMemory { .. } => "leave it out for 512 MiB".into(),
-            Self::PlotExtension { .. } => "name it .svg or .png".into(),
+            Self::LittleMemory { .. } => "omit it for the default of 512 MiB".into(),
+            Self::PlotExtension { .. } => "use the extension .svg or .png".into(),
             Self::NoPng { .. } => {
-                "name it .svg; the Python package and release binaries write PNG, or \
+                "use the extension .svg; the Python package and release binaries write PNG, or \
                                    `cargo install windlass-cli --features png`"
                     .into()
             }
@@ -114,7 +114,7 @@ impl Refusal for CompareError {
     }
 }
 
-/// The next step for users of the command, if it differs from that for users of the libraries.
+/// The hint for users of the command, if it differs from the hint of the library.
 fn command_hint(error: &CompareError) -> Option<String> {
     let error = match error {
         CompareError::Model(error) | CompareError::InSplit { source: error, .. } => error,
@@ -122,10 +122,12 @@ fn command_hint(error: &CompareError) -> Option<String> {
         _ => return None,
     };
     let hint = match error {
-        ModelError::NotAModel { .. } => "models are made by `windlass train`",
-        ModelError::OtherType { .. } => "convert the column, or mark what is missing with --null",
+        ModelError::NotAModel { .. } => "`windlass train` writes model files",
+        ModelError::OtherType { .. } => {
+            "convert the column, or set markers of missing values with --null"
+        }
         ModelError::Table(TableError::NotNumeric { param: ParamName("target"), .. }) => {
-            "a target is a number; set other markers of missing values with --null"
+            "targets must be numeric; set markers of missing values with --null"
         }
         // There is no option to omit a column from predictions.
         ModelError::Table(TableError::NoSuchType { .. } | TableError::ReservedColumn { .. })
@@ -134,16 +136,16 @@ fn command_hint(error: &CompareError) -> Option<String> {
             "write Parquet or Arrow, or remove the column from the table"
         }
         ModelError::Table(TableError::NoFeatures { .. }) => {
-            "--continuous COLUMN moves a column of 0 and 1 or of dates; `windlass inspect` shows all roles"
+            "--continuous COLUMN makes a column of 0/1 or of dates continuous; `windlass inspect` shows all roles"
         }
         ModelError::Table(TableError::Needs { param: ParamName("anchors"), .. }) => {
-            "name the matrix: --anchors matrix:FILE"
+            "set --anchors matrix:FILE"
         }
         ModelError::Table(TableError::Needs { param: ParamName("fitted"), .. }) => {
-            "name the file: --fitted FILE.json"
+            "set --fitted FILE.json"
         }
         ModelError::Table(TableError::Needs { .. } | TableError::Setting(_)) => {
-            "`windlass augment --help` explains it"
+            "see `windlass augment --help`"
         }
         _ => return None,
     };

@@ -13,11 +13,11 @@ use std::ffi::OsString;
 
 use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
-/// More training rows out of few: data augmentation for regression
+/// Data augmentation and model selection for regression on small tables
 #[derive(Debug, Parser)]
 #[command(name = "windlass", version, arg_required_else_help = true)]
 #[command(
-    after_help = "Exit codes: 0 done, 1 the input was refused, 2 a fault, 3 compare found no help, 130 interrupted."
+    after_help = "Exit codes: 0 success, 1 invalid input, 2 system error, 3 no augmentation helps, 130 interrupted."
 )]
 struct Windlass {
     #[command(subcommand)]
@@ -78,16 +78,41 @@ const COMMON: [&str; 33] = [
     "unlabeled",
 ];
 
+/// Help of shared options in commands that fit models: these write no rows.
+const MODEL_HELP: [(&str, &str); 7] = [
+    ("features", "Use only these columns as features"),
+    ("exclude", "Ignore these columns"),
+    ("carry", "Do not use these columns as features; --split and --anchors may name them"),
+    ("continuous", "Treat these columns (0/1 or dates) as numbers"),
+    ("weight", "Column of row weights in losses, means and errors"),
+    ("format", "Format of stdin, and of files without a known extension"),
+    (
+        "preset",
+        "ada: settings of the published code: k-means on raw [x, y], its grid of γ, one γ per batch",
+    ),
+];
+
 /// The command line with short and long help.
 fn command_line() -> clap::Command {
-    let in_short_help = |arg: clap::Arg| {
-        let rare = !COMMON.contains(&arg.get_id().as_str()) && !arg.is_positional();
-        arg.hide_short_help(rare)
+    let help = |command: clap::Command| {
+        let fits_models = matches!(command.get_name(), "compare" | "tune" | "train" | "regress");
+        command.mut_args(|arg| {
+            let id = arg.get_id().as_str();
+            let rare = !COMMON.contains(&id) && !arg.is_positional();
+            let help = MODEL_HELP.iter().find(|(name, _)| fits_models && *name == id);
+            // Models do not write integers.
+            let hidden = arg.is_hide_set() || fits_models && id == "integers";
+            let arg = arg.hide_short_help(rare).hide(hidden);
+            match help {
+                Some((_, help)) => arg.help(*help),
+                None => arg,
+            }
+        })
     };
-    Windlass::command().mut_subcommands(|command| command.mut_args(in_short_help))
+    Windlass::command().mut_subcommands(help)
 }
 
-/// Runs the command with the arguments behind its name, and returns its exit code.
+/// Runs the command with the arguments after its name, and returns its exit code.
 #[must_use]
 pub fn run(arguments: Vec<OsString>) -> u8 {
     let words = std::iter::once(OsString::from("windlass")).chain(arguments.iter().cloned());
@@ -107,7 +132,7 @@ pub fn run(arguments: Vec<OsString>) -> u8 {
             if let Some(replaced) = DomainOption::of(&terminal::arguments()) {
                 return terminal::report(&replaced);
             }
-            // Help and version are not refusals; a closed pipe is not a fault.
+            // `--help` and `--version` exit with 0; a closed pipe is ignored.
             let code = u8::from(error.use_stderr());
             let _ = error.print();
             return code;
@@ -134,7 +159,7 @@ pub fn run(arguments: Vec<OsString>) -> u8 {
     }
 }
 
-/// A command of 0.1.0 that `windlass-paper` has now.
+/// A command of 0.1.0 that moved to `windlass-paper`.
 struct Moved(&'static str);
 
 impl Moved {
@@ -146,7 +171,7 @@ impl Moved {
 
 impl std::fmt::Display for Moved {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(out, "`windlass {}` is `windlass-paper {}` now", self.0, self.0)
+        write!(out, "`windlass {0}` moved to `windlass-paper {0}`", self.0)
     }
 }
 
@@ -177,7 +202,7 @@ impl DomainOption {
 
 impl std::fmt::Display for DomainOption {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(out, "`--domain {0}` is `--split domain:{0}` now", self.0)
+        write!(out, "`--domain {0}` was replaced by `--split domain:{0}`", self.0)
     }
 }
 
@@ -185,7 +210,7 @@ impl terminal::Refusal for DomainOption {
     fn hint(&self) -> Option<String> {
         let column = &self.0;
         Some(format!(
-            "--split domain:{column} holds out each in turn, --split group:{column} several at a time"
+            "--split domain:{column} holds out one domain at a time, --split group:{column} several"
         ))
     }
 

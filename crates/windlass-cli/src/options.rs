@@ -1,4 +1,4 @@
-//! Options that several commands share, and what they become.
+//! Options shared by several commands, and their conversion to settings of the libraries.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -20,34 +20,34 @@ use windlass_table::{
 
 /// How files are read.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Reading")]
+#[command(next_help_heading = "Input")]
 pub(crate) struct ReadArgs {
-    /// Format of standard input and output (and of files without a known ending)
+    /// Format of stdin and stdout, and of files without a known extension
     #[arg(long, value_name = "FORMAT")]
     pub(crate) format: Option<FormatName>,
-    /// Field separator of text: a character, or `tab` [default: detected among , ; tab |]
+    /// Field delimiter of text files: a character or `tab` [default: detected among , ; tab |]
     #[arg(long, value_name = "CHAR", value_parser = delimiter)]
     pub(crate) delimiter: Option<u8>,
-    /// Encoding of text [default: detected]
+    /// Encoding of text files [default: detected]
     #[arg(long, value_name = "ENCODING", value_parser = choices(&[
         ("utf-8", "", Encoding::Utf8),
         ("utf-16", "With a byte order mark, or little-endian", Encoding::Utf16),
         ("latin-1", "Latin-1 or Windows-1252", Encoding::Latin1),
     ]))]
     pub(crate) encoding: Option<Encoding>,
-    /// Sheet of a workbook, by name or number [default: the first with cells]
+    /// Sheet of a workbook, by name or number [default: the first sheet that is not empty]
     #[arg(long, value_name = "NAME|N")]
     pub(crate) sheet: Option<String>,
-    /// The first line of text is a row, not a header
+    /// Text files have no header line
     #[arg(long)]
     pub(crate) no_header: bool,
-    /// A marker of missing values in columns of any type, such as `-999`; may be repeated
+    /// Additional marker of missing values in any column, such as `-999`; may be repeated
     #[arg(long = "null", value_name = "TEXT")]
     pub(crate) nulls: Vec<String>,
-    /// Memory to stay within, such as 512MiB or 2GB
+    /// Memory limit, such as 512MiB or 2GB
     #[arg(long, value_name = "SIZE", default_value = "512MiB", value_parser = bytes)]
     pub(crate) memory: u64,
-    /// Threads to work with [default: one a core]; the output does not depend on it
+    /// Number of threads [default: number of cores]; does not change the output
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
 }
@@ -61,9 +61,9 @@ pub enum FormatName {
     Tsv,
     #[expect(missing_docs, reason = "possible values would show it")]
     Parquet,
-    /// Arrow IPC, the file format
+    /// Arrow IPC file
     Arrow,
-    /// Arrow IPC, the stream format
+    /// Arrow IPC stream
     Arrows,
 }
 
@@ -80,27 +80,27 @@ impl From<FormatName> for Format {
 }
 
 impl ReadArgs {
-    /// Opens the inputs, after the number of threads is set.
+    /// Sets the number of threads and opens the inputs.
     pub(crate) fn open(&self, paths: &[PathBuf]) -> Result<Table> {
         self.open_as(paths, false, self.memory)
     }
 
-    /// Opens the input of an output that is open too: each has half of the memory.
+    /// Opens the input of an output that is open too: each gets half of the memory.
     pub(crate) fn open_beside(&self, paths: &[PathBuf]) -> Result<Table> {
         self.open_as(paths, false, self.memory / 2)
     }
 
-    /// Opens a table that augment wrote, its text as it was written.
+    /// Opens a table that augment wrote, with all columns as text.
     pub(crate) fn open_output(&self, path: &Path) -> Result<Table> {
         self.open_as(&[path.to_owned()], true, self.memory / 2)
     }
 
-    /// How rows are written: on standard output in the format of the input, unless one is named.
+    /// How rows are written; standard output has the format of the input unless `--format` is set.
     pub(crate) fn write_options(&self, output: &Path, table: &Table) -> WriteOptions {
         let format = self.format.map(Into::into);
         WriteOptions {
             format: if output.as_os_str() == "-" {
-                // Workbooks are only read.
+                // Workbooks cannot be written.
                 let own = match table.format() {
                     Format::Xlsx | Format::Ods => Format::Csv,
                     format => format,
@@ -120,7 +120,7 @@ impl ReadArgs {
             return Err(Error::LittleMemory { least: LEAST });
         }
         if let Some(threads) = self.threads {
-            // Refused only if the pool is running already, and it is not.
+            // Fails only if the pool is running already, and it is not.
             let _ = rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build_global();
         }
         let options = ReadOptions {
@@ -134,7 +134,7 @@ impl ReadArgs {
             memory,
         };
         let table = Table::open(paths, &options)?;
-        // An output is only compared with what it should be.
+        // The notes of an output that is verified were printed when it was written.
         table.notes().iter().filter(|_| !as_text).for_each(terminal::note);
         Ok(table)
     }
@@ -144,7 +144,7 @@ fn delimiter(text: &str) -> Result<u8, String> {
     match text.as_bytes() {
         b"tab" | b"\\t" => Ok(b'\t'),
         [byte] if byte.is_ascii() && !matches!(byte, b'"' | b'\n' | b'\r') => Ok(*byte),
-        _ => Err("a delimiter is one ASCII character, or `tab`".into()),
+        _ => Err("expected one ASCII character or `tab`".into()),
     }
 }
 
@@ -161,47 +161,47 @@ fn bytes(text: &str) -> Result<u64, String> {
         "kb" => 1e3,
         "mb" => 1e6,
         "gb" => 1e9,
-        _ => return Err(format!("`{unit}` is no unit of memory: use KiB, MiB or GiB")),
+        _ => return Err(format!("unknown memory unit `{unit}`: use KiB, MiB or GiB")),
     };
     match number.parse::<f64>() {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked")]
         Ok(number) if (0.0..1e18).contains(&(number * unit)) => Ok((number * unit) as u64),
-        _ => Err("a size is a number and a unit, such as 512MiB".into()),
+        _ => Err("expected a number and a unit, such as 512MiB".into()),
     }
 }
 
-/// Which columns are what.
+/// The roles of columns.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Columns (lists are separated by commas)")]
+#[command(next_help_heading = "Columns (comma-separated lists)")]
 pub(crate) struct ColumnArgs {
-    /// Move only these columns; carry the rest
+    /// Augment only these columns; copy the others from the source row
     #[arg(long, value_name = "COLUMNS")]
     features: Vec<String>,
-    /// Leave these columns out of the output
+    /// Omit these columns from the output
     #[arg(long, value_name = "COLUMNS")]
     exclude: Vec<String>,
-    /// Keep these columns as they are in the source row: ids, folds
+    /// Copy these columns unchanged from the source row, such as ids
     #[arg(long, value_name = "COLUMNS")]
     carry: Vec<String>,
-    /// Take the numbers of these columns for names of categories
+    /// Treat these numeric columns as categories
     #[arg(long, value_name = "COLUMNS")]
     categorical: Vec<String>,
-    /// Move these columns, although they hold few different integers
+    /// Augment these columns (0/1 or dates) as numbers
     #[arg(long, value_name = "COLUMNS")]
     continuous: Vec<String>,
-    /// How much each row counts in means and clusters
+    /// Column of row weights in means and clusters
     #[arg(long, value_name = "COLUMN")]
     weight: Option<String>,
-    /// What becomes of moved integers
-    #[arg(long, value_name = "WAY", default_value = "round", value_parser = choices(&[
-        ("round", "Rounded to integers of their type", IntegerHandling::Round),
-        ("float", "Their column becomes floats", IntegerHandling::Float),
+    /// Type of synthetic values in integer columns
+    #[arg(long, value_name = "TYPE", default_value = "round", value_parser = choices(&[
+        ("round", "Round to integers of the column's type", IntegerHandling::Round),
+        ("float", "Write the column as floats", IntegerHandling::Float),
     ]))]
     integers: IntegerHandling,
 }
 
 impl ColumnArgs {
-    /// Whether moved integers were asked to become floats.
+    /// Whether integer columns are written as floats.
     pub(crate) fn wants_floats(&self) -> bool {
         self.integers == IntegerHandling::Float
     }
@@ -222,7 +222,7 @@ impl ColumnArgs {
     }
 }
 
-/// Refuses to go on without a target, and lists the columns.
+/// Returns an error that lists the columns if there is no target.
 pub(crate) fn require_target(targets: &[String], table: &Table) -> Result<()> {
     if !targets.is_empty() {
         return Ok(());
@@ -234,7 +234,7 @@ pub(crate) fn require_target(targets: &[String], table: &Table) -> Result<()> {
     Err(Error::NoTarget { path: table.path().to_owned(), columns })
 }
 
-/// Names separated by commas, unless a column has a name with one.
+/// Splits names at commas, unless a column's name contains the comma.
 fn names(raw: &[String], table: &Table) -> Vec<String> {
     let is_column = |name: &str| table.schema().index_of(name).is_ok();
     let split = |raw: &String| {
@@ -243,47 +243,47 @@ fn names(raw: &[String], table: &Table) -> Vec<String> {
     raw.iter().flat_map(split).collect()
 }
 
-/// How rows are made.
+/// The augmentation method and its output.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Method")]
 pub(crate) struct MethodArgs {
-    /// How synthetic rows are made
+    /// Augmentation method
     #[arg(short, long, value_name = "METHOD", default_value = "ada", value_parser = method_choices())]
     method: MethodChoice,
     #[command(flatten)]
     params: ParamArgs,
-    /// Synthetic rows made of every row
+    /// Number of synthetic rows per original row
     #[arg(short, long, value_name = "N", default_value_t = 1)]
     copies: usize,
-    /// What random numbers depend on: one seed, the same rows
+    /// Random seed; the same seed gives the same rows
     #[arg(short, long, value_name = "N", default_value_t = 0)]
     seed: u64,
-    /// What tells rows apart, for random numbers and where rows come from: number (where they stand), column:NAME
-    /// (a key), or content (what they hold). With the last two the order of rows does not matter
+    /// Row identifier for random numbers and provenance: number (position), column:NAME (a key) or content (all
+    /// values). With column and content the output does not depend on the order of rows
     #[arg(long, value_name = "IDENTITY", default_value = "number", value_parser = RowIdSource::from_str)]
     rows_by: RowIdSource,
     /// Clip synthetic values to the range observed in their column
     #[arg(long, value_name = "RANGE", default_value = "none", action = clap::ArgAction::Set, value_parser = choices(&[
-        ("observed", "To the smallest and the largest value of the input", true),
-        ("none", "Only columns that have --bounds", false),
+        ("observed", "Clip to the minimum and maximum of the input", true),
+        ("none", "Clip only columns with --bounds", false),
     ]))]
     clip: bool,
-    /// Bounds of a column, such as hours=0..24, hours=0.. or hours=..24: synthetic values are clipped, other
-    /// values outside refused; may be repeated
+    /// Bounds of a column, such as hours=0..24, hours=0.. or hours=..24: synthetic values are clipped, original
+    /// values outside are an error; may be repeated
     #[arg(long, value_name = "COLUMN=LOW..HIGH", value_parser = bounds)]
     bounds: Vec<(String, Bounds)>,
-    /// Decimals of synthetic values, if the input is text
+    /// Decimals of synthetic values, if the input is a text file
     #[arg(long, value_name = "DECIMALS", default_value = "auto", value_parser = choices(&[
-        ("auto", "As many as the column has in the input", Decimals::Auto),
-        ("full", "All: not rounded", Decimals::Full),
+        ("auto", "Round to the decimals of the input column", Decimals::Auto),
+        ("full", "Do not round", Decimals::Full),
     ]))]
     decimals: Decimals,
-    /// Leave out rows without a finite target instead of refusing them
+    /// Drop rows without a finite target instead of reporting an error
     #[arg(long)]
     drop_missing_target: bool,
 }
 
-/// The parameters of methods, as options: one for each of the registry.
+/// The parameters of methods as options, one for each parameter of the registry.
 #[derive(Debug, Default)]
 pub(crate) struct ParamArgs {
     params: MethodParams,
@@ -296,8 +296,7 @@ impl ParamArgs {
     fn options() -> impl Iterator<Item = Arg> {
         let preset = Arg::new(Self::PRESET).long(Self::PRESET).value_name("NAME");
         let preset = preset.value_parser(["published"]).help(
-            "ADA: start from the choices of the published code: clusters of raw [x, y], its grid of γ, one \
-             γ for a copy",
+            "ada: settings of the published code: k-means on raw [x, y], its grid of γ, one γ per copy",
         );
         std::iter::once(preset).chain(PARAMS.iter().map(|param| {
             let methods: Vec<&str> = METHODS
@@ -355,18 +354,18 @@ impl FromArgMatches for ParamArgs {
 }
 
 impl ParamArgs {
-    /// The anchors, and how many groups where they are found.
+    /// The anchors, and the number of groups that k-means or bins form.
     pub(crate) fn groups(&self) -> (AnchorSource, ClusterCount) {
         let MethodParams { anchors, clusters, .. } = &self.params;
         (anchors.clone().unwrap_or_default(), clusters.unwrap_or_default())
     }
 
-    /// Whether groups are named by columns, and not found.
+    /// Whether groups come from columns instead of k-means.
     pub(crate) fn names_groups(&self) -> bool {
         self.groups().0 != AnchorSource::KMeans || self.params.within.is_some()
     }
 
-    /// Refuses a number of clusters where groups are those of a column.
+    /// Returns an error for a number of clusters if groups are the values of a column.
     pub(crate) fn check_clusters(&self) -> windlass_table::Result<()> {
         match self.params.clusters {
             Some(_) => windlass_table::check_clusters(&self.groups().0),
@@ -374,7 +373,7 @@ impl ParamArgs {
         }
     }
 
-    /// An option that was given, if any was; `except` names those that do not count.
+    /// The first option that is set, ignoring those in `except`.
     pub(crate) fn given(&self, except: &[&str]) -> Option<Cow<'static, str>> {
         let given = self.params.given().find(|param| !except.contains(&param.name));
         let option = |param: &'static Param| ParamStyle::Command.name(param.name);
@@ -395,7 +394,7 @@ impl ParamArgs {
     }
 }
 
-/// Reads one of several words, each with a line of help, which may be empty.
+/// A parser for one of several words, each with a line of help, which may be empty.
 pub(crate) fn choices<T: Copy + Send + Sync + 'static>(
     words: &'static [(&'static str, &'static str, T)],
 ) -> impl TypedValueParser<Value = T> {
@@ -408,14 +407,14 @@ pub(crate) fn choices<T: Copy + Send + Sync + 'static>(
     })
 }
 
-/// A method by name.
+/// A parser for the name of a method.
 pub(crate) fn method_names() -> impl TypedValueParser<Value = &'static MethodInfo> {
     let names = METHODS.iter().map(|method| PossibleValue::new(method.name).help(method.help));
     PossibleValuesParser::new(names)
         .map(|name| MethodInfo::named(&name).expect("a name of the registry"))
 }
 
-/// A method by name, or `auto`: what a search finds.
+/// A method, or `auto`: the result of a search.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum MethodChoice {
     Auto,
@@ -423,21 +422,21 @@ pub(crate) enum MethodChoice {
 }
 
 fn method_choices() -> impl TypedValueParser<Value = MethodChoice> {
-    let auto = PossibleValue::new("auto").help("What a search finds, or nothing if nothing helps");
+    let auto = PossibleValue::new("auto").help("Search for a method; add no rows if none helps");
     let names = METHODS.iter().map(|method| PossibleValue::new(method.name).help(method.help));
     PossibleValuesParser::new(names.chain([auto]))
         .map(|name| MethodInfo::named(&name).map_or(MethodChoice::Auto, MethodChoice::Method))
 }
 
-/// A column and its bounds.
+/// Parses a column and its bounds.
 fn bounds(text: &str) -> Result<(String, Bounds), String> {
     // A name may contain `=`, bounds do not.
-    let (column, bounds) = text.rsplit_once('=').ok_or("bounds are written as in hours=0..24")?;
+    let (column, bounds) = text.rsplit_once('=').ok_or("expected COLUMN=LOW..HIGH")?;
     Ok((column.to_owned(), bounds.parse()?))
 }
 
 impl MethodArgs {
-    /// Whether the method is to be found by a search.
+    /// Whether the method is chosen by a search.
     pub(crate) fn is_auto(&self) -> bool {
         self.method == MethodChoice::Auto
     }
@@ -450,7 +449,7 @@ impl MethodArgs {
         self.drop_missing_target
     }
 
-    /// Refuses what can be refused before a table is read.
+    /// Checks everything that does not depend on the table.
     pub(crate) fn check(&self) -> Result<()> {
         match (self.method, self.params.given(&[])) {
             (MethodChoice::Auto, Some(option)) => {
@@ -460,7 +459,7 @@ impl MethodArgs {
         }
     }
 
-    /// What is asked for by name.
+    /// The settings with the method that is named.
     pub(crate) fn settings(&self, columns: Columns, parts: (bool, bool)) -> Result<AugmentConfig> {
         let method = match self.method {
             MethodChoice::Auto => None,
@@ -469,7 +468,7 @@ impl MethodArgs {
         self.settings_of(columns, parts, method)
     }
 
-    /// What is asked for, with a method that was found; without one the rows stay as they are.
+    /// The settings with a method chosen by a search; without one no rows are added.
     pub(crate) fn settings_of(
         &self,
         columns: Columns,
@@ -511,13 +510,13 @@ pub(crate) fn time(text: &str) -> Result<Duration, String> {
         "" | "s" => 1.0,
         "m" | "min" => 60.0,
         "h" => 3600.0,
-        _ => return Err(format!("`{unit}` is not a unit of time: use s, m or h")),
+        _ => return Err(format!("unknown time unit `{unit}`: use s, m or h")),
     };
     match number.parse::<f64>() {
         Ok(number) if (0.0..1e9).contains(&(number * unit)) => {
             Ok(Duration::from_secs_f64(number * unit))
         }
-        _ => Err("a time is a number and a unit, such as 20m".into()),
+        _ => Err("expected a number and a unit, such as 20m".into()),
     }
 }
 

@@ -24,7 +24,7 @@ pub trait Refusal: Display {
     /// The next step for the user.
     fn hint(&self) -> Option<String>;
 
-    /// The exit code; as `Err` if nothing is to be printed, because a pipe was closed or Ctrl-C pressed.
+    /// The exit code; `Err` to print nothing, after a closed pipe or Ctrl-C.
     fn exit_code(&self) -> std::result::Result<u8, u8>;
 }
 
@@ -41,8 +41,8 @@ pub fn report(error: &impl Refusal) -> u8 {
     code
 }
 
-/// Begins a command. Its arguments are kept: in the Python package they are not those of the process, which may run
-/// several commands.
+/// Resets the state of this module for a new command and stores its arguments: in the Python package one process
+/// runs several commands, and its own arguments are different.
 pub(crate) fn begin(arguments: Vec<OsString>, quiet: bool) {
     QUIET.store(quiet, Ordering::Relaxed);
     INTERRUPTED.store(false, Ordering::Relaxed);
@@ -50,23 +50,23 @@ pub(crate) fn begin(arguments: Vec<OsString>, quiet: bool) {
     *ARGUMENTS.lock().unwrap_or_else(PoisonError::into_inner) = arguments;
 }
 
-/// The arguments behind the command's name.
+/// The arguments after the command's name.
 pub(crate) fn arguments() -> Vec<OsString> {
     ARGUMENTS.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
-/// A line on standard error. Where nobody can hear, nothing is said.
+/// Prints a line to standard error; write errors are ignored.
 pub fn say(line: &str) {
     let _ = writeln!(io::stderr(), "{}", printable(line));
 }
 
-/// A line with a label that is colored on a terminal.
+/// Prints a line with a label, which is colored on a terminal.
 fn say_labeled(label: &str, color: &str, text: &str) {
     let _ = writeln!(io::stderr(), "{} {}", paint(label, color), printable(text));
 }
 
-/// Text from a table or a file name that a terminal only shows: control characters, and characters
-/// that reorder text, become `\u001b`, which means the same in JSON.
+/// Text that is safe to print on a terminal: control characters, and characters that reorder text, are escaped
+/// as `\u001b`, which is valid in JSON too.
 #[must_use]
 pub fn printable(text: &str) -> Cow<'_, str> {
     let is_shown = |character: char| match character {
@@ -88,14 +88,14 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     shown.into()
 }
 
-/// A note on standard error, unless `--quiet` was given.
+/// Prints a note to standard error, unless `--quiet` is set.
 pub(crate) fn note(text: impl Display) {
     if !QUIET.load(Ordering::Relaxed) {
         say_labeled("note:", "1;33", &format!("{text:#}"));
     }
 }
 
-/// Text on standard output.
+/// Prints text to standard output.
 pub fn print(text: &str) -> Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(printable(text).as_bytes())
@@ -108,7 +108,7 @@ pub(crate) fn short(value: f64) -> String {
     windlass_plot::format::significant(value, 5)
 }
 
-/// Lines whose cells stand in columns; those of the `right` columns end at the same place, others begin there.
+/// Lines with aligned columns: the `right` ones to the right, others to the left.
 #[must_use]
 pub fn aligned<L: AsRef<[String]>>(lines: &[L], right: Range<usize>) -> String {
     let mut widths: Vec<usize> = vec![];
@@ -133,7 +133,7 @@ pub fn aligned<L: AsRef<[String]>>(lines: &[L], right: Range<usize>) -> String {
     text
 }
 
-/// Something for machines to read.
+/// Indented JSON.
 #[must_use]
 pub fn to_json(value: &impl serde::Serialize) -> String {
     serde_json::to_string_pretty(value).expect("numbers, names and lists of them")
@@ -154,14 +154,14 @@ pub fn interrupted() -> bool {
     INTERRUPTED.load(Ordering::Relaxed)
 }
 
-/// A bar on a terminal that counts something, with the time left and a message.
+/// A progress bar on a terminal, with a count, the time left and a message.
 #[must_use]
 pub fn counted(quiet: bool, all: usize, what: &str) -> ProgressBar {
     let template = format!("{{bar:30}} {{pos}}/{{len}} {what}, {{eta}} left  {{msg}}");
     bar_of(quiet, all as u64, &template)
 }
 
-/// A bar on a terminal that counts the bytes of a file.
+/// A progress bar on a terminal for the bytes of a file.
 #[must_use]
 pub fn bytes(quiet: bool, file: &'static str) -> ProgressBar {
     let template = "{msg}  {wide_bar} {bytes}/{total_bytes}, {eta} left";
@@ -178,14 +178,14 @@ fn bar_of(quiet: bool, all: u64, template: &str) -> ProgressBar {
     bar
 }
 
-/// From here on there is something to tidy up: Ctrl-C ends the work at the next block.
+/// Makes Ctrl-C stop at the next block, so that temporary files are removed; before this call it exits at once.
 pub fn begin_writing() {
     WRITING.store(true, Ordering::Relaxed);
 }
 
-/// Ctrl-C, and whatever else asks the command to end, leaves nothing behind.
+/// Installs the handler of Ctrl-C, SIGTERM and SIGHUP.
 pub fn heed_ctrl_c() {
-    // A second handler is refused; there is only one.
+    // An error means that the handler is installed already.
     let _ = ctrlc::set_handler(|| {
         INTERRUPTED.store(true, Ordering::Relaxed);
         if !WRITING.load(Ordering::Relaxed) {
@@ -194,7 +194,7 @@ pub fn heed_ctrl_c() {
     });
 }
 
-/// Progress on a terminal, and an ear for Ctrl-C.
+/// Progress on a terminal; checks for Ctrl-C.
 pub(crate) struct Progress {
     bar: ProgressBar,
 }
@@ -228,17 +228,17 @@ impl RowProgress for Progress {
     }
 }
 
-/// Epochs of one or several networks on a terminal, and an ear for Ctrl-C.
+/// Progress of the epochs of one or several networks on a terminal; checks for Ctrl-C.
 pub(crate) struct Epochs {
     bar: ProgressBar,
-    /// The best validation error of every network so far, with its epoch.
+    /// The best validation error of each network so far, with its epoch.
     best: Mutex<BTreeMap<usize, (f64, usize)>>,
     runs: usize,
 }
 
 impl Epochs {
     pub(crate) fn new(quiet: bool, runs: usize, epochs: usize) -> Self {
-        // A committee of more networks than rows is refused later.
+        // Saturating: a committee of more networks than rows is an error only later.
         let best = Mutex::new(BTreeMap::new());
         let bar = counted(quiet || epochs == 0, runs.saturating_mul(epochs), "epochs");
         Self { bar, best, runs }

@@ -35,8 +35,8 @@ fn a_comparison_is_a_table_a_page_and_numbers() {
     let (table, _) = said.out.split_once("\n\n").unwrap();
     assert_eq!(table.lines().count(), 7, "{table}");
     assert!(table.lines().all(|line| line.chars().count() <= 80), "{table}");
-    // What to do now is a command that works.
-    let next = said.out.split("What to do now: train ").nth(1).unwrap().lines().nth(1).unwrap();
+    // Next step is a command that works.
+    let next = said.out.split("Next step: train ").nth(1).unwrap().lines().nth(1).unwrap();
     assert!(next.starts_with("  windlass train cars.csv --target mpg "), "{next}");
     desk.shell(next.trim()).ok();
     assert!(desk.path("model.windlass").exists());
@@ -48,9 +48,7 @@ fn a_comparison_is_a_table_a_page_and_numbers() {
     let links = page.matches("http").count();
     assert_eq!(links, page.matches("http://www.w3.org/2000/svg").count());
     assert!(page.contains("windlass compare cars.csv --target mpg --hidden 8"));
-    for part in
-        ["id=\"answer\"", "id=\"number\"", "What to do now: train", "<h2>Who took part</h2>"]
-    {
+    for part in ["id=\"answer\"", "id=\"number\"", "Next step: train", "<h2>Candidates</h2>"] {
         assert!(page.contains(part), "{part}");
     }
     assert!(page.contains("<pre>windlass train cars.csv --target mpg"));
@@ -100,7 +98,7 @@ fn ctrl_c_keeps_what_is_finished() {
     let ended = child.wait_with_output().unwrap();
     let err = String::from_utf8_lossy(&ended.stderr).into_owned();
     assert_eq!(ended.status.code(), Some(130), "{err}");
-    assert!(err.contains("of 24 runs; they are kept. To go on:"), "{err}");
+    assert!(err.contains("of 24 runs, which are saved. To resume:"), "{err}");
     let next = err.lines().find_map(|line| line.trim().strip_prefix("windlass ")).unwrap();
     assert!(next.ends_with("--resume out"), "{next}");
     let before = kept().lines().count();
@@ -131,7 +129,7 @@ fn a_search_prints_commands_that_run() {
     desk.shell(train).ok();
     assert!(desk.files().contains(&"model.windlass".to_owned()));
     let page = desk.text("out/report.html");
-    assert!(page.contains("Which settings suit cars.csv?") && page.contains("id=\"history\""));
+    assert!(page.contains("Hyperparameter search on cars.csv") && page.contains("id=\"history\""));
     assert!(page.contains("windlass train cars.csv --target mpg"));
     assert_eq!(desk.text("out/results.json").matches("\"number\"").count(), 2 * 3 * 3);
     // Gone on with, nothing is tried again.
@@ -158,7 +156,11 @@ fn auto_leaves_rows_alone_where_nothing_helps() {
     let text = noise(24);
     desk.put("noise.csv", &text);
     let said = desk.run("augment noise.csv --target y --method auto --output out.csv").ok();
-    assert!(said.err.contains("no augmentation: the rows are written as they are"), "{}", said.err);
+    assert!(
+        said.err.contains("no augmentation helps: writing the original rows only"),
+        "{}",
+        said.err
+    );
     assert_eq!(desk.text("out.csv"), text);
 }
 
@@ -168,7 +170,9 @@ fn auto_says_what_it_chose_and_how_good_it_is() {
     desk.put("t.csv", noise(40));
     let said =
         desk.run("train t.csv --target y --auto --split domain:site --output auto.windlass").ok();
-    for words in ["chosen   by the error of 4 parts held out in turn", "expected", "worst    s"] {
+    for words in
+        ["ensemble weights minimize the error of 4-fold cross-validation", "expected", "worst    s"]
+    {
         assert!(said.err.contains(words), "{}", said.err);
     }
     desk.run("predict auto.windlass t.csv --output p.csv").ok();
@@ -215,7 +219,8 @@ fn gaussian_processes_take_part() {
         "compare t.csv -t y --methods erm --models mlp,ridge,gp --epochs 2 --folds 3 --tune 3 -o out",
     );
     assert!(said.out.contains("A Gaussian process is better than the network"), "{said:?}");
-    let chosen = ["length for every column", "one length for all columns", "maximum likelihood"];
+    let chosen =
+        ["length scale per column", "one length scale for all columns", "maximum likelihood"];
     let page = desk.text("out/report.html");
     assert!(chosen.iter().any(|words| page.contains(words)), "{page}");
     let train = "train t.csv -t y --model gp";
@@ -254,7 +259,7 @@ fn days(rows: usize) -> String {
 
 #[test]
 fn the_split_is_one_option_of_every_command() {
-    const QUIET: &str = "note: rows are split at random; if new rows will come later than these, use --split time:day";
+    const QUIET: &str = "note: rows are split at random; if new rows will be later than these, use --split time:day";
     let desk = TestDir::new();
     desk.put("t.csv", days(80));
     let quick = "--hidden 4 --epochs 3";
@@ -262,7 +267,7 @@ fn the_split_is_one_option_of_every_command() {
     for (split, said_of_it) in [
         ("time:day", "  split    held-out rows are later by `day`"),
         ("group:site", "  split    rows with the same `site` are held out together"),
-        ("domain:site", "  split    every `site` is held out as a whole"),
+        ("domain:site", "  split    each value of `site` is held out as a whole"),
         ("rows", QUIET),
     ] {
         for kind in [quick.to_owned(), format!("{quick} --committee 3"), "--model ridge".into()] {
@@ -335,10 +340,10 @@ fn test_rows_that_are_training_rows_are_no_evidence() {
     assert!(said.out.contains(&format!("Warning: {warning}.")), "{}", said.out);
     let said = run("same");
     assert_eq!(said.code, Some(3));
-    let verdict =
-        "No verdict: the test rows are training rows (20 of 20): their errors say nothing";
+    let verdict = "No verdict: all 20 test rows are training rows: their errors are no estimate";
     assert!(said.out.contains(verdict), "{}", said.out);
-    for words in ["Use a forest", "Use ridge", "better", "worse", "cannot tell", "What to do now"] {
+    for words in ["Use a random forest", "Use ridge", "better", "worse", "cannot tell", "Next step"]
+    {
         assert!(!said.out.contains(words), "{words}: {}", said.out);
     }
     assert!(desk.text("same/report.html").contains("No verdict"));

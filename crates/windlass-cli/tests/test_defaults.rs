@@ -161,7 +161,7 @@ fn ids_constants_and_empty_columns_are_omitted_and_reported() {
     desk.put("t.csv", text);
     let said = desk.run("train t.csv -t y --model ridge -o m.windlass").ok();
     for note in [
-        "`id`: omitted, counts the rows",
+        "`id`: omitted, row counter",
         "`customer_id`: omitted, named like an identifier",
         "`unit`: omitted, constant",
         "`empty`: omitted, no values",
@@ -178,7 +178,7 @@ fn ids_constants_and_empty_columns_are_omitted_and_reported() {
         .iter()
         .map(|column| (column["role"].as_str().unwrap(), column["reason"].as_str().unwrap()))
         .collect();
-    assert_eq!(reasons[0], ("carried", "counts the rows"));
+    assert_eq!(reasons[0], ("carried", "row counter"));
     assert_eq!(reasons[4], ("categorical", "0 and 1"));
     assert_eq!(reasons[5].0, "continuous");
     // What a name says can be overruled.
@@ -232,6 +232,6 @@ fn an_augmented_table_is_augmented_from_its_originals() {
     assert!(said.err.contains("`plain.parquet` has synthetic rows that are not marked"));
     let said = desk.run("augment plain.parquet -t mpg -o no.csv");
     assert_eq!(said.code, Some(1));
-    assert!(said.err.contains("has synthetic rows already"), "{}", said.err);
+    assert!(said.err.contains("already has synthetic rows"), "{}", said.err);
     assert!(said.err.contains("--provenance"), "{}", said.err);
 }

@@ -47,7 +47,7 @@ fn a_value_that_is_not_a_number_is_reported() {
     desk.put("t.csv", table(",", ".").replacen("9.25,", "<0.01,", 1));
     let said = desk.run("inspect t.csv").ok();
     let expected = "note: column `x` is read as text because of 1 of 60 values: `<0.01` in row 2 (line 3); \
-                    if it stands for a missing value: --null '<0.01'\n";
+                    if it marks a missing value, set --null '<0.01'\n";
     assert_eq!(said.err, expected);
     let said = desk.run("inspect t.csv --null <0.01").ok();
     assert!(said.err.is_empty() && said.out.contains("x       floats"), "{}{}", said.out, said.err);
@@ -143,7 +143,7 @@ fn the_first_command_of_the_readme_can_be_repeated() {
     desk.run(words).ok();
     let said = desk.run(words);
     assert_eq!(said.code, Some(1));
-    let expected = "error: `more.csv` exists, and does not say that Windlass wrote it\n\
+    let expected = "error: `more.csv` exists, and has no mark that Windlass wrote it\n\
                     hint: choose another name, or overwrite it with --force\n";
     assert_eq!(said.err, expected);
     desk.run(&format!("{words} --force")).ok();

@@ -110,9 +110,7 @@ fn what_was_fitted_makes_the_same_rows_again_and_rows_of_other_tables() {
     desk.run(made).ok();
     let verify = "verify part.out.csv --against part.csv --manifest part.json";
     desk.run(&format!("{verify} --fitted fitted.json")).ok();
-    assert!(
-        desk.run(verify).err.contains("needs --fitted\nhint: name the file: --fitted FILE.json")
-    );
+    assert!(desk.run(verify).err.contains("needs --fitted\nhint: set --fitted FILE.json"));
 }
 
 #[test]
@@ -128,7 +126,7 @@ fn an_output_in_any_order_is_verified() {
     put(&desk, "turned.csv", header, &lines);
     let verify =
         |name: &str| desk.run(&format!("verify {name} --against t.csv --fitted fitted.json"));
-    assert_eq!(verify("turned.csv").ok().out, "turned.csv: 180 rows, all as computed again\n");
+    assert_eq!(verify("turned.csv").ok().out, "turned.csv: 180 rows, all match\n");
     // One value, one row less, one row twice.
     let changed = lines[5].replacen(|c: char| c.is_ascii_digit(), "9", 3);
     assert_ne!(changed, lines[5]);
@@ -138,7 +136,7 @@ fn an_output_in_any_order_is_verified() {
     assert_eq!(said.code, Some(1));
     assert!(said.out.starts_with("spoilt.csv: 2 of 176 rows differ\n"), "{}", said.out);
     assert!(said.out.contains("no such row"), "{}", said.out);
-    assert!(said.out.contains("6 rows that augment wrote are not there"), "{}", said.out);
+    assert!(said.out.contains("6 rows that augment wrote are missing"), "{}", said.out);
 }
 
 #[test]
@@ -157,9 +155,12 @@ fn what_was_not_fitted_is_refused() {
     let mut new = lines.clone();
     new[9] = new[9].replace("oslo", "paris");
     put(&desk, "new.csv", KEYED, &new);
-    refused("new.csv --fitted fitted.json", "`paris` names no group: it was not in `site` when");
+    refused(
+        "new.csv --fitted fitted.json",
+        "`paris` does not belong to a group: it was not in `site` when",
+    );
     put(&desk, "less.csv", KEYLESS, &table(30, true));
-    refused("less.csv --fitted fitted.json", "they were id, x, z, site, w, y, the table has x, z");
+    refused("less.csv --fitted fitted.json", "fitted id, x, z, site, w, y, got x, z");
     let words = lines.iter().map(|line| line.replacen("oslo", "7", 1));
     let words: Vec<String> =
         words.map(|line| line.replace("bergen", "8").replace("molde", "9")).collect();
@@ -168,10 +169,10 @@ fn what_was_not_fitted_is_refused() {
     let mut absent = lines.clone();
     absent.push("999,2.5,3,oslo,1,".into());
     put(&desk, "absent.csv", KEYED, &absent);
-    refused("absent.csv --fitted fitted.json", "the target `y` is missing in row 31 (line 32)");
-    refused("absent.csv -t y --rows-by column:id", "the target `y` is missing in row id=999");
+    refused("absent.csv --fitted fitted.json", "target `y` is missing in row 31 (line 32)");
+    refused("absent.csv -t y --rows-by column:id", "target `y` is missing in row id=999");
     refused("t.csv --fitted none.json", "`none.json` does not exist");
-    refused("t.csv --fitted t.csv", "`t.csv` holds nothing that was fitted");
+    refused("t.csv --fitted t.csv", "`t.csv` is not a fitted state");
     let text = desk.text("fitted.json");
     for (what, from, to) in [
         ("a centre less", "\"centres\": [\n", "\"centres\": [ [1.0],\n"),
@@ -181,7 +182,7 @@ fn what_was_not_fitted_is_refused() {
         let broken = text.replacen(from, to, 1);
         assert_ne!(broken, text, "{what}");
         desk.put("broken.json", broken);
-        refused("t.csv --fitted broken.json", "`broken.json` holds nothing that was fitted");
+        refused("t.csv --fitted broken.json", "`broken.json` is not a fitted state");
     }
     // Roles that columns cannot play: what was text is to be moved, and a feature is not.
     let swapped = text.replacen("\"role\": \"continuous\"", "\"role\": \"@\"", 1);
@@ -193,7 +194,7 @@ fn what_was_not_fitted_is_refused() {
         "t.csv -t y --method mixup --save-fitted f.json",
         "what was fitted is the table itself",
     );
-    refused("t.csv -t y --rows-by column:x", "cannot tell rows apart");
+    refused("t.csv -t y --rows-by column:x", "cannot identify rows");
     refused("t.csv -t y --rows-by column:site --per row", "two rows have the same");
     refused("t.csv -t y --rows-by column:none", "no column `none`");
     refused("t.csv -t y --rows-by id", "column:NAME");

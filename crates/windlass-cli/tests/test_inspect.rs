@@ -11,7 +11,7 @@ fn the_example_is_shown() {
     let expected = "\
 cars.csv: 398 rows, 9 columns
 
-column        holds     role         missing  range         distinct  because
+column        type      role         missing  range         distinct  reason
 mpg           floats    target       0        9 to 46.6     many      --target
 cylinders     integers  continuous   0        3 to 8        5         integers
 displacement  floats    continuous   0        68 to 455     many      floats
@@ -22,9 +22,9 @@ model_year    dates     date         0        -             12        dates
 origin        text      carried      0        -             3         --anchors
 name          text      categorical  0        -             many      text
 
-possible anchors besides k-means: --anchors column:cylinders, --anchors column:model_year, --anchors column:origin
+other possible anchors: --anchors column:cylinders, --anchors column:model_year, --anchors column:origin
 
-augment would make 398 rows by ada
+augment would generate 398 rows by ada
 groups: 3 of 70 to 249 rows: Europe 70, Japan 79, USA 249
 ";
     assert_eq!(said.out, expected);
@@ -40,7 +40,7 @@ fn it_shows_what_augment_does() {
     desk.put("sites.csv", format!("site,a,y\n{}\n", rows.join("\n")));
     let said = desk.run("inspect sites.csv -t y --anchors column:site --drop-missing-target").ok();
     assert!(said.out.contains("site    integers  carried"), "{}", said.out);
-    assert!(said.out.contains("augment would make 59 rows by ada"), "{}", said.out);
+    assert!(said.out.contains("augment would generate 59 rows by ada"), "{}", said.out);
     let cars = TestDir::with_cars();
     let said = cars.run("inspect cars.csv -t mpg --anchors column:model_year").ok();
     assert!(said.out.contains("1970-01-01 29, 1971-01-01 28"), "{}", said.out);
@@ -50,7 +50,7 @@ fn it_shows_what_augment_does() {
 fn without_a_target_it_shows_columns() {
     let desk = TestDir::with_cars();
     let said = desk.run("inspect cars.csv").ok();
-    assert!(said.out.contains("say --target to see what augment would do"), "{}", said.out);
+    assert!(said.out.contains("set --target to see what augment would do"), "{}", said.out);
     let json = desk.run("inspect cars.csv --target mpg --json").ok().out;
     let inspection: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(
@@ -68,8 +68,8 @@ fn it_says_what_augment_would_refuse() {
     desk.put("gaps.csv", format!("id,a,y\n{}\n", ids.join("\n")));
     let said = desk.run("inspect gaps.csv --target y");
     assert_eq!(said.code, Some(1));
-    assert!(said.out.contains("counts the rows"), "{}", said.out);
-    assert!(said.err.contains("the target `y` is missing in row 8 (line 9)"), "{}", said.err);
+    assert!(said.out.contains("row counter"), "{}", said.out);
+    assert!(said.err.contains("target `y` is missing in row 8 (line 9)"), "{}", said.err);
 }
 
 #[test]

@@ -39,8 +39,8 @@ fn options_have_upper_limits() {
         "trees must be in [1, 10000]",
     );
     refused(&desk, &format!("{train} --epochs {HUGE}"), "epochs must be in [1, 1e6]");
-    refused(&desk, &format!("{train} --hidden {HUGE}"), "training such a network takes");
-    refused(&desk, &format!("{train} --hidden {HUGE},{HUGE}"), "training such a network takes");
+    refused(&desk, &format!("{train} --hidden {HUGE}"), "training this network needs");
+    refused(&desk, &format!("{train} --hidden {HUGE},{HUGE}"), "training this network needs");
     refused(&desk, &format!("{train} --augment ada --manifold {HUGE}"), "hint: ");
     for split in ["rows", "time:a"] {
         let words = format!("{train} --committee {HUGE} --split {split}");
@@ -98,7 +98,7 @@ fn categories_with_many_levels_are_counted_before_they_are_fitted() {
     // What the hint says works.
     desk.run("train t.csv -t y -o m --model ridge --memory 64MiB --exclude id").ok();
     let words = "train t.csv -t y -o m --model gp --memory 32MiB --exclude id";
-    refused(&desk, words, "matrices of covariances take 45 MiB, but only 32 MiB are allowed");
+    refused(&desk, words, "covariance matrices need 45 MiB, but the limit is 32 MiB");
     refused(&desk, words, "--memory");
     // Folds have fewer rows than the table, and so exact processes with larger matrices.
     let words = "train t.csv -t y -o m --auto --memory 64MiB --exclude id";

@@ -39,7 +39,7 @@ fn the_path_goes_from_least_squares_to_the_anchors() {
     // Least squares is best on the rows it has seen.
     assert!((0..4).all(|row| of(1, "in_groups") <= of(row, "in_groups") + 1e-12));
     assert!(of(3, "worst_group") < of(0, "worst_group"));
-    for words in ["in the groups", "out of groups", "worst group", "γ"] {
+    for words in ["within groups", "out of groups", "worst group", "γ"] {
         assert!(desk.text("path.svg").contains(words), "{words}");
     }
     let table = desk.run(words).ok().out;

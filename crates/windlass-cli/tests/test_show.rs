@@ -17,7 +17,7 @@ fn every_kind_of_file_is_explained() {
     desk.run(augment).ok();
     for (file, kind, expected) in [
         ("m.windlass", "model", ["ridge", "398 rows, xxh3-128:", "RMSE"]),
-        ("f.json", "fitted augmentation", ["398 rows", "ada", "seed 0"]),
+        ("f.json", "fitted state", ["398 rows", "ada", "seed 0"]),
         ("m.json", "manifest of an augmented table", ["398 rows", "ada", "mpg"]),
         ("out.parquet", "augmented table", ["796", "not marked", "xxh3-128:"]),
     ] {
@@ -64,7 +64,7 @@ fn predict_without_output_measures_or_shows_rows() {
     let said = desk.run("predict m.windlass new.csv").ok();
     assert!(said.out.contains("prediction"), "{}", said.out);
     assert_eq!(said.out.lines().count(), 11, "{}", said.out);
-    assert!(said.err.contains("398 rows predicted; write all of them with --output"));
+    assert!(said.err.contains("398 rows predicted; write all to a file with --output"));
     let said = desk.run("predict m.windlass new.csv -o p.csv").ok();
     assert!(said.err.contains("p.csv: 398 rows with predictions"), "{}", said.err);
 }
@@ -81,7 +81,7 @@ fn predict_counts_rows_outside_the_training_range() {
     desk.put("gap.csv", "a,b,y\n1.5,,2\n2.5,,4\n");
     desk.run("train train.csv -t y --model ridge -o m.windlass").ok();
     let said = desk.run("predict m.windlass test.csv -o p.csv").ok();
-    let note = "note: 10 rows have a `a` outside the range of the training rows";
+    let note = "note: 10 rows have a value of `a` outside the range of the training rows";
     assert!(said.err.contains(note), "{}", said.err);
     let said = desk.run("predict m.windlass gap.csv -o q.csv").ok();
     assert!(said.err.contains("note: `b` is missing in every row"), "{}", said.err);

@@ -171,7 +171,7 @@ fn what_is_unknown_is_counted() {
     let said = desk.run("predict m new.csv --force -o out.csv").ok();
     assert_eq!(
         said.err,
-        "note: the model has no use for `colour`\nnote: 2 rows have a `kind` never seen in training\n\
+        "note: columns not used by the model: `colour`\nnote: 2 rows have a value of `kind` not seen in training\n\
          out.csv: 3 rows with predictions\n"
     );
     assert_eq!(desk.text("out.csv").lines().count(), 4);
@@ -183,7 +183,7 @@ fn pictures_of_training() {
     desk.put("train.csv", shop(90, 0));
     desk.run(&format!("train train.csv -t price --carry id {FAST} -o m --plot curve.svg")).ok();
     let svg = desk.text("curve.svg");
-    for words in ["training loss", "validation", "kept: epoch", "epoch"] {
+    for words in ["training loss", "validation", "best: epoch", "epoch"] {
         assert!(svg.contains(words), "{words}");
     }
     if cfg!(feature = "png") {
@@ -282,7 +282,7 @@ fn levels_are_known_by_value() {
     assert_eq!(said.err, "out.csv: 61 rows with predictions\n");
     desk.put("floats.csv", "doors,size\n3.0,1.5\n5.0,2.5\n,3.5\n4.5,3.5\n");
     let said = desk.run("predict m floats.csv --force -o floats.out.csv").ok();
-    assert!(said.err.starts_with("note: 2 rows have a `doors` never seen in training\n"));
+    assert!(said.err.starts_with("note: 2 rows have a value of `doors` not seen in training\n"));
 }
 
 #[test]

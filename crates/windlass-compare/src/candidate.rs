@@ -1,4 +1,4 @@
-//! Who takes part in a comparison: methods on networks, and other models; and the settings that each tries.
+//! Candidates of a comparison: methods on networks and other models, with the settings of their trials.
 
 use serde::{Deserialize, Serialize};
 use windlass::{METHODS, MethodInfo, MethodParams, Param, SearchRange};
@@ -13,21 +13,21 @@ use windlass_train::{Activation, FittedOn, Optimizer, TrainConfig};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "&'static str")]
 pub enum MethodName {
-    /// No augmentation: what all others are compared with.
+    /// No augmentation: the reference.
     Erm,
     /// A method of the registry.
     Augmentation {
-        /// Its place in [`METHODS`].
+        /// Its index in [`METHODS`].
         place: usize,
         /// After the first hidden layer instead of on inputs.
         hidden: bool,
     },
-    /// No augmentation again, with other random numbers: what chance alone does.
+    /// No augmentation with another seed: differences by chance.
     Placebo,
 }
 
 impl MethodName {
-    /// All of them.
+    /// All methods.
     #[must_use]
     pub fn all() -> Vec<Self> {
         let augmentations = METHODS.iter().enumerate().flat_map(|(place, method)| {
@@ -38,7 +38,7 @@ impl MethodName {
         std::iter::once(Self::Erm).chain(augmentations).chain([Self::Placebo]).collect()
     }
 
-    /// The one of this name. No augmentation is also `erm` (empirical risk minimization), as 0.1.0 had it.
+    /// The method of this name. `erm` (empirical risk minimization) of 0.1.0 is no augmentation.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         let name = if name == "erm" { Self::Erm.name() } else { name };
@@ -54,13 +54,13 @@ impl MethodName {
         }
     }
 
-    /// Whether rows are made after a hidden layer.
+    /// Whether it augments a hidden layer.
     #[must_use]
     pub fn is_hidden(self) -> bool {
         matches!(self, Self::Augmentation { hidden: true, .. })
     }
 
-    /// The name, as the command has it.
+    /// The name in the command.
     #[must_use]
     pub fn name(self) -> &'static str {
         match (self, self.info()) {
@@ -86,12 +86,12 @@ impl MethodName {
         }
     }
 
-    /// What it does, in a line.
+    /// One line of help.
     #[must_use]
     pub fn help(self) -> String {
         match (self, self.info()) {
-            (Self::Placebo, _) => "No augmentation, another seed: what chance alone does".into(),
-            (_, None) => "The rows as they are: what others are compared with".into(),
+            (Self::Placebo, _) => "No augmentation with another seed: differences by chance".into(),
+            (_, None) => "No augmentation: the reference of all differences".into(),
             (_, Some(method)) if self.is_hidden() => {
                 format!("{}, after the first hidden layer", method.help)
             }
@@ -105,7 +105,7 @@ impl MethodName {
         if self == Self::Erm { self.title() } else { self.name() }
     }
 
-    /// Whether it makes rows that were not there.
+    /// Whether it generates synthetic rows.
     #[must_use]
     pub fn augments(self) -> bool {
         self.info().is_some()
@@ -180,18 +180,18 @@ pub enum ModelName {
     ExtraTrees,
     /// Gradient-boosted trees.
     Boosting,
-    /// What held-out rows say is best.
+    /// Automatic model selection.
     Auto,
-    /// A network that is distilled from what held-out rows say is best.
+    /// A small network distilled from automatic model selection.
     Distilled,
-    /// A model that is trained elsewhere, on rows made beforehand.
+    /// A model that is trained by the caller, on augmented rows.
     Estimator,
     /// The baseline of every comparison: predicts the mean of the training rows.
     Mean,
 }
 
 impl ModelName {
-    /// The name, as the command has it.
+    /// The name in the command.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -209,23 +209,27 @@ impl ModelName {
         }
     }
 
-    /// What it is, in a line.
+    /// One line of help.
     #[must_use]
     pub fn help(self) -> &'static str {
         match self {
-            Self::Mlp => "A network",
-            Self::Fcn3 => "The paper's network for tables",
-            Self::Ridge => "A linear model with a penalty on its coefficients",
-            Self::Forest => "A random forest: the average of many decision trees",
-            Self::Gp => {
-                "A Gaussian process: a smooth function with a length of its own for every column"
+            Self::Mlp => "Multilayer perceptron",
+            Self::Fcn3 => "Network of the ADA paper for tables",
+            Self::Ridge => "Ridge regression: a linear model with an L2 penalty",
+            Self::Forest => "Random forest: the average of many decision trees",
+            Self::Gp => "Gaussian process: a smooth function of the features",
+            Self::ExtraTrees => "Extremely randomized trees: a forest with random thresholds",
+            Self::Boosting => {
+                "Gradient-boosted trees: each corrects the errors of the previous ones"
             }
             Self::ExtraTrees => "Extra trees: a forest of trees with random thresholds",
             Self::Boosting => "Boosted trees: each corrects the errors of those before it",
-            Self::Auto => "Several kinds of models, averaged with weights chosen by held-out rows",
-            Self::Distilled => "A small network trained on synthetic rows that `auto` labels",
-            Self::Estimator => "The model that was passed",
-            Self::Mean => "The mean target of the training rows, whatever the features are",
+            Self::Auto => {
+                "Automatic model selection: a weighted average of several kinds of models"
+            }
+            Self::Distilled => "A small network distilled from automatic model selection",
+            Self::Estimator => "The estimator that was passed",
+            Self::Mean => "Baseline: predicts the mean target of the training rows",
         }
     }
 
@@ -241,7 +245,7 @@ impl ModelName {
     }
 }
 
-/// A model with a method: what is compared.
+/// A model with a method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Candidate {
     /// The model.
@@ -256,16 +260,16 @@ pub struct Candidate {
 /// A candidate with its own settings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CandidateSpec {
-    /// What it is called.
+    /// The name.
     pub name: String,
     /// The model.
     pub model: ModelName,
     /// The method.
     pub method: MethodName,
-    /// What is trained; nothing for a model that is trained elsewhere.
+    /// The model to train; `None` for a model that is trained by the caller.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<Kind>,
-    /// Rows that are made beforehand.
+    /// Augmentation before training.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub enlarge: Option<PreAugmentConfig>,
 }
@@ -288,13 +292,13 @@ impl Candidate {
         models.iter().flat_map(of_model).collect()
     }
 
-    /// What it does, in a line.
+    /// One line of help.
     #[must_use]
     pub fn help(self) -> String {
         self.method.map_or_else(|| self.model.help().to_owned(), MethodName::help)
     }
 
-    /// What it is compared with: the same network without augmentation, or the first network of a comparison.
+    /// The reference: the same network without augmentation, or the first network of a comparison.
     #[must_use]
     pub fn reference(self, models: &[ModelName]) -> Self {
         let network = models.iter().copied().find(|model| model.is_network());
@@ -303,7 +307,7 @@ impl Candidate {
         Self { model, method: Some(MethodName::Erm), spec: None }
     }
 
-    /// In words, among other models or alone.
+    /// The name in tables, with the model if there are `several` networks.
     #[must_use]
     pub fn name(self, several: bool) -> String {
         match self.method {
@@ -313,8 +317,8 @@ impl Candidate {
         }
     }
 
-    /// What it tries in a trial; the first has the usual settings. Networks of all methods have the same rate and
-    /// weight decay in a trial. Models that are trained elsewhere have no settings.
+    /// The settings of a trial; the first has the defaults. Networks of all methods have the same learning rate and
+    /// weight decay in a trial. Models that are trained by the caller have no settings.
     #[must_use]
     pub fn settings(
         self,
@@ -381,14 +385,14 @@ fn count(most: f64, at: f64) -> usize {
     1 + (at * most) as usize
 }
 
-/// What settings of some methods are in proportion to.
+/// Statistics of the training rows that search ranges depend on.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Distances {
     /// Distances between pairs of training rows, ascending.
     pub between: Vec<f64>,
-    /// Training rows.
+    /// Number of training rows.
     pub rows: usize,
-    /// The numbers of a row.
+    /// Number of columns.
     pub columns: usize,
 }
 
@@ -400,7 +404,7 @@ impl Distances {
         self.between.get(place).copied().filter(|&far| far > 0.0).unwrap_or(1.0)
     }
 
-    /// A number of groups, from 2 to a fourth of the rows, at most 64.
+    /// A number of groups, from 2 to a quarter of the rows, at most 64.
     fn groups(&self, at: f64) -> usize {
         let most = (self.rows as f64 / 4.0).clamp(2.0, 64.0);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "2 to 64")]
@@ -409,7 +413,7 @@ impl Distances {
     }
 }
 
-/// Weight decays to try: in the gradient they are far stronger than as a decay of their own.
+/// The range of weight decay: in the gradient it is far stronger than decoupled.
 pub(crate) fn decays(training: &TrainConfig) -> (f64, f64) {
     match training.optimizer {
         Optimizer::AdamW { .. } => (0.01, 2.0),
@@ -417,17 +421,17 @@ pub(crate) fn decays(training: &TrainConfig) -> (f64, f64) {
     }
 }
 
-/// The usual value first, then one of a range, on a logarithmic scale.
+/// The default in the first trial, then a value of a range on a logarithmic scale.
 fn tried(trial: usize, usual: f64, (low, high): (f64, f64), at: f64) -> f64 {
     if trial == 0 {
         return usual;
     }
     let value = low * (high / low).powf(at);
-    // Three digits are plenty, and can be read.
+    // Rounded to three digits, for readability.
     format!("{value:.2e}").parse().unwrap_or(value)
 }
 
-/// A coordinate of a trial, in [0, 1): the Halton sequence, which fills a box evenly however many points are taken.
+/// A coordinate of a trial in [0, 1), from the Halton sequence, which fills a box evenly for any number of points.
 pub(crate) fn point(trial: usize, coordinate: usize) -> f64 {
     let base = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37][coordinate - 1];
     let (mut rest, mut unit, mut out) = (trial, 1.0, 0.0);

@@ -56,7 +56,7 @@ pub struct Comparison<'a> {
     shared_test_rows: usize,
     /// The unit of every row; none if intervals do not need the errors of rows.
     units: Vec<usize>,
-    /// For every size and fold, what searched settings are relative to.
+    /// For every size and fold, statistics for search ranges.
     distances: Vec<Vec<Distances>>,
 }
 
@@ -70,7 +70,7 @@ impl<F: Fn() -> bool + Sync> windlass_train::EpochProgress for CancelIf<F> {
 }
 
 impl<'a> Comparison<'a> {
-    /// Draws the splits; refuses what cannot be compared.
+    /// Draws the splits; an error if nothing can be compared.
     pub fn new(
         config: &'a CompareConfig,
         table: NamedTable<'a>,
@@ -104,10 +104,12 @@ impl<'a> Comparison<'a> {
             config.reference(*candidate).is_some_and(|reference| candidates.contains(&reference))
         };
         if config.specs.is_empty() && !candidates.first().is_some_and(has_reference) {
-            return Err(Error::NothingToCompare { what: "no network without augmentation" });
+            return Err(Error::NothingToCompare {
+                what: "there is no network without augmentation",
+            });
         }
         if candidates.len() < 2 && config.specs.is_empty() {
-            return Err(Error::NothingToCompare { what: "one candidate only" });
+            return Err(Error::NothingToCompare { what: "there is only one candidate" });
         }
         check_weights(config, table, test.unwrap_or(table), &splits)?;
         let shared_test_rows = test.map_or(0, |test| shared_rows(table.table, test.table));
@@ -158,7 +160,7 @@ impl<'a> Comparison<'a> {
             let weight = weights.map_or(1.0, |weights| weights[place]);
             *sums.entry(unit).or_default() += weight * error.dot(&error);
         }
-        // Seven digits are plenty, and short in a file.
+        // Rounded to seven digits, for smaller files.
         let rounded =
             |sum: f64| format!("{sum:.6e}").parse().ok().filter(|sum: &f64| sum.is_finite());
         sums.into_values().map(rounded).collect::<Option<_>>().unwrap_or_default()
@@ -201,7 +203,7 @@ impl<'a> Comparison<'a> {
                 "{shared} of {rows} test rows are training rows: errors are lower than those of new rows"
             )),
             _ => Some(format!(
-                "the test rows are training rows ({rows} of {rows}): their errors say nothing about new rows"
+                "all {rows} test rows are training rows: their errors are no estimate for new rows"
             )),
         }
     }
@@ -507,7 +509,7 @@ impl<'a> Comparison<'a> {
         let trained = if let Some(trained) = trained {
             trained
         } else {
-            // Models that are not trained by gradient descent are refitted on all training rows.
+            // Models without epochs are refitted on all training rows.
             let seed = trial_seed(key.candidate, seed, chosen);
             let model_config = self.model_config(trials[chosen].kind.clone(), None, seed);
             self.in_fold(fold, frames.fit(&model_config, progress))?
@@ -520,7 +522,7 @@ impl<'a> Comparison<'a> {
         Ok(Some(BestTrial { trials, chosen, trained }))
     }
 
-    /// Whether predictions are needed later: for pictures, or because all runs have the same test rows.
+    /// Whether predictions are needed later: for figures, or because all runs have the same test rows.
     fn stores_predictions(&self, key: Key) -> bool {
         let largest = self.config.sizes.last().copied().flatten();
         let first = self.splits[0].repeat;
@@ -566,10 +568,10 @@ impl<'a> Comparison<'a> {
     }
 }
 
-/// The unit of every row of a table: what intervals take as drawn from a population. Rows of a group or a domain, and
-/// neighbors in time, resemble each other and are one unit.
+/// The sampling unit of each row. Rows of a group or a domain, and neighbors in time, are correlated and form one
+/// unit.
 pub(crate) fn units(split: &Split, table: &LoadedTable, seed: Seed) -> Result<Vec<usize>> {
-    /// More units would make files large, and intervals no better.
+    /// Maximum number of units: more would make files larger, but not intervals better.
     const MOST: usize = 1_000;
     /// Blocks of time, of which the later half is held out.
     const BLOCKS_OF_TIME: usize = 40;
@@ -608,7 +610,7 @@ fn config_units(config: &CompareConfig, table: &LoadedTable) -> Result<Vec<usize
     }
 }
 
-/// Refuses splits of which the training or the test rows have no weight.
+/// Returns an error for splits whose training or test rows all have weight 0.
 fn check_weights(
     config: &CompareConfig,
     train: NamedTable<'_>,

@@ -9,7 +9,7 @@ use crate::candidate::{Candidate, CandidateSpec, MethodName, ModelName};
 use crate::splits::{Fold, SplitRule, salt};
 use crate::{Error, Result};
 
-/// Everything that decides the results of a comparison, apart from the rows.
+/// The settings of a comparison.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CompareConfig {
     /// Column roles.
@@ -27,7 +27,7 @@ pub struct CompareConfig {
     /// Candidates with fixed settings, instead of every model with every method.
     #[serde(rename = "declared", default, skip_serializing_if = "Vec::is_empty")]
     pub specs: Vec<CandidateSpec>,
-    /// Which rows are held out.
+    /// The rule for held-out rows.
     pub rule: SplitRule,
     /// Folds of a repeat; of provided splits, trainings on the same rows.
     pub folds: usize,
@@ -81,7 +81,7 @@ impl CompareConfig {
         self.specs.iter().enumerate().map(candidate).collect()
     }
 
-    /// What a candidate is compared with: the same network without augmentation, or the first network. A
+    /// The reference of a candidate: the same network without augmentation, or the first network. A
     /// candidate with fixed settings is compared with the last one before it without augmentation.
     #[must_use]
     pub fn reference(&self, candidate: Candidate) -> Option<Candidate> {
@@ -117,7 +117,7 @@ impl CompareConfig {
         Seed(seed.shared(Stream::Split, salt::PLACEBO | trial as u64).bits())
     }
 
-    /// Draws the splits; refuses those that cannot be trained on.
+    /// Draws the splits; an error if a split cannot be trained on.
     pub fn splits(&self, loaded: &LoadedTable, test: Option<&LoadedTable>) -> Result<Vec<Fold>> {
         let splits = self.rule.draw(loaded, test, self.folds, self.repeats, Seed(self.seed))?;
         self.check(loaded, &splits)?;

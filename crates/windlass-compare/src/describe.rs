@@ -1,4 +1,4 @@
-//! Methods in prose.
+//! Descriptions of methods for reports.
 
 use windlass_plot::format::trimmed;
 use windlass_table::MethodConfig;
@@ -7,9 +7,9 @@ use windlass_table::MethodConfig;
 #[must_use]
 pub fn method(method: &MethodConfig) -> String {
     let (info, params) = (method.info(), method.params());
-    // One strength per copy or batch is the default, and the anchors are those of the table.
-    let told = info.params.iter().filter(|param| !matches!(param.name, "per" | "anchors"));
-    let values = told.filter_map(|param| {
+    // These two are the same for all candidates.
+    let shown = info.params.iter().filter(|param| !matches!(param.name, "per" | "anchors"));
+    let values = shown.filter_map(|param| {
         let value = (param.get)(&params)?;
         let short = value.parse().map_or(value, |number: f64| trimmed(number, 3));
         Some(format!("{} {short}", param.name.replace('_', " ")))

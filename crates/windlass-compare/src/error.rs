@@ -1,78 +1,80 @@
-//! What can be wrong with a comparison.
+//! Errors of comparisons and searches.
 
 use std::fmt::{self, Display as _};
 use std::path::{Path, PathBuf};
 
 use windlass::ParamStyle;
 
-/// The result of something that can be refused.
+/// A result with this crate's error.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What the caller got wrong, with the values needed to put it right.
+/// An invalid argument or file, with the values needed to correct it.
 ///
 /// Parameters are named in the [style](ParamStyle) of the format: `{}`, `{:#}` or `{:+}`.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "each message names its fields")]
 pub enum Error {
-    /// A model was refused.
+    /// An error of a model.
     #[error(transparent)]
     Model(#[from] windlass_model::Error),
-    /// Something was refused about a file.
+    /// An error about a file.
     #[error(fmt = in_file)]
     InFile { path: PathBuf, source: Box<Error> },
-    /// A model was refused in one split.
+    /// An error of a model in one split.
     #[error(fmt = in_split)]
     InSplit { split: String, source: windlass_model::Error },
-    /// A split that has nothing to learn.
+    /// The target is constant in the training rows of a split.
     #[error("{split}: target `{column}` is {value} in all {rows} training rows")]
     ConstantTarget { split: String, column: String, value: f64, rows: usize },
-    /// A split whose rows count for nothing.
-    #[error("{split}: the {what} rows have no weight: all their weights are 0")]
+    /// All weights of a split's training or test rows are 0.
+    #[error("{split}: all weights of the {what} rows are 0")]
     NoWeight { split: String, what: &'static str },
-    /// More training rows than there are.
-    #[error("cannot train on {size} rows: the smallest training part has {rows}")]
+    /// A training size larger than a training set.
+    #[error("cannot train on {size} rows: the smallest training set has {rows}")]
     LargeSize { size: usize, rows: usize },
-    /// Fewer training rows than can be parted.
-    #[error("cannot train on {size} rows: at least {least} are needed")]
+    /// A training size that is too small to hold out validation rows.
+    #[error("cannot train on {size} rows: the minimum is {least}")]
     SmallSize { size: usize, least: usize },
     /// No network converged.
-    #[error("all {runs} trainings of networks diverged: the loss was no number any more")]
+    #[error("all {runs} networks diverged: the loss is NaN or infinite")]
     AllDiverged { runs: usize },
-    /// Predictions are not those of the held-out rows.
-    #[error("{split}: {} rows of {} predictions, where {} rows of {} are held out", got.0, got.1, expected.0, expected.1)]
+    /// Predictions have the wrong shape.
+    #[error(
+        "{split}: predictions must have shape {expected:?}, the held-out rows and targets, got {got:?}"
+    )]
     OtherShape { split: String, got: (usize, usize), expected: (usize, usize) },
-    /// The caller trains the model.
-    #[error("its models are trained elsewhere")]
+    /// The models of this comparison are trained by the caller.
+    #[error("the models of this comparison are trained by the caller")]
     ExternalModel,
-    /// A comparison without what to compare with.
-    #[error("nothing to compare: there is {what}")]
+    /// A comparison with fewer than two candidates, or without a reference.
+    #[error("nothing to compare: {what}")]
     NothingToCompare { what: &'static str },
-    /// A folder that has results already.
-    #[error("`{}` has results of a comparison already", folder.display())]
+    /// A folder that already has results.
+    #[error("`{}` already contains results", folder.display())]
     HasResults { folder: PathBuf },
-    /// A folder that has no results.
-    #[error("`{}` has no comparison to go on with", folder.display())]
+    /// A folder without results to resume.
+    #[error("`{}` contains no run to resume", folder.display())]
     NoResults { folder: PathBuf },
-    /// Results of something else.
-    #[error("`{}` has results of other {what}: {was}, now {is}", folder.display())]
+    /// Results of a run with other settings or tables.
+    #[error("`{}` contains results with different {what}: {was}, now {is}", folder.display())]
     OtherResults { folder: PathBuf, what: &'static str, was: String, is: String },
     /// A folder that another process writes to.
-    #[error("another process writes to `{}`", folder.display())]
+    #[error("another process is writing to `{}`", folder.display())]
     Busy { folder: PathBuf },
-    /// A file where a folder is asked for.
+    /// A file instead of a folder.
     #[error("`{}` is a file, not a folder", path.display())]
     NotAFolder { path: PathBuf },
     /// Results that cannot be read.
-    #[error("`{}` is not a file of results: {why}", path.display())]
+    #[error("cannot read the results in `{}`: {why}", path.display())]
     BadResults { path: PathBuf, why: String },
     /// A file that cannot be read or written.
     #[error("cannot {doing} `{}`: {source}", path.display())]
     Io { doing: &'static str, path: PathBuf, source: std::io::Error },
-    /// A picture that cannot be drawn.
+    /// A figure that cannot be drawn.
     #[error("cannot draw `{name}`: {why}")]
     Picture { name: String, why: String },
-    /// It was ended.
+    /// Ctrl-C, or cancelled by the caller.
     #[error("interrupted")]
     Interrupted,
 }
@@ -98,7 +100,7 @@ fn in_split(
 }
 
 impl Error {
-    /// The same, with the place of its row in the table that was read.
+    /// Adds the line of the row in the file that was read.
     pub(crate) fn locate(self, table: &windlass_table::LoadedTable) -> Self {
         match self {
             Self::Model(error) => Self::Model(error.locate(&table.places)),
@@ -106,7 +108,7 @@ impl Error {
         }
     }
 
-    /// The same, with the name of the file that it is about.
+    /// Adds the name of a file.
     #[must_use]
     pub fn in_file(self, path: &Path) -> Self {
         match self {
@@ -115,7 +117,7 @@ impl Error {
         }
     }
 
-    /// What to do, with names of parameters in a style.
+    /// The next step for the user, with names of parameters in a style.
     #[must_use]
     pub fn hint(&self, style: ParamStyle) -> Option<String> {
         let param = |name| style.name(name);
@@ -124,20 +126,20 @@ impl Error {
             | Self::Model(windlass_model::Error::Table(windlass_table::Error::Io {
                 source, ..
             })) if source.kind() == std::io::ErrorKind::PermissionDenied => {
-                "check who may read and write the file and its folder: ls -ld".into()
+                "check the permissions of the file and its folder: ls -ld".into()
             }
             Self::Io { source, .. } if source.kind() == std::io::ErrorKind::StorageFull => {
-                format!("free some space; go on with runs that were kept with {}", param("resume"))
+                format!("free some space, then resume the saved runs with {}", param("resume"))
             }
             Self::Model(error) | Self::InSplit { source: error, .. } => return error.hint(style),
             Self::InFile { source, .. } => return source.hint(style),
             Self::ConstantTarget { .. } => format!(
-                "is it the right column? otherwise choose fewer {}, or another {}",
+                "check that this is the right column, or choose fewer {} or another {}",
                 param("folds"),
                 param("split")
             ),
             Self::NoWeight { .. } => format!(
-                "omit groups without weight from the table, or choose another {} or fewer {}",
+                "remove groups of weight 0 from the table, or choose another {} or fewer {}",
                 param("split"),
                 param("folds")
             ),
@@ -147,35 +149,37 @@ impl Error {
                 format!("choose a smaller {}, or {} 1", param("lr"), param("clip_norm"))
             }
             Self::NothingToCompare { .. } => format!(
-                "name a network with {} and several {}, one of them none",
+                "choose a network in {} and several {}, one of them none",
                 param("models"),
                 param("methods")
             ),
             Self::HasResults { .. } => {
                 format!(
-                    "go on with it: {}, name another folder, or replace them with {}",
+                    "resume with {}, choose another folder, or overwrite with {}",
                     param("resume"),
                     param("force")
                 )
             }
-            Self::NoResults { .. } => format!("start one: {}", param("output")),
+            Self::NoResults { .. } => format!("start a run with {}", param("output")),
             Self::OtherResults { .. } => format!(
-                "name another folder with {}, or repeat the first command as it was",
+                "choose another folder with {}, or repeat the original command",
                 param("output")
             ),
-            Self::BadResults { .. } => "remove this file, and run the command again".into(),
+            Self::BadResults { .. } => "delete this file, and run the command again".into(),
             Self::Busy { .. } => "wait for it to end".into(),
             Self::NotAFolder { .. } => {
-                format!("name another folder with {}", param("output"))
+                format!("choose another folder with {}", param("output"))
             }
-            Self::OtherShape { .. } => "a prediction for every held-out row, in their order".into(),
+            Self::OtherShape { .. } => {
+                "return one prediction per held-out row, in the order of the rows".into()
+            }
             Self::Picture { .. } | Self::Io { .. } | Self::ExternalModel | Self::Interrupted => {
                 return None;
             }
         })
     }
 
-    /// Whether it is a fault of the system and not of what was asked for.
+    /// Whether this is a system error rather than invalid input.
     #[must_use]
     pub fn is_fault(&self) -> bool {
         match self {

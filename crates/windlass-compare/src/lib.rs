@@ -1,4 +1,4 @@
-//! Does augmentation help on this table? Comparisons, searches and reports.
+//! Comparisons of augmentation methods and models, hyperparameter searches and reports.
 //!
 //! A [`CompareConfig`] names the candidates and the held-out rows. A [`Comparison`] runs every candidate on the
 //! same rows with the same initial weights, training steps and number of tried settings. A [`Summary`] tests

@@ -42,7 +42,7 @@ pub struct Key {
 /// One run: a candidate trained and tested on one fold.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Run {
-    /// Which run it is.
+    /// The key of the run.
     #[serde(flatten)]
     pub key: Key,
     /// The seed of its random numbers.

@@ -13,7 +13,7 @@ use windlass_table::write_atomic;
 
 use crate::{Error, Record, Result};
 
-/// What is run, written before the first run. Runs are resumed only under an equal plan.
+/// The plan of all runs, written before the first. Runs are resumed only under an equal plan.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunPlan<C> {
     /// The command line.
@@ -79,7 +79,7 @@ pub fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
 }
 
 impl RunDir {
-    /// Creates the directory; refuses one that has results.
+    /// Creates the directory; an error if it has results.
     pub fn create(path: &Path, plan: &RunPlan<impl Serialize>) -> Result<Self> {
         for name in [PLAN, RESULTS, RUNS, "report.html", "pictures"] {
             if path.join(name).exists() {
@@ -91,7 +91,7 @@ impl RunDir {
         let opened = write_atomic(&path.join(PLAN), &to_json(plan))
             .map_err(Error::from)
             .and_then(|()| Self::open(path, &plan.command, created));
-        // The same command works once the cause, such as a full disk, is gone.
+        // Cleans up, so that the same command works after the cause, such as a full disk, is fixed.
         opened.inspect_err(|error| {
             if !matches!(error, Error::Busy { .. }) {
                 remove_run(path, created);
@@ -181,7 +181,7 @@ impl RunDir {
         let mut runs = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
         let before = runs.metadata().map(|file| file.len());
         if let Err(source) = runs.write_all(line.as_bytes()) {
-            // A part of a line would make the lines after it unreadable.
+            // An incomplete line would make the lines after it unreadable.
             if let Ok(length) = before {
                 let _ = runs.set_len(length);
             }
@@ -224,7 +224,7 @@ fn remove_run(path: &Path, created: bool) {
         let _ = fs::remove_file(path.join(name));
     }
     if created {
-        // Refused if anything else is in it.
+        // Fails if the directory is not empty.
         let _ = fs::remove_dir(path);
     }
 }
@@ -258,7 +258,7 @@ fn read_runs<R: DeserializeOwned>(path: &Path) -> Result<Vec<R>> {
 /// Compares a stored plan with a new one.
 #[must_use]
 pub fn plan_difference(was: &Value, is: &RunPlan<impl Serialize>) -> Option<PlanDifference> {
-    // Through text, in which some numbers are shorter than in memory.
+    // Converted through text, which rounds some numbers.
     let is: Value = serde_json::from_slice(&to_json(is)).expect("our own text");
     for (key, what) in [("version", "versions"), ("tables", "data"), ("protocol", "settings")] {
         let value = |plan: &Value| plan.get(key).cloned().unwrap_or_default();

@@ -7,7 +7,7 @@ use windlass_table::LoadedTable;
 
 use crate::Result;
 
-/// Keep the seeds that are derived from one seed apart.
+/// Salts for independent seeds derived from one seed.
 pub(crate) mod salt {
     pub(crate) const SPLIT: u64 = 1 << 32;
     pub(crate) const REPEAT: u64 = 1 << 33;
@@ -64,7 +64,7 @@ impl From<Split> for SplitRule {
     }
 }
 
-/// What a comparison needs to know about splits that the caller provides.
+/// Properties of splits that the caller provides.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProvidedSplits {
     /// For the report: "3 training sets, the same test rows".
@@ -76,7 +76,7 @@ pub struct ProvidedSplits {
     pub overlap: SplitOverlap,
 }
 
-/// Which rows several splits share. It decides how uncertain the mean over splits is.
+/// The rows that splits share, which determines the variance of the mean over splits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SplitOverlap {
     /// Disjoint training rows.

@@ -77,7 +77,7 @@ use windlass::{Seed, Stream};
 /// Number of blocks of [`random_blocks`].
 pub const BLOCKS: usize = 20;
 
-/// What widens intervals of few units, in (3).
+/// The correction for few units in (3).
 const FEW_UNITS: f64 = 5.0;
 
 /// Relative tolerance within which differences are equal.

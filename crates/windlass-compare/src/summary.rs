@@ -1,4 +1,4 @@
-//! The statistics of a comparison, in numbers and in a sentence.
+//! The statistics and the conclusions of a comparison.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -19,13 +19,13 @@ use crate::statistics::{
     over_splits, random_blocks,
 };
 
-/// The verdict on a candidate. It follows from its interval alone.
+/// The verdict on a candidate. It depends only on the interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Finding {
-    /// No augmentation: what others are compared with.
+    /// No augmentation: the reference of all differences.
     Reference,
-    /// No augmentation with another seed: what chance alone does.
+    /// No augmentation with another seed: the difference by chance.
     Placebo,
     /// The 95 % interval is below 0.
     #[serde(alias = "helps")]
@@ -40,7 +40,7 @@ pub enum Finding {
     /// The 95 % interval is above 0.
     #[serde(alias = "hurts")]
     Worse,
-    /// The errors are no evidence: of training rows, or compared with a network that diverged.
+    /// The test rows are training rows, or the reference diverged.
     NoVerdict,
 }
 
@@ -58,7 +58,7 @@ impl Finding {
         }
     }
 
-    /// In words.
+    /// The verdict in tables: `probably better`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -96,9 +96,10 @@ pub struct CandidateSummary {
     pub worst: Option<(String, f64)>,
     /// For every fold, the log ratio of its RMSE to that of the reference.
     pub differences: Vec<f64>,
-    /// The difference, with a 95 % interval of its own.
+    /// The difference with its 95 % interval, not corrected.
     pub difference: Option<Interval>,
-    /// The same, for augmentations corrected for their number (Holm): what is shown, and what the verdict follows from.
+    /// The interval that is shown and decides the verdict: for augmentations corrected for multiple comparisons
+    /// (Holm).
     #[serde(default)]
     pub corrected: Option<Interval>,
     /// The verdict.
@@ -109,24 +110,24 @@ pub struct CandidateSummary {
     pub seconds: f64,
 }
 
-/// What to do after a comparison.
+/// The recommended next step after a comparison.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NextStep {
-    /// What to train.
+    /// The candidate to train.
     pub candidate: Candidate,
-    /// In words: `train with ada`.
+    /// A phrase: `train a network with ada`.
     pub text: String,
-    /// The command to type; the caller of the library knows it.
+    /// The command that trains it, set by the caller.
     pub command: Option<String>,
 }
 
 impl NextStep {
-    /// `What to do now: train with ada:`, and the command.
+    /// `Next step: train with ada:`, and the command.
     #[must_use]
     pub fn in_words(&self) -> String {
         match &self.command {
-            Some(command) => format!("What to do now: {}:\n  {command}", self.text),
-            None => format!("What to do now: {}.", self.text),
+            Some(command) => format!("Next step: {}:\n  {command}", self.text),
+            None => format!("Next step: {}.", self.text),
         }
     }
 }
@@ -138,7 +139,7 @@ pub struct Summary {
     pub lines: Vec<CandidateSummary>,
     /// Whether an augmentation is better at the largest training size.
     pub helps: bool,
-    /// Number of augmentations that were tested: what their intervals are corrected for.
+    /// Number of augmentations, for which their intervals are corrected.
     #[serde(default)]
     pub augmentations: usize,
     /// The answer, in a few words.
@@ -146,10 +147,10 @@ pub struct Summary {
     pub answer: String,
     /// The answer, in a sentence.
     pub verdict: String,
-    /// What to do now; `None` without a verdict.
+    /// The next step; `None` without a verdict.
     #[serde(default)]
     pub next: Option<NextStep>,
-    /// Further conclusions and warnings.
+    /// Other conclusions, and warnings.
     pub remarks: Vec<String>,
     /// Whether the table drifts; `None` if its rows cannot be ordered.
     #[serde(default)]
@@ -185,6 +186,10 @@ impl Interval {
     #[must_use]
     pub fn in_words(&self) -> String {
         let (low, high) = (in_percent(self.low), in_percent(self.high));
+        if low == high {
+            // Both round to no change.
+            return "the same (95 % interval: within 0.05 %)".to_owned();
+        }
         format!("{} (95 % interval: {low} to {high})", in_percent(self.mean))
     }
 }
@@ -350,7 +355,7 @@ impl Comparison<'_> {
             SplitOverlap::Disjoint => {
                 over_splits(differences, SplitSizes { train: 1, test: 0, all: 1 })
             }
-            // Domains are the blocks: new domains would vary as much as these.
+            // The blocks are domains: the interval is for new domains.
             SplitOverlap::SameTestDomains => {
                 let squares =
                     |domain: &GroupError| domain.metrics.rmse.powi(2) * domain.metrics.rows as f64;
@@ -434,6 +439,9 @@ impl Comparison<'_> {
             text: match line.candidate.method {
                 Some(MethodName::Erm) => "train without augmentation".into(),
                 Some(_) => format!("train with {}", self.config().name(line.candidate)),
+                None if line.candidate.model == ModelName::Auto => {
+                    "train with automatic model selection".into()
+                }
                 None => format!("train {}", model_in_words(line.candidate.model)),
             },
             command: None,
@@ -459,8 +467,8 @@ impl Comparison<'_> {
             .collect();
         if !diverged.is_empty() {
             remarks.push(format!(
-                "Training diverged: {}. The last good weights count, and nothing is called better or worse than \
-                 a network that diverged; choose a smaller learning rate, or clip the gradient norm.",
+                "Training diverged: {}. The weights before divergence are used, and there is no verdict if the \
+                 reference diverged; choose a smaller learning rate, or clip the gradient norm.",
                 diverged.join(", ")
             ));
         }
@@ -471,14 +479,15 @@ impl Comparison<'_> {
         {
             let rmse = significant(baseline.rmse, 4);
             remarks.push(format!(
-                "Nobody predicts better than the mean of the target (RMSE {rmse}): the features say little about it."
+                "No candidate predicts better than the mean of the target (RMSE {rmse}): the features explain \
+                 little of it."
             ));
         }
         if let Some(placebo) = main.iter().find(|line| line.finding == Finding::Placebo)
             && let Some(interval) = placebo.difference
         {
             let words = interval.in_words();
-            remarks.push(format!("The placebo, another seed alone: RMSE {words}."));
+            remarks.push(format!("Placebo (no augmentation, another seed): RMSE {words}."));
         }
         let largest = self.config().sizes.last().copied().flatten();
         for rows in self.config().sizes.iter().filter(|&&size| size != largest).flatten() {
@@ -492,27 +501,27 @@ impl Comparison<'_> {
                 .collect();
             remarks.push(match better.join(", ") {
                 none if none.is_empty() => {
-                    format!("With {rows} training rows nothing is better for certain.")
+                    format!("With {rows} training rows, no candidate is better.")
                 }
-                names => format!("With {rows} training rows better: {names}."),
+                names => format!("Better with {rows} training rows: {names}."),
             });
         }
         remarks.extend(self.remark_on_rows(lines));
         if self.loaded().roles.targets().len() > 1 {
             remarks.push(
-                "Errors are over all targets, in their units: the target with the largest counts most.".into(),
+                "Errors are pooled over targets in their units, so targets with large values dominate.".into(),
             );
         }
         if self.config().tune <= 1 && self.config().specs.is_empty() {
             remarks.push(
-                "Every method had its usual settings; tuning lets each try several, inside the \
+                "All methods used their default hyperparameters; tuning tries several inside the \
                  training rows."
                     .into(),
             );
         }
     }
 
-    /// Whether more rows pay: the error of the best method with all training rows and with fewer.
+    /// The error of the best candidate with all training rows and with fewer.
     fn remark_on_rows(&self, lines: &[CandidateSummary]) -> Option<String> {
         let [.., fewer, most] = self.config().sizes[..] else { return None };
         let of = |size| lines.iter().filter(move |line| line.size == size && !line.is_baseline());
@@ -520,7 +529,7 @@ impl Comparison<'_> {
         let before = of(fewer).find(|line| line.candidate == best.candidate)?;
         let change = in_percent(log_ratio(best.rmse, before.rmse));
         Some(format!(
-            "More rows: from {} to {} training rows, the RMSE of {} went from {} to {} ({change}).",
+            "More rows: from {} to {} training rows, the RMSE of {} changes from {} to {} ({change}).",
             fewer?,
             most.map_or_else(|| "all".to_owned(), |rows| rows.to_string()),
             self.config().name(best.candidate),
@@ -547,7 +556,7 @@ impl Comparison<'_> {
                     .is_leave_one_out(self.loaded(), self.config().folds)
                     .unwrap_or(false) =>
             {
-                format!("without each {column} in turn")
+                format!("leaving out one {column} at a time")
             }
             SplitRule::HeldOut(Split::Domain(column)) => {
                 format!("{repeats}×{folds} folds of the values of {column}")
@@ -555,7 +564,7 @@ impl Comparison<'_> {
             SplitRule::HeldOut(Split::Time(column)) => {
                 format!("forward in time by {column}, {folds} folds")
             }
-            SplitRule::TestFile => format!("{} trainings, the same test rows", splits.len()),
+            SplitRule::TestFile => format!("{} training runs, the same test rows", splits.len()),
             SplitRule::Provided(splits) => splits.description.clone(),
         }
     }
@@ -570,17 +579,17 @@ struct Conclusion {
 }
 
 impl CandidateSummary {
-    /// Whether it is one of the augmentations, whose number intervals are corrected for.
+    /// Whether this is an augmentation: its interval is corrected.
     pub(crate) fn is_augmentation(&self) -> bool {
         self.candidate.method.is_some_and(MethodName::augments)
     }
 
-    /// Whether it is the baseline.
+    /// Whether this is the baseline.
     pub(crate) fn is_baseline(&self) -> bool {
         self.candidate == Candidate::BASELINE
     }
 
-    /// Whether it is another model, judged on its own.
+    /// Whether this is another model, whose interval is not corrected.
     fn is_rival(&self) -> bool {
         self.candidate.method.is_none() && !self.is_baseline()
     }
@@ -595,7 +604,7 @@ struct Judged<'a> {
 }
 
 impl<'a> Judged<'a> {
-    /// Those with one of these verdicts, the best first.
+    /// Candidates with one of these verdicts, the best first.
     fn found(&self, wanted: &[Finding], kind: IsKind) -> Vec<(&'a CandidateSummary, Interval)> {
         let mut found: Vec<(&CandidateSummary, Interval)> = self
             .main
@@ -617,12 +626,12 @@ impl<'a> Judged<'a> {
             .find_map(|rank| self.found(rank, CandidateSummary::is_augmentation).first().copied())
     }
 
-    /// Whether augmentation helps, in a few words and in a sentence.
+    /// Whether augmentation helps: a short answer and a sentence.
     fn augmentation(&self, over: &str) -> (String, String) {
         let augmentations = self.main.iter().filter(|line| line.is_augmentation()).count();
         let Some((line, interval)) = self.best_augmentation() else {
             if augmentations == 0 {
-                let answer = "No augmentation took part";
+                let answer = "No augmentation was compared";
                 return (answer.into(), format!("{answer}, {over}."));
             }
             let subject = self.config.subject();
@@ -658,15 +667,14 @@ impl<'a> Judged<'a> {
         (answer, format!("{sentence}, {over}{corrected}."))
     }
 
-    /// What to train instead of no augmentation: what has the smallest error of those that are better, or else of
-    /// those that are probably better.
+    /// The recommended candidate: the smallest error among those that are better, or else probably better.
     fn chosen(&self) -> Option<(&'a CandidateSummary, Interval)> {
         [Finding::Better, Finding::ProbablyBetter]
             .into_iter()
             .find_map(|rank| self.found(&[rank], |line| !line.is_baseline()).first().copied())
     }
 
-    /// About everyone whom the verdict does not name.
+    /// Remarks on the candidates that the verdict does not name.
     fn remarks(&self, next: Option<Candidate>) -> Vec<String> {
         let best = self.best_augmentation().map(|(line, _)| line.candidate);
         let without = format!("than the {} without augmentation", self.config.subject());
@@ -683,7 +691,7 @@ impl<'a> Judged<'a> {
                 Finding::ProbablyWorse,
                 Finding::Worse,
             ] {
-                // Of augmentations, the verdict names the best of which one cannot tell.
+                // The verdict names the best augmentation already.
                 if finding == Finding::CannotTell && than == kinds[0].0 {
                     continue;
                 }
@@ -710,7 +718,8 @@ impl<'a> Judged<'a> {
 
 fn model_in_words(model: ModelName) -> &'static str {
     match model {
-        ModelName::Forest => "a forest",
+        ModelName::Ridge => "ridge regression",
+        ModelName::Forest => "a random forest",
         ModelName::Gp => "a Gaussian process",
         ModelName::ExtraTrees => "extra trees",
         ModelName::Boosting => "boosted trees",
@@ -725,8 +734,8 @@ fn capitalized(sentence: &str) -> String {
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
-/// Draws the conclusions about candidates with the same training size. Augmentations are corrected for their number;
-/// every other verdict depends on the candidate and its reference alone.
+/// Assigns the verdicts of candidates with the same training size. Augmentations are corrected for multiple
+/// comparisons; every other verdict depends only on the candidate and its reference.
 fn assign_findings(lines: &mut [CandidateSummary], training_rows: bool) {
     let tested: Vec<usize> = (0..lines.len())
         .filter(|&place| lines[place].is_augmentation() && lines[place].difference.is_some())

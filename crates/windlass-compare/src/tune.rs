@@ -1,4 +1,4 @@
-//! Hyperparameter search, and an unbiased estimate of what augmentation gains.
+//! Hyperparameter search, and an unbiased estimate of the gain from augmentation.
 //!
 //! A search tries settings one after the other and chooses the next by those before (tree-structured Parzen
 //! estimators: Bergstra et al., *Algorithms for hyper-parameter optimization*, 2011). Settings are scored by
@@ -31,7 +31,7 @@ use crate::splits::salt;
 use crate::statistics::{Interval, SplitSizes, log_ratio, over_splits};
 use crate::{Error, Result};
 
-/// Everything that decides the outcome of a search, apart from the rows.
+/// The settings of a search.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TuneConfig {
     /// Column roles.
@@ -146,8 +146,9 @@ impl TuneConfig {
         2 * (self.folds + 1) * self.trials
     }
 
-    /// Runs all searches in parallel; trials in `done` are not repeated. With a time limit, every search ends when
-    /// its share of it is over. `None` if cancelled.
+    /// Runs all searches in parallel; trials in `done` are not repeated. With a time limit, every search gets an
+    /// equal
+    /// fraction of it. `None` if cancelled.
     pub fn run(
         &self,
         table: NamedTable<'_>,
@@ -220,7 +221,9 @@ impl TuneConfig {
             }
         }
         let (Some(plain), Some(augmented)) = (best(None, false), best(None, true)) else {
-            return Err(Error::NothingToCompare { what: "no time to try any settings" });
+            return Err(Error::NothingToCompare {
+                what: "the time limit ended before the first trial",
+            });
         };
         let count = differences.len().max(1);
         let all = table.table.batch.num_rows();
@@ -232,7 +235,7 @@ impl TuneConfig {
             format!("Augmentation helps: RMSE {}, {over}.", difference.in_words())
         } else {
             format!(
-                "Train without augmentation: there is no evidence that it helps. RMSE {}, {over}.",
+                "Train without augmentation: no evidence that it helps. RMSE {}, {over}.",
                 difference.in_words()
             )
         };
@@ -282,7 +285,7 @@ impl TryRng for TpeRng {
 /// A setting that is searched: a number on a logarithmic scale, or one of several choices.
 struct TpeParam {
     optimizer: TpeOptimizer<DefaultEstimatorBuilder>,
-    /// The ends of what is asked for: logarithms, or places in a list.
+    /// The range of the optimizer: logarithms, or indices of a list.
     ends: (f64, f64),
     range: Option<(f64, f64)>,
 }
@@ -292,7 +295,7 @@ impl TpeParam {
         estimator: DefaultEstimatorBuilder,
         range: tpe::range::Range,
     ) -> TpeOptimizer<DefaultEstimatorBuilder> {
-        // A fourth of the trials are good ones: with few trials a tenth would be one or two.
+        // A quarter of the trials count as good: with few trials a tenth would be one or two.
         let built = TpeOptimizerBuilder::new().gamma(0.25).build(estimator, range);
         built.expect("settings in their range")
     }
@@ -313,7 +316,7 @@ impl TpeParam {
         self.optimizer.ask(bits).expect("values that were told are in the range")
     }
 
-    /// A place in the range, from 0 to 1.
+    /// The value at a fraction of the range.
     fn at(&self, share: f64) -> f64 {
         let (low, high) = self.ends;
         low + share * (high - low)
@@ -323,7 +326,7 @@ impl TpeParam {
         self.optimizer.tell(value, error).expect("values that were asked for");
     }
 
-    /// Three digits are plenty, and can be typed.
+    /// Rounded to three digits, for readability.
     fn value(&self, asked: f64) -> f64 {
         match self.range {
             Some((low, high)) => {
@@ -335,7 +338,7 @@ impl TpeParam {
     }
 }
 
-/// The hyperparameters of a search. Each is told only of the trials that used it.
+/// The hyperparameters of a search. Each is updated only by the trials that used it.
 struct SearchSpace {
     /// In the order of [`COORDINATES`].
     params: Vec<(&'static str, TpeParam)>,
@@ -397,8 +400,9 @@ impl SearchSpace {
         Self { params: COORDINATES.map(param).into(), augments, layers, rows }
     }
 
-    /// The next settings to try, and the value of each hyperparameter. The first trials fill the space evenly, every
-    /// method in turn: what the search learns from is then not a matter of luck.
+    /// The next settings to try, and the value of each hyperparameter. The first trials fill the space evenly, with
+    /// each
+    /// method in turn.
     fn ask(
         &mut self,
         default: &NetworkConfig,
@@ -487,7 +491,7 @@ impl Search<'_> {
             }
             let draws = Seed(config.seed).at(Stream::Split, salt::SEARCH | fold, number as u64);
             let mut bits = TpeRng(draws);
-            // The default settings without augmentation come first, so that no search ends below them.
+            // The default settings without augmentation come first, so that no search is worse than them.
             let (network, asked) = match number {
                 0 => (NetworkConfig { augment: None, ..config.network.clone() }, vec![]),
                 _ => space.ask(&config.network, number, &mut bits),

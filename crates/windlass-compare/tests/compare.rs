@@ -368,7 +368,7 @@ fn verdict_says_what_is_better_and_what_to_do() {
     assert!(verdict.ends_with(ends), "{verdict}");
     let next = summary.next.as_ref().unwrap();
     assert_eq!(next.candidate, method(named("ada-manifold")));
-    assert_eq!(next.in_words(), "What to do now: train with ada-manifold.");
+    assert_eq!(next.in_words(), "Next step: train with ada-manifold.");
     let worse = "Worse than no augmentation: mixup";
     assert!(
         summary.remarks.iter().any(|remark| remark.starts_with(worse)),
@@ -383,9 +383,11 @@ fn verdict_says_what_is_better_and_what_to_do() {
     };
     let summary = comparison.summary(&synthetic_runs(&comparison, forest));
     assert!(
-        summary.verdict.starts_with("A forest is better than the network without augmentation")
+        summary
+            .verdict
+            .starts_with("A random forest is better than the network without augmentation")
     );
-    assert_eq!(summary.answer, "Use a forest");
+    assert_eq!(summary.answer, "Use a random forest");
     assert_eq!(summary.next.unwrap().candidate, rival(ModelName::Forest));
     // The augmentation is still better, and so the exit code is 0.
     assert!(summary.helps);
@@ -542,7 +544,7 @@ fn sizes_are_samples_of_training_rows() {
     let refused = Comparison::new(&large, rows(&table), None).unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "`t.csv`: cannot train on 41 rows: the smallest training part has 40"
+        "`t.csv`: cannot train on 41 rows: the smallest training set has 40"
     );
     let alone = CompareConfig { methods: vec![named("ada")], ..config.clone() };
     let refused = Comparison::new(&alone, rows(&table), None).unwrap_err();

@@ -7,11 +7,12 @@
 //! | month | sine and cosine of the day of the year | rows span a year |
 //! | days, year | elapsed days and the year | there are dates |
 //!
-//! A candidate that is constant in the training rows is omitted, and so is one that does not help: rows of a
-//! day share more than its date, and a model that learns days by heart is worse on the days to come. Hour,
-//! weekday and month must lower the error of a ridge on five blocks of consecutive rows, each predicted from the
-//! others; days and year its error on the last third of the rows, predicted from the others. A model cannot know a
-//! trend beyond its training rows, so days and years stop at the last of them.
+//! A candidate that is constant in the training rows is omitted, and so is one that does not help: a model that
+//! overfits
+//! single days is worse on later days. Hour, weekday and month must lower the error of a ridge regression on five
+//! blocks of consecutive rows, each predicted from the others; days and year its error on the last third of the rows,
+//! predicted from the others. Trends are not extrapolated: days and years are clamped to the range of the training
+//! rows.
 
 use std::f64::consts::TAU;
 
@@ -63,7 +64,7 @@ impl CalendarPart {
         let mut days: Vec<i64> = values().map(whole_days).collect();
         days.sort_unstable();
         days.dedup();
-        // Times without a date are less than a day apart; the hour says it all.
+        // Times without a date are less than a day apart; the hour is sufficient.
         let is_time = span < 1.0 && values().all(|value| (0.0..=DAY).contains(&value));
         let is_candidate = |part: Self| match part {
             Self::HourSin | Self::HourCos => span >= 2.0 || is_time,
@@ -93,7 +94,7 @@ impl CalendarPart {
         }
     }
 
-    /// Whether it only grows: new rows lie beyond the training rows.
+    /// Whether it only increases, so that new rows are outside the range of the training rows.
     pub(crate) fn is_trend(self) -> bool {
         matches!(self, Self::Days | Self::Year)
     }
@@ -136,7 +137,7 @@ fn year_and_position(seconds: f64) -> (f64, f64) {
     (year as f64, (month as f64 + day_of_month as f64 / 31.0) / 12.0)
 }
 
-/// Rows in the order of their dates, to find out which features of dates help.
+/// Rows in the order of their dates, to test which calendar features help.
 pub(crate) struct CalendarTest<'a> {
     /// The design matrix.
     pub(crate) x: &'a Array2<f64>,
@@ -161,10 +162,10 @@ impl<'a> CalendarTest<'a> {
 
     /// Whether columns help a ridge on `base` columns.
     pub(crate) fn helps(&self, base: &[usize], columns: &[usize], is_trend: bool) -> bool {
-        /// With fewer rows it cannot be told.
+        /// Minimum number of rows for the test.
         const MIN_ROWS: usize = 30;
         const BLOCKS: usize = 5;
-        /// The error with the columns must be less than so much of the error without.
+        /// Maximum ratio of the errors with and without the columns.
         const GAIN: f64 = 0.98;
         let rows = self.order.len();
         if rows < MIN_ROWS || columns.is_empty() {
@@ -225,7 +226,7 @@ impl<'a> CalendarTest<'a> {
 /// A calendar feature of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Calendar {
-    /// What is computed.
+    /// The feature.
     pub part: CalendarPart,
     /// How dates are written in a column of text.
     pub order: DateOrder,

@@ -1,4 +1,4 @@
-//! Everything that decides a model.
+//! The configuration of a model.
 
 use arrow_array::RecordBatch;
 use serde::{Deserialize, Serialize};
@@ -12,13 +12,13 @@ use crate::preprocessing::Scaling;
 use crate::split::{Fold, Split};
 use crate::trees::{BoostingSettings, ForestSettings};
 
-/// Everything that decides a model.
+/// The configuration of a model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModelConfig {
     /// The roles of columns.
     pub columns: Columns,
-    /// Drop rows without a finite target instead of refusing them.
+    /// Drop rows without a finite target instead of returning an error.
     pub drop_missing_target: bool,
     /// Scaling of continuous columns.
     pub scaling: Scaling,
@@ -32,7 +32,7 @@ pub struct ModelConfig {
     /// Cross-validation that estimates the error of a kind without epochs; the model is fitted on all rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cross_validation: Option<CrossValidation>,
-    /// The seed of all randomness.
+    /// The random seed.
     pub seed: u64,
 }
 
@@ -144,13 +144,13 @@ pub struct AutoConfig {
     pub split: Split,
     /// Select for larger shifts between groups than those in the table.
     pub larger_shifts: bool,
-    /// Seconds after which no further entry of the portfolio is fitted. The model then depends on the machine.
+    /// Seconds after which no more entries of the portfolio are fitted. The model then depends on the machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_limit: Option<f64>,
 }
 
 impl AutoConfig {
-    /// The usual selection with this split.
+    /// The default selection with this split.
     #[must_use]
     pub fn new(split: Split) -> Self {
         Self { folds: 4, split, larger_shifts: false, time_limit: None }
@@ -205,12 +205,12 @@ pub struct InLoopAugmentConfig {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Validation {
-    /// None: the last epoch is kept.
+    /// None: the weights of the last epoch are used.
     None,
     /// A fraction of the rows.
     #[serde(rename = "share")]
     Fraction(f64),
-    /// A table of their own.
+    /// A separate table.
     #[serde(rename = "given")]
     Table,
     /// Cross-validation with this many folds: an ensemble of a network per fold.

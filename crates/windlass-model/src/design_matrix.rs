@@ -12,7 +12,7 @@ use crate::config::PreAugmentConfig;
 use crate::preprocessing::{Preprocessing, row_weights};
 use crate::{Result, groups};
 
-/// A table and the file that it was read from, which errors name.
+/// A table and its file, for errors.
 #[derive(Debug, Clone, Copy)]
 pub struct NamedTable<'a> {
     /// The rows.

@@ -68,7 +68,7 @@ impl Blend {
     }
 }
 
-/// Entries with little weight are left out: they cost as much as others.
+/// Drops entries with little weight: they cost as much as others.
 fn without_small(weights: Vec<f64>) -> Vec<f64> {
     const LEAST: f64 = 0.01;
     let large = |weight: f64| if weight < LEAST { 0.0 } else { weight };
@@ -86,7 +86,7 @@ fn select_weights(products: &Array2<f64>) -> Vec<f64> {
 /// The weights on the simplex with the least squared error, shrunk toward equal ones. `products` has the sums of
 /// products of the errors of every two entries.
 fn least_squares(products: &Array2<f64>) -> Vec<f64> {
-    /// The penalty on squared weights, as a share of the mean squared error of an entry.
+    /// The penalty on squared weights, as a fraction of the mean squared error of an entry.
     const SHRINKAGE: f64 = 0.01;
     const SWEEPS: usize = 500;
     let count = products.nrows();

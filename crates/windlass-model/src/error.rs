@@ -29,80 +29,82 @@ pub enum Error {
     #[error("`{}` has {rows} row{}, too few to learn from", path.display(), if *rows == 1 { "" } else { "s" })]
     TooFewRows { path: PathBuf, rows: usize },
     /// A target that does not vary.
-    #[error("target `{column}` is {value} in every training row: there is nothing to learn")]
+    #[error("target `{column}` is {value} in every training row: a constant cannot be learned")]
     ConstantTarget { column: String, value: f64 },
     /// No column can be used as a feature.
-    #[error("no column is left to predict from{why}")]
+    #[error("no column can be used as a feature{why}")]
     NoInputs { why: String },
     /// A validation fraction that leaves no training or no validation rows.
     #[error(
-        "holding out {share} of {rows} rows leaves {train} to train on and {valid} to validate"
+        "holding out {share} of {rows} rows leaves {train} training and {valid} validation rows"
     )]
     EmptySplit { share: f64, rows: usize, train: usize, valid: usize },
     /// More ensemble members than half of the rows.
-    #[error("a committee of {members} needs at least twice as many rows, got {rows}")]
+    #[error(
+        "an average of {members} networks needs at least twice that number of rows, got {rows}"
+    )]
     LargeCommittee { members: usize, rows: usize },
     /// More groups than rows.
-    #[error("{clusters} clusters cannot be made of {rows} rows")]
+    #[error("cannot form {clusters} clusters from {rows} rows")]
     TooManyClusters { clusters: usize, rows: usize },
     /// Anchors with a single group.
-    #[error("the anchors name one group only: there is no other to compare with")]
+    #[error("the anchors form only one group, so there is no group to hold out")]
     OneGroup,
     /// A column by which rows cannot be split.
-    #[error("column `{column}` has one value only: nothing can be held out by it")]
+    #[error("column `{column}` has only one value, so it cannot split the rows")]
     OneValue { column: String },
     /// Fewer rows or groups than folds.
-    #[error("{folds} folds cannot be made of {found} {what}")]
+    #[error("cannot form {folds} folds from {found} {what}")]
     FewForFolds { folds: usize, found: usize, what: &'static str },
     /// Too few domains to hold out the farthest.
-    #[error("larger shifts need at least three domains, but column `{column}` names {found}")]
+    #[error("larger shifts need at least three domains, but column `{column}` has {found}")]
     FewDomains { column: String, found: usize },
     /// A time that cannot be ordered.
     #[error(
-        "column `{column}` holds {holds} such as `{value}` in row {row}, which has no order in time"
+        "column `{column}` contains {holds} such as `{value}` in row {row}, which is not a time"
     )]
     NotSortable { column: String, holds: String, row: RowPlace, value: String },
     /// Rows without a time.
     #[error(
-        "column `{column}` has no time in row {row}{}",
+        "time column `{column}` is missing in row {row}{}",
         if *more > 0 { format!(" and {more} more") } else { String::new() }
     )]
     NoTime { column: String, row: RowPlace, more: usize },
     /// A network that does not fit in memory.
-    #[error("training such a network takes {} MiB, but only {} MiB are allowed", needs >> 20, memory >> 20)]
+    #[error("training this network needs {} MiB, but the limit is {} MiB", needs >> 20, memory >> 20)]
     LargeNetwork { needs: u64, memory: u64 },
     /// A Gaussian process that does not fit in memory.
     #[error(
-        "matrices of covariances take {} MiB, but only {} MiB are allowed", needs >> 20, memory >> 20
+        "covariance matrices need {} MiB, but the limit is {} MiB", needs >> 20, memory >> 20
     )]
     LargeKernel { needs: u64, memory: u64 },
     /// A one-hot encoding that does not fit in memory.
     #[error(
-        "column `{column}` has {levels} levels; to fit their one-hot encoding takes {} MiB, but only {} MiB \
-         are allowed",
+        "column `{column}` has {levels} levels; fitting their one-hot encoding needs {} MiB, but the limit \
+         is {} MiB",
         needs >> 20, memory >> 20
     )]
     ManyLevels { column: String, levels: u64, needs: u64, memory: u64 },
     /// The loss became NaN or infinite.
-    #[error("training diverged in epoch {epoch}: the loss is no number any more")]
+    #[error("training diverged in epoch {epoch}: the loss is NaN or infinite")]
     Diverged { epoch: usize },
     /// A file that is not a model file.
-    #[error("`{}` is not a model of windlass: {why}", path.display())]
+    #[error("`{}` is not a model file: {why}", path.display())]
     NotAModel { path: PathBuf, why: String },
     /// A model file in a format of another version.
-    #[error("`{}` has format {format} of windlass {version}; this is windlass {}", path.display(), env!("CARGO_PKG_VERSION"))]
+    #[error("`{}` has format {format} of windlass {version}, which windlass {} cannot read", path.display(), env!("CARGO_PKG_VERSION"))]
     OtherFormat { path: PathBuf, format: u32, version: String },
     /// A column that the model needs is missing.
-    #[error("the model needs column `{column}`, which `{}` has not", path.display())]
+    #[error("`{}` has no column `{column}`, which the model needs", path.display())]
     MissingColumn { column: String, path: PathBuf },
     /// A column of another type.
-    #[error("column `{column}` of `{}` holds {holds}; the model was trained on {expected}", path.display())]
+    #[error("column `{column}` of `{}` contains {holds}, but the model was trained on {expected}", path.display())]
     OtherType { column: String, path: PathBuf, holds: String, expected: String },
     /// A value that models cannot represent.
-    #[error("column `{column}` of `{}` holds {value:?} in row {row}", path.display())]
+    #[error("column `{column}` of `{}` is {value:?} in row {row}", path.display())]
     BadValue { column: String, path: PathBuf, row: RowPlace, value: f64 },
     /// An output column that the table has already.
-    #[error("`{}` has a column `{column}` already", path.display())]
+    #[error("`{}` already has a column `{column}`", path.display())]
     ColumnTaken { column: String, path: PathBuf },
     /// Metrics without a target.
     #[error("`{}` has no target `{column}`, which the metrics need", path.display())]
@@ -111,11 +113,11 @@ pub enum Error {
     #[error("no row has a target to compare with")]
     NothingToCompare,
     /// Prediction intervals of a model without held-out rows.
-    #[error("the model was trained without held-out rows, so the size of its errors is not known")]
+    #[error("the model was trained without held-out rows, so its prediction error is unknown")]
     NothingHeldOut,
     /// Prediction intervals of a higher level than the number of held-out rows allows.
     #[error(
-        "an interval of {percent} % needs at least {needed} held-out rows; the model has {rows}"
+        "an interval of {percent} % needs at least {needed} held-out rows, but the model has {rows}"
     )]
     FewHeldOut { percent: f64, rows: usize, needed: usize },
     /// A parameter that does not apply.
@@ -128,7 +130,7 @@ pub enum Error {
     #[error("a second target does not apply to regress")]
     SecondTarget,
     /// Rows generated before training, for a model that augments or forms groups itself.
-    #[error("rows made beforehand do not apply to what has groups or augmentation inside")]
+    #[error("augmenting before training does not apply to models with groups or augmentation")]
     PreAugmented,
     /// A table without a column that the teacher was trained with.
     #[error("`{}` has no column `{column}`, which the teacher was trained with", path.display())]
@@ -139,7 +141,7 @@ pub enum Error {
     )]
     StudentAsTeacher,
     /// A file name extension without a known format.
-    #[error("cannot tell what to write to `{}`", path.display())]
+    #[error("unknown export format of `{}`", path.display())]
     ExportEnding { path: PathBuf },
 }
 
@@ -168,16 +170,16 @@ impl Error {
         Some(match self {
             Self::Table(error) => return error.hint(style),
             Self::Train(windlass_train::Error::NoFullBatch { .. }) => {
-                format!("choose a smaller {}, or leave {} out", param("batch"), param("drop_last"))
+                format!("choose a smaller {}, or omit {}", param("batch"), param("drop_last"))
             }
             Self::Train(windlass_train::Error::NoSuchLayer { hidden, .. }) => {
-                format!("{} takes a layer from 0 (the input) to {hidden}", param("manifold"))
+                format!("choose {} from 0 (the input) to {hidden}", param("manifold"))
             }
             Self::Train(windlass_train::Error::NotOnHiddenLayer) => {
-                format!("leave {} out, or choose ada or a mixup", param("manifold"))
+                format!("omit {}, or choose ada or a mixup method", param("manifold"))
             }
             Self::Train(windlass_train::Error::BadState { .. }) => {
-                "remove the checkpoint to start anew, or give it another name".into()
+                "delete the checkpoint to start again, or use another file name".into()
             }
             Self::Train(windlass_train::Error::OutOfRange { range, .. })
             | Self::Core(windlass::Error::OutOfRange { range, .. }) => {
@@ -185,19 +187,19 @@ impl Error {
             }
             Self::Core(windlass::Error::NoWeight)
             | Self::Train(windlass_train::Error::Core(windlass::Error::NoWeight)) => format!(
-                "training and held-out rows need some weight: omit groups that have none, or choose another {}",
+                "training and held-out rows need a positive total weight: omit groups of weight 0, or choose another {}",
                 param("split")
             ),
             Self::Train(_) | Self::Core(_) | Self::NotAModel { .. } => return None,
-            Self::TooFewRows { .. } => "more rows are needed".into(),
-            Self::ConstantTarget { .. } => "is it the right column?".into(),
+            Self::TooFewRows { .. } => "add rows".into(),
+            Self::ConstantTarget { .. } => "check that this is the right column".into(),
             Self::NoInputs { .. } => format!(
                 "name columns with {} or {}, or add columns",
                 param("features"),
                 param("categorical")
             ),
             Self::EmptySplit { .. } => {
-                format!("choose another share, or give a file: {} FILE", param("valid"))
+                format!("choose another fraction, or use a file: {} FILE", param("valid"))
             }
             Self::LargeCommittee { .. } => format!("choose a smaller {}", param("committee")),
             Self::Diverged { .. } => format!(
@@ -223,42 +225,40 @@ impl Error {
             Self::OneValue { .. } => "choose a column with several values".into(),
             Self::FewForFolds { .. } => format!("choose fewer {}", param("folds")),
             Self::FewDomains { .. } => format!(
-                "leave {} out, or choose another {}",
+                "omit {}, or choose another {}",
                 param("expect_larger_shifts"),
                 param("split")
             ),
             Self::NotSortable { .. } => {
                 "use numbers, dates such as 2024-05-01, or times such as 2024-05-01 13:00".into()
             }
-            Self::NoTime { .. } => "fill in the times, or omit the rows".into(),
-            Self::OtherFormat { .. } => "train it again, or use that version".into(),
+            Self::NoTime { .. } => "fill in the times, or remove the rows".into(),
+            Self::OtherFormat { .. } => "train the model again, or use that version".into(),
             Self::MissingColumn { .. } => "add the column; it may be empty".into(),
             Self::OtherType { .. } => "convert the column".into(),
-            Self::BadValue { .. } => "mend the value, or leave it empty".into(),
-            Self::ColumnTaken { .. } => "rename it, or leave it out of the table".into(),
+            Self::BadValue { .. } => "fix the value, or leave it empty".into(),
+            Self::ColumnTaken { .. } => "rename the column, or remove it from the table".into(),
             Self::NoTarget { .. } | Self::NothingToCompare => {
-                format!("leave {} out", param("metrics"))
+                format!("omit {}", param("metrics"))
             }
             Self::NothingHeldOut => format!(
-                "train it again with {}, {} or {}",
+                "train the model again with {}, {} or {}",
                 param("auto"),
                 param("committee"),
                 param("split")
             ),
             Self::FewHeldOut { .. } => "choose a lower level".into(),
-            Self::DoesNotApply { .. } | Self::AnchorMatrix | Self::SecondTarget => {
-                "leave it out".into()
-            }
-            Self::PreAugmented => "leave them out".into(),
+            Self::DoesNotApply { .. } | Self::AnchorMatrix | Self::SecondTarget => "omit it".into(),
+            Self::PreAugmented => "augment the table, or use another model".into(),
             Self::NotTheTeachersTable { .. } => {
                 "use the table that the teacher was trained on, or one with the same columns".into()
             }
             Self::StudentAsTeacher => "distill its own teacher".into(),
-            Self::ExportEnding { .. } => "name it .onnx, or .h for C".into(),
+            Self::ExportEnding { .. } => "use the extension .onnx, or .h for C".into(),
         })
     }
 
-    /// Whether the system is at fault, not the input.
+    /// Whether this is a system error rather than invalid input.
     #[must_use]
     pub fn is_fault(&self) -> bool {
         match self {

@@ -1,4 +1,4 @@
-//! What all kinds of models share: preprocessing, closed-form fits and out-of-fold predictions.
+//! Shared parts of all models: preprocessing, closed-form fits and out-of-fold predictions.
 
 use std::path::Path;
 use std::slice::from_ref;
@@ -22,7 +22,7 @@ use crate::split::Fold;
 use crate::trees::{TreeData, TreeEnsemble};
 use crate::{Error, Result, groups};
 
-/// A trained model and how its training went.
+/// A trained model and the history of its training.
 #[derive(Debug)]
 pub struct Trained {
     /// The model.
@@ -60,7 +60,7 @@ impl Trained {
 pub(crate) struct FoldBatches {
     pub(crate) train: RecordBatch,
     pub(crate) valid: Option<RecordBatch>,
-    /// The validation rows, by their numbers in the training table; empty if they are in a table of their own.
+    /// The indices of the validation rows in the training table; empty if they are in a separate table.
     pub(crate) held_out: Vec<usize>,
 }
 
@@ -117,7 +117,7 @@ impl<'a> FitContext<'a> {
         Preprocessing::fit_encoded(table, rows, columns, *scaling, *target_scaling, encoding)
     }
 
-    /// Training rows, followed by synthetic rows if the configuration asks for them.
+    /// Training rows, followed by synthetic rows if configured.
     pub(crate) fn training_data(
         &self,
         rows: &RecordBatch,
@@ -259,8 +259,8 @@ impl<'a> FitContext<'a> {
     }
 }
 
-/// Refuses values that do not fit in the 32 bits of networks; before rows are shuffled, so that errors name
-/// the row of the table.
+/// Returns an error for values that do not fit in the 32 bits of networks; called before rows are shuffled, so that
+/// errors name the row of the table.
 pub(crate) fn check_sizes(rows: NamedTable<'_>) -> Result<()> {
     let NamedTable { table, path } = rows;
     for &index in table.roles.features().iter().chain(table.roles.targets()) {

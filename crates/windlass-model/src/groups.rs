@@ -1,4 +1,4 @@
-//! Which training rows belong together, and the methods that ask.
+//! Groups of training rows, and methods with groups.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use windlass_table::{
 
 use crate::{Error, Result};
 
-/// The groups that columns of the rows name; `None` where k-means is to find them.
+/// The groups of columns; `None` for k-means.
 pub(crate) fn partition(
     rows: &RecordBatch,
     choice: &AnchorSource,
@@ -35,7 +35,7 @@ fn place(rows: &RecordBatch, column: &str, param: ParamName) -> Result<usize> {
     })
 }
 
-/// A group for every name in a column.
+/// One group per level of a column.
 pub(crate) fn categories(rows: &RecordBatch, column: &str, param: ParamName) -> Result<Partition> {
     let words = to_strings(rows.column(place(rows, column, param)?));
     let words: Vec<Option<&str>> = words.iter().collect();
@@ -86,7 +86,7 @@ pub(crate) fn method(
     Ok(Arc::new(ada.method(anchors, within)))
 }
 
-/// Anchors that k-means finds in each of some levels.
+/// k-means anchors for each of some levels.
 fn found(rows: usize, levels: usize, ada: &AdaConfig) -> Result<Anchors> {
     let clusters = ada.groups_in(rows as u64, levels);
     if clusters > rows {
@@ -95,7 +95,7 @@ fn found(rows: usize, levels: usize, ada: &AdaConfig) -> Result<Anchors> {
     Ok(ada.found(clusters))
 }
 
-/// The groups of training rows, named by columns or found by k-means in their numbers.
+/// The groups of training rows, by columns or by k-means.
 pub(crate) fn find(
     rows: &RecordBatch,
     samples: &Samples<'_>,

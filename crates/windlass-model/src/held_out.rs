@@ -1,7 +1,7 @@
 //! Held-out rows: their predictions, and permutation importance, how much their error grows when a column is
 //! shuffled.
 //!
-//! [`OutOfFold`] is stored in the model: prediction intervals are made of its residuals.
+//! [`OutOfFold`] is stored in the model: prediction intervals are computed from its residuals.
 
 use std::path::Path;
 use std::sync::Arc;

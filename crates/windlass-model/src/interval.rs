@@ -8,10 +8,12 @@
 //! [ the ⌊α(n + 1)⌋-th smallest of μᵢ(x) − rᵢ,  the ⌈(1 − α)(n + 1)⌉-th smallest of μᵢ(x) + rᵢ ]
 //! ```
 //!
-//! widened to hold the prediction itself. For random rows it covers at least about 1 − 2α of new rows whatever the
-//! model and the distribution, and 1 − α of them in practice. It is a statement about all rows on average: where the
-//! noise differs between rows, it covers too many of some and too few of others. By group, domain or time, it holds
-//! as far as new groups, domains or times differ from those in the table as those differ from each other.
+//! widened to contain the prediction itself. For random rows its coverage is at least about 1 − 2α for any model and
+//! distribution, and 1 − α in practice. Coverage is an average over all rows: if the noise differs between rows, it
+//! is
+//! too high for some and too low for others. By group, domain or time, it holds if new groups, domains or times
+//! differ
+//! from those in the table as those differ from each other.
 //!
 //! Without the members of the folds ([`Model::drop_fold_members`], files of earlier versions have none) `μᵢ(x)` is
 //! the prediction itself.
@@ -45,7 +47,7 @@ pub struct Intervals<'a> {
 }
 
 impl Model {
-    /// Prediction intervals that hold this share of new rows.
+    /// Prediction intervals with this coverage.
     pub fn intervals(&self, level: f64) -> Result<Intervals<'_>> {
         if !(level > 0.0 && level < 1.0) {
             let (name, range, got) = ("interval", "(0, 1)", level);
@@ -83,7 +85,7 @@ impl Model {
 
 /// Leaves about [`MOST`] residuals of all folds: evenly spaced ones of each.
 fn thin(sorted: &mut Vec<f64>, of_all_folds: usize) {
-    /// More do not change a bound visibly.
+    /// More residuals hardly change the bounds.
     const MOST: usize = 4_000;
     let step = of_all_folds.div_ceil(MOST);
     if step > 1 {

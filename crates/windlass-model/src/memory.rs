@@ -1,4 +1,4 @@
-//! What a fit takes in memory, counted before it begins.
+//! The memory of a fit, estimated before it begins.
 
 use std::collections::BTreeSet;
 
@@ -10,11 +10,10 @@ use crate::preprocessing::levels;
 use crate::{Error, Result};
 
 const F64: u64 = 8;
-/// Of a network, its weights, what the optimizer stores of each, the best so far, gradients and a copy to go
-/// back to.
+/// Bytes per weight of a network: weights, optimizer state, best weights so far, gradients and a backup.
 const WEIGHT_BYTES: u64 = 4 * 7;
 
-/// Refuses a fit that does not fit in memory: one-hot encoded columns with many levels, or networks with many
+/// Returns an error if a fit does not fit in memory: one-hot encoded columns with many levels, networks with many
 /// weights, or matrices of a Gaussian process. `at_once` models are trained at the same time.
 ///
 /// Rows without categories are counted when they are [loaded](LoadedTable::load).
@@ -60,13 +59,13 @@ pub fn check_memory(
     let weights = weights.saturating_mul(WEIGHT_BYTES).saturating_mul(at_once as u64);
     let design = rows.saturating_mul(width).saturating_mul(F64);
     let needs = match kind {
-        // The data set in 64 and in 32 bits, and rows to validate.
+        // The dataset in 64 and in 32 bits, and validation rows.
         Kind::Network(_) => design.saturating_mul(3).saturating_add(weights),
-        // The data set by rows, checked and padded, and the order of every column, once for each thread.
+        // The dataset by rows, validated and padded, and the order of every column, once for each thread.
         Kind::Forest(_) | Kind::ExtraTrees(_) | Kind::Boosting(_) => {
             design.saturating_mul(4 + rayon::current_num_threads() as u64)
         }
-        // The data set, and standardized by columns: all rows and the sample.
+        // The dataset, and standardized by columns: all rows and the sample.
         Kind::GaussianProcess(_) => design.saturating_mul(3),
         // Centered and scaled copies, and the factors of the normal matrix or of the rows, if they are fewer.
         Kind::Ridge { .. } | Kind::Anchor { .. } | Kind::Auto(_) => {

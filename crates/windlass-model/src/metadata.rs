@@ -1,4 +1,4 @@
-//! What a model file says about its model.
+//! Metadata of a model file.
 
 use serde::{Deserialize, Serialize};
 use windlass_train::Shape;
@@ -8,7 +8,7 @@ use crate::drift::Drift;
 use crate::metrics::Metrics;
 use crate::preprocessing::Preprocessing;
 
-/// Raised when older versions cannot read the files any more.
+/// The file format; incremented when older versions cannot read the files.
 pub(crate) const FORMAT: u32 = 3;
 /// The first format that can still be read.
 pub(crate) const OLDEST_FORMAT: u32 = 2;
@@ -32,7 +32,7 @@ pub struct ModelMetadata {
     /// Members that only predict the rows of a fold that they were not trained on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fold_members: Vec<MemberMetadata>,
-    /// Columns that are omitted, or not used as the numbers they hold, and why.
+    /// Columns that are omitted or not used as numbers, and why.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     /// Metrics on the training rows.
@@ -73,7 +73,7 @@ pub struct MemberMetadata {
     /// Its preprocessing.
     #[serde(rename = "preparation")]
     pub preprocessing: Preprocessing,
-    /// Its weight in the average; all weights add up to 1.
+    /// Its weight in the average; all weights sum to 1.
     pub weight: f64,
     /// Its part in the predictions for a fold that it was not trained on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -88,7 +88,7 @@ pub struct MemberMetadata {
 pub struct FoldWeight {
     /// The fold.
     pub fold: usize,
-    /// The weight; those of a fold add up to 1.
+    /// The weight; those of a fold sum to 1.
     pub weight: f64,
 }
 
@@ -112,7 +112,7 @@ pub enum EstimatorMetadata {
 pub struct Importance {
     /// The column.
     pub column: String,
-    /// How much the RMSE of held-out rows grows when its values are shuffled.
+    /// The increase in RMSE on held-out rows if its values are shuffled.
     pub rmse_increase: f64,
 }
 
@@ -220,12 +220,12 @@ pub struct Distillation {
     pub unlabeled: u64,
     /// All rows that the student was trained on.
     pub rows: u64,
-    /// Departures from what was requested, and why.
+    /// What differs from the request, and why.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
 
-/// A portfolio entry and how well it did.
+/// A portfolio entry and its error.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PortfolioResult {
     /// A description.

@@ -23,7 +23,7 @@ use crate::trees::TreeEnsemble;
 pub(crate) struct EnsembleMember {
     pub(crate) preprocessing: Preprocessing,
     pub(crate) estimator: Estimator,
-    /// Its weight in the average; all weights add up to 1. 0 if it is kept for its fold only.
+    /// Its weight in the average; all weights sum to 1. 0 for members of a fold only.
     pub(crate) weight: f64,
     /// Its part in the predictions for a fold that it was not trained on.
     pub(crate) fold: Option<FoldWeight>,

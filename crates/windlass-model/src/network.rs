@@ -179,7 +179,7 @@ pub(crate) fn train(
     }
     let model = Model::new(context.config, members, table, train_rows)?;
     let mut model = model.with_out_of_fold(out_of_fold, fold_members);
-    // What was used, and not how it was found.
+    // Store the settings that were used for the final training.
     let training = specs[0].training.clone();
     let network = NetworkConfig { training, ..network.clone() };
     model.metadata.config.kind = Kind::Network(Box::new(network));
@@ -187,7 +187,7 @@ pub(crate) fn train(
     Ok(Trained { histories, diverged, cancelled, ..Trained::complete(model, folds) })
 }
 
-/// The epoch whose weights a run kept; 0 if it ended before the first.
+/// The epoch of a run's weights; 0 if it ended before the first.
 fn epochs_kept(result: &RunResult) -> usize {
     let best = result.history.iter().rfind(|epoch| epoch.best).or(result.history.last());
     best.map_or(0, |epoch| epoch.number)

@@ -17,7 +17,7 @@ use crate::trees::TreeEnsemble;
 
 const IR_VERSION: u64 = 9;
 const OPSET: u64 = 18;
-/// Tree ensembles are in an operator set of their own.
+/// Tree ensembles are in a separate operator set.
 const TREES: &str = "TreeEnsembleRegressor";
 const TREES_DOMAIN: &str = "ai.onnx.ml";
 const TREES_OPSET: u64 = 3;

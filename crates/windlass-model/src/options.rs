@@ -1,5 +1,4 @@
-//! Options of a network as users set them. The command and the Python package share them, and so have the same
-//! defaults and refusals.
+//! Options of a network, shared by the command and the Python package: the same defaults and errors.
 
 use windlass::ParamName;
 use windlass_train::{Activation, Loss, Optimizer, Schedule, Shuffle, TrainConfig};
@@ -107,7 +106,7 @@ impl NetworkOptions {
         (self.hidden.clone().unwrap_or_else(|| vec![128, 128]), activation)
     }
 
-    /// Refuses parameters that the others make meaningless.
+    /// Returns an error for parameters that do not apply with the others.
     pub fn check(&self, valid: Validation) -> Result<()> {
         if self.patience.is_some() && valid == Validation::None {
             let to = "training without validation rows";
@@ -147,8 +146,8 @@ pub fn parse_loss(text: &str) -> Result<Loss, String> {
         None if text == "mse" => Ok(Loss::Squared),
         None if text == "huber" => Ok(Loss::Huber(1.0)),
         Some(("huber", delta)) => {
-            delta.parse().map(Loss::Huber).map_err(|_| format!("`{delta}` is no number: huber:1.5"))
+            delta.parse().map(Loss::Huber).map_err(|_| format!("`{delta}` is not a number"))
         }
-        _ => Err("a loss is mse or huber:DELTA".into()),
+        _ => Err("expected mse, huber or huber:DELTA".into()),
     }
 }

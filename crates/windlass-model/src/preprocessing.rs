@@ -117,7 +117,7 @@ pub enum Input {
     Continuous {
         /// The column.
         name: String,
-        /// What is computed, if it is a column of dates.
+        /// The calendar feature, for a column of dates.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         calendar: Option<Calendar>,
         /// Its scaling.
@@ -188,7 +188,7 @@ pub struct Preprocessing {
     pub targets: Vec<Target>,
 }
 
-/// A decision about a column that its user should know.
+/// A note for the user about a column.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ColumnNote {
     what: String,
@@ -300,7 +300,7 @@ fn continuous(
 }
 
 impl Preprocessing {
-    /// Fits training rows, with a note on every column that is omitted or not used as the numbers it holds.
+    /// Fits training rows, with a note on every column that is omitted or not used as numbers.
     pub fn fit(
         table: &LoadedTable,
         rows: &RecordBatch,
@@ -419,7 +419,7 @@ impl Preprocessing {
         Ok((fitted, notes))
     }
 
-    /// Keeps the calendar features of a date that help, and describes them.
+    /// Selects the calendar features of a date that help, and describes them.
     fn choose_calendar(
         &mut self,
         name: &str,

@@ -16,10 +16,10 @@ use crate::model::{EnsembleMember, Estimator, Model};
 use crate::trees::{TreeArrays, TreeEnsemble};
 use crate::{Error, Result};
 
-/// What the names of the tensors of members begin with.
+/// Prefix of the tensor names of members.
 const MEMBER: &str = "member";
 const FOLD_MEMBER: &str = "fold_member";
-/// What the names of the tensors of held-out rows begin with.
+/// Prefix of the tensor names of held-out rows.
 const OUT_OF_FOLD: &str = "out_of_fold";
 /// The key of the metadata in the header.
 const KEY: &str = "windlass-model";
@@ -148,7 +148,7 @@ impl MemberReader<'_> {
             || !weights.as_ref().is_none_or(|weights| as_many(weights.len()))
             || folds.iter().any(|&fold| fold as usize >= count)
         {
-            return Err("its held-out rows contradict themselves".into());
+            return Err("its held-out rows are inconsistent".into());
         }
         let y = matrix((count, targets), self.doubles("target")?)?;
         let predicted = matrix((count, targets), self.doubles("prediction")?)?;
@@ -161,14 +161,14 @@ impl MemberReader<'_> {
         Ok(match &metadata.estimator {
             EstimatorMetadata::Network(shape) => {
                 if shape.outputs != outputs {
-                    return Err("its metadata contradicts itself".into());
+                    return Err("its metadata are inconsistent".into());
                 }
                 let shape = Shape { inputs, ..shape.clone() };
                 let mut parameters: Vec<LayerParameters> = vec![];
                 for layer in 0..=shape.hidden.len() {
                     let (sizes, values) = self.floats(&format!("layer{layer}.weight"))?;
                     let [units, width] = sizes[..] else {
-                        return Err("its weights are no matrix".into());
+                        return Err("its weights are not a matrix".into());
                     };
                     let weights = matrix((units, width), values)?;
                     let bias = self.floats(&format!("layer{layer}.bias"))?.1;
@@ -291,7 +291,7 @@ impl Model {
         let out_of_fold = reader.out_of_fold(outputs).map_err(bad)?;
         let weights = || members.iter().map(|member| member.weight);
         if !weights().all(|weight| weight > 0.0) || (weights().sum::<f64>() - 1.0).abs() > 1e-6 {
-            return Err(bad("the weights of its members are not shares of one".into()));
+            return Err(bad("the weights of its members do not sum to 1".into()));
         }
         Ok(Self { metadata, members, fold_members, out_of_fold })
     }

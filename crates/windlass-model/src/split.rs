@@ -7,9 +7,10 @@
 //! | `domain:COLUMN` | the same | each domain alone if there are at most ten, see [`Split::fold_count`] |
 //! | `time:COLUMN` | later rows: forward chaining | see below |
 //!
-//! By time, rows are sorted by the column, and rows of the same time stay together. The first half is only trained
-//! on; the second half is cut into as many blocks as there are folds, and each block is predicted from all rows
-//! before it. The smallest training part is therefore half of the rows.
+//! By time, rows are sorted by the column, and rows of the same time stay together. The first half is used for
+//! training
+//! only; the second half is divided into one block per fold, and each block is predicted from all rows before it. The
+//! smallest training set is therefore half of the rows.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -53,7 +54,7 @@ impl FromStr for Split {
             Some(("group", column)) => Ok(Self::Group(column.into())),
             Some(("domain", column)) => Ok(Self::Domain(column.into())),
             Some(("time", column)) => Ok(Self::Time(column.into())),
-            _ => Err("a split is rows, group:COLUMN, domain:COLUMN or time:COLUMN".into()),
+            _ => Err("expected rows, group:COLUMN, domain:COLUMN or time:COLUMN".into()),
         }
     }
 }
@@ -125,7 +126,7 @@ impl Split {
         })
     }
 
-    /// The same split for folds inside these rows, or [`Rows`](Self::Rows) if the column has one value only.
+    /// The same split for folds inside these rows, or [`Rows`](Self::Rows) if the column has only one value.
     pub fn within(&self, rows: &RecordBatch) -> Result<Self> {
         Ok(match self.column() {
             Some(column) if groups_of(rows, column)?.len() < 2 => Self::Rows,
@@ -258,9 +259,7 @@ impl Split {
             ParamStyle::Command => format!("{param} {split}"),
             ParamStyle::Rust | ParamStyle::Python => format!("{param}={split:?}"),
         };
-        Some(format!(
-            "rows are split at random; if new rows will come later than these, use {typed}"
-        ))
+        Some(format!("rows are split at random; if new rows will be later than these, use {typed}"))
     }
 }
 
@@ -632,20 +631,20 @@ mod tests {
         let says = |error: Error| error.to_string();
         let rows = numbered([1.0, 1.0, 1.0].into_iter());
         let few = Split::Rows.folds(&rows, 5, Seed(0)).unwrap_err();
-        assert_eq!(says(few), "5 folds cannot be made of 3 rows");
-        let one = "column `t` has one value only: nothing can be held out by it";
+        assert_eq!(says(few), "cannot form 5 folds from 3 rows");
+        let one = "column `t` has only one value, so it cannot split the rows";
         for split in [group("t"), Split::Time("t".into())] {
             assert_eq!(says(split.folds(&rows, 2, Seed(0)).unwrap_err()), one);
             assert_eq!(says(split.hold_out(&rows, 0.3, Seed(0)).unwrap_err()), one);
         }
         let rows = named(&["2024-05-01", "May 2nd"]);
         let odd = Split::Time("g".into()).folds(&rows, 2, Seed(0)).unwrap_err();
-        let told = "column `g` holds text such as `May 2nd` in row 2, which has no order in time";
+        let told = "column `g` contains text such as `May 2nd` in row 2, which is not a time";
         assert_eq!(says(odd), told);
         let holes = vec![Some(1.0), None, Some(f64::NAN), Some(2.0)];
         let rows = table(vec![("t", Arc::new(Float64Array::from(holes)))]);
         let none = Split::Time("t".into()).folds(&rows, 2, Seed(0)).unwrap_err();
-        assert_eq!(says(none), "column `t` has no time in row 2 and 1 more");
+        assert_eq!(says(none), "time column `t` is missing in row 2 and 1 more");
         assert!(says(group("x").folds(&rows, 2, Seed(0)).unwrap_err()).contains("`x`"));
     }
 }

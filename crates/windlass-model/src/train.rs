@@ -13,7 +13,7 @@ use crate::{Error, Model, Result, auto, network};
 impl Model {
     /// Trains a model on a table.
     ///
-    /// `valid` are validation rows of their own table. `checkpoint` applies to single networks only.
+    /// `valid` are validation rows from a separate table. `checkpoint` applies to single networks only.
     pub fn train(
         table: NamedTable<'_>,
         valid: Option<NamedTable<'_>>,

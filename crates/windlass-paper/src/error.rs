@@ -1,49 +1,49 @@
-//! What can be wrong with an experiment.
+//! Errors of experiments.
 
 use std::path::PathBuf;
 
 use windlass_cli::terminal::Refusal;
 use windlass_compare::Error as CompareError;
 
-/// The result of something that can be refused.
+/// A result with this crate's error.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What the caller got wrong, with the values needed to put it right.
+/// An invalid argument, file or dataset, with the values needed to correct it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "each message names its fields")]
 pub enum Error {
-    /// A comparison, a model or a table was refused.
+    /// An error of a comparison, a model or a table.
     #[error(transparent)]
     Compare(#[from] CompareError),
-    /// An option was refused.
+    /// An invalid option.
     #[error(transparent)]
     Command(Box<windlass_cli::Error>),
-    /// A data set cannot be had.
+    /// An error of a dataset.
     #[error(transparent)]
     Data(#[from] crate::data::Error),
-    /// A page that is not ours.
+    /// A page that windlass-paper did not write.
     #[error("`{}` exists and was not written by windlass-paper", path.display())]
     NotOurs { path: PathBuf },
     /// No experiment has that name.
     #[error("unknown experiment `{name}`")]
     NoSuchExperiment { name: String, known: Vec<&'static str> },
-    /// An experiment whose file makes no sense.
+    /// An invalid experiment file.
     #[error("experiment `{name}`: {why}")]
     BadExperiment { name: String, why: String },
     /// Something that only builds with deep networks can run.
     #[error("`{name}` needs deep networks, which this build does not have")]
     NotBuilt { name: String },
-    /// A device that this build does not know.
+    /// A device that this build does not support.
     #[error("--device {name}: {why}")]
     BadDevice { name: String, why: String },
-    /// Weights that cannot be started from.
+    /// Invalid pretrained weights.
     #[error("--weights: {why}")]
     BadWeights { why: String },
     /// A checkpoint of another run.
     #[error("`{}` is not a checkpoint of this run: {why}", path.display())]
     OtherCheckpoint { path: PathBuf, why: String },
-    /// Seeds that cannot number splits.
+    /// Invalid seeds.
     #[error("--seeds: {why}")]
     BadSeeds { why: String },
 }
@@ -83,7 +83,7 @@ impl Refusal for Error {
                 format!("experiments are {}, and `all`", known.join(", "))
             }
             Self::BadExperiment { .. } => {
-                "`windlass-paper reproduce` lists what can be run".into()
+                "`windlass-paper reproduce` lists all experiments".into()
             }
             Self::NotBuilt { .. } => {
                 "build it with `cargo build --release --package windlass-paper --features deep`"
@@ -95,10 +95,10 @@ impl Refusal for Error {
                     .into()
             }
             Self::BadWeights { .. } => {
-                "torchvision's weights of ResNet-18, as `rcf-mnist` takes them: safetensors, or what torch.save wrote"
+                "use torchvision's weights of ResNet-18 with `rcf-mnist`, as a safetensors or PyTorch file"
                     .into()
             }
-            Self::OtherCheckpoint { .. } => "remove this file, and run the command again".into(),
+            Self::OtherCheckpoint { .. } => "delete this file, and run the command again".into(),
             Self::BadSeeds { .. } => "choose other seeds".into(),
         })
     }

@@ -7,11 +7,11 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use windlass_cli::terminal;
 
-/// Blocks of rows come and go; the system's allocator gives their pages back each time.
+/// Faster than the system allocator, which returns the pages of each freed block to the system.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Data sets and experiments of the paper Anchor Data Augmentation (NeurIPS 2023)
+/// Datasets and experiments of the paper Anchor Data Augmentation (NeurIPS 2023)
 #[derive(Debug, Parser)]
 #[command(
     name = "windlass-paper",
@@ -35,7 +35,7 @@ fn main() -> ExitCode {
     let parsed = match WindlassPaper::try_parse() {
         Ok(parsed) => parsed,
         Err(error) => {
-            // Help and version are not refusals; a closed pipe is not a fault.
+            // `--help` and `--version` exit with 0; a closed pipe is ignored.
             let code = u8::from(error.use_stderr());
             let _ = error.print();
             return ExitCode::from(code);

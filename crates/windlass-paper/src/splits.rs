@@ -140,7 +140,7 @@ impl PublishedSplits {
                     let set = i64::try_from(*seed).ok().and_then(|set| sets.remove(&set));
                     let train = set.ok_or_else(|| Error::BadSeeds {
                         why: format!(
-                            "there is no training set {seed}: {count} are numbered from 0"
+                            "unknown training set {seed}: there are {count}, numbered from 0"
                         ),
                     })?;
                     Ok(split(seed, train, None, held.clone()))

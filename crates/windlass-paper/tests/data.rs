@@ -244,7 +244,7 @@ fn fashion_mnist() {
         assert_eq!(classes, [count / 10; 10]);
     }
     let refused = data::named("fashion_mnist").unwrap().load().unwrap_err();
-    assert_eq!(refused.to_string(), "data set `fashion_mnist` holds images, not a table");
+    assert_eq!(refused.to_string(), "dataset `fashion_mnist` contains images, not a table");
 }
 
 /// Copies of the ten thousand whose labels end early, are altered, or are no gzip at all.
@@ -283,7 +283,7 @@ fn unavailable_sets_are_refused_with_their_source() {
     for name in ["dti", "poverty_map"] {
         let set = data::named(name).unwrap();
         let error = set.load().unwrap_err();
-        assert_eq!(error.to_string(), format!("data set `{name}` cannot be had yet"));
+        assert_eq!(error.to_string(), format!("dataset `{name}` is not available yet"));
         assert!(error.hint().unwrap().contains("https://") && set.is_unavailable());
     }
 }
@@ -394,7 +394,7 @@ fn damage_is_refused_by_line_and_column() {
     assert_eq!(after("800\t0\t\"0.3"), not_a_number("\"0.3"));
     assert_eq!(after("800\t0\t0.3\n"), "FILE, line 2 ends before column `free_stream_velocity`");
     assert_eq!(after("\n800\t0\n"), "FILE, line 2 ends before column `frequency`");
-    let want = "FILE, line 2 goes on after its last column `scaled_sound_pressure_level`";
+    let want = "FILE, line 2 has fields after the last column `scaled_sound_pressure_level`";
     assert_eq!(after(&GOOD.replace('\n', "\t7\n")), want);
     assert_eq!(after(GOOD), "FILE ends with line 2: expected 1503 rows, got 2");
     assert_eq!(refusal("airfoil", b""), "FILE ends with line 0: expected 1503 rows, got 0");
@@ -446,7 +446,7 @@ fn shortened_and_altered_copies_are_refused() {
 fn absent_sets_are_refused_with_every_place_and_what_to_do() {
     let set = data::named("yacht").unwrap();
     let error = set.load_from(&["/nowhere".into(), "/elsewhere".into()]).unwrap_err();
-    let want = "data set `yacht` is absent: no `yacht/yacht_hydrodynamics.data` in `/nowhere`, \
+    let want = "dataset `yacht` is missing: no `yacht/yacht_hydrodynamics.data` in `/nowhere`, \
                 `/elsewhere`";
     assert_eq!(error.to_string(), want);
     let hint = error.hint().unwrap();
@@ -465,8 +465,8 @@ fn the_first_folder_that_has_a_set_is_taken() {
 #[test]
 fn unknown_names_are_refused_with_the_known() {
     let error = data::named("titanic").unwrap_err();
-    assert_eq!(error.to_string(), "there is no data set `titanic`");
-    let want = "data sets are airfoil, no2, boston, concrete, yacht, auto_mpg, california, \
+    assert_eq!(error.to_string(), "unknown dataset `titanic`");
+    let want = "datasets are airfoil, no2, boston, concrete, yacht, auto_mpg, california, \
                 skillcraft, crime, exchange_rate, electricity, electricity_1000h, fashion_mnist, \
                 dti, poverty_map";
     assert_eq!(error.hint().unwrap(), want);

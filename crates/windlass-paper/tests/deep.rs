@@ -86,7 +86,7 @@ fn a_file_of_series_says_where_it_is_wrong() {
     let said = Series::read(&place).unwrap_err().to_string();
     assert!(said.ends_with("line 2, column `1`: `four` is not a number"), "{said}");
     let said = data::electricity(&[folder.path().into()]).unwrap_err();
-    assert!(said.to_string().starts_with("`electricity/electricity.txt` is in none of"), "{said}");
+    assert!(said.to_string().starts_with("`electricity/electricity.txt` is missing in"), "{said}");
     assert!(said.hint().unwrap().contains("multivariate-time-series-data"));
 }
 

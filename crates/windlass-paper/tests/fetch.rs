@@ -260,7 +260,7 @@ fn redirects_are_followed_within_reason() {
     let addresses = paths.map(|path| (server.url(path), Packaging::Plain)).to_vec();
     let said = reasons(Place::new().fetch(&file(&good, addresses)));
     assert_eq!(said[0], "it leads on more than 8 times");
-    let plain = "what comes over plain http can be changed on its way";
+    let plain = "plain http is not secure";
     assert_eq!(said[1], format!("it leads to `http://example.org/x`: {plain}"));
     assert_eq!(said[2], "it leads on, but not where");
     let circles = server.requests().iter().filter(|request| request.path == "/circle").count();
@@ -289,8 +289,7 @@ fn errors_say_which_file_to_put_where() {
     let (good, place) = (bytes(10), Place::new());
     let file = file(&good, vec![]);
     let error = place.fetch(&file).unwrap_err();
-    let want =
-        "`set/values.data` of data set `yacht` cannot be fetched: no address gives these bytes";
+    let want = "cannot download `set/values.data` of dataset `yacht`: no address has this file";
     assert_eq!(error.to_string(), want);
     let hint = error.hint().unwrap();
     for part in ["40 bytes", file.sha256, place.path(PATH).to_str().unwrap()] {

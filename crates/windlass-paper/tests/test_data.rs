@@ -83,7 +83,11 @@ fn paths_are_printed_or_refused() {
     let desk = TestDir::new();
     let refused = run(&desk, "path airfoil");
     assert_eq!((refused.code, refused.out.as_str()), (Some(1), ""));
-    assert!(refused.err.contains("fetch it: windlass-paper data get airfoil"), "{}", refused.err);
+    assert!(
+        refused.err.contains("download it: windlass-paper data get airfoil"),
+        "{}",
+        refused.err
+    );
     desk.put(&format!("cache/{AIRFOIL}"), "anything");
     let printed = run(&desk, "path airfoil").ok().out;
     assert_eq!(printed, format!("{}\n", PathBuf::from("cache").join(AIRFOIL).display()));
@@ -97,7 +101,7 @@ fn a_mirror_gives_files_once() {
     let first = run(&desk, &get).ok();
     assert!(first.out.is_empty() && first.err.contains("fetched from"), "{first:?}");
     assert_eq!(desk.get(&format!("cache/{AIRFOIL}")), bytes);
-    assert!(run(&desk, &get).ok().err.contains("is there already"));
+    assert!(run(&desk, &get).ok().err.contains("already exists"));
     assert!(run(&desk, &format!("{get} --quiet")).ok().err.is_empty());
     assert_eq!(server.requests().len(), 1);
     assert_eq!(server.requests()[0].path, format!("/data/{AIRFOIL}"));
@@ -201,7 +205,7 @@ fn rcf_mnist_is_made_from_a_seed() {
     assert_eq!(recipe["parts"]["test"]["images"], 10);
     assert!(desk.get("sheet.png").starts_with(b"\x89PNG"));
     let again = run(&desk, "make rcf-mnist --output a --images 60");
-    assert!(again.code == Some(1) && again.err.contains("is there already"), "{again:?}");
+    assert!(again.code == Some(1) && again.err.contains("already exists"), "{again:?}");
     let few = run(&desk, "make rcf-mnist --output c --images 5");
-    assert!(few.code == Some(1) && few.err.contains("between 6 and 60000"), "{few:?}");
+    assert!(few.code == Some(1) && few.err.contains("in [6, 60000]"), "{few:?}");
 }

@@ -8,7 +8,7 @@ use crate::svg::{circle, outlined, text, text_width, truncate, xml};
 /// Minimum space between the text and the edges of the frame.
 const EDGE: f64 = 6.0;
 
-/// A point to look at, and a text next to it.
+/// A highlighted point with a text next to it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Annotation {
     /// The point.
@@ -44,7 +44,7 @@ fn spots(frame: &Frame, (x, y): (f64, f64), width: f64) -> Vec<(f64, f64)> {
         .collect()
 }
 
-/// The first of the spots that the lines cross least.
+/// The first of the spots with the fewest crossings of lines.
 fn quietest(spots: Vec<(f64, f64)>, width: f64, curves: &[Curve]) -> Option<(f64, f64)> {
     let crossed = |(x, y): &(f64, f64)| {
         let (x, y) = (*x, y - 4.0);

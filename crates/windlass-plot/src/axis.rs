@@ -74,7 +74,7 @@ impl Axis {
         Self { exponent, unit, ticks, ..Self::plain(low, high) }
     }
 
-    /// A linear axis with as many ticks as a width has room for, at most `max`.
+    /// A linear axis with at most `max` ticks that fit in a width.
     pub(crate) fn linear_within(
         values: impl Iterator<Item = f64> + Clone,
         width: f64,
@@ -205,7 +205,7 @@ impl Axis {
     }
 }
 
-/// A multiple of a power of ten, kept apart since the power may be too small or large for `f64`.
+/// A multiple of a power of ten, stored separately since the power may be too small or large for `f64`.
 #[derive(Clone, Copy)]
 struct LogTick {
     multiple: u8,

@@ -11,8 +11,8 @@ const NAMED: [(&str, &str, &str); 5] = [
     ("grid", "#e7eaee", "#2c3138"),
 ];
 
-/// From Okabe and Ito and from Tol. With simulated color blindness (Machado 2009), no two are
-/// nearer to each other than the nearest two of Okabe and Ito's own.
+/// Colors of Okabe and Ito and of Tol. With simulated color blindness (Machado 2009), the smallest distance between
+/// two is that of the palette of Okabe and Ito.
 #[rustfmt::skip]
 pub(crate) const PALETTE: [&str; 12] = [
     "#0072b2", "#e69f00", "#009e73", "#882255", "#88ccee", "#8c510a",
@@ -88,7 +88,7 @@ impl Color {
 /// The style sheet of a page that holds plots as inline SVG. With it they follow the page's color
 /// scheme, and are dark on light when printed.
 ///
-/// Whatever has a color has a class too: `wl-ink` is filled with ink and `wl-ink-line` is a line
+/// Every colored element has a class: `wl-ink` is filled with ink and `wl-ink-line` is a line
 /// of ink; likewise `paper`, `faint`, `gray`, `grid` and the palette, `c0` to `c11`. The colors
 /// are variables, such as `--wl-paper`, which a page may use or set.
 #[must_use]

@@ -1,4 +1,4 @@
-//! The places of a line in the picture, and how they are drawn.
+//! Lines in the picture.
 
 use std::collections::BTreeSet;
 
@@ -49,7 +49,7 @@ pub(crate) fn draw(
     for &StyledCurve { style, curve, dotted } in curves {
         for run in curve.split(Option::is_none) {
             let run: Vec<_> = run.iter().flatten().copied().collect();
-            // A line of one point would not be seen.
+            // A line of one point would be invisible.
             if dotted || run.len() == 1 {
                 let radius = if dotted { 3.0 } else { 1.5 };
                 dots.extend(run.iter().map(|at| circle(*at, radius, &style.color.fill())));
@@ -99,7 +99,7 @@ pub(crate) fn caption(name: &str, drawn: bool) -> String {
     truncate(name, MAX_NAME_EMS - ems(note)) + note
 }
 
-/// A curve of few places that looks the same.
+/// A simplified curve that looks the same.
 pub(crate) fn thin(curve: Curve) -> Curve {
     if curve.len() <= MAX_PLACES {
         return curve;

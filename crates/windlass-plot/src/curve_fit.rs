@@ -84,7 +84,7 @@ impl CurveFit {
         })
     }
 
-    /// How many series need a color: all rows but the training rows, and all curves.
+    /// Number of series with a color: all rows but the training rows, and all curves.
     fn colored(&self) -> usize {
         self.points.len().saturating_sub(1) + self.curves.len()
     }

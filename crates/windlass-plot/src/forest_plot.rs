@@ -39,7 +39,7 @@ pub struct ForestRow {
     pub low: f64,
     /// The high end, likewise.
     pub high: f64,
-    /// The values that the mean was taken of, as small faint dots; may be empty.
+    /// The values behind the mean, as small faint dots; may be empty.
     pub points: Vec<f64>,
     /// The color.
     pub emphasis: Emphasis,
@@ -54,7 +54,7 @@ pub struct ForestPlot {
     pub labels: Labels,
     /// The rows, from the top.
     pub rows: Vec<ForestRow>,
-    /// What the means are compared with.
+    /// The reference of the means.
     pub reference: Option<ReferenceLine>,
 }
 

@@ -1,4 +1,4 @@
-//! What surrounds the data of every plot: title, axes, grid, labels and the space of the legend.
+//! The frame of every plot: title, axes, grid, labels and the space of the legend.
 
 use std::f64::consts::SQRT_2;
 
@@ -32,7 +32,7 @@ impl Labels {
     }
 }
 
-/// A legend above the frame: its elements, and how many rows they take.
+/// A legend above the frame: its elements and number of rows.
 #[derive(Default)]
 pub(crate) struct Legend {
     pub(crate) rows: usize,
@@ -202,7 +202,7 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// Ends a picture, which says so if it has no data.
+    /// Ends a picture, with a note if it has no data.
     pub(crate) fn close(&self, mut svg: Vec<String>, is_empty: bool) -> String {
         if is_empty {
             let (x, y) = (self.x_at(0.5), self.y_at(0.5));

@@ -1,7 +1,7 @@
 //! Text as outlines, so that a PNG needs no fonts and no text layout of the renderer.
 //!
 //! Plots use a small part of SVG's text: `<text x y text-anchor>` with `<tspan dy font-size>` in it, and font sizes
-//! that are inherited from `<svg>` and `<g>`. Characters stand next to each other by their advance widths.
+//! that are inherited from `<svg>` and `<g>`. Characters are placed by their advance widths.
 
 use std::fmt::Write as _;
 

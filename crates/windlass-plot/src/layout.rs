@@ -47,7 +47,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// 900 units wide and 600 high, for a picture of its own.
+    /// 900 units wide and 600 high, for a separate file.
     pub const PAGE: Self = Self {
         width: 900.0,
         height: 600.0,

@@ -15,7 +15,7 @@ const DOT_RADIUS: f64 = 4.5;
 /// Minimum space between two items.
 const ITEM_GAP: f64 = 20.0;
 
-/// Half of the palette is dashed, since some of its colors are hard to tell apart on thin lines.
+/// Half of the palette is dashed, since some of its colors are hard to distinguish on thin lines.
 #[derive(Clone, Copy)]
 pub(crate) struct LineStyle {
     pub(crate) color: Color,
@@ -38,7 +38,7 @@ impl LineStyle {
     }
 }
 
-/// What stands before the name of a series.
+/// The sample before the name of a series.
 #[derive(Clone, Copy)]
 pub(crate) enum Sample {
     Line(LineStyle),
@@ -64,11 +64,11 @@ impl Sample {
     }
 }
 
-/// A legend with an entry for each series; a note if there are more of them than colors. `things`
-/// is what the note calls the series.
+/// A legend with an entry for each series, or a note if there are more series than colors. `things` is the noun for
+/// series in the note.
 ///
-/// Entries share one row if it has room, and stand in columns otherwise. If there is room for one
-/// column only, each row takes as many entries as fit.
+/// Entries share one row if they fit, and are in columns otherwise. If only one column fits, each row takes as many
+/// entries as possible.
 pub(crate) fn series_legend(
     frame: &Frame,
     (series, things): (usize, &str),
@@ -105,7 +105,7 @@ pub(crate) fn series_legend(
 /// An item of a legend, drawn from its left end.
 pub(crate) struct Item {
     pub(crate) width: f64,
-    /// Whether it stands at the right end, unless it begins a row.
+    /// Whether it is at the right end, unless it begins a row.
     pub(crate) at_end: bool,
     pub(crate) svg: String,
 }

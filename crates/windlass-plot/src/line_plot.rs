@@ -46,7 +46,7 @@ pub struct LinePlot {
     pub series: Vec<LineSeries>,
     /// Names of places on the x axis, instead of round numbers.
     pub x_names: Option<Vec<(f64, String)>>,
-    /// A point to look at.
+    /// A highlighted point.
     pub annotation: Option<Annotation>,
     /// Whether the y axis is logarithmic; values that are not positive are then omitted.
     pub log_y: bool,
@@ -104,7 +104,7 @@ impl LinePlot {
         })
     }
 
-    /// The least distance between two places on the x axis; 0 if no line has to be shifted.
+    /// The smallest distance between two places on the x axis; 0 if no line has to be shifted.
     fn gap(&self) -> f64 {
         if self.bands || self.series.iter().all(|series| series.spread.is_empty()) {
             return 0.0;

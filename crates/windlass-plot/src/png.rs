@@ -8,7 +8,7 @@ use crate::glyphs::outline_text;
 /// Pixels of the PNG per unit of the SVG.
 const PNG_SCALE: f32 = 2.0;
 
-/// Why a PNG could not be made.
+/// The reason why a PNG could not be rendered.
 #[derive(Debug, thiserror::Error)]
 pub enum PlotError {
     /// The renderer did not read the SVG.

@@ -1,4 +1,4 @@
-//! Named rows over one numeric axis: what forest plots and strip plots share.
+//! Named rows over one numeric axis: shared code of forest plots and strip plots.
 
 use crate::axis::Axis;
 use crate::color::Color;

@@ -9,7 +9,7 @@ use crate::svg::{circle, group, num, truncate, wide_line};
 
 /// Maximum width of a name in the legend, in ems.
 const MAX_NAME_EMS: f64 = 16.0;
-/// Maximum number of points drawn: more would cost megabytes and show nothing new.
+/// Maximum number of points drawn: more would add megabytes but no information.
 pub(crate) const MAX_POINTS: usize = 5_000;
 
 /// A point of a scatter plot.
@@ -125,7 +125,7 @@ impl Scatter {
         let legend = item_legend(&frame, items);
         let frame = frame.with_legend(legend);
         let mut svg = frame.open();
-        // The first series stays visible however many points the others have.
+        // The first series is drawn last, so that it stays visible.
         for (i, series) in self.series.iter().enumerate().rev() {
             let points: Vec<_> = series.finite().collect();
             let points = subsample(&points, MAX_POINTS);

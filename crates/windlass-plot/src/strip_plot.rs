@@ -29,7 +29,7 @@ pub struct StripPlot {
     pub rows: Vec<StripRow>,
     /// Marks the median and, with a box, the quartiles, for many values; the mean otherwise.
     pub quartiles: bool,
-    /// What the values are compared with.
+    /// The reference of the values.
     pub reference: Option<ReferenceLine>,
 }
 
@@ -93,7 +93,7 @@ impl StripPlot {
     }
 }
 
-/// From −½ to ½ in steps of the golden ratio, so that neighbors are far aq.
+/// From −½ to ½ in steps of the golden ratio, so that neighbors are far apart.
 fn jitter(i: usize) -> f64 {
     (i as f64 * 0.618_033_988_75 + 0.5).fract() - 0.5
 }

@@ -1,4 +1,4 @@
-//! The pieces of SVG that every plot is made of. A picture under construction is a list of lines.
+//! SVG elements of plots. A picture under construction is a list of lines.
 
 use crate::color::Color;
 use crate::format::escape;
@@ -28,7 +28,7 @@ pub(crate) fn line(path: &str, color: Color) -> String {
     format!("<path d='{path}'{}/>", color.stroke())
 }
 
-/// A line with a width of its own.
+/// A line with its own width.
 pub(crate) fn wide_line(path: &str, color: Color, width: f64) -> String {
     format!("<g stroke-width='{width}'>{}</g>", line(path, color))
 }

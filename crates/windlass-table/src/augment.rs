@@ -74,7 +74,7 @@ pub struct Summary {
     pub rows_out: u64,
     /// Number of synthetic rows.
     pub synthetic: u64,
-    /// Number of synthetic rows asked for: copies × rows. A method may make fewer.
+    /// Requested number of synthetic rows: copies × rows. A method may generate fewer.
     pub requested: u64,
     /// Columns by role.
     pub roles: Vec<(String, Vec<String>)>,
@@ -212,10 +212,10 @@ impl<'a> Augmentation<'a> {
         &self.profile
     }
 
-    /// What users should know of how columns are moved.
+    /// Notes for the user on augmented columns.
     #[must_use]
     pub fn notes(&self) -> Vec<Note> {
-        /// Floats hold all integers up to here.
+        /// Floats represent all integers up to this one.
         const EXACT: f64 = (1_u64 << 53) as f64;
         let schema = self.rows.table.schema();
         let is_large = |&place: &usize| {
@@ -245,7 +245,7 @@ impl<'a> Augmentation<'a> {
     }
 
     /// An empty sample for a plot of the first target against a column; without one, against the feature
-    /// that correlates best with the target.
+    /// most correlated with the target.
     pub fn plot_sample(&self, x: Option<&str>) -> Result<PlotSample> {
         PlotSample::new(&self.rows, self.roles(), &self.profile, self.copies(), x)
     }

@@ -29,7 +29,7 @@ impl Bounds {
     pub fn new(low: Option<f64>, high: Option<f64>) -> Result<Self, String> {
         let mut ends = low.iter().chain(&high);
         if ends.clone().next().is_none() || !ends.all(|end| end.is_finite()) {
-            return Err("bounds are numbers, as in 0..24, 0.. or ..24".into());
+            return Err("bounds are numbers, such as 0..24, 0.. or ..24".into());
         }
         match (low, high) {
             (Some(low), Some(high)) if low > high => Err(format!("{low} is larger than {high}")),
@@ -54,7 +54,7 @@ impl FromStr for Bounds {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let (low, high) = text.split_once("..").ok_or("bounds are written as in 0..24")?;
+        let (low, high) = text.split_once("..").ok_or("expected bounds such as 0..24")?;
         let end = |text: &str| match text.trim() {
             "" => Ok(None),
             text => text.parse().map(Some).map_err(|_| format!("`{text}` is not a number")),

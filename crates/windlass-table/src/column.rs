@@ -30,7 +30,7 @@ pub(crate) const PROVENANCE: [&str; 8] = [
     "windlass_partner",
     "windlass_lambda",
 ];
-/// The column that tells whether a row is synthetic.
+/// The column that marks synthetic rows.
 pub const SYNTHETIC: &str = "windlass_synthetic";
 /// The column that names the source of a row.
 pub const SOURCE: &str = "windlass_source";
@@ -41,7 +41,7 @@ pub fn is_numeric(data_type: &DataType) -> bool {
     data_type.is_numeric()
 }
 
-/// Whether values of a type can name groups or rows.
+/// Whether values of a type can be group labels or keys.
 pub(crate) fn is_discrete(data_type: &DataType) -> bool {
     match data_type {
         DataType::Dictionary(_, values) => is_discrete(values),
@@ -68,7 +68,7 @@ pub(crate) fn logical_type(data_type: &DataType) -> &DataType {
 }
 
 /// The type as which Parquet stores a column. It has no dates in milliseconds and no seconds: the
-/// `parquet` crate would write integers, which other readers do not take for dates and times.
+/// `parquet` crate would write integers, which other readers do not read as dates and times.
 pub(crate) fn stored_type(data_type: &DataType) -> Cow<'_, DataType> {
     match data_type {
         DataType::Date64 => Cow::Owned(DataType::Date32),
@@ -171,9 +171,9 @@ pub(crate) fn range(column: &Float64Array) -> Option<(f64, f64)> {
     (low <= high).then_some((low, high))
 }
 
-/// A value rounded to so many decimals: the nearest number whose shortest text has no more of them.
+/// A value rounded to `decimals`: the nearest number whose shortest text has at most this many.
 pub(crate) fn round_decimals(value: f64, decimals: u8) -> f64 {
-    /// Beyond it floats are farther apart than decimals.
+    /// Larger floats are farther apart than decimals.
     const WHOLE: f64 = (1_u64 << 53) as f64;
     // Powers up to 10²² are exact, and so the quotient is the nearest float.
     let unit = 10_f64.powi(decimals.min(22).into());
@@ -266,7 +266,7 @@ pub(crate) fn restore_nans(moved: ArrayRef, original: &ArrayRef, nullable: bool)
     arrow_cast::cast(&restored, moved.data_type()).expect("floats")
 }
 
-/// The memory that a batch takes. A buffer that columns share is not counted for each.
+/// The memory of a batch. Shared buffers are counted once.
 pub(crate) fn memory_size(batch: &RecordBatch) -> u64 {
     /// An array without its values.
     const ARRAY: u64 = 256;

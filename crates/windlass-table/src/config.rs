@@ -1,4 +1,4 @@
-//! What a user can ask for, as it is kept in the metadata of an output.
+//! The settings of an augmentation, as stored in the metadata of an output.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,21 +15,21 @@ pub use windlass::{AnchorSource, ClusterCount};
 use crate::bounds::Bounds;
 use crate::{Error, Result, RowIdSource};
 
-/// Everything that decides which rows are made.
+/// The settings of an augmentation.
 ///
 /// | Setting | Default | Meaning |
 /// | :-- | :-- | :-- |
-/// | `columns` | – | which columns are what |
-/// | `method` | ADA | how rows are made |
-/// | `copies` | `1` | synthetic rows for every row |
-/// | `originals` | `true` | whether the rows themselves are written too, before the copies |
-/// | `seed` | `0` | what random numbers depend on |
-/// | `clip` | `false` | keep synthetic values inside the observed range of their column |
-/// | `bounds` | – | what columns may hold: synthetic values are clipped, others refused |
-/// | `decimals` | those of the input | how many decimals synthetic values of text input have |
-/// | `drop_missing_target` | `false` | leave out rows without a finite target instead of refusing them |
-/// | `provenance` | `false` | say in further columns where every row comes from |
-/// | `rows_by` | their number | what tells rows apart |
+/// | `columns` | – | requested roles of columns |
+/// | `method` | ADA | augmentation method |
+/// | `copies` | `1` | number of synthetic rows per row |
+/// | `originals` | `true` | whether the original rows are written too, before the copies |
+/// | `seed` | `0` | random seed |
+/// | `clip` | `false` | clip synthetic values to the observed range of their column |
+/// | `bounds` | – | bounds of columns: synthetic values are clipped, original values outside are an error |
+/// | `decimals` | those of the input | decimals of synthetic values for text input |
+/// | `drop_missing_target` | `false` | drop rows without a finite target instead of returning an error |
+/// | `provenance` | `false` | add columns with the provenance of each row |
+/// | `rows_by` | row number | row identifier |
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "the table explains each field")]
@@ -50,20 +50,20 @@ pub struct AugmentConfig {
     pub decimals: Decimals,
 }
 
-/// How many decimals synthetic values have.
+/// The decimals of synthetic values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Decimals {
-    /// As many as the longest value of the column has in a text file. Values of Parquet, Arrow and memory
-    /// are not rounded.
+    /// The maximum number of decimals of the column in a text file. Values of Parquet, Arrow and memory are not
+    /// rounded.
     #[default]
     Auto,
-    /// As many as they need.
+    /// Not rounded.
     Full,
 }
 
 impl Decimals {
-    /// Files of 0.1.0 do not say.
+    /// The default for files of 0.1.0.
     fn of_0_1_0() -> Self {
         Self::Full
     }
@@ -89,46 +89,46 @@ impl AugmentConfig {
         }
     }
 
-    /// Refuses settings outside their range, before any file is read.
+    /// Returns an error for settings outside their range, before any file is read.
     pub fn check(&self) -> windlass::Result<()> {
-        // Without copies the rows are written as they are.
+        // Without copies only the original rows are written.
         if self.copies > 0 || !self.originals {
             windlass::Copies::new(self.copies).check()?;
         }
         self.method.check()
     }
 
-    /// Whether what is made of a row depends on random numbers of its own, so that rows must be told apart.
+    /// Whether random numbers depend on rows, so that rows need identifiers.
     #[must_use]
     pub fn draws_for_rows(&self) -> bool {
         !matches!(&self.method, MethodConfig::Ada(ada) if ada.per.of_table() == Per::Batch)
     }
 
-    /// Whether rows that hold the same must be told apart.
+    /// Whether duplicate rows must be counted.
     pub(crate) fn needs_twins(&self) -> bool {
         self.rows_by == RowIdSource::Content && self.draws_for_rows()
     }
 }
 
-/// Which columns are what; the rest is inferred (see [`Role`](crate::Role)).
+/// Requested roles of columns; the others are inferred (see [`Role`](crate::Role)).
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Columns {
-    /// The numbers to predict.
+    /// The columns to predict.
     pub target: Vec<String>,
-    /// The only columns to move, if given; the rest is carried.
+    /// The only columns to augment, if given; the others are carried.
     pub features: Option<Vec<String>>,
-    /// Left out of the output.
+    /// Columns omitted from the output.
     pub exclude: Vec<String>,
-    /// Kept as they are in the source row: ids, folds.
+    /// Columns copied from the source row, such as ids.
     pub carry: Vec<String>,
-    /// Kept as they are in the source row, because their numbers are names.
+    /// Columns copied from the source row as categories.
     pub categorical: Vec<String>,
-    /// Moved, although dates, times, 0 and 1, a row counter or an identifier.
+    /// Columns to augment although they are dates, times, 0/1, a row counter or an identifier.
     pub continuous: Vec<String>,
-    /// How much a row counts in means, deviations and clusters.
+    /// The column of row weights in means, standard deviations and clusters.
     pub weight: Option<String>,
-    /// What becomes of moved integers.
+    /// The type of synthetic values in integer columns.
     pub integers: IntegerHandling,
     /// How roles that were not requested are inferred.
     #[serde(default = "RoleRules::of_0_1_0")]
@@ -153,14 +153,14 @@ impl RoleRules {
     }
 }
 
-/// What becomes of integers that are moved.
+/// The type of synthetic values in integer columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum IntegerHandling {
-    /// They are rounded to the nearest integer of their type.
+    /// Rounded to the nearest integer of the column's type.
     #[default]
     Round,
-    /// Their column becomes one of floats.
+    /// The column becomes floats.
     Float,
 }
 
@@ -169,7 +169,7 @@ pub enum IntegerHandling {
 pub enum MethodConfig {
     /// [`windlass::Ada`], whose anchors may be columns of the table.
     Ada(AdaConfig),
-    /// A method that needs the numbers of rows only.
+    /// A method that needs only the numeric values of rows.
     Other {
         /// The method.
         method: &'static MethodInfo,
@@ -179,7 +179,7 @@ pub enum MethodConfig {
 }
 
 impl MethodConfig {
-    /// A method with some parameters and the defaults of the others. Parameters that do not apply are refused.
+    /// A method with some parameters and the defaults of the others. Parameters that do not apply are an error.
     pub fn new(method: &'static MethodInfo, params: &MethodParams) -> Result<Self> {
         if let Some(param) = params.given().find(|param| !method.has(param)) {
             return Err(Error::DoesNotApply { param: ParamName(param.name), to: method.name });
@@ -224,7 +224,7 @@ impl MethodConfig {
         }
     }
 
-    /// Refuses parameters outside their range.
+    /// Returns an error for parameters outside their range.
     pub fn check(&self) -> windlass::Result<()> {
         self.info().check(&self.params())
     }
@@ -307,12 +307,12 @@ impl<'de> Deserialize<'de> for MethodConfig {
 ///
 /// | Setting | Default | Meaning |
 /// | :-- | :-- | :-- |
-/// | `anchors` | k-means | who belongs together |
+/// | `anchors` | k-means | grouping of rows |
 /// | `clusters` | automatic | groups of k-means, or bins |
-/// | `on`, `scale` | `[x, y]`, standardized | what k-means compares |
-/// | `within` | – | a category whose levels no group crosses |
-/// | `gamma` | uniform on `[1/2, 2]` | how far rows move |
-/// | `per` | [`Per::Auto`] | one γ for each row of a table, one for a minibatch |
+/// | `on`, `scale` | `[x, y]`, standardized | columns and scaling for k-means |
+/// | `within` | – | a categorical column within whose levels groups are formed |
+/// | `gamma` | uniform on `[1/2, 2]` | distribution of γ |
+/// | `per` | [`Per::Auto`] | one γ per row of a table, one per minibatch |
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "the table explains each field")]
@@ -327,7 +327,7 @@ pub struct AdaConfig {
 }
 
 impl AdaConfig {
-    /// ADA with some parameters; those that other anchors make meaningless are refused.
+    /// ADA with some parameters; those that do not apply to the anchors are an error.
     pub fn new(params: &MethodParams) -> Result<Self> {
         let anchors = params.anchors.clone().unwrap_or_default();
         if params.clusters.is_some() {
@@ -365,20 +365,20 @@ impl AdaConfig {
         }
     }
 
-    /// How many groups are found in each of so many levels.
+    /// The number of groups in each of `levels` levels.
     #[must_use]
     pub fn groups_in(&self, rows: u64, levels: usize) -> usize {
         self.clusters.resolve(rows / (levels as u64).max(1))
     }
 
-    /// Anchors of so many groups that k-means finds.
+    /// k-means anchors with this number of groups.
     #[must_use]
     pub fn found(&self, groups: usize) -> Anchors {
         Anchors::KMeans(Clustering { clusters: groups.into(), on: self.on, scale: self.scale })
     }
 }
 
-/// Refuses a number of clusters for anchors that are not found.
+/// Returns an error for a number of clusters if the anchors are not k-means or bins.
 pub fn check_clusters(anchors: &AnchorSource) -> Result<()> {
     if matches!(anchors, AnchorSource::Column(_) | AnchorSource::Matrix(_)) {
         return Err(Error::DoesNotApply { param: ParamName("clusters"), to: "these anchors" });

@@ -214,7 +214,7 @@ impl PossibleOrders {
         self.any |= other.any;
     }
 
-    /// The order of a column. `3/4/2024` is taken for March 4, `3.4.2024` for April 3.
+    /// The order of a column. `3/4/2024` is March 4, `3.4.2024` is April 3.
     pub(crate) fn order(self) -> Option<DateOrder> {
         let possible = |order: &DateOrder| self.any && self.bits & order.bit() != 0;
         let ambiguous = [DateOrder::MonthDayYear, DateOrder::DayMonthYear];
@@ -269,7 +269,7 @@ pub fn to_seconds(column: &ArrayRef, order: DateOrder) -> Float64Array {
     temporal_to_f64(column).unary(|value| value * seconds)
 }
 
-/// The numbers behind dates and times.
+/// Dates and times as their stored numbers.
 #[expect(clippy::cast_precision_loss, reason = "times of the next million years in microseconds")]
 pub(crate) fn temporal_to_f64(column: &ArrayRef) -> Float64Array {
     let narrow = matches!(column.data_type(), DataType::Date32 | DataType::Time32(_));

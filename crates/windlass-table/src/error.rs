@@ -1,4 +1,4 @@
-//! What can go wrong with a table, and what to do about it.
+//! Errors of tables, with hints.
 
 use std::fmt::{self, Display as _};
 use std::path::{Path, PathBuf};
@@ -8,10 +8,10 @@ use windlass::{ParamName, ParamStyle};
 
 use crate::text::format_number;
 
-/// The result of everything in this crate that can be refused or fail.
+/// A result with this crate's error.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why a table was refused, or what failed. [`hint`](Error::hint) says what to do.
+/// An invalid table or setting, or a system error. [`hint`](Error::hint) is the next step.
 ///
 /// Parameters are named in the [style](ParamStyle) of the format: `{}`, `{:#}` or `{:+}`.
 ///
@@ -23,43 +23,43 @@ pub enum Error {
     /// A file or folder does not exist.
     #[error("`{}` does not exist", path.display())]
     NotFound { path: PathBuf },
-    /// The operating system refused to read or write.
+    /// A system error while reading or writing.
     #[error("cannot {doing} `{}`: {source}", path.display())]
     Io { doing: &'static str, path: PathBuf, source: std::io::Error },
     /// A temporary copy of a pipe or a compressed file cannot be written.
     #[error("cannot copy `{}` to the temporary folder `{}`: {source}", path.display(), folder.display())]
     Spool { path: PathBuf, folder: PathBuf, source: std::io::Error },
-    /// The ending of a name says nothing about its format.
-    #[error("cannot tell the format of `{}` from its name", path.display())]
+    /// An unknown file name extension.
+    #[error("unknown format of `{}`", path.display())]
     UnknownEnding { path: PathBuf },
     /// Reading a file needs a cargo feature that this build does not have.
     #[error("`{}` {needs}, which this build does not read", path.display())]
     MissingFeature { path: PathBuf, needs: &'static str, feature: &'static str },
-    /// Tables are not written in this format.
-    #[error("`{}` would be {format}, which is only read", path.display())]
+    /// A format that can be read but not written.
+    #[error("cannot write `{}`: {format} can only be read", path.display())]
     ReadOnlyFormat { path: PathBuf, format: &'static str },
     /// A workbook has no such sheet, or none with cells.
     #[error("`{}` has no sheet {sheet}", path.display())]
     NoSheet { path: PathBuf, sheet: String, sheets: Vec<String> },
-    /// A workbook has a password, or is of an old format.
-    #[error("`{}` is not a workbook that can be read: it has a password, or is an old .xls", path.display())]
+    /// A workbook with a password, or an old .xls file.
+    #[error("cannot read the workbook `{}`: it has a password, or is an old .xls file", path.display())]
     Encrypted { path: PathBuf },
-    /// An output exists, and Windlass did not write it, or it is of another kind.
+    /// An output exists, and is of another kind or was not written by Windlass.
     #[error("`{}` exists, and {why}", path.display())]
     Exists { path: PathBuf, why: &'static str },
-    /// A compressed file is of a format that is not compressed as a whole.
-    #[error("`{}`: Parquet files are compressed inside, not as a whole", path.display())]
+    /// A compressed Parquet or Arrow file.
+    #[error("cannot read `{}`: Parquet files must not be compressed as a whole", path.display())]
     CompressedParquet { path: PathBuf },
-    /// A folder holds nothing that can be read.
-    #[error("the folder `{}` holds no table", path.display())]
+    /// A folder without files of a known format.
+    #[error("the folder `{}` contains no table", path.display())]
     NoTables { path: PathBuf },
     /// A folder or list of inputs mixes formats.
     #[error(
-        "`{}` is {format}, but `{}` is {first_format}: one table has one format",
+        "`{}` is {format}, but `{}` is {first_format}: all files of a table must have one format",
         path.display(), first.display()
     )]
     MixedFormats { path: PathBuf, format: &'static str, first: PathBuf, first_format: &'static str },
-    /// A file has no content.
+    /// An empty file.
     #[error("`{}` is empty", path.display())]
     EmptyFile { path: PathBuf },
     /// A table has columns but no rows.
@@ -67,27 +67,27 @@ pub enum Error {
     NoRows { path: PathBuf, carriage_returns: bool },
     /// A row has more or fewer fields than the header.
     #[error(
-        "`{}`, line {line}: {got} {} where the header has {expected}",
+        "`{}`, line {line}: {got} {}, but the header has {expected}",
         path.display(), if *got == 1 { "field" } else { "fields" }
     )]
     Ragged { path: PathBuf, line: u64, expected: usize, got: usize },
     /// Text is not UTF-8.
     #[error("`{}`, line {line}: not UTF-8 (byte 0x{byte:02x})", path.display())]
     NotUtf8 { path: PathBuf, line: u64, byte: u8 },
-    /// A line is longer than any sensible one.
+    /// A line is longer than the limit.
     #[error("`{}`, line {line}: longer than {} MiB", path.display(), limit >> 20)]
     LineTooLong { path: PathBuf, line: u64, limit: usize },
     /// A quote is never closed.
     #[error("`{}`, line {line}: a quoted field is not closed", path.display())]
     OpenQuote { path: PathBuf, line: u64 },
-    /// A file is broken.
+    /// A damaged file.
     #[error("`{}` is damaged: {why}", path.display())]
     Damaged { path: PathBuf, why: String },
-    /// The numbers of an Arrow file have their highest byte first.
-    #[error("`{}` has big-endian numbers, which are not read", path.display())]
+    /// A big-endian Arrow file.
+    #[error("cannot read `{}`: its numbers are big-endian", path.display())]
     BigEndian { path: PathBuf },
-    /// A file is not what it was when it was opened.
-    #[error("`{}` was changed while it was read", path.display())]
+    /// A file changed after it was opened.
+    #[error("`{}` changed while it was read", path.display())]
     Changed { path: PathBuf },
     /// Two columns have the same name.
     #[error("`{}`: two columns are named `{column}`", path.display())]
@@ -98,119 +98,119 @@ pub enum Error {
     /// A named column does not exist.
     #[error(fmt = no_such_column)]
     NoSuchColumn { column: String, param: ParamName, columns: Vec<String> },
-    /// A column was given two roles.
+    /// A column with two requested roles.
     #[error(fmt = two_roles)]
     TwoRoles { column: String, first: ParamName, second: ParamName },
-    /// A column cannot be computed with.
+    /// A column that must be numeric is not.
     #[error(fmt = not_numeric)]
     NotNumeric { column: String, param: ParamName, holds: String, example: String },
-    /// A column cannot stand for a category.
+    /// A column that must be categorical is not.
     #[error(fmt = not_categories)]
     NotCategories { column: String, param: ParamName, holds: String },
-    /// A column cannot tell rows apart.
-    #[error("the key `{column}` holds {holds}, which cannot tell rows apart")]
+    /// A column of a type that cannot be a key.
+    #[error("key column `{column}` contains {holds}, which cannot identify rows")]
     NotAKey { column: String, holds: String },
     /// A key is missing.
-    #[error("the key `{column}` is missing in a row")]
+    #[error("key column `{column}` is missing in a row")]
     MissingKey { column: String },
-    /// A key stands for more than one row.
-    #[error("the key `{column}` does not tell rows apart: two rows have the same, {key}")]
+    /// Two rows have the same key.
+    #[error("key column `{column}` is not unique: two rows have the key {key}")]
     SameKey { column: String, key: String },
-    /// A value that was not there when groups were found.
-    #[error("`{value}` names no group: it was not in {columns} when the groups were found")]
-    NewValue { columns: String, value: String },
-    /// A value is missing in a column that has none.
-    #[error("`{column}` is missing in row {row}, and was never missing when it was fitted")]
-    NewlyMissing { column: String, row: String },
-    /// What was fitted cannot be kept in a file.
+    /// A value that does not belong to a fitted group.
     #[error(
-        "{what} mixes rows of the table: what was fitted is the table itself, and is not saved"
+        "`{value}` does not belong to a group: it was not in {columns} when the groups were fitted"
     )]
+    NewValue { columns: String, value: String },
+    /// A missing value in a column without missing values at fitting time.
+    #[error("`{column}` is missing in row {row}, but was never missing in the fitted table")]
+    NewlyMissing { column: String, row: String },
+    /// The method has no fitted state that can be saved.
+    #[error("{what} mixes rows of the table, so its fitted state is the table and is not saved")]
     NotSaved { what: &'static str },
-    /// A file of something fitted that cannot be understood.
-    #[error("`{}` holds nothing that was fitted: {why}", path.display())]
+    /// An invalid file of a fitted state.
+    #[error("`{}` is not a fitted state: {why}", path.display())]
     BadFitted { path: PathBuf, why: String },
-    /// A table does not have the columns that something was fitted on.
-    #[error("the table does not have the columns that were fitted: {why}")]
+    /// A table with other columns than the fitted table.
+    #[error("the columns of the table differ from the fitted columns: {why}")]
     OtherColumns { why: String },
-    /// What another process found cannot be read.
-    #[error("a part of a pass cannot be read: {why}")]
+    /// An invalid partial aggregate of another process.
+    #[error("cannot read a partial aggregate: {why}")]
     BadPart { why: String },
     /// A target is missing or not finite.
-    #[error("the target `{column}` is {what} in {rows}")]
+    #[error("target `{column}` is {what} in {rows}")]
     BadTarget { column: String, what: &'static str, rows: RowList },
-    /// No row is left to be augmented.
+    /// No row has a finite target.
     #[error("no row of `{}` has a finite target", path.display())]
     NoTargets { path: PathBuf },
-    /// A feature is infinite or too large to be computed with.
+    /// A feature is infinite or too large.
     #[error("column `{column}` is {} in row {row}", format_number(*value))]
     BadFeature { column: String, row: String, value: f64 },
     /// A value is outside the bounds of its column.
     #[error("column `{column}` is {} in row {row}, outside its bounds {bounds}", format_number(*value))]
     OutOfBounds { column: String, row: String, value: f64, bounds: String },
     /// A weight is missing, negative or too large.
-    #[error("the weight `{column}` must be in [0, 2^50]; it is not, in {rows}")]
+    #[error("weight column `{column}` must be in [0, 2^50], but is not in {rows}")]
     BadWeight { column: String, rows: RowList },
-    /// Nothing is left to move.
+    /// No column can be augmented.
     #[error("no continuous feature: {why}")]
     NoFeatures { why: String },
-    /// More groups than rows were asked for.
-    #[error("{clusters} clusters cannot be made of {rows} rows")]
+    /// More clusters than rows.
+    #[error("cannot form {clusters} clusters from {rows} rows")]
     MoreClustersThanRows { clusters: usize, rows: u64 },
-    /// A column of the table has a name that provenance needs.
-    #[error("the table has a column `{column}` already, which provenance would add")]
+    /// A column has the name of a provenance column.
+    #[error("the table already has a column `{column}`, which provenance would add")]
     ReservedColumn { column: String },
-    /// A column says that Windlass wrote the table, but not which rows are synthetic.
-    #[error("`{column}` was written by Windlass, but no column tells which rows are synthetic")]
+    /// A table that Windlass wrote, without a column that marks synthetic rows.
+    #[error("`{column}` was written by Windlass, but no column marks the synthetic rows")]
     UnmarkedSynthetic { column: String },
-    /// A file says that it holds synthetic rows, but not which.
-    #[error("`{}` has synthetic rows already, and no column tells which", path.display())]
+    /// An augmented file without a column that marks synthetic rows.
+    #[error("`{}` already has synthetic rows, and no column marks them", path.display())]
     AlreadyAugmented { path: PathBuf },
-    /// A parameter is of no use to the chosen method.
+    /// A parameter does not apply to the chosen method.
     #[error(fmt = does_not_apply)]
     DoesNotApply { param: ParamName, to: &'static str },
     /// A parameter is missing.
     #[error(fmt = needs)]
     Needs { of: &'static str, param: ParamName },
-    /// A setting was refused by the library.
+    /// An invalid setting.
     #[error(transparent)]
     Setting(#[from] windlass::Error),
     /// A table is too large for a method that needs all of it.
-    #[error("{what} needs the whole table in memory, {}, but only {} are allowed", mebibytes(*needs), mebibytes(*memory))]
+    #[error("{what} needs the whole table in memory, {}, but the limit is {}", mebibytes(*needs), mebibytes(*memory))]
     NeedsMemory { what: &'static str, needs: u64, memory: u64 },
     /// A file cannot be read within the memory.
-    #[error("`{}`: {what} needs about {}, but only {} are allowed", path.display(), mebibytes(*needs), mebibytes(*memory))]
+    #[error("`{}`: {what} needs about {}, but the limit is {}", path.display(), mebibytes(*needs), mebibytes(*memory))]
     TooLarge { path: PathBuf, what: String, needs: u64, memory: u64 },
     /// More groups than there is memory for.
-    #[error("the means of {groups} groups do not fit in {}", mebibytes(*memory))]
+    #[error("the means of {groups} groups do not fit into {}", mebibytes(*memory))]
     TooManyGroups { groups: usize, memory: u64 },
     /// An anchor matrix does not fit the table.
-    #[error("the anchor matrix `{}` has {got} rows, the table {expected}", path.display())]
+    #[error("the anchor matrix `{}` has {got} rows, but the table has {expected}", path.display())]
     MatrixRows { path: PathBuf, expected: u64, got: u64 },
     /// The output would overwrite an input.
-    #[error("the output `{}` is an input", path.display())]
+    #[error("the output `{}` is also an input", path.display())]
     OutputIsInput { path: PathBuf },
-    /// The output would become a part of the input.
+    /// The output would be in an input folder.
     #[error("the output `{}` would be part of the input folder `{}`", path.display(), folder.display())]
     OutputInInput { path: PathBuf, folder: PathBuf },
-    /// Two outputs have one name.
+    /// Two outputs with the same name.
     #[error("two outputs would be written to `{}`", path.display())]
     OneName { path: PathBuf },
-    /// There is no folder to write to.
-    #[error("cannot write `{}`: there is no folder `{}`", path.display(), folder.display())]
+    /// The folder of an output does not exist.
+    #[error("cannot write `{}`: the folder `{}` does not exist", path.display(), folder.display())]
     NoFolder { folder: PathBuf, path: PathBuf },
-    /// A type that a format cannot hold.
-    #[error("column `{column}` holds {holds}, which {format} cannot store")]
+    /// A type that a format cannot store.
+    #[error("column `{column}` contains {holds}, which {format} cannot store")]
     NoSuchType { column: String, holds: String, format: &'static str },
-    /// An output says nothing about how it was made.
-    #[error("`{}` does not say how it was made", path.display())]
+    /// An output without a manifest.
+    #[error("`{}` has no manifest", path.display())]
     NoManifest { path: PathBuf },
-    /// A manifest that cannot be understood.
-    #[error("cannot understand the manifest of `{}`: {why}", path.display())]
+    /// An invalid manifest.
+    #[error("cannot read the manifest of `{}`: {why}", path.display())]
     BadManifest { path: PathBuf, why: String },
-    /// An output was made from another input.
+    /// An output that was generated from another input.
     #[error(
-        "`{}` was made from another table: its fingerprint is {expected}, this one's {got}",
+        "`{}` was generated from another table: its fingerprint is {expected}, but this table has {got}",
         path.display()
     )]
     OtherInput { path: PathBuf, expected: String, got: String },
@@ -225,7 +225,7 @@ fn no_such_column(
     _columns: &[String],
     f: &mut fmt::Formatter<'_>,
 ) -> fmt::Result {
-    write!(f, "there is no column `{column}`, asked for by ")?;
+    write!(f, "no such column: `{column}`, named by ")?;
     param.fmt(f)
 }
 
@@ -235,7 +235,7 @@ fn two_roles(
     second: &ParamName,
     f: &mut fmt::Formatter<'_>,
 ) -> fmt::Result {
-    write!(f, "column `{column}` is asked for by both ")?;
+    write!(f, "column `{column}` is named by both ")?;
     first.fmt(f)?;
     f.write_str(" and ")?;
     second.fmt(f)
@@ -250,7 +250,7 @@ fn not_numeric(
 ) -> fmt::Result {
     write!(f, "column `{column}` of ")?;
     param.fmt(f)?;
-    write!(f, " is not numeric: it holds {holds}{example}")
+    write!(f, " is not numeric: it contains {holds}{example}")
 }
 
 fn not_categories(
@@ -261,7 +261,7 @@ fn not_categories(
 ) -> fmt::Result {
     write!(f, "column `{column}` of ")?;
     param.fmt(f)?;
-    write!(f, " holds {holds}, not categories")
+    write!(f, " contains {holds}, not categories")
 }
 
 fn does_not_apply(param: &ParamName, to: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -275,20 +275,20 @@ fn needs(of: &str, param: &ParamName, f: &mut fmt::Formatter<'_>) -> fmt::Result
 }
 
 impl Error {
-    /// What to do about it, with names of parameters in a style.
+    /// The next step for the user, with names of parameters in a style.
     #[must_use]
     #[expect(clippy::too_many_lines, reason = "one arm for each error")]
     pub fn hint(&self, style: ParamStyle) -> Option<String> {
         let param = |name| style.name(name);
         Some(match self {
             Self::UnknownEnding { .. } => format!(
-                "name it .csv, .tsv, .parquet, .arrow or .arrows (text also .gz, .zst; .xlsx and .ods are only read), or set {}",
+                "use .csv, .tsv, .parquet, .arrow or .arrows (text also .gz, .zst; .xlsx and .ods can only be read), or set {}",
                 param("format")
             ),
             Self::MissingFeature { feature, .. } => format!(
                 "the Python package and release binaries read it; or `cargo install windlass-cli --features {feature}`"
             ),
-            Self::ReadOnlyFormat { .. } => "write .csv or .parquet: spreadsheets open both".into(),
+            Self::ReadOnlyFormat { .. } => "write .csv or .parquet".into(),
             Self::NoSheet { sheets, .. } => format!("the sheets are {}", quoted(sheets)),
             Self::Encrypted { .. } => "save it as .xlsx without a password, or as .csv".into(),
             Self::Exists { .. } => {
@@ -296,7 +296,7 @@ impl Error {
             }
             Self::CompressedParquet { .. } => "decompress it first".into(),
             Self::NoTables { .. } => {
-                "a folder is read as one table of the .parquet, .csv, .tsv or .arrow files in it".into()
+                "a folder needs .parquet, .csv, .tsv or .arrow files, which are read as one table".into()
             }
             Self::MixedFormats { .. } => "convert the files to one format".into(),
             Self::NoRows { carriage_returns: true, .. } => {
@@ -306,35 +306,35 @@ impl Error {
                 "a table needs a header and at least one row".into()
             }
             Self::Ragged { got: 1, .. } => {
-                format!("is the delimiter right? set it with {}", param("delimiter"))
+                format!("set the delimiter with {}", param("delimiter"))
             }
             Self::Ragged { .. } => {
-                "mend the line, or quote fields that hold the delimiter".into()
+                "fix the line, or quote fields that contain the delimiter".into()
             }
             Self::NotUtf8 { .. } => format!(
-                "it begins as UTF-8: correct the line, or read it as another encoding with {} latin-1",
+                "the file begins as UTF-8: fix the line, or set {} latin-1",
                 param("encoding")
             ),
             Self::LineTooLong { .. } => format!(
-                "a quote that is opened and never closed swallows lines; if the line is right, raise {}",
+                "look for a quote that is never closed; if the line is right, raise {}",
                 param("memory")
             ),
-            Self::OpenQuote { .. } => "a quote that is opened and never closed swallows lines".into(),
-            Self::Damaged { .. } => "was it copied or downloaded completely?".into(),
-            Self::BigEndian { .. } => "read and write it with pyarrow, which converts it".into(),
-            Self::Changed { .. } => "run it again when nobody writes to the file".into(),
+            Self::OpenQuote { .. } => "close the quote".into(),
+            Self::Damaged { .. } => "check that it was copied or downloaded completely".into(),
+            Self::BigEndian { .. } => "convert it by reading and writing it with pyarrow".into(),
+            Self::Changed { .. } => "run the command again when no process writes to the file".into(),
             Self::DuplicateColumn { .. } => "rename one of them".into(),
             Self::NoSuchColumn { column, columns, .. } => near(column, columns),
-            Self::TwoRoles { .. } => "leave one of them out".into(),
-            Self::NotNumeric { param: ParamName("target"), .. } => "a target is a number".into(),
+            Self::TwoRoles { .. } => "omit one of them".into(),
+            Self::NotNumeric { param: ParamName("target"), .. } => "targets must be numeric".into(),
             Self::NotNumeric { param: ParamName("anchors"), column, .. } => {
                 format!("use column:{column}")
             }
             Self::NotNumeric { param: ParamName(name @ ("bounds" | "plot_x")), .. } => {
-                format!("{} needs a column of numbers", param(name))
+                format!("{} needs a numeric column", param(name))
             }
             Self::NotNumeric { .. } => {
-                format!("only numbers can be moved: carry it with {}", param("carry"))
+                format!("only numbers can be augmented; copy the column with {}", param("carry"))
             }
             Self::NotCategories { param: ParamName("within"), .. } => {
                 "choose a column of text or of few integers".into()
@@ -343,31 +343,31 @@ impl Error {
                 format!("use bins:{column} or quantiles:{column}")
             }
             Self::NotAKey { .. } => {
-                format!("a key is a column of integers, text or times; or {} content", param("rows_by"))
+                format!("choose a column of integers, text or times, or {} content", param("rows_by"))
             }
             Self::MissingKey { .. } | Self::SameKey { .. } => {
-                format!("a key has another value in every row; or {} content", param("rows_by"))
+                format!("choose a column with a unique value in every row, or {} content", param("rows_by"))
             }
-            Self::NewValue { .. } => "fit again, on a table that has it".into(),
+            Self::NewValue { .. } => "fit again, on a table that contains the value".into(),
             Self::NewlyMissing { .. } => {
-                "is the table the same whenever it is read? Write it first, or fit it and augment with what was fitted".into()
+                "if the table may change between reads, write it to a file first, or save the fitted state and use it".into()
             }
-            Self::NotSaved { .. } => "only ada with groups can be fitted in one place and used in another".into(),
-            Self::BadFitted { .. } => format!("is it a file that {} wrote?", param("save_fitted")),
-            Self::OtherColumns { .. } => "what was fitted goes with tables of the same columns".into(),
-            Self::BadPart { .. } => "do all processes have the same version of windlass?".into(),
-            Self::BadTarget { .. } => format!("{} leaves such rows out", param("drop_missing_target")),
-            Self::BadFeature { column, .. } => format!("mend the value, or {} {column}", param("carry")),
+            Self::NotSaved { .. } => "use ada with groups, whose fitted state can be saved".into(),
+            Self::BadFitted { .. } => format!("use a file that {} wrote", param("save_fitted")),
+            Self::OtherColumns { .. } => "use a table with the same columns".into(),
+            Self::BadPart { .. } => "use the same version of windlass in all processes".into(),
+            Self::BadTarget { .. } => format!("{} drops such rows", param("drop_missing_target")),
+            Self::BadFeature { column, .. } => format!("fix the value, or {} {column}", param("carry")),
             Self::OutOfBounds { column, .. } => {
                 format!("fix the value, or set wider bounds of `{column}` with {}", param("bounds"))
             }
-            Self::BadWeight { .. } => "a weight says how much a row counts".into(),
+            Self::BadWeight { .. } => "fix the weights, or remove the rows".into(),
             Self::NoFeatures { .. } => {
-                format!("{} COLUMN moves a column of 0 and 1 or of dates", param("continuous"))
+                format!("{} COLUMN makes a column of 0/1 or of dates continuous", param("continuous"))
             }
             Self::MoreClustersThanRows { .. } => format!("use {} auto", param("clusters")),
             Self::ReservedColumn { column } => {
-                format!("leave it out with {} {column}, or rename it", param("exclude"))
+                format!("omit it with {} {column}, or rename it", param("exclude"))
             }
             Self::UnmarkedSynthetic { column } => format!(
                 "augment the original table; if all rows are original, rename `{column}` or omit it"
@@ -377,58 +377,58 @@ impl Error {
                 param("provenance")
             ),
             Self::TooLarge { .. } => {
-                format!("raise {}, or write the table in smaller pieces", param("memory"))
+                format!("raise {}, or split the table into smaller files", param("memory"))
             }
             Self::NeedsMemory { what: "training", .. } => {
                 format!("raise {}, or train on a sample of the rows", param("memory"))
             }
             Self::NeedsMemory { .. } => {
-                format!("raise {}, or use ada with groups, which reads the table in blocks", param("memory"))
+                format!("raise {}, or use ada with groups, which streams the table in blocks", param("memory"))
             }
             Self::TooManyGroups { .. } => {
-                format!("is the column an id? choose one with fewer values, or raise {}", param("memory"))
+                format!("choose a column with fewer values, or raise {}", param("memory"))
             }
             Self::OutputInInput { .. } => "choose another folder".into(),
-            Self::OutputIsInput { .. } => "an input is never modified: choose another name".into(),
-            Self::OneName { .. } => "give each a name of its own".into(),
-            Self::NoFolder { folder, .. } => format!("make it first: mkdir -p {}", folder.display()),
+            Self::OutputIsInput { .. } => "choose another name; inputs are never overwritten".into(),
+            Self::OneName { .. } => "choose a different name for each".into(),
+            Self::NoFolder { folder, .. } => format!("create it: mkdir -p {}", folder.display()),
             Self::NoSuchType { column, .. } => {
                 format!("write Parquet or Arrow, or {} {column}", param("exclude"))
             }
             Self::NoManifest { .. } => format!(
-                "made with {}? a CSV file needs {} FILE.json, as given to augment",
+                "write the table with {}; text files also need {} FILE.json, as written by augment",
                 param("provenance"),
                 param("manifest")
             ),
-            Self::OtherInput { .. } => "give the table that it was made from".into(),
-            Self::MatrixRows { .. } => "an anchor matrix has a row for every row of the table".into(),
+            Self::OtherInput { .. } => "use the original table".into(),
+            Self::MatrixRows { .. } => "use a matrix with one row per row of the table".into(),
             Self::Io { source, .. } if source.kind() == std::io::ErrorKind::StorageFull => {
-                "free some space; nothing was written under the output's name".into()
+                "free some space; the output was not written".into()
             }
             Self::Spool { .. } => {
-                "free some space there, or set TMPDIR to a folder with more".into()
+                "free some space there, or set TMPDIR to a larger folder".into()
             }
-            Self::NotFound { .. } => "is the name right?".into(),
-            Self::NoTargets { .. } => "is this the right target?".into(),
+            Self::NotFound { .. } => "check the spelling and the current folder".into(),
+            Self::NoTargets { .. } => "check that this is the right target".into(),
             Self::OtherSchema { .. } => {
-                "the files of one table have the same columns in the same order".into()
+                "all files of a table need the same columns in the same order".into()
             }
-            Self::DoesNotApply { .. } => "leave it out: it would change nothing".into(),
-            Self::Needs { param: ParamName("anchors"), .. } => "name it: matrix:FILE".into(),
-            Self::BadManifest { .. } => "was it changed after augment wrote it?".into(),
+            Self::DoesNotApply { .. } => "omit it".into(),
+            Self::Needs { param: ParamName("anchors"), .. } => "use matrix:FILE".into(),
+            Self::BadManifest { .. } => "use the manifest as augment wrote it".into(),
             Self::Needs { .. } | Self::Setting(_) | Self::Io { .. } | Self::Interrupted => {
                 return None;
             }
         })
     }
 
-    /// Whether this is a fault of the machine rather than of what was asked for.
+    /// Whether this is a system error rather than invalid input.
     #[must_use]
     pub fn is_fault(&self) -> bool {
         matches!(self, Self::Io { .. } | Self::Spool { .. })
     }
 
-    /// Whether the reader of our output has gone away, which is no fault.
+    /// Whether the reader of standard output closed the pipe.
     #[must_use]
     pub fn is_closed_pipe(&self) -> bool {
         matches!(self, Self::Io { source, .. } if source.kind() == std::io::ErrorKind::BrokenPipe)
@@ -452,7 +452,7 @@ impl Error {
     }
 }
 
-/// Some rows, by what they are called, and how many there are in all.
+/// A number of rows, with the names of the first.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct RowList {
     first: Vec<String>,
@@ -469,18 +469,18 @@ impl RowList {
         self.count += 1;
     }
 
-    /// Adds so many rows; no more are looked up than are shown.
+    /// Adds `count` rows; consumes only the names that are shown.
     pub(crate) fn add(&mut self, count: u64, rows: impl Iterator<Item = String>) {
         self.first.extend(rows.take(Self::SHOWN - self.first.len()));
         self.count += count;
     }
 
-    /// Adds rows of another part of the table.
+    /// Adds the rows of another partition.
     pub(crate) fn merge(&mut self, other: Self) {
         self.add(other.count, other.first.into_iter());
     }
 
-    /// Whether there is no row.
+    /// Whether the list has no rows.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.count == 0
@@ -501,7 +501,7 @@ fn quoted(names: &[String]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// The names that are closest to one that does not exist.
+/// A hint with the names closest to one that does not exist.
 fn near(column: &str, columns: &[String]) -> String {
     let wanted = column.trim().to_lowercase();
     let mut scored: Vec<(f64, &String)> = columns
@@ -521,7 +521,7 @@ fn near(column: &str, columns: &[String]) -> String {
     format!("did you mean {}?", list(&mut scored.iter().take(3).map(|(_, name)| *name)))
 }
 
-/// 1 for the same names; names that share a beginning, or differ by a slip of the hand, are alike.
+/// Similarity in [0, 1]: high for a common prefix and for few typing errors.
 fn likeness(a: &str, b: &str) -> f64 {
     strsim::jaro_winkler(a, b).max(strsim::normalized_damerau_levenshtein(a, b))
 }

@@ -39,9 +39,9 @@ pub struct Inspection {
     pub rows: u64,
     /// Its columns.
     pub columns: Vec<ColumnReport>,
-    /// What users should know of how the table was read.
+    /// Notes for the user on how the table was read.
     pub notes: Vec<String>,
-    /// Columns that could name groups.
+    /// Columns that are suitable as anchors.
     pub suggested_anchors: Vec<String>,
     /// Number of synthetic rows that augment would generate.
     pub made: u64,

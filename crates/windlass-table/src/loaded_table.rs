@@ -22,7 +22,7 @@ pub struct LoadedTable {
     pub profile: Profile,
     /// The roles of the columns.
     pub roles: Roles,
-    /// Where the rows are in the table, for messages.
+    /// The places of the rows in the table, for messages.
     pub places: RowPlaces,
 }
 

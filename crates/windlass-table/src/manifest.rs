@@ -1,4 +1,4 @@
-//! How an output was generated.
+//! The manifest of an output.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::AugmentConfig;
 
-/// How an output was generated: enough to generate it again from its input.
+/// The settings and input of an output: enough to generate it again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
     /// The version of Windlass.
@@ -29,7 +29,7 @@ impl Manifest {
     /// The key in the metadata of a file.
     pub const KEY: &'static str = "windlass";
 
-    /// JSON for the metadata of a file or a file of its own.
+    /// JSON for the metadata of a file or for a separate file.
     #[must_use]
     pub fn to_json(&self) -> String {
         serde_json::to_string_pretty(self).expect("a manifest is JSON")

@@ -1,4 +1,4 @@
-//! What users should know of how a table was read or is moved.
+//! Notes for the user on how a table was read or is augmented.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use windlass::ParamName;
 
 use crate::row_place::RowPlace;
 
-/// Something about how a table was read, or is moved, that users should know.
+/// A note for the user on how a table was read or is augmented.
 ///
 /// Parameters are named in the [style](windlass::ParamStyle) of the format, as in
 /// [`Error`](crate::Error).
@@ -17,7 +17,7 @@ use crate::row_place::RowPlace;
 pub enum Note {
     /// A file is not UTF-8.
     Encoding { path: PathBuf, encoding: &'static str },
-    /// The separator is not the usual one.
+    /// The separator is not the default.
     Separator { separator: char },
     /// Decimals follow a comma.
     DecimalComma { example: String },
@@ -25,13 +25,13 @@ pub enum Note {
     UnclearMark { column: String, example: String },
     /// Markers of missing values, and how often each occurs.
     MissingMarkers { column: String, markers: Vec<(&'static str, u64)> },
-    /// A column would be numeric but for a few values.
+    /// A column is numeric except for a few values.
     NotNumbers { column: String, count: u64, values: u64, first: Vec<(String, RowPlace)> },
     /// A workbook has several sheets.
     Sheets { path: PathBuf, sheet: String, others: Vec<String> },
     /// A row above the header of a sheet was skipped.
     Title { path: PathBuf, text: String },
-    /// A moved column has integers that floats cannot hold.
+    /// A moved column has integers that floats cannot represent.
     LargeIntegers { column: String },
     /// A file has synthetic rows that are not marked.
     SyntheticRows { path: PathBuf },
@@ -72,7 +72,7 @@ impl fmt::Display for Note {
                     f,
                     "column `{column}` is read as text: in `{example}`, does the comma separate "
                 )?;
-                f.write_str("decimals or thousands? Write it with a decimal point only")
+                f.write_str("decimals or thousands? Write numbers with a decimal point only")
             }
             Self::MissingMarkers { column, markers } => {
                 let each: Vec<String> =
@@ -95,9 +95,9 @@ impl fmt::Display for Note {
                 if example.ends_with('%') {
                     f.write_str("; write percentages without `%`")
                 } else if example.contains(',') && !example.contains(char::is_alphabetic) {
-                    f.write_str("; write numbers without separators of thousands")
+                    f.write_str("; write numbers without thousands separators")
                 } else {
-                    f.write_str("; if it stands for a missing value: ")?;
+                    f.write_str("; if it marks a missing value, set ")?;
                     param("null", f)?;
                     write!(f, " '{example}'")
                 }

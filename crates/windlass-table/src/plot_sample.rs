@@ -1,5 +1,4 @@
-//! Points for a plot of an augmentation: the target against a column, by default the feature that
-//! correlates best with it.
+//! Points for a plot of an augmentation: the target against a column, by default the feature most correlated with it.
 
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::Schema;
@@ -44,7 +43,7 @@ const MAX_POINTS: u64 = 1 << 18;
 const CORRELATION_ROWS: u64 = 1 << 16;
 
 impl PlotSample {
-    /// Empty, with a column or, without one, the feature that correlates best with the first target.
+    /// An empty sample for a column, by default the feature most correlated with the first target.
     pub(crate) fn new(
         rows: &TableRows<'_>,
         roles: &Roles,
@@ -83,7 +82,7 @@ impl PlotSample {
     }
 }
 
-/// The column of this name, which must be in the output and hold numbers.
+/// The column of this name, which must be in the output and numeric.
 fn find_number(schema: &Schema, roles: &Roles, name: &str) -> Result<usize> {
     let param = ParamName("plot_x");
     let place = find_column(schema, name, param)?;

@@ -7,7 +7,7 @@ pub trait RowProgress: Sync {
     /// A new stage of the work begins.
     fn stage(&self, _name: &str) {}
 
-    /// Further rows were processed; an error cancels the work.
+    /// More rows were processed; an error cancels the work.
     fn advance(&self, _rows: u64) -> Result<()> {
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Where a row is, for messages: its number from 1, and its line in a text file.
+//! The place of a row for messages: its number from 1, and its line in a text file.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -59,7 +59,7 @@ impl fmt::Display for RowPlace {
     }
 }
 
-/// Where the rows of a table are.
+/// The places of the rows of a table.
 #[derive(Debug, Clone, Default)]
 pub struct RowPlaces {
     lines: Option<Arc<LineIndex>>,
@@ -119,7 +119,7 @@ struct ChunkLines {
 pub(crate) enum Lines {
     /// A line for each row.
     Consecutive,
-    /// How far each row is from the first line, if there are empty lines or fields of several lines.
+    /// The offset of each row from the first line, if there are empty lines or fields of several lines.
     Each(Vec<u32>),
     Unknown,
 }

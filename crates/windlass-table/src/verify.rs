@@ -119,13 +119,13 @@ impl VerifyOptions<'_> {
         memory: u64,
         progress: &dyn RowProgress,
     ) -> Result<Augmentation<'a>> {
-        let (of, param) = ("an output made with something fitted", ParamName("fitted"));
+        let (of, param) = ("an output of a saved fitted state", ParamName("fitted"));
         let prefitted = self.manifest.and_then(|manifest| manifest.fitted.as_ref());
         let augmentation = match (self.fitted, self.manifest) {
             (Some(fitted), _) => {
                 if let Some(expected) = prefitted.filter(|hash| **hash != fitted.fingerprint()) {
                     let path = output.path().to_owned();
-                    let why = format!("it was made with something else fitted: {expected}");
+                    let why = format!("the output was generated with another one: {expected}");
                     return Err(Error::BadManifest { path, why });
                 }
                 Augmentation::with(input, fitted, memory, progress)?
@@ -136,7 +136,7 @@ impl VerifyOptions<'_> {
                 if let MethodConfig::Ada(ada) = &mut settings.method
                     && let AnchorSource::Matrix(path) = &mut ada.anchors
                 {
-                    let of = "an output made with an anchor matrix";
+                    let of = "an output of an anchor matrix";
                     let param = ParamName("anchors");
                     self.matrix.ok_or(Error::Needs { of, param })?.clone_into(path);
                 }
@@ -183,7 +183,7 @@ impl ExpectedRows {
             // About the size of an entry.
             let needs = counts.len() as u64 * 32;
             if needs > memory {
-                let what = "comparing rows that come in any order";
+                let what = "comparing rows in any order";
                 return Err(Error::NeedsMemory { what, needs, memory });
             }
             Ok(())
@@ -348,9 +348,9 @@ impl<'a> OutputReader<'a> {
                     describe_key(keys.at(0).1)
                 )
             }
-            None => "a further row".into(),
+            None => "an additional row".into(),
         };
-        let expected = "no such row here".into();
+        let expected = "no row".into();
         verdict.differ(self.places.place(self.row), None, found, expected);
         verdict.rows += 1;
         self.skip(1);

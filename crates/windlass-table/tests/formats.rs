@@ -369,7 +369,7 @@ fn parquet_whose_schema_contradicts_its_columns_is_refused() {
         let contradicting = folder.path().join("contradicting.parquet");
         std::fs::write(&contradicting, with_footer(&bytes, &footer)).unwrap();
         let error = read(&contradicting).unwrap_err().to_string();
-        assert!(error.contains("is not what the schema says"), "{error}");
+        assert!(error.contains("differs from the schema"), "{error}");
     }
 }
 

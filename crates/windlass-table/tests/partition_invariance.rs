@@ -285,7 +285,7 @@ fn a_partition_with_an_invalid_value_leaves_no_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("part.parquet");
     let refused = bound.write([Ok(bad)].into_iter(), None, &path, None).unwrap_err().to_string();
-    assert_eq!(refused, "the target `y` is missing in row id=187");
+    assert_eq!(refused, "target `y` is missing in row id=187");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
@@ -317,7 +317,7 @@ fn a_column_that_is_never_null_stays_so() {
     let values = (0..60).map(|row| (row != 41).then_some(0.5));
     columns[0] = Arc::new(values.collect::<Float64Array>());
     let changed = RecordBatch::try_new(rows.schema(), columns).unwrap();
-    let expected = "`a` is missing in row id=187, and was never missing when it was fitted";
+    let expected = "`a` is missing in row id=187, but was never missing in the fitted table";
     assert_eq!(bound.generate(changed.clone(), None).unwrap_err().to_string(), expected);
     let refused = bound.write([Ok(changed)].into_iter(), None, &path, None).unwrap_err();
     assert_eq!(refused.to_string(), expected);

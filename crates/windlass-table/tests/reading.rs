@@ -139,10 +139,10 @@ fn a_few_values_that_are_not_numbers_are_reported() {
         "x,y\n".chars().chain(numbers.chain(odd).collect::<String>().chars()).collect()
     };
     for (odd, hint) in [
-        ("<0.01", "if it stands for a missing value: --null '<0.01'"),
-        ("abc", "if it stands for a missing value: --null 'abc'"),
+        ("<0.01", "if it marks a missing value, set --null '<0.01'"),
+        ("abc", "if it marks a missing value, set --null 'abc'"),
         ("5%", "write percentages without `%`"),
-        ("\"1,234\"", "write numbers without separators of thousands"),
+        ("\"1,234\"", "write numbers without thousands separators"),
     ] {
         let (table, notes) = table_of("t.csv", rows(&[odd]));
         assert_eq!(types(&table)[0], DataType::Utf8, "{odd}");
@@ -209,7 +209,7 @@ fn errors_name_rows_from_1_and_lines() {
     let (table, _) = table_of("t.csv", "a,y\n1.5,2\n2.5,\n3.5,4\n4.5,NA\n");
     let config = AugmentConfig::new(&["y"]);
     let error = Augmentation::fit(&table, &config, 1 << 30, &()).unwrap_err();
-    assert_eq!(error.to_string(), "the target `y` is missing in rows 2 (line 3), 4 (line 5)");
+    assert_eq!(error.to_string(), "target `y` is missing in rows 2 (line 3), 4 (line 5)");
     let (table, _) = table_of("t.csv", "a,y\n1.5,2\n2.5,3\n3.5,four\n");
     let error = Augmentation::fit(&table, &config, 1 << 30, &()).unwrap_err();
     assert!(error.to_string().ends_with(", such as `four` in row 3 (line 4)"), "{error}");
@@ -516,7 +516,7 @@ fn more_columns_than_memory_allows_are_refused() {
     let path = folder.put("wide.csv", format!("{}\n{values}\n", names.join(",")));
     let options = ReadOptions { memory: 32 << 20, ..ReadOptions::default() };
     let error = Table::open(std::slice::from_ref(&path), &options).unwrap_err();
-    let expected = "a table of 8193 columns needs about 33 MiB, but only 32 MiB are allowed";
+    let expected = "a table of 8193 columns needs about 33 MiB, but the limit is 32 MiB";
     assert!(error.to_string().ends_with(expected), "{error}");
     assert_eq!(batch(&open(&path)).num_columns(), 10_000);
 }

@@ -224,7 +224,7 @@ fn bounds_clip_synthetic_values_and_refuse_others() {
             "--bounds",
         ),
         (("n", "2..40"), "column `n` is 1 in row 1 (line 2), outside its bounds 2..40", "wider"),
-        (("hour", "0..24"), "there is no column `hour`, asked for by --bounds", "`hours`?"),
+        (("hour", "0..24"), "no such column: `hour`, named by --bounds", "`hours`?"),
     ] {
         let refused = Augmentation::fit(&table, &bounded(&[bounds]), DEFAULT_MEMORY, &());
         let refused = refused.unwrap_err();
@@ -275,7 +275,10 @@ fn distinct_floats_are_counted_and_a_plot_needs_values_that_vary() {
     assert_eq!(x_name(None).unwrap(), "x");
     assert_eq!(x_name(Some("two")).unwrap(), "two");
     let refused = x_name(Some("word")).unwrap_err();
-    assert_eq!(format!("{refused:#}"), "column `word` of --plot-x is not numeric: it holds text");
+    assert_eq!(
+        format!("{refused:#}"),
+        "column `word` of --plot-x is not numeric: it contains text"
+    );
     assert!(x_name(Some("z")).is_err());
 }
 

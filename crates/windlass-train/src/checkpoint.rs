@@ -60,26 +60,26 @@ impl<'a, A: Architecture> Trainer<'a, A> {
         safetensors::serialize(views, Some(metadata)).expect("names are different")
     }
 
-    /// Resumes a saved run; refused if it was saved with other rows or settings.
+    /// Resumes a saved run; an error if it was saved with other rows or settings.
     pub fn resume(spec: &'a RunSpec<A>, bytes: &[u8]) -> Result<Self> {
         let bad = |why: &dyn std::fmt::Display| Error::BadState { why: why.to_string() };
         let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|error| bad(&error))?;
         let tensors = SafeTensors::deserialize(bytes).map_err(|error| bad(&error))?;
         let metadata = metadata.metadata().as_ref().and_then(|entries| entries.get(KEY));
-        let metadata = metadata.ok_or_else(|| bad(&"it has no notes of a run"))?;
+        let metadata = metadata.ok_or_else(|| bad(&"it has no metadata of a run"))?;
         let metadata = without_checksum(metadata, &tensors).map_err(|why| bad(&why))?;
         let metadata: CheckpointMetadata =
             serde_json::from_str(&metadata).map_err(|error| bad(&error))?;
         let mut trainer = Self::new(spec)?;
         if metadata.fingerprint != trainer.fingerprint() {
-            return Err(bad(&"it was saved with other rows or settings"));
+            return Err(bad(&"it was saved with different rows or settings"));
         }
         let list = |name: &str, length: usize| -> Result<Vec<f32>> {
             let tensor = tensors.tensor(name).map_err(|error| bad(&error))?;
             let values: Vec<f32> =
                 tensor.data().as_chunks::<4>().0.iter().map(|&b| f32::from_le_bytes(b)).collect();
             let right = tensor.dtype() == Dtype::F32 && values.len() == length;
-            if right { Ok(values) } else { Err(bad(&format!("`{name}` has another size"))) }
+            if right { Ok(values) } else { Err(bad(&format!("`{name}` has the wrong size"))) }
         };
         let weights = trainer.network.parameters().len();
         trainer.network.parameters_mut().copy_from_slice(&list("weights", weights)?);

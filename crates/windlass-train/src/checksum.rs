@@ -24,7 +24,7 @@ where
     format!("{object}{KEY}{ALGORITHM}{hash:032x}{END}")
 }
 
-/// Metadata without its checksum. Refuses a file that differs from its checksum; files of 0.1.0 have none.
+/// Metadata without its checksum. An error if the file differs from its checksum; files of 0.1.0 have none.
 pub fn without_checksum(metadata: &str, tensors: &SafeTensors<'_>) -> Result<String, String> {
     let at = metadata.len().saturating_sub(LENGTH);
     let bytes = &metadata.as_bytes()[at..];

@@ -1,4 +1,4 @@
-//! What to train on what: everything that decides the result of a run.
+//! The settings of a run.
 
 use std::sync::Arc;
 
@@ -47,10 +47,10 @@ pub struct TrainConfig {
     /// The learning rate of the first epoch.
     #[serde(rename = "rate")]
     pub learning_rate: f64,
-    /// How the learning rate changes.
+    /// The learning rate schedule.
     pub schedule: Schedule,
-    /// Weight decay. `AdamW` shrinks weights by the learning rate times it in a step: another learning rate
-    /// needs [another](Self::default_weight_decay).
+    /// Weight decay. `AdamW` multiplies it by the learning rate in each step, so the default
+    /// [depends](Self::default_weight_decay) on the learning rate.
     pub weight_decay: f64,
     /// Whether [`for_rows`](Self::for_rows) reduces weight decay for larger data sets.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -64,7 +64,7 @@ pub struct TrainConfig {
     pub patience: Option<usize>,
 }
 
-/// The most epochs: a record of each is kept.
+/// Maximum number of epochs, each of which is recorded.
 const MAX_EPOCHS: usize = 1_000_000;
 /// The default learning rate.
 const LEARNING_RATE: f64 = 2e-3;
@@ -108,15 +108,16 @@ impl TrainConfig {
         WEIGHT_DECAY * (LEARNING_RATE / learning_rate).min(1.0)
     }
 
-    /// The default schedule at a learning rate: constant up to the default rate, cosine above, because the noise of
-    /// large steps remains otherwise.
+    /// The default schedule for a learning rate: constant up to the default rate, cosine above, because the noise of
+    /// large steps would remain.
     #[must_use]
     pub fn default_schedule(learning_rate: f64) -> Schedule {
         if learning_rate > LEARNING_RATE { Schedule::Cosine } else { Schedule::Constant }
     }
 
-    /// The settings for so many training rows: weight decay, if it is to [adapt](Self::adapt_weight_decay), is
-    /// multiplied by `(20 / batches)²` if an epoch has more than 20 batches. Large tables need little of it.
+    /// The settings for a number of training rows: weight decay, if it [adapts](Self::adapt_weight_decay), is
+    /// multiplied
+    /// by `(20 / batches)²` if an epoch has more than 20 batches. Large tables need less of it.
     #[must_use]
     pub fn for_rows(&self, rows: usize) -> Self {
         let mut training = Self { adapt_weight_decay: false, ..self.clone() };
@@ -178,11 +179,11 @@ pub enum Shuffle {
     Never,
 }
 
-/// How the learning rate changes from epoch to epoch.
+/// A learning rate schedule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Schedule {
-    /// Not at all.
+    /// A constant learning rate.
     #[default]
     Constant,
     /// Half a cosine, down to 0 after the last epoch.
@@ -250,11 +251,11 @@ pub enum FittedOn {
     /// All training rows, once.
     #[default]
     TrainingRows,
-    /// Every batch by itself.
+    /// Each batch separately.
     Batch,
 }
 
-/// Everything that decides the result of one run.
+/// The specification of one run: data, network, settings and seed.
 #[derive(Debug, Clone)]
 pub struct RunSpec<A = Shape> {
     /// Training rows.
@@ -272,7 +273,7 @@ pub struct RunSpec<A = Shape> {
 }
 
 impl<A: Architecture> RunSpec<A> {
-    /// A hash of rows and settings: equal for two runs only if their results are.
+    /// A hash of rows and settings; two runs with the same fingerprint have the same result.
     #[must_use]
     pub fn fingerprint(&self) -> String {
         let mut hash = Xxh3::new();

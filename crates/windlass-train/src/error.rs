@@ -15,13 +15,13 @@ pub enum Error {
     #[error("{name} must be in {range}, got {got}")]
     OutOfRange { name: &'static str, range: &'static str, got: f64 },
     /// A layer without units.
-    #[error("every layer of a network needs a unit, and its input a feature")]
+    #[error("a network needs at least one feature, and one unit in every layer")]
     NoUnits,
-    /// A network larger than any that a table needs.
-    #[error("a network has at most {most} weights")]
+    /// A network above the size limit.
+    #[error("a network can have at most {most} weights")]
     TooManyWeights { most: usize },
     /// Weights for a network of another shape.
-    #[error("these weights are of a network with other {what}")]
+    #[error("the weights belong to a network with different {what}")]
     OtherShape { what: &'static str },
     /// A number that is not finite.
     #[error("{what} is not a finite number")]
@@ -30,21 +30,21 @@ pub enum Error {
     #[error("expected {expected} {what}, got {got}")]
     Columns { what: &'static str, expected: usize, got: usize },
     /// All batches would be dropped, because none is full.
-    #[error("no batch of {batch} rows can be filled from {rows}, and the last is to be dropped")]
+    #[error("{rows} rows do not fill a batch of {batch}, and incomplete batches are dropped")]
     NoFullBatch { batch: usize, rows: usize },
     /// A layer that the network does not have.
-    #[error("there is no hidden layer {layer}: the network has {hidden}")]
+    #[error("hidden layer {layer} does not exist: the network has {hidden}")]
     NoSuchLayer { layer: usize, hidden: usize },
     /// Augmentation without a layer.
-    #[error("a method needs a layer to work after; 0 is the input")]
+    #[error("augmentation needs a layer; 0 is the input")]
     NoLayer,
     /// A method that applies to the input only.
-    #[error("this method adds noise or uses means of the whole set, which a hidden layer has not")]
+    #[error("this method applies to the input only: it adds noise or uses group means of all rows")]
     NotOnHiddenLayer,
     /// A network that cannot be built or used here.
     #[error("{why}")]
     Network { why: String },
     /// A checkpoint of another run, or a damaged one.
-    #[error("not the state of such a run: {why}")]
+    #[error("not a checkpoint of this run: {why}")]
     BadState { why: String },
 }

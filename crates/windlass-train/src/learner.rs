@@ -47,12 +47,12 @@ pub trait Learner: Debug + Send {
     /// Mutable [`parameters`](Self::parameters).
     fn parameters_mut(&mut self) -> &mut [f32];
 
-    /// How many of the parameters are trainable.
+    /// Number of trainable parameters.
     fn trainable(&self) -> usize {
         self.parameters().len()
     }
 
-    /// The loss of a step, `None` if all its rows weigh 0. The gradient with respect to the trainable
+    /// The loss of a step, `None` if all its rows have weight 0. The gradient with respect to the trainable
     /// parameters stays in the workspace.
     fn backprop(&mut self, step: &Step<'_>, workspace: &mut Self::Workspace)
     -> Result<Option<f64>>;
@@ -70,15 +70,15 @@ pub trait Learner: Debug + Send {
 /// The rows of one optimization step.
 #[derive(Clone, Copy)]
 pub struct Step<'a> {
-    /// The rows that enter the network.
+    /// The input rows.
     pub x: BatchInput<'a>,
     /// Mixing inside the network.
     pub hidden_mix: Option<HiddenMix<'a>>,
-    /// The targets of the rows that leave the network.
+    /// The targets of the output rows.
     pub y: ArrayView2<'a, f32>,
     /// The loss function.
     pub loss: Loss,
-    /// The weight of each row that leaves the network.
+    /// The weight of each output row.
     pub weight: &'a dyn Fn(usize) -> f64,
     /// The seed of the run, for networks with dropout.
     pub seed: Seed,
@@ -131,6 +131,6 @@ pub struct HiddenMix<'a> {
     pub layer: usize,
     /// The linear map from rows to synthetic rows.
     pub mixing: &'a Mixing,
-    /// Whether the rows themselves stay in the batch, in front of the synthetic ones.
+    /// Whether the original rows stay in the batch, before the synthetic rows.
     pub originals: bool,
 }

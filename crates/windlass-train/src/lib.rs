@@ -4,7 +4,7 @@
 //! layer. A [`RunSpec`] holds everything that decides a run; [`RunSpec::run`] executes it, [`run_all`] executes
 //! many in parallel, and a [`Trainer`] advances an epoch at a time and can be saved and resumed.
 //!
-//! | To | see |
+//! | Task | API |
 //! | :-- | :-- |
 //! | describe a network, or use one | [`Shape`], [`Network`] |
 //! | configure training | [`TrainConfig`], [`Optimizer`], [`Loss`] |
@@ -12,10 +12,10 @@
 //! | train, one or many | [`RunSpec`], [`run_all`], [`Trainer`] |
 //! | train a network of another kind | [`Architecture`], [`Learner`] |
 //!
-//! # Promises
+//! # Guarantees
 //!
-//! * **Same seed, same bits**, for any number of threads and on every machine: sums have one order, and
-//!   functions come from `libm`.
+//! * **Reproducible**: the same seed gives the same bits for any number of threads and on every machine: sums have one
+//!   order, and functions come from `libm`.
 //! * **A run that was stopped and resumed** ends with the same weights.
 //! * **A run that diverges** ends with its last good weights and [`Outcome::Diverged`].
 

@@ -40,7 +40,7 @@ pub enum Activation {
 impl Activation {
     fn check(self) -> Result<()> {
         match self {
-            // With a negative slope, the sign of the input could not be told from the output.
+            // With a negative slope, the output does not determine the sign of the input.
             Self::LeakyRelu(slope) if !(0.0..=1.0).contains(&slope) => {
                 Err(Error::OutOfRange { name: "slope", range: "[0, 1]", got: slope.into() })
             }
@@ -143,7 +143,7 @@ impl Shape {
     }
 
     fn check(&self) -> Result<()> {
-        /// A network with more weights is a mistake, not a model of a table.
+        /// Maximum number of weights.
         const MOST: usize = 1 << 28;
         self.activation.check()?;
         let widths = [&[self.inputs][..], &self.hidden, &[self.outputs]].concat();
@@ -184,9 +184,9 @@ pub struct Network {
 /// The parameters of a layer in the layout of PyTorch.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LayerParameters {
-    /// A row for every unit.
+    /// One row per unit.
     pub weights: Array2<f32>,
-    /// One for every unit.
+    /// One value per unit.
     pub bias: Vec<f32>,
 }
 

@@ -14,7 +14,7 @@ use crate::network::{Network, Shape};
 use crate::optimizer::OptimizerState;
 use crate::{Error, Result};
 
-/// What an epoch came to.
+/// The result of an epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Epoch {
     /// Its number, from 1.
@@ -44,7 +44,7 @@ pub enum Outcome {
 /// The network and the history of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunResult<N = Network> {
-    /// The network after the best epoch, or after the last if there are no validation rows.
+    /// The network after the best epoch, or after the last without validation rows.
     pub network: N,
     /// Every epoch.
     pub history: Vec<Epoch>,
@@ -60,7 +60,7 @@ pub struct RunResult<N = Network> {
 
 /// A run in progress.
 ///
-/// All randomness is a function of the seed and the number of the epoch, step or row, so a run that was
+/// Random numbers are a function of the seed and the number of the epoch, step or row, so a run that was
 /// [saved](Self::save) after any epoch and [resumed](Self::resume) ends with the same weights, bit for bit.
 #[derive(Debug)]
 pub struct Trainer<'a, A: Architecture = Shape> {
@@ -113,7 +113,7 @@ impl<'a, A: Architecture> Trainer<'a, A> {
             if augment.layers.is_empty() {
                 return Err(Error::NoLayer);
             }
-            // Also if it is to be fitted on batches: what cannot be fitted is refused before training.
+            // Also if it is fitted on batches, to report errors before training.
             let method = augment.method.fit(&train.samples(), spec.seed)?;
             let draw = method.draw(Batch::Rows(&[0]), spec.seed, 0)?;
             let is_hidden = shape.is_encoded() || augment.layers.iter().any(|&layer| layer > 0);

@@ -266,7 +266,7 @@ fn invalid_settings_are_refused() {
         ("expected 3 features, got 2", with(&|spec| spec.shape.inputs = 3)),
         ("expected 2 targets, got 1", with(&|spec| spec.shape.outputs = 2)),
         (
-            "no batch of 32",
+            "do not fill a batch of 32",
             with(&|spec| {
                 (spec.training.batch_size, spec.training.drop_last) = (32, true);
             }),

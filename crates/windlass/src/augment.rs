@@ -1,4 +1,4 @@
-//! Whole data sets: originals and any number of synthetic copies, with the origin of every row.
+//! Whole datasets: originals and any number of synthetic copies, with the origin of each row.
 //!
 //! ```
 //! use ndarray::Array2;
@@ -23,7 +23,7 @@ use crate::method::Side;
 use crate::mixing::{Ready, buffer, task_rows, with_rows};
 use crate::{Batch, Draw, Error, Fitted, How, Origin, Real, Result, Seed};
 
-/// How many synthetic copies of every row, and whether originals come first.
+/// The number of synthetic copies of each row, and whether originals come first.
 ///
 /// | Setting | Default | Range |
 /// | :-- | :-- | :-- |
@@ -42,7 +42,7 @@ impl Copies {
         Self { count, originals: true }
     }
 
-    /// Refuses a number out of range.
+    /// Returns an error for a number outside its range.
     pub fn check(self) -> Result<()> {
         const MAX: usize = 1_000_000;
         if (1..=MAX).contains(&self.count) {
@@ -59,11 +59,10 @@ impl Copies {
     }
 }
 
-/// Everything random about an augmented data set; [`features`](Self::features) and
-/// [`targets`](Self::targets) then make it.
+/// The random draws of an augmented dataset; [`features`](Self::features) and [`targets`](Self::targets) compute it.
 ///
-/// Copy `c`, counted from 1, is the draw of step `c − 1`, so the first copies of a plan do not depend on how
-/// many there are. Rows with weight 0 are omitted.
+/// Copy `c`, counted from 1, is the draw of step `c − 1`, so the first copies of a plan do not depend on the number
+/// of copies. Rows with weight 0 are omitted.
 #[derive(Debug, Clone)]
 pub struct Plan {
     training_rows: usize,
@@ -98,7 +97,7 @@ impl Plan {
         &self.draws
     }
 
-    /// The copy that a row belongs to, 0 for originals, or `None` behind the last row.
+    /// The copy of a row, 0 for originals; `None` after the last row.
     #[must_use]
     pub fn copy(&self, row: usize) -> Option<usize> {
         let mut end = self.original_rows();
@@ -114,7 +113,7 @@ impl Plan {
             .map(|draw| draw + 1)
     }
 
-    /// Where a row came from, or `None` behind the last.
+    /// The origin of a row; `None` after the last row.
     #[must_use]
     pub fn origin(&self, row: usize) -> Option<Origin> {
         if row < self.original_rows() {
@@ -221,8 +220,8 @@ impl Plan {
         Ok(())
     }
 
-    /// What the draws need to know of all rows, and which of it each draw uses: copies that differ only
-    /// in strength share their group means.
+    /// The statistics of all rows that the draws need, and which of them each draw uses: copies that differ only in
+    /// strength share their group means.
     fn prepare<T: Real>(
         &self,
         side: Side,
@@ -240,7 +239,7 @@ impl Plan {
     }
 }
 
-/// Some rows of one copy, to be written at once.
+/// Some rows of one copy, written by one task.
 struct Task<'a, T> {
     /// Which draw, or `None` for originals.
     draw: Option<usize>,

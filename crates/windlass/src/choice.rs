@@ -1,4 +1,4 @@
-//! Enumerations that users write as a word.
+//! Enumerations with a word for each value.
 
 /// An enumeration with a word for each of its values.
 pub(crate) trait Choice: Copy + PartialEq + 'static {

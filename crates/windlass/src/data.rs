@@ -1,4 +1,4 @@
-//! Training rows, checked once: [`Dataset`] owns them, [`Samples`] borrows what it can.
+//! Validated training rows: [`Dataset`] owns them, [`Samples`] borrows if possible.
 
 use std::borrow::Cow;
 
@@ -30,7 +30,7 @@ pub struct Dataset<T = f64> {
 }
 
 impl<T: Real> Dataset<T> {
-    /// Checks features `x`, targets `y` and a weight for every row; see [`Samples`].
+    /// Validates features `x`, targets `y` and row weights; see [`Samples`].
     pub fn new(x: Array2<T>, y: Array2<T>, weights: Option<Vec<f64>>) -> Result<Self> {
         let standard = |values: Array2<T>| {
             if values.is_standard_layout() { values } else { flatten(values.view()).into_owned() }
@@ -74,13 +74,13 @@ impl<T: Real> Dataset<T> {
         self.x.nrows()
     }
 
-    /// The given rows, in that order; refused if there are none or all weigh 0.
+    /// The given rows, in that order; an error if there are none or all weights are 0.
     pub fn select(&self, rows: &[usize]) -> Result<Self> {
         let weights = self.weights.as_ref().map(|all| rows.iter().map(|&row| all[row]).collect());
         Self::new(self.x.select(Axis(0), rows), self.y.select(Axis(0), rows), weights)
     }
 
-    /// The same rows as methods and regressions take them.
+    /// The rows as [`Samples`].
     #[must_use]
     pub fn samples(&self) -> Samples<'_> {
         Samples {
@@ -91,8 +91,8 @@ impl<T: Real> Dataset<T> {
     }
 }
 
-/// Features, targets and optional row weights of the same rows, checked: not empty, equally long, all
-/// values finite and below [`Real::LIMIT`] in size.
+/// Features, targets and optional row weights, validated: not empty, of equal length, all values finite and below
+/// [`Real::LIMIT`] in magnitude.
 ///
 /// Features and targets may have any number of dimensions; the first is the row. Rows of `f32` are
 /// copied to `f64`, rows of `f64` in standard layout are borrowed.
@@ -109,7 +109,7 @@ impl<T: Real> Dataset<T> {
 /// let short = array![0.5];
 /// assert_eq!(
 ///     Samples::new(x.view(), short.view()).unwrap_err().to_string(),
-///     "x and y must have the same rows, got 2 and 1"
+///     "x and y must have the same number of rows, got 2 and 1"
 /// );
 /// # Ok::<(), windlass::Error>(())
 /// ```
@@ -121,7 +121,7 @@ pub struct Samples<'a> {
 }
 
 impl<'a> Samples<'a> {
-    /// Checks features `x` and targets `y`.
+    /// Validates features `x` and targets `y`.
     pub fn new<T: Real, Dx: Dimension, Dy: Dimension>(
         x: ArrayView<'a, T, Dx>,
         y: ArrayView<'a, T, Dy>,
@@ -131,10 +131,10 @@ impl<'a> Samples<'a> {
         Ok(Self { x: T::widen_rows(x), y: T::widen_rows(y), weights: None })
     }
 
-    /// Adds a weight for every row, `[0, 2⁵⁰]`, not all 0.
+    /// Adds row weights in `[0, 2⁵⁰]`, not all 0.
     ///
-    /// Weights count in means and standard deviations, in k-means and in regressions. Partners in a mixup are
-    /// drawn without them.
+    /// Weights apply to means and standard deviations, to k-means and to regressions, but not to the partners of a
+    /// mixup.
     pub fn with_weights(mut self, weights: &'a [f64]) -> Result<Self> {
         check_weights(weights, self.rows())?;
         check_some_weight(weights)?;
@@ -177,7 +177,7 @@ impl<'a> Samples<'a> {
     }
 }
 
-/// Refuses features and targets that are empty, differ in their rows or hold a value that is not allowed.
+/// Returns an error if features or targets are empty, have different lengths or invalid values.
 fn check_rows<T: Real>(x: ArrayView2<'_, T>, y: ArrayView2<'_, T>) -> Result<()> {
     same_rows(("x", x.nrows()), ("y", y.nrows()))?;
     for (what, rows) in [("x", x), ("y", y)] {
@@ -217,12 +217,12 @@ pub(crate) fn row_slices<'a, T: Real>(
 
 const BLOCK: usize = 1 << 14;
 
-/// Refuses the first value that is NaN, infinite or too large to be summed exactly.
+/// Returns an error for the first value that is NaN, infinite or too large to be summed exactly.
 pub(crate) fn check_finite<T: Real>(what: &'static str, rows: ArrayView2<'_, T>) -> Result<()> {
     check_below(what, rows, T::LIMIT)
 }
 
-/// [`check_finite`] of rows in which NaN stands for a missing value.
+/// [`check_finite`] of rows in which NaN is a missing value.
 pub(crate) fn check_finite_or_missing(what: &'static str, rows: ArrayView2<'_, f64>) -> Result<()> {
     let all = rows.to_slice().expect("standard layout");
     let bad = |value: &f64| value.abs() >= f64::LIMIT;
@@ -249,7 +249,7 @@ pub(crate) fn check_finite_rows<T: Real>(
     Ok(())
 }
 
-/// Refuses the first value that is NaN, infinite or not below `limit` in size.
+/// Returns an error for the first value that is NaN, infinite or not below `limit` in magnitude.
 pub(crate) fn check_below<T: Real>(
     what: &'static str,
     rows: ArrayView2<'_, T>,
@@ -258,7 +258,7 @@ pub(crate) fn check_below<T: Real>(
     let all = rows.to_slice().expect("standard layout");
     let fits = |value: &T| value.widen().abs() < limit;
     let bad = |block: &[T]| !block.iter().fold(true, |ok, value| ok & fits(value));
-    // A single block is not worth other threads.
+    // One block is checked on this thread.
     let found = match all.len() {
         0..=BLOCK => bad(all).then_some(0),
         _ => all.par_chunks(BLOCK).position_first(bad),
@@ -293,12 +293,12 @@ pub(crate) fn check_finite_values(what: &'static str, values: &[f64]) -> Result<
     check_finite(what, column)
 }
 
-/// Refuses weights that are all 0.
+/// Returns an error if all weights are 0.
 pub(crate) fn check_some_weight(weights: &[f64]) -> Result<()> {
     if weights.iter().all(|&weight| weight == 0.0) { Err(Error::NoWeight) } else { Ok(()) }
 }
 
-/// Refuses weights that are negative, very large, not finite or not one per row.
+/// Returns an error for weights that are negative, too large, not finite or not one per row.
 pub(crate) fn check_weights(weights: &[f64], rows: usize) -> Result<()> {
     same_rows(("the weights", weights.len()), ("x", rows))?;
     match weights.iter().position(|weight| !(0.0..=LARGEST_WEIGHT).contains(weight)) {

@@ -1,7 +1,7 @@
 //! Data augmentation for regression.
 //!
-//! Synthetic training rows for small regression data sets: Anchor Data Augmentation ([`Ada`]) and its peers
-//! ([`METHODS`]), with one interface.
+//! Synthetic training rows for small regression datasets: Anchor Data Augmentation ([`Ada`]) and other methods
+//! ([`METHODS`]) with one interface.
 //!
 //! ```
 //! use ndarray::Array2;
@@ -17,25 +17,24 @@
 //! # Ok::<(), windlass::Error>(())
 //! ```
 //!
-//! | To | see |
+//! | Task | API |
 //! | :-- | :-- |
-//! | augment a data set | [`augment`] |
+//! | augment a dataset | [`augment`] |
 //! | augment a minibatch, or add a method | [`method`] |
 //! | augment a hidden layer, or blocks of a large table | [`mixing`], [`mixing::group_mean`] |
-//! | say which rows belong together | [`anchors`] |
-//! | say how far rows move | [`gamma`] |
+//! | group rows | [`anchors`] |
+//! | set the distribution of γ | [`gamma`] |
 //! | fit anchor regression or ridge | [`regress`] |
-//! | measure errors | [`metrics`] |
+//! | compute metrics | [`metrics`] |
 //!
-//! # Promises
+//! # Guarantees
 //!
-//! * **One seed, same bits**, for any number of threads: randomness is a function of seed, stream, step
-//!   and row ([`rng`]), and sums over rows are exact, so their order does not matter.
-//! * **Nothing leaks**: whatever is learnt is learnt by `fit`, from the rows it is given.
-//! * **Every synthetic row can be explained**: [`Plan::origin`] and [`Draw::origin`].
+//! * **Reproducible**: the same seed gives the same bits for any number of threads. Random numbers are a function of
+//!   seed, stream, step and row ([`rng`]), and sums over rows are exact, so their order does not matter.
+//! * **No leakage**: everything that is fitted is fitted by `fit`, on the rows passed to it.
+//! * **Provenance** of every synthetic row: [`Plan::origin`] and [`Draw::origin`].
 //! * **Linear cost**: no n × n matrix anywhere.
-//! * **Nothing a caller passes makes it panic**: what cannot be used is refused with an [`Error`] that
-//!   names the row, the column and the value.
+//! * **No panics** for any input: invalid input is an [`Error`] with the row, the column and the value.
 
 pub mod anchors;
 pub mod augment;

@@ -12,8 +12,8 @@
 //! | [`RSquared`](Metric::RSquared) | square of `R`, as in the published code | `y` and `p` vary |
 //! | [`Determination`](Metric::Determination) | `1 − Σ(y − p)²/Σ(y − ȳ)²` | `y` varies |
 //!
-//! "R²" means either of the last two in the literature: they agree for least squares on training rows
-//! and nowhere else, so both have their own name here.
+//! "R²" means either of the last two in the literature; they agree only for least squares on training rows, so they
+//! have different names here.
 
 use ndarray::{ArrayView, ArrayView1, ArrayView2, Dimension};
 
@@ -46,7 +46,7 @@ pub enum Metric {
 }
 
 impl Metric {
-    /// The metric of predictions `p` for targets `y`; refused if it is undefined for every output.
+    /// The metric of predictions `p` for targets `y`; an error if it is undefined for every output.
     pub fn score<Dy: Dimension, Dp: Dimension>(
         self,
         y: ArrayView<'_, f64, Dy>,
@@ -59,7 +59,7 @@ impl Metric {
         self.value(y.view(), p.view(), weights).ok_or(Error::Empty { what: "the metric", missing })
     }
 
-    /// [`score`](Self::score) of matrices of the same size without its checks; `None` if it is undefined.
+    /// [`score`](Self::score) without its checks, for matrices of the same size; `None` if it is undefined.
     #[must_use]
     pub fn value(
         self,
@@ -96,7 +96,7 @@ fn check(y: ArrayView2<'_, f64>, p: ArrayView2<'_, f64>, weights: Option<&[f64]>
     weights.map_or(Ok(()), |weights| check_weights(weights, y.nrows()))
 }
 
-/// Weighted mean over the rows for which `term` has a value; `None` if they weigh nothing together.
+/// Weighted mean over the rows for which `term` has a value; `None` if their weights sum to 0.
 fn mean(
     y: ArrayView1<'_, f64>,
     p: ArrayView1<'_, f64>,
@@ -165,7 +165,7 @@ fn determination(
     (variance > 0.0 && !is_constant(y)).then(|| 1.0 - error / variance)
 }
 
-/// Asked directly: the variance of equal values is not always 0, because their mean is rounded.
+/// Checked directly: the variance of equal values may not be 0, because their mean is rounded.
 fn is_constant(values: ArrayView1<'_, f64>) -> bool {
     values.iter().all(|&value| value == values[0])
 }

@@ -9,7 +9,7 @@ use crate::sums::{ExactSums, exact_sum};
 /// The weighted mean and standard deviation of every column, both with the sum of weights as divisor.
 pub(crate) fn moments(rows: ArrayView2<'_, f64>, weights: Option<&[f64]>) -> (Vec<f64>, Vec<f64>) {
     let mut means = averages(rows, weights, |x, _| x);
-    // The rounded mean of a constant may differ from it, and would give it a deviation.
+    // The rounded mean of a constant may differ from the constant, and its standard deviation would not be 0.
     for (mean, column) in means.iter_mut().zip(rows.axis_iter(Axis(1))) {
         if let Some(&first) = column.first().filter(|&first| column.iter().all(|x| x == first)) {
             *mean = first;
@@ -24,7 +24,7 @@ pub(crate) fn moments(rows: ArrayView2<'_, f64>, weights: Option<&[f64]>) -> (Ve
     (means, deviations)
 }
 
-/// A power of two in which a column can be squared: 1 but for enormous values.
+/// A power of two that keeps squares from overflowing: 1 except for enormous values.
 fn unit<'a>(column: impl Iterator<Item = &'a f64>) -> f64 {
     let largest = column.fold(0.0_f64, |largest, value| largest.max(value.abs()));
     if largest > 1e100 { f64::powi(2.0, 600) } else { 1.0 }

@@ -1,4 +1,4 @@
-//! Names of parameters in messages, written as the interface that shows the message writes them.
+//! Names of parameters in messages, in the style of the interface that shows the message.
 
 use std::borrow::Cow;
 use std::fmt;

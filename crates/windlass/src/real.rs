@@ -1,4 +1,4 @@
-//! The number types the library works on.
+//! The number types of the library.
 
 use ndarray::{CowArray, Ix2, NdFloat};
 
@@ -12,8 +12,9 @@ mod sealed {
 ///
 /// Sums, means and strengths are always computed in `f64`; only rows are stored in `Self`.
 pub trait Real: NdFloat + sealed::Sealed {
-    /// Values from here on, in size, are refused: no sum of smaller ones, and no augmented row made of
-    /// them, can overflow. 2⁹²⁰ for `f64`, 2⁹⁶ for `f32`.
+    /// Upper limit of the magnitude of values: sums and augmented rows of smaller ones cannot overflow. 2⁹²⁰ for
+    /// `f64`,
+    /// 2⁹⁶ for `f32`.
     const LIMIT: f64;
     /// The same value as an `f64`.
     fn widen(self) -> f64;

@@ -1,13 +1,14 @@
-//! Loops compiled for the widest vectors that the machine has, chosen when the program runs.
+//! Loops compiled for several vector widths and selected at run time.
 
 use pulp::{Arch, Simd, WithSimd};
 
 /// Runs `work` on `state` with all vector instructions of this machine.
 ///
-/// The closure must be marked `#[inline(always)]`, and so must what its loops call: only what is
-/// inlined is compiled for them. (It is an `FnMut` because the compiler calls other closures through a
-/// shim that is not; what a loop changes goes through `state`, so that it is kept in registers.) Results
-/// have the same bits on every machine: nothing is reordered or fused.
+/// The closure and the functions that its loops call must be marked `#[inline(always)]`: only inlined code is
+/// compiled
+/// for these instructions. (It is an `FnMut` because other closures are called through a shim that is not inlined;
+/// mutable state is passed as `state`, so that it stays in registers.) Results have the same bits on every machine:
+/// operations are neither reordered nor fused.
 #[inline(always)]
 pub fn vectorized<S, R>(state: S, work: impl FnMut(S) -> R) -> R {
     struct Work<S, F>(S, F);

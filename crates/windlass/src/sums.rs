@@ -1,4 +1,4 @@
-//! Exact sums of many columns at once, at about twelve plain additions a value.
+//! Exact sums of many columns at once, for the cost of about twelve additions per value.
 //!
 //! A floating-point sum depends on its order; an exact one does not, so it has the same bits for any
 //! number of threads, any blocks and any merging. Each accumulator here is an unevaluated sum of three
@@ -9,8 +9,8 @@
 //! (hi, e₁) ← hi + v      (mid, e₂) ← mid + e₁      (lo, e₃) ← lo + e₂
 //! ```
 //!
-//! Where values do not differ by many orders of magnitude `e₂` is 0, so the loop below stops there and
-//! vectorises over columns.
+//! If values do not differ by many orders of magnitude, `e₂` is 0, so the loop below stops there and vectorizes over
+//! columns.
 //! What does not fit in `lo` (`e₃ ≠ 0`: a range of more than 150 bits) goes to an expansion of any
 //! length, so nothing is ever dropped. The total is rounded once, at the end.
 //!
@@ -140,7 +140,7 @@ impl ExactSums {
         self.merge_at(other, 0..self.hi.len() / self.width.max(1));
     }
 
-    /// Adds another table of the same width, each of whose slots has its place here.
+    /// Adds another table of the same width; `places` maps its slots to slots of this table.
     pub(crate) fn merge_at(&mut self, other: &Self, places: impl Iterator<Item = usize>) {
         debug_assert_eq!(self.width, other.width);
         self.refused |= other.refused;
@@ -212,8 +212,8 @@ pub(crate) fn exact_sum(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     (too_large == [0.0]).then(|| sums.totals()[0])
 }
 
-/// Adds `N` values and returns what is left for the third number. A lane of `too_large` stops being 0 when
-/// a value of it cannot be summed; what the accumulators then hold is of no use.
+/// Adds `N` values and returns the remainder for the third number. A lane of `too_large` becomes nonzero if a value
+/// cannot be summed; the accumulators are then invalid.
 #[inline(always)]
 fn add_chunk<const N: usize, T: Real>(
     hi: &mut [f64; N],
@@ -222,8 +222,7 @@ fn add_chunk<const N: usize, T: Real>(
     chunk: &[T; N],
     too_large: &mut [f64; N],
 ) -> [f64; N] {
-    // All in local arrays, which the compiler keeps in vector registers; it would not know that `hi` and
-    // `mid` do not overlap.
+    // Local arrays stay in vector registers; the compiler does not know that `hi` and `mid` do not alias.
     let (mut sums, mut middles, mut left) = (*hi, *mid, *too_large);
     for j in 0..N {
         let x = chunk[j].widen();
@@ -236,7 +235,7 @@ fn add_chunk<const N: usize, T: Real>(
     left
 }
 
-/// Whether a value is not 0; one test for all of them, where comparing arrays would branch for each.
+/// Whether any value is not 0, with a single branch.
 #[inline(always)]
 fn any_left<const N: usize>(left: &[f64; N]) -> bool {
     left.iter().fold(0, |bits, left| bits | left.to_bits() << 1) != 0
@@ -253,7 +252,7 @@ fn add_left_over<const N: usize>(
     for (index, value) in (at..).zip(left) {
         let (sum, error) = two_sum(lo[index], value);
         lo[index] = sum;
-        // Not a number: a value that cannot be summed, which `refused` tells of.
+        // NaN: a value that cannot be summed, which `refused` reports.
         if error != 0.0 && error.is_finite() {
             grow(rest.entry(index).or_default(), error);
         }

@@ -44,20 +44,24 @@ fn data_that_cannot_be_used() {
     );
     let mut huge = x.clone();
     huge[(0, 0)] = 1e300;
-    let message = "x must be below 8.9e276 in size, got 1e300 in row 0, column 0";
+    let message = "x must be below 8.9e276 in magnitude, got 1e300 in row 0, column 0";
     refused(Samples::new(huge.view(), y.view()), message);
     let huge = x.mapv(|v| v as f32 * 1e30);
-    let message = "x must be below 7.9e28 in size, got 1.0000000150474662e30 in row 1, column 0";
+    let message =
+        "x must be below 7.9e28 in magnitude, got 1.0000000150474662e30 in row 1, column 0";
     refused(Samples::new(huge.view(), huge.view()), message);
     let none = Array2::<f64>::zeros((0, 2));
     let no_y = Array1::<f64>::zeros(0);
     refused(Samples::new(none.view(), no_y.view()), "x has no rows");
     refused(Samples::new(Array2::<f64>::zeros((6, 0)).view(), y.view()), "x has no columns");
-    refused(Samples::new(x.view(), no_y.view()), "x and y must have the same rows, got 6 and 0");
+    refused(
+        Samples::new(x.view(), no_y.view()),
+        "x and y must have the same number of rows, got 6 and 0",
+    );
     let samples = || Samples::new(x.view(), y.view()).unwrap();
     refused(
         samples().with_weights(&[1.0]),
-        "the weights and x must have the same rows, got 1 and 6",
+        "the weights and x must have the same number of rows, got 1 and 6",
     );
     refused(
         samples().with_weights(&[1.0, 1.0, -1.0, 1.0, 1.0, 1.0]),
@@ -81,7 +85,7 @@ fn data_that_cannot_be_used() {
     );
     refused(
         mixing.apply(x.slice(ndarray::s![..4, ..])),
-        "the mixing and the batch must have the same rows, got 6 and 4",
+        "the mixing and the batch must have the same number of rows, got 6 and 4",
     );
     let mut sums = GroupSums::new(1, 2);
     refused(sums.add(nan.view(), &[0; 6], None), &format!("x {finite} NaN in row 3, column 1"));
@@ -94,7 +98,7 @@ fn data_that_cannot_be_used() {
     refused(plan.features(nan.view()), &format!("x {finite} NaN in row 3, column 1"));
     refused(
         plan.targets(array![1.0].view()),
-        "the plan and the data must have the same rows, got 6 and 1",
+        "the plan and the data must have the same number of rows, got 6 and 1",
     );
 }
 
@@ -148,7 +152,7 @@ fn settings_outside_their_range() {
     let far = array![[1e151], [0.0]];
     refused(
         KMeans::new(1).fit(far.view(), None, Seed(0)),
-        "x must be below 1.0e150 in size, got 1e151 in row 0, column 0",
+        "x must be below 1.0e150 in magnitude, got 1e151 in row 0, column 0",
     );
     let kmeans = |settings: KMeans| settings.fit(data().0.view(), None, Seed(0));
     refused(kmeans(KMeans { starts: 0, ..KMeans::new(2) }), "starts must be in [1, inf), got 0");
@@ -183,7 +187,7 @@ fn settings_outside_their_range() {
     refused(Mixing::pairs(2, Strength::Shared(1.5)), "lambda must be in [0, 1], got 1.5");
     refused(
         Mixing::pairs(2, Strength::PerRow(vec![0.5])),
-        "lambda and the batch must have the same rows, got 1 and 2",
+        "lambda and the batch must have the same number of rows, got 1 and 2",
     );
 }
 
@@ -195,11 +199,11 @@ fn groups_and_anchors_that_do_not_fit() {
     let groups = || Partition::new(vec![0, 1], 2).unwrap();
     refused(
         fit(&Ada::default().anchors(groups())),
-        "the groups and x must have the same rows, got 2 and 6",
+        "the groups and x must have the same number of rows, got 2 and 6",
     );
     refused(
         fit(&Ada::default().clusters(2).within(groups())),
-        "the levels and x must have the same rows, got 2 and 6",
+        "the levels and x must have the same number of rows, got 2 and 6",
     );
     refused(groups().select(&[5]), "row 5 does not exist: there are 2 rows");
     refused(AnchorMatrix::new(Array2::zeros((3, 0))), "the anchor matrix has no columns");
@@ -209,7 +213,7 @@ fn groups_and_anchors_that_do_not_fit() {
     let weights = [1.0; 6];
     let weighted = Samples::new(x.view(), y.view()).unwrap().with_weights(&weights).unwrap();
     let matrix = || Ada::default().anchors(AnchorMatrix::new(Array2::ones((6, 1))).unwrap());
-    let needs_groups = "needs groups: real-valued anchors have none";
+    let needs_groups = "needs groups, but the anchors are real-valued";
     refused(matrix().fit(&weighted, Seed(0)), &format!("a row weight {needs_groups}"));
     refused(fit(&matrix().means_of(MeansOf::Set)), &format!("a mean of the set {needs_groups}"));
     let levels = Partition::new(vec![0; 6], 1).unwrap();
@@ -225,7 +229,7 @@ fn groups_and_anchors_that_do_not_fit() {
     let groups_of_three = Partition::new(vec![0, 0, 0, 1, 1, 1], 2).unwrap();
     refused(
         Ada::default().anchors(groups_of_three).fit(&weighted, Seed(0)),
-        "the row weights of group 0 add up to 0",
+        "the row weights of group 0 sum to 0",
     );
     // Anchors whose normalizer vanishes: one row, Π = 1/2 everywhere, √γ − 1 = −2 is out of reach, but
     // with opposite signs the sum of a row of Π is 0 and with unequal ones it can exceed 1.
@@ -236,10 +240,10 @@ fn groups_and_anchors_that_do_not_fit() {
     assert!(matches!(result, Err(Error::VanishingNormalizer { row: 0, .. })), "{result:?}");
     let weights: Vec<f64> = vec![0.0, 1.0];
     let mixing = Mixing::weighted_group_mean(groups(), weights, Strength::Shared(2.0)).unwrap();
-    refused(mixing.apply(array![[1.0], [2.0]].view()), "the row weights of group 0 add up to 0");
+    refused(mixing.apply(array![[1.0], [2.0]].view()), "the row weights of group 0 sum to 0");
     refused(
         mixing.apply_transposed(array![[1.0], [2.0]].view()),
-        "the row weights of group 0 add up to 0",
+        "the row weights of group 0 sum to 0",
     );
     let mut sums = GroupSums::new(2, 1);
     refused(
@@ -254,7 +258,7 @@ fn groups_and_anchors_that_do_not_fit() {
     let means = sums.clone().finish().unwrap();
     refused(
         means.apply(array![[1.0]].view(), &[1], &Strength::Shared(2.0)),
-        "row 0 belongs to group 1, which had no rows when the means were taken",
+        "row 0 belongs to group 1, which has no mean: it was empty when fitted",
     );
     let mut spoilt = sums.clone();
     let message = "x must be finite, got NaN in row 0, column 0";
@@ -292,19 +296,19 @@ fn batches_and_buffers_that_do_not_fit() {
     refused(Draw::new(3, vec![0], vec![3], pairs()), "row 3 does not exist: there are 3 rows");
     refused(
         Draw::new(3, vec![0], vec![], pairs()),
-        "the mixing and sources and partners must have the same rows, got 2 and 1",
+        "the mixing and sources and partners must have the same number of rows, got 2 and 1",
     );
     let none = ndarray::arr0(1.0);
-    let message = "the mixing and the batch must have the same rows, got 0 and 0";
+    let message = "the mixing and the batch must have the same number of rows, got 0 and 0";
     refused(Mixing::identity(0).apply(none.view()), message);
     let hidden =
-        "noise and group means of the whole set act on features and targets, not on a hidden layer";
+        "noise and group means of all rows apply to features and targets, not to a hidden layer";
     let noise = fit(&Noise::default()).unwrap();
     let draw = noise.draw(Batch::All, Seed(0), 0).unwrap();
     refused(draw.mixing(), hidden);
     refused(
         draw.features(array![[1.0, 2.0, 3.0]].view()),
-        "the fitted rows and the data must have the same rows, got 6 and 1",
+        "the fitted rows and the data must have the same number of rows, got 6 and 1",
     );
     refused(
         draw.features(Array2::<f64>::zeros((6, 3)).view()),
@@ -331,7 +335,7 @@ fn models_and_metrics_that_do_not_fit() {
     let short = Partition::new(vec![0], 1).unwrap();
     refused(
         AnchorRegression::new(1.0).fit(&samples, &short),
-        "the anchors and x must have the same rows, got 1 and 6",
+        "the anchors and x must have the same number of rows, got 1 and 6",
     );
     let model = Ridge::new(1.0).fit(&samples).unwrap();
     refused(model.predict(array![[1.0]].view()), "x must have 2 columns, got 1");

@@ -1,4 +1,4 @@
-//! `augment`: read a table, write it again with synthetic rows after its own.
+//! `augment`: write a table with synthetic rows after its original rows.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ use crate::options::{ColumnArgs, MethodArgs, ReadArgs, require_target};
 use crate::terminal::{self, Progress, to_json};
 use crate::{Error, Result};
 
-/// Write a table again, with synthetic rows after its own
+/// Add synthetic rows to a table
 #[derive(Debug, Args)]
 #[command(before_long_help = "\
 Examples:
@@ -36,47 +36,47 @@ Examples:
   windlass augment train.parquet -t y --save-fitted anchors.json -o out.parquet
   windlass augment more.parquet --fitted anchors.json -o more-out.parquet")]
 pub(crate) struct AugmentArgs {
-    /// Files or folders of files with the same columns, or `-`: one table
+    /// Input files or folders, read as one table; `-` is stdin
     #[arg(required = true, value_name = "INPUT")]
     inputs: Vec<PathBuf>,
-    /// The column to predict, or several
+    /// Column to predict, or several separated by commas
     #[arg(short, long, value_name = "COLUMNS")]
     target: Vec<String>,
-    /// Where the rows go: a .csv, .tsv, .parquet, .arrow or .arrows file (text also .gz, .zst), or `-`
+    /// Output file: .csv, .tsv, .parquet, .arrow or .arrows (text also .gz, .zst); `-` is stdout
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// Overwrite existing files, also those that Windlass did not write
+    /// Overwrite existing files, including files that Windlass did not write
     #[arg(long)]
     force: bool,
-    /// Write the synthetic rows only
+    /// Write only the synthetic rows
     #[arg(long)]
     no_originals: bool,
-    /// Say in columns windlass_… where every row comes from
+    /// Add columns windlass_… with the source, group and strength of each row
     #[arg(long)]
     provenance: bool,
-    /// Keep settings, seed, version and the input's fingerprint in a file of their own too
+    /// Write settings, seed, version and the input's fingerprint to a separate file as well
     #[arg(long, value_name = "FILE.json")]
     manifest: Option<PathBuf>,
-    /// Keep what was fitted (roles, groups, means): for --fitted, and for the Python package on clusters
+    /// Save the fitted state (roles, groups, means) for --fitted and for Spark or Ray
     #[arg(long, value_name = "FILE.json")]
     save_fitted: Option<PathBuf>,
-    /// Use what was fitted before, on this or another table with the same columns, and all settings with it
+    /// Use a fitted state that was saved before, and its settings; the table needs the same columns
     #[arg(long, value_name = "FILE.json", conflicts_with_all = settings_options())]
     fitted: Option<PathBuf>,
-    /// Draw originals and synthetic rows: a .svg or .png file
+    /// Plot original and synthetic rows to a .svg or .png file
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
-    /// Column on the x axis of the plot [default: the feature that correlates best with the target]
+    /// Column on the x axis of the plot [default: the feature most correlated with the target]
     #[arg(long, value_name = "COLUMN", requires = "plot")]
     plot_x: Option<String>,
-    /// A summary for machines, on standard output (on standard error if rows go there)
+    /// Print a JSON summary to stdout (to stderr if rows are written to stdout)
     #[arg(long)]
     json: bool,
-    /// No summary and no progress
+    /// Print no summary, notes or progress
     #[arg(short, long)]
     quiet: bool,
-    /// --method auto: how the search holds out rows: rows (at random), group:COLUMN, domain:COLUMN or
-    /// time:COLUMN [default: rows]
+    /// --method auto: how the search holds out rows: rows (random), group:COLUMN, domain:COLUMN or time:COLUMN
+    /// [default: rows]
     #[arg(long, value_name = "SPLIT", value_parser = Split::from_str)]
     split: Option<Split>,
     #[command(flatten)]
@@ -87,7 +87,7 @@ pub(crate) struct AugmentArgs {
     read: ReadArgs,
 }
 
-/// Options whose values come from a file of something fitted.
+/// Options whose values are part of a saved fitted state.
 fn settings_options() -> impl Iterator<Item = &'static str> {
     let others = "target save_fitted split no_originals provenance method preset copies seed rows_by clip bounds \
                   decimals \
@@ -95,7 +95,7 @@ fn settings_options() -> impl Iterator<Item = &'static str> {
     others.split(' ').chain(PARAMS.iter().map(|param| param.name))
 }
 
-/// What was fitted before.
+/// Reads a saved fitted state.
 pub(crate) fn read_fitted(path: &Path) -> Result<Arc<Fitted>> {
     let text = std::fs::read_to_string(path).map_err(|source| match source.kind() {
         std::io::ErrorKind::NotFound => TableError::NotFound { path: path.to_owned() },
@@ -171,13 +171,13 @@ pub(crate) fn run(args: &AugmentArgs) -> Result<u8> {
     } else if !args.quiet {
         terminal::say(in_words(&summary, &args.output, started.elapsed().as_secs_f64()).trim_end());
         terminal::say(
-            "note: split before you augment: test on rows that no synthetic row was made from",
+            "note: split before you augment: test on rows that no synthetic row is derived from",
         );
     }
     Ok(0)
 }
 
-/// What is asked for; nothing where a search finds that nothing helps, and nothing is left to write.
+/// The settings; `None` if a search finds that no augmentation helps and no rows are left to write.
 fn settings(args: &AugmentArgs, table: &Table) -> Result<Option<AugmentConfig>> {
     require_target(&args.target, table)?;
     let split = args.split.clone().unwrap_or_default();
@@ -189,13 +189,13 @@ fn settings(args: &AugmentArgs, table: &Table) -> Result<Option<AugmentConfig>> 
     }
     let found = search(args, split, table, &columns)?;
     if found.is_none() && args.no_originals {
-        terminal::say("nothing helps, and --no-originals leaves nothing to write");
+        terminal::say("no augmentation helps, and --no-originals leaves no rows to write");
         return Ok(None);
     }
     Ok(Some(args.method.settings_of(columns, parts, found)?))
 }
 
-/// The method that suits the table, if any does.
+/// The best method for the table, if any helps.
 fn search(
     args: &AugmentArgs,
     split: Split,
@@ -230,7 +230,7 @@ fn search(
     if !args.quiet {
         terminal::say(&result.verdict);
         if !result.helps {
-            terminal::say("no augmentation: the rows are written as they are");
+            terminal::say("no augmentation helps: writing the original rows only");
         }
     }
     Ok(result.network.augment.map(|augment| augment.method))
@@ -272,13 +272,13 @@ fn in_words(summary: &Summary, output: &Path, seconds: f64) -> String {
     if summary.synthetic < summary.requested {
         let _ = writeln!(
             text,
-            "  made        {} of {} synthetic rows: the other partners are too far apart",
+            "  generated   {} of {} synthetic rows: no partner within --epsilon for the others",
             summary.synthetic, summary.requested
         );
     }
     if summary.rows_dropped > 0 {
         let _ =
-            writeln!(text, "  left out    {} rows without a finite target", summary.rows_dropped);
+            writeln!(text, "  dropped     {} rows without a finite target", summary.rows_dropped);
     }
     if summary.rows_synthetic > 0 {
         let _ =
@@ -303,24 +303,24 @@ fn in_words(summary: &Summary, output: &Path, seconds: f64) -> String {
     if !clipped.is_empty() {
         let _ = writeln!(text, "  clipped     {}", shortened(&clipped));
     }
-    let range = if outside.is_empty() { "no value".into() } else { shortened(&outside) };
-    let _ = writeln!(text, "  outside     {range} (of the observed range)");
+    let range = if outside.is_empty() { "none".into() } else { shortened(&outside) };
+    let _ = writeln!(text, "  outside     {range} (values outside the observed range)");
     let _ = writeln!(text, "  seed        {}", summary.seed);
     let _ = writeln!(text, "  time        {seconds:.2} s");
     if !outside.is_empty() {
         let _ = writeln!(
             text,
-            "hint: --clip observed keeps values inside the observed range, --bounds COLUMN=LOW..HIGH \
-             inside another"
+            "hint: --clip observed clips values to the observed range, --bounds COLUMN=LOW..HIGH to \
+             another"
         );
     }
     if summary.synthetic < summary.requested / 2 {
-        let _ = writeln!(text, "hint: a larger --epsilon or more --copies make more rows");
+        let _ = writeln!(text, "hint: a larger --epsilon or more --copies give more rows");
     }
     text
 }
 
-/// A column with the numbers of its values below and above the range.
+/// A column with its numbers of values below and above the range.
 fn out_of_range_in_words(outside: &OutOfRangeCount) -> String {
     let sides = [(outside.below, "below"), (outside.above, "above")];
     let sides = sides.into_iter().filter(|(count, _)| *count > 0);
@@ -328,7 +328,7 @@ fn out_of_range_in_words(outside: &OutOfRangeCount) -> String {
     format!("{} {}", outside.column, sides.join(" and "))
 }
 
-/// Groups with their names and sizes, as far as there is room.
+/// The number of groups, and the names and sizes of the first.
 pub(crate) fn groups_in_words(groups: &[windlass_table::GroupSummary]) -> String {
     let sizes = groups.iter().map(|group| group.rows);
     let (low, high) = (sizes.clone().min().unwrap_or(0), sizes.max().unwrap_or(0));

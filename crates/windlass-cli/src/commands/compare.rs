@@ -1,4 +1,4 @@
-//! `compare`: does augmentation help on this table?
+//! `compare`: evaluate augmentation methods and models on held-out rows.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -23,7 +23,7 @@ use crate::options::{choices, require_target};
 use crate::terminal::{self, Progress, to_json};
 use crate::{Error, Result};
 
-/// Compare augmentations, and other models, on a table: does anything help?
+/// Compare augmentation methods and models on held-out rows
 #[derive(Debug, Args)]
 #[command(before_long_help = "\
 Examples:
@@ -33,61 +33,62 @@ Examples:
   windlass compare sites.csv --target yield --split domain:site --output sites
   windlass compare cars.csv --target mpg --sizes 50,100,200,all --output cars")]
 #[command(after_long_help = "\
-Every method learns from the same rows, from the same initial weights, with as many steps and as many
-settings tried. What is fitted, is fitted on training rows only.
+All methods train on the same rows, from the same initial weights, with the same number of steps
+and of hyperparameter settings. Everything that is fitted is fitted on training rows only.
 
-Differences are of the RMSE expected for as many training rows of the same population, with 95 % intervals:
+Changes are differences in expected RMSE, at this number of training rows, to the network without
+augmentation, with 95 % intervals:
   better, worse                    The 95 % interval excludes 0
   probably better, probably worse  The 80 % interval excludes 0
-  cannot tell                      Neither does
-Intervals and p of augmentations are corrected for their number (Holm); other models are judged on their
-own. The last lines say what to do now.
+  cannot tell                      Both intervals contain 0
+Intervals and p-values of augmentations are corrected for multiple comparisons (Holm), those of
+other models are not. The last lines recommend a model and the command that trains it.
 
 Exit codes: 0 an augmentation is better, 3 otherwise.")]
 pub(crate) struct CompareArgs {
-    /// A new folder for the report, the pictures and the numbers
+    /// New folder for the report, plots and results
     #[arg(short, long, value_name = "FOLDER", required_unless_present = "resume")]
     output: Option<PathBuf>,
-    /// Go on with a comparison that was stopped, by the same command with this in place of --output
+    /// Resume an interrupted comparison: the same command with this instead of --output
     #[arg(long, value_name = "FOLDER", conflicts_with = "output")]
     resume: Option<PathBuf>,
-    /// Ways to train networks
+    /// Augmentation methods to train networks with
     #[arg(long, value_name = "METHODS", value_delimiter = ',', default_value = "all", value_parser = method_names())]
     methods: Vec<Option<MethodName>>,
-    /// Models: networks, and rivals that need no augmentation [default: mlp,ridge,forest, and auto if the table has at
-    /// most 4000 rows × features]
+    /// Models to compare [default: mlp,ridge,forest, and auto if the table has at most 4000 rows × features]
     #[arg(long, value_name = "MODELS", value_delimiter = ',', value_parser = choices(&[
-        ("mlp", "A network: --hidden, --activation", ModelName::Mlp),
-        ("fcn3", "The paper's network for tables", ModelName::Fcn3),
-        ("ridge", "", ModelName::Ridge),
-        ("forest", "A random forest", ModelName::Forest),
-        ("gp", "A Gaussian process", ModelName::Gp),
-        ("extra-trees", "A forest of trees with random thresholds", ModelName::ExtraTrees),
+        ("mlp", "Multilayer perceptron: --hidden, --activation", ModelName::Mlp),
+        ("fcn3", "Network of the ADA paper for tables", ModelName::Fcn3),
+        ("ridge", "Ridge regression", ModelName::Ridge),
+        ("forest", "Random forest", ModelName::Forest),
+        ("gp", "Gaussian process", ModelName::Gp),
+        ("extra-trees", "Extremely randomized trees", ModelName::ExtraTrees),
         ("boosting", "Gradient-boosted trees", ModelName::Boosting),
-        ("auto", "What `train --auto` makes", ModelName::Auto),
-        ("distilled", "What `train --auto --distill` makes", ModelName::Distilled),
+        ("auto", "Automatic model selection, as in `train --auto`", ModelName::Auto),
+        ("distilled", "A small network distilled from it, as in `train --auto --distill`", ModelName::Distilled),
     ]))]
     models: Vec<ModelName>,
-    /// Test on this table instead of rows held out
+    /// Test on this table instead of on held-out rows
     #[arg(long, value_name = "FILE", conflicts_with = "split")]
     test: Option<PathBuf>,
-    /// Folds; of at most ten domains, each is one, and by time, they are blocks of the later half
+    /// Number of folds; --split domain uses one fold for each of up to ten domains, --split time blocks of the later
+    /// half
     #[arg(long, value_name = "N", default_value_t = CompareConfig::FOLDS, value_parser = clap::value_parser!(u16).range(2..=1000))]
     folds: u16,
-    /// How often, each time with other parts; once where there is only one way
+    /// Number of repeats with different folds; 1 if only one split is possible
     #[arg(long, value_name = "N", default_value_t = CompareConfig::REPEATS, value_parser = clap::value_parser!(u16).range(1..=1000))]
     repeats: u16,
-    /// Numbers of training rows, for learning curves
+    /// Numbers of training rows for learning curves
     #[arg(long, value_name = "N,N,…,all", value_delimiter = ',', default_value = "all", value_parser = size)]
     sizes: Vec<Size>,
-    /// Settings that everyone tries inside the training rows; the first are the usual ones
+    /// Hyperparameter settings that each candidate tries inside the training rows; the first are the defaults
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1000))]
     tune: u16,
     #[command(flatten)]
     common: TrainingArgs,
 }
 
-/// Names of methods; `None` is all.
+/// A parser for names of methods; `None` is all.
 fn method_names() -> impl TypedValueParser<Value = Option<MethodName>> {
     let name = |method: MethodName| {
         let value = PossibleValue::new(method.name()).help(method.help());
@@ -105,9 +106,10 @@ struct Size(Option<usize>);
 fn size(text: &str) -> Result<Size, String> {
     match text {
         "all" => Ok(Size(None)),
-        _ => {
-            text.parse().map(|rows| Size(Some(rows))).map_err(|_| "a number of rows, or all".into())
-        }
+        _ => text
+            .parse()
+            .map(|rows| Size(Some(rows)))
+            .map_err(|_| "expected a number or `all`".into()),
     }
 }
 
@@ -131,7 +133,8 @@ impl CompareArgs {
         models
     }
 
-    /// Automatic selection, if it takes part without being named: it trains more models than all others together.
+    /// Automatic selection, if it is a default: only for small tables, since it trains more models than all others
+    /// together.
     fn automatic(&self, table: &LoadedTable) -> Option<ModelName> {
         const MAX_VALUES: usize = 4_000;
         let is_feature =
@@ -241,8 +244,8 @@ pub(crate) fn run(args: &CompareArgs) -> Result<u8> {
     let runs = match ran {
         Ok(runs) => runs,
         Err(error) => {
-            // Runs are kept for a fault of the system, after which they can be resumed. What was refused is
-            // refused again: its folder would only stand in the way of the corrected command.
+            // After a system error the runs can be resumed. An invalid setting stays invalid, and its folder would
+            // be an obstacle for the corrected command.
             if args.output.is_some() && (!error.is_fault() || folder.is_empty()) {
                 folder.discard();
             }
@@ -253,7 +256,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<u8> {
     summary.next.iter_mut().for_each(|next| next.command = Some(next_command(next.candidate)));
     if runs.len() < comparison.keys().len() {
         terminal::say(&format!(
-            "stopped after {} of {} runs; they are kept. To go on:\n  {}",
+            "interrupted after {} of {} runs, which are saved. To resume:\n  {}",
             runs.len(),
             comparison.keys().len(),
             command(Some(folder.path()))
@@ -280,7 +283,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<u8> {
     Ok(if summary.helps { 0 } else { 3 })
 }
 
-/// Keeps runs as they end, and shows how far it is and who leads.
+/// Saves each run when it ends, and shows progress and the best candidate so far.
 struct Runs<'a> {
     bar: ProgressBar,
     folder: &'a RunDir,
@@ -294,13 +297,13 @@ impl<'a> Runs<'a> {
         Self { bar, folder, config, errors: Mutex::new(BTreeMap::new()) }
     }
 
-    /// Runs that were done before.
+    /// Adds the errors of runs that were resumed.
     fn know(&self, done: &[Run]) {
         let mut errors = self.errors.lock().unwrap_or_else(PoisonError::into_inner);
         errors.extend(done.iter().map(|run| (run.key, run.metrics.rmse)));
     }
 
-    /// Who has the lowest error against the reference, over the splits that both have run on.
+    /// The candidate with the lowest error relative to the reference, over the splits of both.
     fn leader(&self, errors: &BTreeMap<Key, f64>) -> Option<String> {
         let mut sums: BTreeMap<Candidate, (f64, f64)> = BTreeMap::new();
         for (key, error) in errors {
@@ -335,7 +338,7 @@ impl RunProgress for Runs<'_> {
     }
 }
 
-/// Writes the page and its pictures, without folders of this machine.
+/// Writes the page and its figures; commands in them have no absolute paths.
 fn write_report(
     folder: &RunDir,
     comparison: &Comparison<'_>,
@@ -353,7 +356,7 @@ fn write_report(
     Ok(())
 }
 
-/// The command that trains what a comparison recommends: what was typed, without what only a comparison has.
+/// The command that trains the recommended candidate: the arguments of this one without those of comparisons.
 fn next_command(candidate: Candidate) -> String {
     const COMPARED: [&str; 10] = [
         "--output",
@@ -412,7 +415,7 @@ fn next_command(candidate: Candidate) -> String {
     words.join(" ")
 }
 
-/// Rows of cells in columns, the first and last from the left, others from the right.
+/// Aligns cells in columns: the first and the last to the left, the others to the right.
 fn columns(rows: &[Vec<String>]) -> String {
     let count = rows.iter().map(Vec::len).max().unwrap_or(0);
     terminal::aligned(rows, 1..count.saturating_sub(1))

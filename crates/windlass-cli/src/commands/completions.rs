@@ -1,4 +1,4 @@
-//! `completions`: what a shell needs to complete commands and options.
+//! `completions`: completion scripts for shells.
 
 use std::path::PathBuf;
 
@@ -7,16 +7,16 @@ use windlass_table::Error as TableError;
 
 use crate::{Result, command_line, terminal};
 
-/// Print completions for a shell, or write them to a folder
+/// Print a shell completion script, or write it to a folder
 #[derive(Debug, Args)]
 #[command(before_long_help = "\
 Examples:
   windlass completions bash ~/.local/share/bash-completion/completions
   windlass completions fish > ~/.config/fish/completions/windlass.fish")]
 pub(crate) struct CompletionsArgs {
-    /// The shell
+    /// Shell
     shell: clap_complete::Shell,
-    /// A folder for the file that the shell expects
+    /// Folder in which the shell looks for completions
     folder: Option<PathBuf>,
 }
 

@@ -1,4 +1,4 @@
-//! `export`: a model for other programs.
+//! `export`: write a model for other programs.
 
 use std::path::PathBuf;
 
@@ -17,19 +17,19 @@ Examples:
   windlass export model.windlass model.onnx
   windlass export model.windlass model.h")]
 #[command(after_long_help = "\
-ONNX: the graph takes `continuous` (doubles, NaN where missing) and, if the model has categories,
-`categories` (floats, 1 for a row's level); the file's metadata name their columns. It gives
-`prediction`, and `prediction_sd` from a committee.
+ONNX: inputs of the graph are `continuous` (float64, NaN if missing) and, for models with
+categories, `categories` (float32, one-hot); the metadata of the file lists their columns. Outputs:
+`prediction` and, for ensembles, `prediction_sd`.
 
-C: a header with `windlass_predict(const double *inputs, double *outputs)`, in C99 (also C++) that
-needs nothing but math.h and allocates no memory. It names the index of each input and the
-constants of categories; NAN is a missing value. Predictions are those of `windlass predict`.")]
+C: a header with `windlass_predict(const double *inputs, double *outputs)` in C99 (also C++), which
+needs only math.h and allocates no memory. It names the index of each input and the constants of
+categories; NAN is a missing value. Predictions are those of `windlass predict`.")]
 pub(crate) struct ExportArgs {
-    /// A model made by `windlass train`
+    /// Model file that `windlass train` wrote
     model: PathBuf,
     /// Where it goes: a .onnx file, or a .h file for C
     output: PathBuf,
-    /// Overwrite existing files, also those that Windlass did not write
+    /// Overwrite existing files, including files that Windlass did not write
     #[arg(long)]
     force: bool,
 }

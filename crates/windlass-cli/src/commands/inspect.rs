@@ -1,4 +1,4 @@
-//! `inspect`: what a table holds, and what augmenting it would do.
+//! `inspect`: the columns of a table, and the rows and groups that `augment` would form.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -11,20 +11,20 @@ use crate::Result;
 use crate::options::{ColumnArgs, MethodArgs, ReadArgs};
 use crate::terminal::{self, Progress, aligned, to_json};
 
-/// Show the columns of a table, their roles, and what augment would do
+/// Show the columns of a table, their roles, and what augment would do with them
 #[derive(Debug, Args)]
 #[command(before_long_help = "\
 Examples:
   windlass inspect cars.csv
   windlass inspect cars.csv --target mpg --anchors column:origin")]
 pub(crate) struct InspectArgs {
-    /// Files or folders of files with the same columns, or `-`: one table
+    /// Input files or folders, read as one table; `-` is stdin
     #[arg(required = true, value_name = "INPUT")]
     inputs: Vec<PathBuf>,
-    /// The column to predict, or several
+    /// Column to predict, or several separated by commas
     #[arg(short, long, value_name = "COLUMNS")]
     target: Vec<String>,
-    /// The same for machines
+    /// Print JSON to stdout
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -50,7 +50,7 @@ pub(crate) fn run(args: &InspectArgs) -> Result<u8> {
         in_words(&inspection, &table, &settings)
     };
     terminal::print(&text)?;
-    // What augment would refuse is not refused here, but said.
+    // An error of augment is reported after the columns.
     match inspection.refusal {
         Some(refusal) => Ok(terminal::report(&windlass_compare::Error::from(refusal))),
         None => Ok(0),
@@ -65,7 +65,7 @@ fn in_words(inspection: &Inspection, table: &Table, settings: &AugmentConfig) ->
         more => format!("{} and {} more files", table.path().display(), more - 1),
     };
     let _ = writeln!(text, "{files}: {rows} rows, {columns} columns\n");
-    let header = ["column", "holds", "role", "missing", "range", "distinct", "because"];
+    let header = ["column", "type", "role", "missing", "range", "distinct", "reason"];
     let mut lines = vec![header.map(String::from)];
     for column in &inspection.columns {
         let range = column
@@ -90,13 +90,13 @@ fn in_words(inspection: &Inspection, table: &Table, settings: &AugmentConfig) ->
     if !inspection.suggested_anchors.is_empty() {
         let anchors = inspection.suggested_anchors.iter();
         let anchors: Vec<String> = anchors.map(|name| format!("--anchors column:{name}")).collect();
-        let _ = writeln!(text, "\npossible anchors besides k-means: {}", anchors.join(", "));
+        let _ = writeln!(text, "\nother possible anchors: {}", anchors.join(", "));
     }
     if settings.columns.target.is_empty() {
-        let _ = writeln!(text, "\nsay --target to see what augment would do");
+        let _ = writeln!(text, "\nset --target to see what augment would do");
     } else if inspection.refusal.is_none() {
         let (made, method) = (inspection.made, settings.method.name());
-        let _ = writeln!(text, "\naugment would make {made} rows by {method}");
+        let _ = writeln!(text, "\naugment would generate {made} rows by {method}");
         if !inspection.groups.is_empty() {
             let _ = writeln!(text, "groups: {}", groups_in_words(&inspection.groups));
         }

@@ -14,7 +14,7 @@ Examples:
   windlass man | man -l -
   windlass man ~/.local/share/man/man1")]
 pub(crate) struct ManArgs {
-    /// A folder for windlass.1, windlass-augment.1 and so on
+    /// Folder for windlass.1, windlass-augment.1 and so on
     folder: Option<PathBuf>,
 }
 

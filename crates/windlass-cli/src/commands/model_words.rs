@@ -1,4 +1,4 @@
-//! Models in words.
+//! Descriptions of models for the terminal.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use windlass_model::{Distillation, Importance, Kind, ModelMetadata};
 
 use crate::terminal;
 
-/// The columns by their importance, if it was computed.
+/// The most important columns, if the importance was computed.
 pub(super) fn importance_in_words(metadata: &ModelMetadata) -> String {
     const SHOWN: usize = 8;
     let word = |one: &Importance| format!("{} {}", one.column, terminal::short(one.rmse_increase));
@@ -18,7 +18,7 @@ pub(super) fn importance_in_words(metadata: &ModelMetadata) -> String {
     }
 }
 
-/// The kind of a model in a few words.
+/// The kind of a model: `network 128-128`.
 pub(super) fn kind_in_words(metadata: &ModelMetadata) -> String {
     in_words(&metadata.config.kind, metadata.members.len())
 }
@@ -52,7 +52,7 @@ fn in_words(kind: &Kind, members: usize) -> String {
                 if widths.is_empty() { "no hidden layer".into() } else { widths.join("-") };
             match members {
                 1 => format!("network {widths}"),
-                members => format!("committee of {members} networks {widths}"),
+                members => format!("average of {members} networks {widths}"),
             }
         }
         (Kind::Ridge { penalty }, _) => format!("ridge, penalty {penalty}"),

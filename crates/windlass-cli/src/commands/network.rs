@@ -15,41 +15,41 @@ use windlass_train::{Activation, Loss, Schedule, Shuffle, TrainConfig};
 use crate::options::{ColumnArgs, ReadArgs, choices};
 use crate::{Error, Result, terminal};
 
-/// What commands that train models read, how they report, and the networks that they train.
+/// Options of commands that train models: input, output, split and networks.
 #[derive(Debug, Args)]
 pub(super) struct TrainingArgs {
-    /// Files or folders of files with the same columns, or `-`: one table
+    /// Input files or folders, read as one table; `-` is stdin
     #[arg(required = true, value_name = "INPUT")]
     pub(super) inputs: Vec<PathBuf>,
-    /// The column to predict, or several
+    /// Column to predict, or several separated by commas
     #[arg(short, long, value_name = "COLUMNS")]
     pub(super) target: Vec<String>,
-    /// Overwrite existing files, also those that Windlass did not write
+    /// Overwrite existing files, including files that Windlass did not write
     #[arg(long)]
     pub(super) force: bool,
-    /// A summary for machines, on standard output
+    /// Print a JSON summary to stdout
     #[arg(long)]
     pub(super) json: bool,
-    /// No summary and no progress
+    /// Print no summary, notes or progress
     #[arg(short, long)]
     pub(super) quiet: bool,
-    /// What random numbers depend on: one seed, the same results
+    /// Random seed; the same seed gives the same results
     #[arg(short, long, value_name = "N", default_value_t = 0)]
     pub(super) seed: u64,
-    /// Leave out rows without a finite target instead of refusing them
+    /// Drop rows without a finite target instead of reporting an error
     #[arg(long)]
     pub(super) drop_missing_target: bool,
-    /// How rows are held out: rows (at random), group:COLUMN (groups stay together), domain:COLUMN (each
-    /// domain in turn) or time:COLUMN (later rows) [default: rows]
+    /// How to hold out rows: rows (random), group:COLUMN (groups stay together), domain:COLUMN (one domain at a
+    /// time) or time:COLUMN (later rows) [default: rows]
     #[arg(long, value_name = "SPLIT", value_parser = Split::from_str)]
     pub(super) split: Option<Split>,
     #[command(flatten)]
     pub(super) network: NetworkArgs,
-    /// What continuous columns are brought to
-    #[arg(long, value_name = "SCALE", default_value = "standard", help_heading = "Columns", value_parser = choices(&SCALES))]
+    /// Scaling of continuous features
+    #[arg(long, value_name = "SCALE", default_value = "standard", help_heading = "Preprocessing", value_parser = choices(&SCALES))]
     pub(super) scale: Scaling,
-    /// What targets are brought to; predictions and errors are in their units anyway
-    #[arg(long, value_name = "SCALE", default_value = "standard", help_heading = "Columns", value_parser = choices(&SCALES))]
+    /// Scaling of targets; predictions and errors stay in the original units
+    #[arg(long, value_name = "SCALE", default_value = "standard", help_heading = "Preprocessing", value_parser = choices(&SCALES))]
     pub(super) target_scale: Scaling,
     #[command(flatten)]
     pub(super) columns: ColumnArgs,
@@ -69,7 +69,7 @@ impl TrainingArgs {
         carried(columns, self.split().group_column(), table)
     }
 
-    /// Says that rows are split at random although the table has dates.
+    /// Prints a note if rows are split at random although the table has dates.
     pub(super) fn note_random_split(&self, rows: &LoadedTable) {
         let note = self.split().note(&rows.batch, ParamStyle::Command);
         if let Some(note) = note.filter(|_| !self.quiet) {
@@ -78,7 +78,7 @@ impl TrainingArgs {
     }
 }
 
-/// Carries a column along, unless something else is requested of it.
+/// Requests the role "carried" for a column that has no requested role.
 pub(super) fn carried(mut columns: Columns, name: Option<&str>, table: &Table) -> Columns {
     let Some(name) = name.filter(|name| table.schema().index_of(name).is_ok()) else {
         return columns;
@@ -94,19 +94,19 @@ pub(super) fn carried(mut columns: Columns, name: Option<&str>, table: &Table) -
 }
 
 static SCALES: [(&str, &str, Scaling); 3] = [
-    ("standard", "Mean 0, deviation 1", Scaling::Standard),
-    ("minmax", "From 0 to 1", Scaling::MinMax),
-    ("none", "As they are", Scaling::None),
+    ("standard", "Mean 0, standard deviation 1", Scaling::Standard),
+    ("minmax", "Range 0 to 1", Scaling::MinMax),
+    ("none", "No scaling", Scaling::None),
 ];
 
 /// A network and its training.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Network")]
 pub(super) struct NetworkArgs {
-    /// Units of every hidden layer [default: 128,128]
+    /// Units of each hidden layer [default: 128,128]
     #[arg(long, value_name = "N,N,…", value_delimiter = ',')]
     hidden: Option<Vec<usize>>,
-    /// What hidden units do [default: relu]
+    /// Activation function [default: relu]
     #[arg(long, value_name = "FUNCTION", value_parser = choices(&[
         ("relu", "", ActivationName::Relu),
         ("leaky-relu", "", ActivationName::LeakyRelu),
@@ -115,64 +115,64 @@ pub(super) struct NetworkArgs {
         ("identity", "", ActivationName::Identity),
     ]))]
     activation: Option<ActivationName>,
-    /// leaky-relu: the slope of negative sums [default: 0.1]
+    /// leaky-relu: slope for negative inputs [default: 0.1]
     #[arg(long, value_name = "SLOPE")]
     slope: Option<f32>,
-    /// Times that all rows are seen [default: 200]
+    /// Number of training epochs [default: 200]
     #[arg(long, value_name = "N")]
     epochs: Option<usize>,
-    /// Rows of a step [default: 16]
+    /// Batch size [default: 16]
     #[arg(long, value_name = "N")]
     batch: Option<usize>,
-    /// The learning rate [default: 0.002]
+    /// Learning rate [default: 0.002]
     #[arg(long, value_name = "η")]
     lr: Option<f64>,
-    /// How the learning rate changes [default: constant; cosine for rates above 0.002]
-    #[arg(long, value_name = "WAY", value_parser = choices(&[
+    /// Learning rate schedule [default: constant; cosine for rates above 0.002]
+    #[arg(long, value_name = "SCHEDULE", value_parser = choices(&[
         ("constant", "", Schedule::Constant),
         ("cosine", "", Schedule::Cosine),
     ]))]
     schedule: Option<Schedule>,
-    /// How weights follow the gradient [default: adamw]
-    #[arg(long, value_name = "NAME", value_parser = choices(&[
+    /// Optimizer [default: adamw]
+    #[arg(long, value_name = "OPTIMIZER", value_parser = choices(&[
         ("adamw", "", OptimizerName::AdamW),
         ("adam", "", OptimizerName::Adam),
         ("sgd", "", OptimizerName::Sgd),
     ]))]
     optimizer: Option<OptimizerName>,
-    /// sgd: how much of the last step goes on [default: 0.9]
+    /// sgd: momentum [default: 0.9]
     #[arg(long, value_name = "μ")]
     momentum: Option<f64>,
-    /// Weight decay; adamw shrinks weights by the learning rate times it in a step [default: for adamw
-    /// 0.001/η, at most 0.5, times (20/batches)² if an epoch has more than 20 batches; else 0]
+    /// Weight decay; adamw multiplies it by the learning rate η in each step [default: for adamw 0.001/η, at most
+    /// 0.5, times (20/batches)² if an epoch has more than 20 batches; else 0]
     #[arg(long, value_name = "λ")]
     weight_decay: Option<f64>,
     /// Clip the gradient norm
     #[arg(long, value_name = "NORM")]
     clip_norm: Option<f64>,
-    /// What is made small: mse, huber, or huber:DELTA in units of the scaled target [default: mse]
+    /// Loss function: mse, huber, or huber:DELTA in units of the scaled target [default: mse]
     #[arg(long, value_name = "LOSS", value_parser = parse_loss)]
     loss: Option<Loss>,
-    /// End after so many epochs without a better validation error
+    /// Early stopping: end after this many epochs without a better validation error
     #[arg(long, value_name = "EPOCHS")]
     patience: Option<usize>,
-    /// Leave out a last batch that is not full
+    /// Drop the last batch of an epoch if it is not full
     #[arg(long)]
     drop_last: bool,
-    /// When rows are shuffled [default: epoch]
+    /// When to shuffle rows [default: epoch]
     #[arg(long, value_name = "WHEN", value_parser = choices(&[
-        ("epoch", "Every epoch anew", Shuffle::EveryEpoch),
-        ("once", "", Shuffle::Once),
-        ("never", "", Shuffle::Never),
+        ("epoch", "Before every epoch", Shuffle::EveryEpoch),
+        ("once", "Before the first epoch", Shuffle::Once),
+        ("never", "Keep the order of the table", Shuffle::Never),
     ]))]
     shuffle: Option<Shuffle>,
-    /// Rows that the best epoch is chosen by: a share, a file, or `none` [default: 0.2]
-    #[arg(long, value_name = "SHARE|FILE")]
+    /// Validation rows, which choose the best epoch: a fraction, a file, or `none` [default: 0.2]
+    #[arg(long, value_name = "FRACTION|FILE")]
     pub(super) valid: Option<String>,
-    /// Average this many networks, each validated on other rows
+    /// Average K networks, each validated on another fold
     #[arg(long, value_name = "K", conflicts_with = "valid")]
     pub(super) committee: Option<usize>,
-    /// Keep the run in a file, every second, and go on from it if it is there
+    /// Save the training state to a file every second, and resume from it if it exists
     #[arg(long, value_name = "FILE")]
     pub(super) checkpoint: Option<PathBuf>,
 }
@@ -202,24 +202,24 @@ impl NetworkArgs {
         self.options().training()
     }
 
-    /// Refuses options that others make meaningless.
+    /// Returns an error for options that do not apply with the others.
     pub(super) fn check(&self) -> Result<()> {
         Ok(self.options().check(self.valid().0)?)
     }
 
-    /// An option that says how layers are, if one was given.
+    /// The first option for the shape of the network that is set.
     pub(super) fn shape_given(&self) -> Option<&'static str> {
         let given =
             [(self.hidden.is_some(), "--hidden"), (self.activation.is_some(), "--activation")];
         given.into_iter().find(|(given, _)| *given).map(|(_, option)| option)
     }
 
-    /// The hidden layers, and what their units do.
+    /// The hidden layers and their activation function.
     pub(super) fn hidden_layers(&self) -> (Vec<usize>, Activation) {
         self.options().hidden_layers()
     }
 
-    /// The network of a search, which has its own validation rows.
+    /// The network of a search, which chooses the validation rows.
     pub(super) fn searched(&self) -> Result<NetworkConfig> {
         let given = [(self.committee.is_some(), "--committee"), (self.valid.is_some(), "--valid")];
         if let Some((_, option)) = given.into_iter().find(|(given, _)| *given) {
@@ -228,7 +228,7 @@ impl NetworkArgs {
         self.compared("tune")
     }
 
-    /// The network of a command that trains many and holds out rows itself.
+    /// The network of a command that trains many networks and chooses the test rows.
     pub(super) fn compared(&self, to: &'static str) -> Result<NetworkConfig> {
         let refuse = |option| Err(Error::does_not_apply(option, to));
         if self.checkpoint.is_some() {
@@ -236,12 +236,12 @@ impl NetworkArgs {
         }
         let (valid, file) = self.valid();
         if file.is_some() || valid == Validation::None {
-            return refuse("--valid without a share");
+            return refuse("--valid without a fraction");
         }
         Ok(self.options().config(valid))
     }
 
-    /// An option that was given, of those that only networks have.
+    /// The first option that is set and applies to networks only.
     pub(super) fn given(&self) -> Option<&'static str> {
         let given = [
             (self.hidden.is_some(), "--hidden"),

@@ -1,4 +1,4 @@
-//! `predict`: what a model says of the rows of a table.
+//! `predict`: add the predictions of a model to a table, or compute metrics.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ use crate::options::ReadArgs;
 use crate::terminal::{self, Progress, to_json};
 use crate::{Error, Result};
 
-/// Add a model's predictions to a table, or measure them
+/// Add the predictions of a model to a table, or compute error metrics
 #[derive(Debug, Args)]
 #[command(before_long_help = "\
 Examples:
@@ -27,40 +27,39 @@ Examples:
   windlass predict model.windlass new.csv --interval 90% -o predictions.csv
   windlass predict model.windlass test.csv --metrics --json")]
 pub(crate) struct PredictArgs {
-    /// A model made by `windlass train`
+    /// Model file that `windlass train` wrote
     model: PathBuf,
-    /// Files or folders of files with the same columns, or `-`: one table
+    /// Input files or folders, read as one table; `-` is stdin
     #[arg(required = true, value_name = "INPUT")]
     inputs: Vec<PathBuf>,
-    /// Where the rows go, with a column `prediction` (and `prediction_sd` from an ensemble: the standard deviation
-    /// over its members, not a prediction error); without it, metrics or the first predictions are printed
+    /// Output file: the rows with a column `prediction` (ensembles add `prediction_sd`, the standard deviation over
+    /// members, which is not a prediction error) [default: print metrics or the first predictions]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Add `prediction_low` and `prediction_high`, between which the target of this share of new rows lies, such as
-    /// 90%
+    /// Add prediction intervals `prediction_low` and `prediction_high` with this coverage, such as 90%
     ///
-    /// From the errors of held-out rows (CV+): models trained with --auto, --committee, --split or validation rows
-    /// have them. The share is one of all rows on average: of unusual rows it may be lower. With --metrics, the share
-    /// that was reached is printed.
+    /// They are computed from the errors of held-out rows (CV+), so the model must be trained with --auto,
+    /// --committee, --split or validation rows. The coverage holds on average over all rows; it may be lower for
+    /// unusual rows. With --metrics, the coverage of the table is printed.
     #[arg(long, value_name = "LEVEL", value_parser = level)]
     interval: Option<f64>,
-    /// Overwrite existing files, also those that Windlass did not write
+    /// Overwrite existing files, including files that Windlass did not write
     #[arg(long)]
     force: bool,
-    /// Compare predictions with the target and say how good they are
+    /// Print error metrics; the table needs the target
     #[arg(long)]
     metrics: bool,
-    /// The metrics for machines
+    /// Print the metrics as JSON to stdout
     #[arg(long, requires = "metrics")]
     json: bool,
-    /// No summary and no progress
+    /// Print no summary, notes or progress
     #[arg(short, long)]
     quiet: bool,
     #[command(flatten)]
     read: ReadArgs,
 }
 
-/// The key of the metadata of a file of predictions: the version that wrote it.
+/// Metadata key of files of predictions; its value is the version of Windlass.
 const PREDICTIONS_KEY: &str = "windlass_predictions";
 
 /// Reads a model file.
@@ -109,7 +108,7 @@ pub(crate) fn run(args: &PredictArgs) -> Result<u8> {
         let field = table.schema().field_with_name(target);
         field.is_ok_and(|field| is_numeric(field.data_type()))
     };
-    // Without an output, metrics are what a table with targets is for.
+    // Without an output, a table with targets gets metrics.
     let measure = args.metrics || args.output.is_none() && model.targets().iter().all(has_target);
     let (mut first, mut notes, mut compared) = (0, Notes::default(), Compared::default());
     let mut head = String::new();
@@ -162,7 +161,7 @@ pub(crate) fn run(args: &PredictArgs) -> Result<u8> {
         terminal::print(&head)?;
         if !args.quiet {
             terminal::say(&format!(
-                "{} predicted; write all of them with --output",
+                "{} predicted; write all to a file with --output",
                 rows_of(first)
             ));
         }
@@ -174,7 +173,7 @@ pub(crate) fn run(args: &PredictArgs) -> Result<u8> {
     Ok(0)
 }
 
-/// Refuses a table without numbers to compare predictions with.
+/// Returns an error if the table has no numeric targets.
 fn check_targets(model: &Model, table: &Table) -> Result<()> {
     let absent = |target: &String| table.schema().index_of(target).is_err();
     if let Some(column) = model.targets().into_iter().find(absent) {
@@ -196,7 +195,7 @@ fn rows_of(count: u64) -> String {
     format!("{count} {}", if count == 1 { "row" } else { "rows" })
 }
 
-/// A share such as `90%` or `0.9`.
+/// Parses a coverage such as `90%` or `0.9`.
 fn level(text: &str) -> Result<f64, String> {
     let level = match text.strip_suffix('%') {
         Some(percent) => percent.trim().parse::<f64>().map(|percent| percent / 100.0),
@@ -204,11 +203,11 @@ fn level(text: &str) -> Result<f64, String> {
     };
     match level {
         Ok(level) if level > 0.0 && level < 1.0 => Ok(level),
-        _ => Err("an interval is a share of rows, such as 90% or 0.9".into()),
+        _ => Err("expected a coverage such as 90% or 0.9".into()),
     }
 }
 
-/// The values that are added, in the order of [`added_columns`].
+/// The values of the added columns, in the order of [`added_columns`].
 fn values_of<'a>(predicted: &'a Predictions, bounds: Option<&'a Bounds>) -> Vec<&'a Array2<f64>> {
     let bounds = bounds.map(|bounds| [&bounds.low, &bounds.high]);
     [&predicted.mean]
@@ -229,7 +228,7 @@ fn first_rows(names: &[String], added: &[&Array2<f64>]) -> String {
     terminal::aligned(&lines, 0..usize::MAX)
 }
 
-/// Rows unlike those that the model was trained on, by column.
+/// Counts of rows unlike the training rows, by column.
 #[derive(Default)]
 struct Notes {
     unknown: BTreeMap<String, u64>,
@@ -268,12 +267,14 @@ impl Notes {
         }
         for (column, &count) in &self.unknown {
             let have = have(count);
-            terminal::say(&format!("note: {count} {have} a `{column}` never seen in training"));
+            terminal::say(&format!(
+                "note: {count} {have} a value of `{column}` not seen in training"
+            ));
         }
         for (column, &count) in &self.outside {
             let have = have(count);
             terminal::say(&format!(
-                "note: {count} {have} a `{column}` outside the range of the training rows"
+                "note: {count} {have} a value of `{column}` outside the range of the training rows"
             ));
         }
     }
@@ -311,7 +312,7 @@ fn with_columns(table: &Table, added: &[String]) -> Result<Arc<Schema>> {
     Ok(Arc::new(Schema::new_with_metadata(fields, table.schema().metadata().clone())))
 }
 
-/// Columns that the model does not know are carried along; that is said, because a name may be misspelled.
+/// Prints a note about columns that the model does not use: a name may be misspelled.
 fn say_extra(model: &Model, table: &Table, quiet: bool) {
     let metadata = model.metadata();
     let known: Vec<&str> = metadata
@@ -332,11 +333,11 @@ fn say_extra(model: &Model, table: &Table, quiet: bool) {
     if !quiet && !extra.is_empty() {
         let shown = extra.iter().take(8).cloned().collect::<Vec<_>>().join(", ");
         let more = if extra.len() > 8 { ", …" } else { "" };
-        terminal::say(&format!("note: the model has no use for {shown}{more}"));
+        terminal::say(&format!("note: columns not used by the model: {shown}{more}"));
     }
 }
 
-/// Metrics, and the share of targets inside their intervals.
+/// Metrics, and the coverage of the prediction intervals.
 #[derive(Serialize)]
 struct WithCoverage {
     #[serde(flatten)]
@@ -345,14 +346,14 @@ struct WithCoverage {
     covered: Option<f64>,
 }
 
-/// Targets and predictions of the rows that have a target.
+/// Targets and predictions of the rows with a target.
 #[derive(Default)]
 struct Compared {
     y: Vec<f64>,
     predicted: Vec<f64>,
     targets: usize,
     without: u64,
-    /// Of targets with an interval, those inside it.
+    /// Number of targets inside their interval.
     inside: Option<u64>,
 }
 
@@ -393,7 +394,7 @@ impl Compared {
     fn report(self, json: bool, quiet: bool, to_stdout: bool) -> Result<()> {
         if self.without > 0 && !quiet {
             let rows = if self.without == 1 { "row" } else { "rows" };
-            terminal::say(&format!("note: {} {rows} without a target left out", self.without));
+            terminal::say(&format!("note: ignored {} {rows} without a target", self.without));
         }
         let rows = self.y.len() / self.targets.max(1);
         if rows == 0 {
@@ -417,11 +418,11 @@ impl Compared {
                 or(metrics.mape),
                 or(metrics.r2)
             ) + &covered.map_or_else(String::new, |covered| {
-                format!("\ninside the interval {:.1} %", 100.0 * covered)
+                format!("\ncoverage of the interval {:.1} %", 100.0 * covered)
             })
         };
         if to_stdout {
-            // Standard output has the rows.
+            // The rows are written to standard output.
             terminal::say(&text);
             return Ok(());
         }

@@ -1,4 +1,4 @@
-//! `regress`: anchor regression along γ.
+//! `regress`: anchor regression along a path of γ.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -19,29 +19,29 @@ use crate::options::{ColumnArgs, ReadArgs, require_target};
 use crate::terminal::{self, Progress, short, to_json};
 use crate::{Error, Result};
 
-/// Fit anchor regression for several strengths γ: coefficients, and errors in groups seen and unseen
+/// Fit anchor regression for several γ: coefficients, and errors within and outside of the training groups
 #[derive(Debug, Args)]
 #[command(before_long_help = "\
 Examples:
   windlass regress train.csv --target y --anchors column:site
   windlass regress train.csv --target y --anchors column:site --anchor-gamma 0,0.5,1,2,5,10,100 --plot path.svg")]
 #[command(after_long_help = "\
-γ = 1 is least squares, γ = 0 takes the groups' means out, a large γ protects against shifts between
-groups that are larger than those seen.")]
+γ = 1 is least squares, γ = 0 removes the group means, a large γ protects against larger shifts
+between groups than those in the table.")]
 pub(crate) struct RegressArgs {
-    /// Files or folders of files with the same columns, or `-`: one table
+    /// Input files or folders, read as one table; `-` is stdin
     #[arg(required = true, value_name = "INPUT")]
     inputs: Vec<PathBuf>,
-    /// The column to predict
+    /// Column to predict
     #[arg(short, long, value_name = "COLUMN")]
     target: Vec<String>,
-    /// Which rows belong together: column:COLUMN, bins:COLUMN, quantiles:COLUMN or kmeans
+    /// How to group rows: column:COLUMN, bins:COLUMN, quantiles:COLUMN or kmeans
     #[arg(long, value_name = "ANCHORS", value_parser = AnchorSource::from_str, default_value = "kmeans")]
     anchors: AnchorSource,
-    /// How many clusters or bins
+    /// Number of clusters or bins [default: auto]
     #[arg(long, value_name = "N|auto", value_parser = ClusterCount::from_str)]
     clusters: Option<ClusterCount>,
-    /// Strengths γ of anchor regression
+    /// Values of γ
     #[arg(
         long,
         value_name = "γ,γ,…",
@@ -50,22 +50,22 @@ pub(crate) struct RegressArgs {
         allow_negative_numbers = true
     )]
     anchor_gamma: Vec<f64>,
-    /// Penalty on the coefficients of scaled columns
+    /// L2 penalty on the coefficients of scaled columns
     #[arg(long, value_name = "λ", default_value_t = 0.0, allow_negative_numbers = true)]
     penalty: f64,
-    /// Draw errors over γ: a .svg or .png file
+    /// Plot errors by γ to a .svg or .png file
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
-    /// Overwrite existing files, also those that Windlass did not write
+    /// Overwrite existing files, including files that Windlass did not write
     #[arg(long)]
     force: bool,
-    /// The same for machines
+    /// Print JSON to stdout
     #[arg(long)]
     json: bool,
-    /// What random numbers of k-means depend on
+    /// Random seed of k-means
     #[arg(short, long, value_name = "N", default_value_t = 0)]
     seed: u64,
-    /// Leave out rows without a finite target instead of refusing them
+    /// Drop rows without a finite target instead of reporting an error
     #[arg(long)]
     drop_missing_target: bool,
     #[command(flatten)]
@@ -118,11 +118,11 @@ fn in_words(path: &GammaPath) -> String {
     let left_out = if path.folds == path.groups {
         "each group".into()
     } else {
-        format!("each of {} parts of the groups", path.folds)
+        format!("each of {} folds of groups", path.folds)
     };
     let _ = writeln!(
         text,
-        "anchor regression of {}, {} groups; errors (RMSE) out of groups: without {left_out} in turn\n",
+        "anchor regression of {}, {} groups; errors are RMSE; out of groups: {left_out} held out in turn\n",
         path.target, path.groups
     );
     let widest = path.names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(18);
@@ -132,7 +132,7 @@ fn in_words(path: &GammaPath) -> String {
         let _ = writeln!(text, "{name:<widest$} {}", cells.join(" "));
     };
     line("γ", &|row| path.rows[row].gamma.to_string());
-    line("in the groups", &|row| short(path.rows[row].in_groups));
+    line("within groups", &|row| short(path.rows[row].in_groups));
     line("out of groups", &|row| short(path.rows[row].out_of_groups));
     line("worst group", &|row| short(path.rows[row].worst_group));
     line("intercept", &|row| short(path.rows[row].intercept));
@@ -153,7 +153,7 @@ fn plot(path: &GammaPath) -> LinePlot {
     LinePlot {
         labels: Labels::new(title, "γ", format!("RMSE of {}", path.target)),
         series: vec![
-            of("in the groups", &|row| row.in_groups),
+            of("within groups", &|row| row.in_groups),
             of("out of groups", &|row| row.out_of_groups),
             of("worst group", &|row| row.worst_group),
         ],

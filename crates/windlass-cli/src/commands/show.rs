@@ -1,4 +1,4 @@
-//! `show`: what a file is that Windlass wrote.
+//! `show`: describe a file that Windlass wrote.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -20,14 +20,14 @@ use super::model_words::{
 use crate::terminal::{self, to_json};
 use crate::{Error, Result};
 
-/// Show what a model, fitted file, manifest or augmented table is
+/// Describe a model, fitted state, manifest or augmented table
 #[derive(Debug, Args)]
 #[command(before_long_help = "\
 Examples:
   windlass show model.windlass
   windlass show augmented.parquet --json")]
 pub(crate) struct ShowArgs {
-    /// A file that Windlass wrote
+    /// File that Windlass wrote
     file: PathBuf,
     /// Print JSON to stdout
     #[arg(long)]
@@ -67,7 +67,7 @@ pub(crate) fn run(args: &ShowArgs) -> Result<u8> {
     Ok(0)
 }
 
-/// A file in words and for machines.
+/// The description of a file, as text and as JSON.
 struct Described {
     kind: &'static str,
     text: String,
@@ -109,7 +109,7 @@ fn describe_table(path: &Path) -> Result<Option<Described>> {
         table.schema().fields().iter().map(|field| field.name().as_str()).collect();
     let mut text = format!("  rows       {rows}\n  columns    {}\n", columns.join(", "));
     let marked = match found {
-        SyntheticRows::Marked => "provenance columns tell synthetic rows from originals",
+        SyntheticRows::Marked => "columns windlass_… mark synthetic rows",
         SyntheticRows::Unmarked => "synthetic rows are not marked",
     };
     let _ = writeln!(text, "  provenance {marked}");
@@ -133,7 +133,7 @@ fn describe_fitted(fitted: &Fitted, value: Value) -> Described {
         let _ =
             writeln!(text, "  groups     {}", super::augment::groups_in_words(&fitted.groups()));
     }
-    Described { kind: "fitted augmentation", text, json: value }
+    Described { kind: "fitted state", text, json: value }
 }
 
 fn manifest_in_words(manifest: &Manifest) -> String {
@@ -145,13 +145,11 @@ fn manifest_in_words(manifest: &Manifest) -> String {
 }
 
 fn settings_in_words(settings: &AugmentConfig) -> String {
-    let method = serde_json::to_value(&settings.method).expect("settings are JSON");
-    let params = method.as_object().and_then(|method| method.values().next()).cloned();
+    let params = settings.method.params();
     let mut text = format!("  method     {}\n", settings.method.name());
-    for (name, value) in params.as_ref().and_then(Value::as_object).into_iter().flatten() {
-        if !value.is_null() {
-            let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            let _ = writeln!(text, "             {name} {value}");
+    for param in settings.method.info().params {
+        if let Some(value) = (param.get)(&params) {
+            let _ = writeln!(text, "             {} {value}", param.name);
         }
     }
     let originals = if settings.originals { "with" } else { "without" };

@@ -1,4 +1,4 @@
-//! `train`: fit a model to a table and keep it in a file.
+//! `train`: fit a model to a table and write it to a file.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ use crate::options::{ParamArgs, method_names, require_target, time};
 use crate::terminal::{self, Epochs, Progress, to_json};
 use crate::{Error, Result};
 
-/// Train a model on a table, with augmentation inside the loop if asked for
+/// Train a model on a table, optionally with augmentation inside the training loop
 #[derive(Debug, Args)]
 #[command(before_long_help = "\
 Examples:
@@ -43,48 +43,50 @@ Examples:
   windlass train train.csv -t y --model ridge --penalty 1.0 -o ridge.windlass
   windlass train train.csv -t y --model anchor --anchors column:site --anchor-gamma 5 -o anchor.windlass")]
 #[command(after_long_help = "\
-Rows are held out to choose the best epoch and to estimate the error; --split says which:
+Held-out rows choose the best epoch and estimate the error. --split sets how they are chosen:
   rows           Random rows
-  group:COLUMN   Rows with the same value in the column are held out together
-  domain:COLUMN  The same; --auto and models without epochs hold out each of up to ten domains in turn
-  time:COLUMN    Later rows than those trained on (forward chaining): the latest share of --valid, or, with
-                 --committee, --auto and models without epochs, blocks of the later half, each
-                 predicted from all rows before it. The model itself is then trained on all rows
-Models without epochs (all but mlp and its presets) are validated if --split is given, by 5 folds.")]
+  group:COLUMN   Rows with the same value in COLUMN are held out together
+  domain:COLUMN  As group; --auto and models without epochs hold out each of up to ten domains
+                 in turn
+  time:COLUMN    Later rows than the training rows (forward chaining): the latest fraction of
+                 --valid, or, with --committee, --auto and models without epochs, blocks of the
+                 later half, each predicted from all earlier rows. The final model is trained on
+                 all rows
+Models without epochs (all but mlp and its presets) are validated only with --split, by 5 folds.")]
 pub(crate) struct TrainArgs {
-    /// Where the model goes
+    /// Model file to write
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// The kind of model
+    /// Kind of model
     #[arg(long, value_name = "MODEL", default_value = "mlp")]
     model: ModelName,
-    /// Average networks, ridge, a Gaussian process and trees, with weights chosen by rows held out in turn
+    /// Automatic model selection: average networks, ridge, a Gaussian process and trees, with weights from
+    /// cross-validation
     #[arg(long, conflicts_with = "model")]
     auto: bool,
-    /// --auto, --split domain:COLUMN: choose for shifts between domains that are larger than those in the
-    /// table; pays only where they are
+    /// --auto --split domain:COLUMN: choose a model for larger shifts between domains than those in the table;
+    /// usually worse if shifts stay the same
     #[arg(long, requires = "auto")]
     expect_larger_shifts: bool,
-    /// --auto: try no further models after this time, such as 10s or 2m; the model then depends on the machine
+    /// --auto: start no more models after this time, such as 10s or 2m; the result then depends on the machine
     #[arg(long, value_name = "TIME", value_parser = time, requires = "auto")]
     time: Option<Duration>,
-    /// --auto: train one small network on synthetic rows that the chosen models label, and write that; see `windlass
-    /// distill`
+    /// --auto: distill the ensemble into one small network and write that; see `windlass distill`
     #[arg(long, requires = "auto", conflicts_with = "compact")]
     distill: bool,
-    /// Leave models out of the file that predict held-out rows only: it is smaller, but prediction intervals ignore
-    /// how much such models differ
+    /// Omit the models of the cross-validation folds: the file is smaller, but prediction intervals ignore the
+    /// variation between them
     #[arg(long)]
     compact: bool,
-    /// Draw the loss over the epochs: a .svg or .png file
+    /// Plot the loss by epoch to a .svg or .png file
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
-    /// Write a page about the model, with its expected error and the importance of columns: a .html file
+    /// Write a report with the expected error and the importance of columns to a .html file
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
     #[command(flatten)]
     common: TrainingArgs,
-    /// ridge, anchor: penalty on the coefficients of scaled columns [default: 1 for ridge, 0 for anchor]
+    /// ridge, anchor: L2 penalty on the coefficients of scaled columns [default: 1 for ridge, 0 for anchor]
     #[arg(long, value_name = "λ", help_heading = "Linear models", allow_negative_numbers = true)]
     penalty: Option<f64>,
     /// anchor: strength γ of anchor regression; 1 is least squares
@@ -93,22 +95,22 @@ pub(crate) struct TrainArgs {
     /// Number of trees [default: 200; 1000 for boosting]
     #[arg(long, value_name = "N", help_heading = "Trees")]
     trees: Option<usize>,
-    /// Most splits between the root and a leaf [default: no limit; 4 for boosting]
+    /// Maximum depth of a tree [default: no limit; 4 for boosting]
     #[arg(long, value_name = "N", help_heading = "Trees")]
     depth: Option<usize>,
-    /// forest, extra-trees: fewest rows of a leaf [default: 1]
+    /// forest, extra-trees: minimum number of rows in a leaf [default: 1]
     #[arg(long, value_name = "N", help_heading = "Trees")]
     leaf: Option<usize>,
-    /// Augment batches with this method [default: none]
+    /// Augment each batch with this method [default: none]
     #[arg(long, value_name = "METHOD", value_parser = method_names(), help_heading = "Augmentation")]
     augment: Option<&'static MethodInfo>,
-    /// Augment after this hidden layer; 0 is the input
+    /// Hidden layer after which to augment; 0 is the input
     #[arg(long, value_name = "LAYER", default_value_t = 0, help_heading = "Augmentation")]
     manifold: usize,
-    /// Keep the rows of a batch in it, beside their synthetic ones
+    /// Keep the original rows of each batch in addition to the synthetic rows
     #[arg(long, help_heading = "Augmentation")]
     keep_originals: bool,
-    /// Find groups and partners in each batch anew, instead of once in all training rows
+    /// Find groups and partners in each batch instead of once in all training rows
     #[arg(long, help_heading = "Augmentation")]
     per_batch: bool,
     #[command(flatten, next_help_heading = "Augmentation")]
@@ -117,28 +119,28 @@ pub(crate) struct TrainArgs {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum ModelName {
-    /// A network: --hidden, --activation
+    /// Multilayer perceptron: --hidden, --activation
     Mlp,
-    /// The paper's network for tables: 128,128, leaky units
+    /// Network of the ADA paper for tables: two hidden layers of 128 units, leaky ReLU
     Fcn3,
-    /// The paper's network for curves: five layers of 50
+    /// Network of the ADA paper for curves: five hidden layers of 50 units
     Mlp5x50,
-    /// A linear model with a penalty
+    /// Ridge regression: --penalty
     Ridge,
     /// Anchor regression: --anchors, --anchor-gamma
     Anchor,
-    /// A random forest: --trees, --depth, --leaf
+    /// Random forest: --trees, --depth, --leaf
     Forest,
-    /// A Gaussian process: smooth functions of a few columns, a few hundred rows
+    /// Gaussian process, for smooth functions, a few columns and a few hundred rows
     Gp,
-    /// A forest of trees with random thresholds: --trees, --depth, --leaf
+    /// Extremely randomized trees: --trees, --depth, --leaf
     ExtraTrees,
     /// Gradient-boosted trees: --trees, --depth
     Boosting,
 }
 
 impl TrainArgs {
-    /// Refuses options that the kind of model has no use for: they would be silently ignored.
+    /// Returns an error for options that do not apply to the kind of model.
     fn refuse_others(&self) -> Result<()> {
         let refuse = |option: Option<&str>, to| match option {
             Some(option) => Err(Error::does_not_apply(option, to)),
@@ -160,7 +162,7 @@ impl TrainArgs {
             refuse(self.plot.is_some().then_some("--plot"), to)?;
             let share =
                 self.common.network.valid.as_deref().filter(|valid| valid.parse::<f64>().is_ok());
-            refuse(share.map(|_| "a share in --valid"), to)?;
+            refuse(share.map(|_| "a fraction in --valid"), to)?;
         }
         self.refuse_split()?;
         if self.auto {
@@ -211,12 +213,15 @@ impl TrainArgs {
             refuse(self.common.network.shape_given(), "a preset network")?;
         }
         if self.per_batch && self.params.names_groups() {
-            return Err(Error::does_not_apply("--per-batch", "groups that are given"));
+            return Err(Error::does_not_apply(
+                "--per-batch",
+                "groups that are columns of the table",
+            ));
         }
         Ok(())
     }
 
-    /// Refuses a split if no rows are held out, and larger shifts without domains.
+    /// Returns an error for `--split` if no rows are held out, and for larger shifts without domains.
     fn refuse_split(&self) -> Result<()> {
         let split = self.common.split();
         if self.expect_larger_shifts && !matches!(split, Split::Domain(_)) {
@@ -312,7 +317,7 @@ fn parts_of(shape: Shape) -> (Vec<usize>, Activation) {
     (shape.hidden, shape.activation)
 }
 
-/// A column that names groups is none to predict from, unless it is asked for as such.
+/// Removes the column of the anchors from the features, unless it is requested as one.
 pub(super) fn without_anchors(columns: Columns, anchors: &AnchorSource, table: &Table) -> Columns {
     let named = match anchors {
         AnchorSource::Column(name) => Some(name.as_str()),
@@ -376,7 +381,7 @@ pub(crate) fn run(args: &TrainArgs) -> Result<u8> {
         args.common.read.memory,
     )?;
     let watch = Epochs::new(args.common.quiet, runs.count, runs.epochs);
-    // There is nothing to tidy up yet, unless a checkpoint may be half written.
+    // A checkpoint may be half written; otherwise Ctrl-C may exit at once.
     if args.common.network.checkpoint.is_some() {
         terminal::begin_writing();
     }
@@ -481,14 +486,14 @@ impl Checkpoint for InFile<'_> {
     }
 }
 
-/// What came of training, for machines.
+/// The result of training as JSON.
 #[derive(Serialize)]
 struct TrainSummary<'a> {
     rows: u64,
     inputs: Vec<&'a str>,
     targets: Vec<String>,
     networks: usize,
-    /// Of every network, the epoch that was kept, and how many there were.
+    /// For each network, the epoch whose weights are used, and the number of epochs.
     epochs: Vec<(usize, usize)>,
     train: Metrics,
     /// How the rows of `valid` were held out.
@@ -502,7 +507,7 @@ struct TrainSummary<'a> {
     seconds: f64,
 }
 
-/// The epoch that is kept, and the number of epochs.
+/// The epoch whose weights are used, and the number of epochs.
 fn kept(history: &[Epoch]) -> (usize, usize) {
     let best = history.iter().rfind(|epoch| epoch.best).or(history.last());
     (best.map_or(0, |epoch| epoch.number), history.len())
@@ -535,7 +540,7 @@ fn in_words(trained: &Trained, path: &Path, seconds: f64) -> String {
     let what = kind_in_words(metadata);
     let _ = writeln!(text, "{}: {what}, {} rows, {seconds:.1} s", path.display(), metadata.rows);
     let _ = writeln!(text, "  target   {}", model.targets().join(", "));
-    let _ = writeln!(text, "  inputs   {}", metadata.features().join(", "));
+    let _ = writeln!(text, "  features {}", metadata.features().join(", "));
     if let Kind::Network(network) = &metadata.config.kind
         && let Some(augment) = &network.augment
     {
@@ -554,7 +559,7 @@ fn in_words(trained: &Trained, path: &Path, seconds: f64) -> String {
     let _ = write!(text, "{}", importance_in_words(metadata));
     if let [history] = &trained.histories[..] {
         let (best, all) = kept(history);
-        let _ = writeln!(text, "  epochs   {all}, kept {best}");
+        let _ = writeln!(text, "  epochs   {all}, weights of epoch {best}");
     }
     if metadata.valid.is_some() {
         tell_split(&mut text, metadata);
@@ -578,7 +583,7 @@ fn in_words(trained: &Trained, path: &Path, seconds: f64) -> String {
     text
 }
 
-/// How rows were held out, unless at random.
+/// Adds how rows were held out, unless at random.
 fn tell_split(text: &mut String, metadata: &ModelMetadata) {
     let _ = match metadata.config.split() {
         Split::Rows => Ok(()),
@@ -586,55 +591,55 @@ fn tell_split(text: &mut String, metadata: &ModelMetadata) {
             writeln!(text, "  split    rows with the same `{column}` are held out together")
         }
         Split::Domain(column) => {
-            writeln!(text, "  split    every `{column}` is held out as a whole")
+            writeln!(text, "  split    each value of `{column}` is held out as a whole")
         }
         Split::Time(column) => writeln!(
             text,
-            "  split    held-out rows are later by `{column}` than those they are predicted from;\n           \
-             the model itself is trained on all rows"
+            "  split    held-out rows are later in `{column}` than the rows they are predicted from;\n           \
+             the final model is trained on all rows"
         ),
     };
 }
 
-/// What was chosen, and why.
+/// Adds the weights and errors of the models of an automatic selection.
 fn tell_choice(text: &mut String, choice: &AutoSelection) {
     const SHOWN: usize = 8;
     let AutoSelection { portfolio: candidates, fits, folds, .. } = choice;
     let _ = writeln!(
         text,
-        "  chosen   by the error of {folds} parts held out in turn, {fits} fits; shares make it least"
+        "  ensemble weights minimize the error of {folds}-fold cross-validation ({fits} fits)"
     );
     let chosen = candidates.iter().filter(|candidate| candidate.weight > 0.0);
     let rejected = candidates.iter().filter(|candidate| candidate.weight == 0.0);
     let count = chosen.clone().count();
-    let _ = writeln!(text, "           {:>7} {:>12}", "share", "RMSE");
+    let _ = writeln!(text, "           {:>7} {:>12}", "weight", "RMSE");
     for candidate in chosen.chain(rejected.take(SHOWN.saturating_sub(count))) {
         let (share, rmse) = (100.0 * candidate.weight, terminal::short(candidate.rmse));
         let _ = writeln!(text, "           {share:>5.0} % {rmse:>12}  {}", candidate.name);
     }
     if candidates.len() > SHOWN.max(count) {
         let more = candidates.len() - SHOWN.max(count);
-        let _ = writeln!(text, "           and {more} more without a share");
+        let _ = writeln!(text, "           and {more} more with weight 0");
     }
     if !choice.not_fitted.is_empty() {
         let count = choice.not_fitted.len();
         let _ = writeln!(
             text,
-            "  stopped  by --time before {count} more models; on another machine it may differ"
+            "  stopped  by --time before {count} more models; the result depends on the machine"
         );
     }
     if let Some(DomainMetrics { domain, metrics }) = &choice.worst {
         let (rmse, rows) = (terminal::short(metrics.rmse), metrics.rows);
-        let _ = writeln!(text, "  worst    {domain}: RMSE {rmse} on its {rows} rows, held out");
+        let _ = writeln!(text, "  worst    {domain}: RMSE {rmse} on its {rows} held-out rows");
     }
     if let Some(far) = &choice.far_groups {
         let [plain, anchored] = [far.plain.rmse, far.anchored.rmse].map(terminal::short);
         let won = if far.chooses_anchors() { "with" } else { "without" };
         let _ = writeln!(
             text,
-            "  shifts   on the {} farthest domains, learnt from the others, the best without anchors has\n           \
-             RMSE {plain} ({}), the best with anchors {anchored} ({}): chosen {won} anchors.\n           \
-             This pays only where shifts are larger than those in the table.",
+            "  shifts   on the {} farthest domains, predicted from the others, the best model without anchors\n           \
+             has RMSE {plain} ({}), the best with anchors {anchored} ({}): chosen {won} anchors.\n           \
+             This helps only if shifts are larger than those in the table.",
             far.groups.len(),
             far.plain.name,
             far.anchored.name
@@ -665,13 +670,13 @@ fn learning_curve(trained: &Trained) -> LinePlot {
         }
         if let ([_], Some(best)) = (&trained.histories[..], history.iter().rfind(|e| e.best)) {
             let (epoch, value) = (best.number, best.valid.unwrap_or(best.loss));
-            let text = format!("kept: epoch {epoch}");
+            let text = format!("best: epoch {epoch}");
             annotation = Some(Annotation { at: (epoch as f64, value), text });
         }
     }
-    let title = format!("Training of a model of {}", trained.model.targets().join(", "));
+    let title = format!("Training of the model for {}", trained.model.targets().join(", "));
     LinePlot {
-        labels: Labels::new(title, "epoch", "loss, of the scaled target"),
+        labels: Labels::new(title, "epoch", "loss (scaled target)"),
         series,
         annotation,
         log_y: true,

@@ -1,4 +1,4 @@
-//! `tune`: search for settings, and say what they are worth.
+//! `tune`: search hyperparameters, and estimate the gain from augmentation.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -17,7 +17,7 @@ use crate::options::{require_target, time};
 use crate::terminal::{self, Progress, to_json};
 use crate::{Error, Result};
 
-/// Search for the settings that suit a table, and say whether augmentation is worth it
+/// Search hyperparameters, and estimate the gain from augmentation
 #[derive(Debug, Args)]
 #[command(before_long_help = "\
 Examples:
@@ -26,30 +26,30 @@ Examples:
   windlass tune sites.csv --target yield --split domain:site --time 20m --output search
   windlass tune sales.csv --target sold --split time:day --output search")]
 #[command(after_long_help = "\
-Two searches of the same length, one of which may augment and one of which may not, run inside the
-training part of each outer fold; the difference on its held-out rows, which neither has seen, is
-what augmentation is worth. Two more, on all rows, find the settings to use.")]
+Nested cross-validation: inside the training rows of each outer fold run two searches of the same
+length, one with and one without augmentation. The difference of their errors on the held-out rows
+estimates the gain from augmentation. Two more searches, on all rows, choose the settings to use.")]
 pub(crate) struct TuneArgs {
-    /// A new folder for the report and every trial
+    /// New folder for the report and the trials
     #[arg(short, long, value_name = "FOLDER")]
     output: Option<PathBuf>,
-    /// Go on with a search that was stopped, by the same command with this in place of --output
+    /// Resume an interrupted search: the same command with this instead of --output
     #[arg(long, value_name = "FOLDER", conflicts_with = "output")]
     resume: Option<PathBuf>,
-    /// Settings that every search tries
+    /// Number of trials per search
     #[arg(long, value_name = "N", default_value_t = 24, value_parser = clap::value_parser!(u16).range(2..=10_000))]
     trials: u16,
-    /// Stop trying after this time, such as 90s, 20m or 1h; what is found then depends on the machine
+    /// Time limit, such as 90s, 20m or 1h; the result then depends on the machine
     #[arg(long, value_name = "TIME", value_parser = time)]
     time: Option<Duration>,
-    /// Outer folds, on whose held-out rows the gain is measured; of at most ten domains, each is one
+    /// Number of outer folds; --split domain uses one fold for each of up to ten domains
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(2..=1000))]
     folds: u16,
     #[command(flatten)]
     common: TrainingArgs,
 }
 
-/// The parts of the rows that a search holds out in turn.
+/// Number of inner folds.
 pub(super) const INNER: usize = 3;
 
 impl TuneArgs {
@@ -116,7 +116,7 @@ pub(crate) fn run(args: &TuneArgs) -> Result<u8> {
     let found = match found {
         Ok(found) => found,
         Err(error) => {
-            // As in a comparison.
+            // As in `compare`.
             if let (Some(folder), Some(_)) = (folder, &args.output)
                 && (!error.is_fault() || folder.is_empty())
             {
@@ -128,7 +128,7 @@ pub(crate) fn run(args: &TuneArgs) -> Result<u8> {
     let Some((result, trials)) = found else {
         if let Some(folder) = &folder {
             let again = command(Some(folder.path()));
-            terminal::say(&format!("stopped; what was tried is kept. To go on:\n  {again}"));
+            terminal::say(&format!("interrupted; the trials are saved. To resume:\n  {again}"));
         }
         return Err(windlass_compare::Error::Interrupted.into());
     };
@@ -162,7 +162,7 @@ pub(crate) fn run(args: &TuneArgs) -> Result<u8> {
     Ok(0)
 }
 
-/// Keeps trials, and shows how far it is.
+/// Saves each trial when it ends, and shows progress.
 pub(super) struct Trials<'a> {
     pub(super) bar: ProgressBar,
     folder: Option<&'a RunDir>,
@@ -187,7 +187,8 @@ impl TrialProgress for Trials<'_> {
     }
 }
 
-/// The commands that use what was found: what was typed, with what was found in place of what was searched.
+/// The commands that train and augment with the best settings: the arguments of this one, with the settings
+/// replaced.
 fn advice(config: &TuneConfig, result: &TuneResult) -> Vec<String> {
     const SEARCH: [&str; 10] = [
         "--output",
@@ -262,7 +263,7 @@ fn network_flags(network: &NetworkConfig, members: usize) -> Vec<String> {
     words
 }
 
-/// The options of a method, as far as they differ from their defaults.
+/// The options of a method that differ from their defaults.
 fn method_flags(method: &MethodConfig) -> Vec<String> {
     let params = method.params();
     let flag = |param: &&Param| {

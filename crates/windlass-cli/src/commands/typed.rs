@@ -1,4 +1,4 @@
-//! The command as it was typed, for reports and for what to type next.
+//! The command line of this process, for reports and suggested commands.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ pub(super) fn table_name(inputs: &[PathBuf]) -> String {
     name.to_string_lossy().into_owned()
 }
 
-/// A word as a shell needs it.
+/// A word quoted for a shell.
 pub(super) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:,=+@%".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
@@ -20,7 +20,7 @@ pub(super) fn quoted(word: &str) -> String {
     }
 }
 
-/// The command as it was typed, or the one that resumes it.
+/// The command line, or the one that resumes it.
 pub(super) fn command(resume: Option<&Path>) -> String {
     let mut words = vec!["windlass".to_owned()];
     match resume {
@@ -33,15 +33,15 @@ pub(super) fn command(resume: Option<&Path>) -> String {
     words.join(" ")
 }
 
-/// A command for files that are passed on: absolute paths, which name folders of this machine, become relative
-/// to the current folder or, outside of it, names of files.
+/// A command without absolute paths, for reports: they become relative to the current folder or, outside of it,
+/// file names.
 pub(super) fn published(command: &str) -> String {
     let folder = std::env::current_dir().unwrap_or_default();
     let words = unquoted(command).into_iter().map(|word| quoted(&published_word(&word, &folder)));
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// The words of a command, each as before [`quoted`].
+/// The words of a command: the inverse of [`quoted`].
 fn unquoted(command: &str) -> Vec<String> {
     let (mut words, mut inside, mut chars) = (vec![String::new()], false, command.chars());
     while let Some(c) = chars.next() {
@@ -58,7 +58,7 @@ fn unquoted(command: &str) -> Vec<String> {
 }
 
 fn published_word(word: &str, folder: &Path) -> String {
-    // Behind `--output=`, `-o` or `matrix:`.
+    // After `--output=`, `-o` or `matrix:`.
     let Some(at) = word.find('/').filter(|&at| Path::new(&word[at..]).is_absolute()) else {
         return word.to_owned();
     };
@@ -76,12 +76,12 @@ fn published_word(word: &str, folder: &Path) -> String {
     format!("{option}{}", short.display())
 }
 
-/// The arguments as they were typed.
+/// The arguments of this process.
 fn typed() -> Vec<String> {
     terminal::arguments().iter().map(|word| word.to_string_lossy().into_owned()).collect()
 }
 
-/// The same as a shell needs them, without some options that take a value and some that take none.
+/// The arguments quoted for a shell, without some options with a value and some flags.
 pub(super) fn typed_without(valued: &[&str], flags: &[&str]) -> Vec<String> {
     without(typed(), valued, flags)
 }
@@ -90,7 +90,7 @@ fn without(typed: Vec<String>, valued: &[&str], flags: &[&str]) -> Vec<String> {
     let mut kept = vec![];
     let mut words = typed.into_iter();
     while let Some(mut word) = words.next() {
-        // `-q` is the one short option without a value: others may stand behind it.
+        // `-q` is the only short option without a value: others may follow it in the same word.
         if let Some(rest) = word.strip_prefix("-q").filter(|rest| !rest.is_empty()) {
             let rest = format!("-{rest}");
             if !flags.contains(&"-q") {

@@ -1,4 +1,4 @@
-//! `verify`: make every row of an output again, and compare.
+//! `verify`: recompute every row of an output, and compare.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::options::ReadArgs;
 use crate::terminal::{self, Progress, to_json};
 use crate::{Error, Result};
 
-/// Compute every synthetic row again and say which differ
+/// Recompute every synthetic row of a table and report differences
 #[derive(Debug, Args)]
 #[command(before_long_help = "\
 Examples:
@@ -20,27 +20,27 @@ Examples:
   windlass verify out.csv --against train.csv --manifest out.json
   windlass verify out/ --against train.parquet --fitted anchors.json")]
 #[command(after_long_help = "\
-Exit codes: 0 every row is there and what it should be, 1 some are not.")]
+Exit codes: 0 all rows match, 1 rows differ or are missing.")]
 pub(crate) struct VerifyArgs {
-    /// A table written by augment
+    /// Table that augment wrote
     #[arg(value_name = "OUTPUT")]
     output: PathBuf,
-    /// The table that it was made from
+    /// Original table
     #[arg(long, required = true, value_name = "INPUT", num_args = 1..)]
     against: Vec<PathBuf>,
-    /// How it was made, where the output itself cannot say (text)
+    /// Manifest of the table; needed for text files, which do not contain it
     #[arg(long, value_name = "FILE.json")]
     manifest: Option<PathBuf>,
-    /// What it was made with, if that was fitted before, or on a cluster
+    /// Fitted state that augment used, if it was saved before or comes from Spark or Ray
     #[arg(long, value_name = "FILE.json")]
     fitted: Option<PathBuf>,
-    /// The anchor matrix that it was made with: matrix:FILE
+    /// Anchor matrix that augment used: matrix:FILE
     #[arg(long, value_name = "ANCHORS", value_parser = AnchorSource::from_str)]
     anchors: Option<AnchorSource>,
-    /// Rows may be missing: a head, a filter
+    /// Allow missing rows, for example after a filter
     #[arg(long)]
     partial: bool,
-    /// The result for machines
+    /// Print JSON to stdout
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -53,7 +53,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<u8> {
         None => None,
         Some(AnchorSource::Matrix(path)) => Some(path.as_path()),
         Some(_) => {
-            return Err(Error::does_not_apply("--anchors", "verify, but for a matrix"));
+            return Err(Error::does_not_apply("--anchors", "verify, except as matrix:FILE"));
         }
     };
     let output = args.read.open_output(&args.output)?;
@@ -97,7 +97,7 @@ fn in_words(verdict: &Verdict, output: &Path) -> String {
     let (rows, differing) = (verdict.rows, verdict.differing);
     let name = output.display();
     let _ = if verdict.holds() {
-        writeln!(text, "{name}: {rows} rows, all as computed again")
+        writeln!(text, "{name}: {rows} rows, all match")
     } else {
         writeln!(text, "{name}: {differing} of {rows} rows differ")
     };
@@ -119,7 +119,7 @@ fn in_words(verdict: &Verdict, output: &Path) -> String {
     if verdict.absent > 0 {
         let _ = writeln!(
             text,
-            "  {} rows that augment wrote are not there (--partial allows that)",
+            "  {} rows that augment wrote are missing (allowed with --partial)",
             verdict.absent
         );
     }

@@ -26,7 +26,7 @@ pub(super) struct Figure {
     pub(super) svg: Box<dyn Fn(&Layout) -> String>,
 }
 
-/// Range of the axes in percent: longer intervals would leave no room for the rest.
+/// Range of the axes in percent; longer intervals are cut off.
 fn max_difference(lines: &[CandidateSummary]) -> f64 {
     let compared = lines.iter().filter(|line| !line.is_baseline());
     let means = compared.filter_map(|line| Some(percent(line.difference?.mean).abs()));
@@ -41,7 +41,7 @@ fn zero(below: &str, above: &str) -> ReferenceLine {
     ReferenceLine { at: 0.0, below: below.into(), above: above.into() }
 }
 
-/// Differences in RMSE, split by split.
+/// Differences in RMSE, one dot per split.
 pub(super) fn strip_plot(title: &str, rows: Vec<StripRow>) -> StripPlot {
     StripPlot {
         labels: Labels::new(title, "difference in RMSE, %", ""),
@@ -51,7 +51,7 @@ pub(super) fn strip_plot(title: &str, rows: Vec<StripRow>) -> StripPlot {
     }
 }
 
-/// What figures are drawn from.
+/// The data of the figures.
 pub(super) struct Figures<'a> {
     pub(super) comparison: &'a Comparison<'a>,
     pub(super) results: &'a Results,
@@ -71,7 +71,7 @@ impl Figures<'_> {
     /// Means with intervals.
     pub(super) fn differences(&self) -> Figure {
         let max = max_difference(&self.summary.lines);
-        // Longer intervals are open to the border.
+        // Longer intervals extend to the border.
         let low = |end: f64| if end < -max { f64::NEG_INFINITY } else { end };
         let high = |end: f64| if end > max { f64::INFINITY } else { end };
         let row = |line: &CandidateSummary| {
@@ -90,7 +90,7 @@ impl Figures<'_> {
             })
         };
         let plot = ForestPlot {
-            labels: Labels::new("Error against no augmentation", "difference in RMSE, %", ""),
+            labels: Labels::new("Error compared with no augmentation", "difference in RMSE, %", ""),
             rows: self.main().filter_map(row).collect(),
             reference: Some(zero("better", "worse")),
         };
@@ -98,8 +98,8 @@ impl Figures<'_> {
             name: "differences",
             heading: "Difference to no augmentation",
             caption: format!(
-                "Difference of RMSE to the {} without augmentation, with 95 % intervals{}. Green: better; red: \
-                 worse; gray: not certain.",
+                "Difference in RMSE to the {} without augmentation, with 95 % intervals{}. Green: better; red: \
+                 worse; gray: the interval contains 0.",
                 self.results.config.subject(),
                 match self.summary.augmentations {
                     0 | 1 => String::new(),
@@ -117,13 +117,13 @@ impl Figures<'_> {
             let values = line.differences.iter().map(|&d| percent(d)).collect();
             Some(StripRow { name: self.results.config.name(line.candidate), values })
         };
-        let plot = strip_plot("Split by split", self.main().filter_map(row).collect());
+        let plot = strip_plot("Differences by split", self.main().filter_map(row).collect());
         Figure {
             name: "splits",
-            heading: "Split by split",
+            heading: "Differences by split",
             caption: format!(
-                "Each dot is one split: the method and no augmentation learnt from the same rows, {}. \
-                 The tick is the mean.",
+                "Each dot is one split, in which both models were trained on the same rows, {}. The tick \
+                 is the mean.",
                 if self.results.config.is_external() {
                     "with the same seed"
                 } else {
@@ -134,7 +134,7 @@ impl Figures<'_> {
         }
     }
 
-    /// The error itself over the number of training rows: does measuring more pay?
+    /// The error by the number of training rows.
     pub(super) fn errors_by_rows(&self) -> Option<Figure> {
         let protocol = &self.results.config;
         if protocol.sizes.len() < 2 {
@@ -170,9 +170,9 @@ impl Figures<'_> {
         };
         Some(Figure {
             name: "errors-by-rows",
-            heading: "Do more rows pay?",
-            caption: "The error of held-out rows: where a line still falls, more rows lower the error further. \
-                      Of augmentations and of other models, the best."
+            heading: "Error by training rows",
+            caption: "The error on held-out rows of no augmentation, the best augmentation and the best other \
+                      model. If a line still falls at its end, more rows are likely to lower the error."
                 .into(),
             svg: Box::new(move |layout| plot.to_svg(layout)),
         })
@@ -216,7 +216,7 @@ impl Figures<'_> {
                 spread: lines.iter().map(|(_, line)| ends(line)).collect(),
             }
         };
-        let title = "Error against no augmentation, by training rows";
+        let title = "Error compared with no augmentation, by training rows";
         let plot = LinePlot {
             labels: Labels::new(title, "training rows", "difference in RMSE, %"),
             series: protocol.candidates().into_iter().map(of).collect(),
@@ -227,8 +227,8 @@ impl Figures<'_> {
             name: "learning-curves",
             heading: "Learning curves",
             caption:
-                "Below 0 is better than no augmentation with as many training rows. Bars are 95 % \
-                      intervals, cut off where they are very long."
+                "Below 0 is better than no augmentation with the same number of training rows. Bars \
+                      are 95 % intervals; very long ones are cut off."
                     .into(),
             svg: Box::new(move |layout| plot.to_svg(layout)),
         })
@@ -246,7 +246,7 @@ impl Figures<'_> {
         reference.into_iter().chain(best).collect()
     }
 
-    /// Row of the table, truth and prediction, of the first repeat.
+    /// Row, true value and prediction of the held-out rows of the first repeat.
     fn predictions(&self, candidate: Candidate) -> Vec<(usize, f64, f64)> {
         let loaded = self.test_table();
         let Some(&target) = loaded.roles.targets().first() else { return vec![] };
@@ -267,7 +267,7 @@ impl Figures<'_> {
         out
     }
 
-    /// The table whose rows are predicted.
+    /// The table of the test rows.
     fn test_table(&self) -> &LoadedTable {
         self.comparison.loaded_test().unwrap_or(self.comparison.loaded())
     }
@@ -278,7 +278,7 @@ impl Figures<'_> {
         loaded.batch.schema().field(place).name().clone()
     }
 
-    /// Predicted against true.
+    /// Predicted and true values.
     pub(super) fn predicted(&self) -> Figure {
         let series = |candidate: Candidate| {
             let points = self.predictions(candidate).into_iter().map(|(_, y, p)| (y, p));
@@ -294,8 +294,8 @@ impl Figures<'_> {
         };
         Figure {
             name: "predicted",
-            heading: "Predicted against true",
-            caption: "Held-out rows of the first repeat. On the line a prediction is right.".into(),
+            heading: "Predicted and true values",
+            caption: "Held-out rows of the first repeat. Predictions on the line are exact.".into(),
             svg: Box::new(move |layout| plot.to_svg(layout)),
         }
     }
@@ -354,7 +354,7 @@ impl Figures<'_> {
         })
     }
 
-    /// Rows and what ADA makes of them at the strength of a slider; `None` if too little varies.
+    /// Original rows and synthetic rows of ADA, with a slider for γ; `None` if groups cannot be formed.
     pub(super) fn gamma_slider(&self) -> Option<Figure> {
         const MOST: usize = 300;
         let loaded = self.comparison.loaded();
@@ -400,17 +400,17 @@ impl Figures<'_> {
             Some(SliderPoint { row: ((*x)?, (*y)?), mean, group: *label })
         });
         let plot = GammaSlider {
-            labels: Labels::new("What ADA makes of the rows", name, target),
+            labels: Labels::new("Synthetic rows of ADA", name, target),
             points: points.collect(),
             gamma: 0.5,
             range: (0.25, 4.0),
         };
         Some(Figure {
             name: "synthetic",
-            heading: "Synthetic against original rows",
+            heading: "Original and synthetic rows",
             caption: format!(
-                "Original rows and what ADA makes of them, by group, over {name}. Below 1, γ moves \
-                 rows away from the mean of their group; above 1, toward it."
+                "Original rows and synthetic rows of ADA by group, over {name}. γ below 1 moves rows \
+                 away from the mean of their group, γ above 1 toward it."
             ),
             svg: Box::new(move |layout| plot.to_svg(layout)),
         })

@@ -9,8 +9,8 @@ use windlass_plot::{Labels, PointSeries, ReferenceLine, Scatter, StripPlot, Stri
 use super::figures::{Figure, short};
 use super::page::{self, Head};
 
-/// A self-contained page about a trained model. `table` is the name of its table on the page, `command` repeats the
-/// training.
+/// A self-contained page about a trained model. `table` is the name of its table on the page, `command` the command
+/// line of the training.
 #[must_use]
 pub fn model_report(trained: &Trained, table: &str, command: &str) -> String {
     let metadata = trained.model.metadata();
@@ -18,16 +18,16 @@ pub fn model_report(trained: &Trained, table: &str, command: &str) -> String {
     let verdict = match metadata.valid {
         Some(valid) => {
             let r2 = valid.r2.map_or_else(String::new, |r2| format!(", R² {r2:.3}"));
-            format!("Expected error of new rows: RMSE {}{r2}.", short(valid.rmse))
+            format!("Expected error on new rows: RMSE {}{r2}.", short(valid.rmse))
         }
-        None => "No rows were held out, so the error of new rows is not known.".to_owned(),
+        None => "No rows were held out, so the error on new rows is unknown.".to_owned(),
     };
     let mut remarks = vec![];
     if let Some(valid) = metadata.valid {
-        remarks.push(format!("Measured on {} rows that were held out.", valid.rows));
+        remarks.push(format!("Estimated from {} held-out rows.", valid.rows));
     }
     remarks.extend(within(trained));
-    remarks.push(format!("RMSE of the training rows: {}.", short(metadata.train.rmse)));
+    remarks.push(format!("RMSE on the training rows: {}.", short(metadata.train.rmse)));
     remarks.extend(metadata.drift.iter().map(|drift| format!("Drift: {drift}.")));
     remarks.extend(metadata.notes.iter().cloned());
     let figures: Vec<Figure> =
@@ -37,7 +37,7 @@ pub fn model_report(trained: &Trained, table: &str, command: &str) -> String {
         metadata.rows, metadata.version, metadata.config.seed
     );
     let head = Head {
-        title: &format!("A model of {targets} from {table}"),
+        title: &format!("Model for {targets}, trained on {table}"),
         about: &about,
         answer: None,
         next: None,
@@ -48,7 +48,7 @@ pub fn model_report(trained: &Trained, table: &str, command: &str) -> String {
     page::page(&head, "", &figures, &members(trained, command))
 }
 
-/// How close the predictions of most held-out rows are.
+/// The 90 % quantile of absolute errors, as a sentence.
 fn within(trained: &Trained) -> Option<String> {
     let out_of_fold = trained.model.out_of_fold()?;
     let mut off: Vec<f64> =
@@ -58,7 +58,7 @@ fn within(trained: &Trained) -> Option<String> {
     }
     off.sort_by(f64::total_cmp);
     let bound = short(off[off.len() * 9 / 10]);
-    Some(format!("Nine of ten held-out rows are within {bound} of their prediction."))
+    Some(format!("90 % of the held-out predictions are within {bound} of the target."))
 }
 
 /// The columns by their permutation importance.
@@ -73,17 +73,17 @@ fn importance(trained: &Trained) -> Option<Figure> {
         values: vec![one.rmse_increase],
     };
     let plot = StripPlot {
-        labels: Labels::new("Importance of columns", "increase of the RMSE", ""),
+        labels: Labels::new("Permutation importance", "increase in RMSE", ""),
         rows: importance.iter().take(SHOWN).map(row).collect(),
         quartiles: false,
         reference: Some(ReferenceLine { at: 0.0, below: String::new(), above: String::new() }),
     };
     Some(Figure {
         name: "importance",
-        heading: "Which columns matter",
+        heading: "Importance of columns",
         caption:
-            "How much the error of held-out rows grows when the values of a column are shuffled. \
-                  Columns that tell the same share their importance."
+            "Permutation importance: the increase in RMSE on held-out rows if the values of a \
+                  column are shuffled. Correlated columns share their importance."
                 .into(),
         svg: Box::new(move |layout| plot.to_svg(layout)),
     })
@@ -101,8 +101,8 @@ fn predicted(trained: &Trained, target: &str) -> Option<Figure> {
     };
     Some(Figure {
         name: "predicted",
-        heading: "Predicted against true",
-        caption: "Rows that were held out. On the line a prediction is right.".into(),
+        heading: "Predicted and true values",
+        caption: "Held-out rows. Predictions on the line are exact.".into(),
         svg: Box::new(move |layout| plot.to_svg(layout)),
     })
 }
@@ -122,7 +122,7 @@ fn members(trained: &Trained, command: &str) -> String {
     }
     let (command, fingerprint) = (escape(command), escape(&trained.model.metadata().fingerprint));
     out + &format!(
-        "<section>\n<h2>Settings</h2>\n<p>To repeat it:</p>\n<pre id=\"command\">{command}</pre>\n\
+        "<section>\n<h2>Settings</h2>\n<p>Command:</p>\n<pre id=\"command\">{command}</pre>\n\
          <p class=\"about\">Fingerprint of the data: {fingerprint}.</p>\n</section>\n"
     )
 }

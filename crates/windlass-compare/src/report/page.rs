@@ -1,4 +1,4 @@
-//! The page: verdict, pictures, numbers, settings; all in one file.
+//! The page of a report: verdict, figures, numbers and settings in one file.
 
 use std::fmt::Write as _;
 
@@ -24,9 +24,9 @@ pub(super) fn files(page: &str, figures: &[Figure]) -> Vec<(String, Vec<u8>)> {
 pub(super) struct Head<'a> {
     pub(super) title: &'a str,
     pub(super) about: &'a str,
-    /// In large type: the answer, one number and what it is.
+    /// In large type: the answer, one number and its description.
     pub(super) answer: Option<[&'a str; 3]>,
-    /// What to do now.
+    /// The recommended next step.
     pub(super) next: Option<&'a NextStep>,
     pub(super) verdict: &'a str,
     pub(super) good: bool,
@@ -57,7 +57,7 @@ pub(super) fn page(head: &Head<'_>, numbers: &str, figures: &[Figure], rest: &st
         next = head.next.map_or_else(String::new, |next| {
             let command = next.command.as_deref().map(escape);
             format!(
-                "<p id=\"next\">What to do now: {}{}</p>\n{}",
+                "<p id=\"next\">Next step: {}{}</p>\n{}",
                 escape(&next.text),
                 if command.is_some() { ":" } else { "." },
                 command.map_or_else(String::new, |command| format!("<pre>{command}</pre>\n"))
@@ -106,7 +106,7 @@ pub(super) fn of_comparison(all: &Figures<'_>, figures: &[Figure], table: &str) 
     page(&head, &numbers, figures, &rest)
 }
 
-/// One number, and what it is: the difference of what to train, or else of the best augmentation.
+/// One number and its description: the difference of the recommended candidate, or else of the best augmentation.
 fn headline(results: &Results, summary: &Summary) -> Option<[String; 2]> {
     let next = summary.next.as_ref()?;
     let largest = results.config.sizes.last().copied().flatten();
@@ -192,21 +192,22 @@ fn numbers(results: &Results, summary: &Summary) -> String {
         0 | 1 => String::new(),
         several => {
             format!(
-                " Intervals and p of the {several} augmentations are corrected for their number (Holm)."
+                " Intervals and p-values of the {several} augmentations are corrected for multiple \
+                 comparisons (Holm)."
             )
         }
     };
     let _ = write!(
         out,
-        "</tbody>\n</table>\n</div>\n<p class=\"about\">The change is that of RMSE compared \
-         with no augmentation, expected for as many training rows of the same population. \
+        "</tbody>\n</table>\n</div>\n<p class=\"about\">The change is the difference in expected RMSE to no \
+         augmentation, for this number of training rows. \
          <i>Better</i> and <i>worse</i>: the 95 % interval excludes 0; <i>probably</i>: the 80 % interval \
-         does.{corrected} Errors are means over splits, on held-out rows.</p>\n</section>\n"
+         excludes 0.{corrected} Errors are means over splits, on held-out rows.</p>\n</section>\n"
     );
     out
 }
 
-/// A line about every candidate.
+/// The list of candidates with a line of help each.
 fn methods(results: &Results) -> String {
     let candidates = results.config.candidates();
     let row = |candidate: &Candidate| {
@@ -214,7 +215,7 @@ fn methods(results: &Results) -> String {
         format!("<dt>{}</dt><dd>{}</dd>\n", escape(&name), escape(&help))
     };
     let rows: String = candidates.iter().chain([&Candidate::BASELINE]).map(row).collect();
-    format!("<section>\n<h2>Who took part</h2>\n<dl>\n{rows}</dl>\n</section>\n")
+    format!("<section>\n<h2>Candidates</h2>\n<dl>\n{rows}</dl>\n</section>\n")
 }
 
 fn settings(results: &Results) -> String {
@@ -224,27 +225,29 @@ fn settings(results: &Results) -> String {
     }
     let training = &protocol.network.training;
     let validation = match protocol.network.valid {
-        Validation::Folds(members) => format!("committees of {members} networks"),
-        Validation::Fraction(share) => format!("{share} of the training rows choose the epoch"),
+        Validation::Folds(members) => format!("averages of {members} networks"),
+        Validation::Fraction(share) => {
+            format!("{share} of the training rows are validation rows and choose the epoch")
+        }
         Validation::None | Validation::Table => String::new(),
     };
     let hidden: Vec<String> = protocol.network.hidden.iter().map(ToString::to_string).collect();
     let mut out = format!(
-        "<section>\n<h2>Settings</h2>\n<p>Networks {} with {} epochs of batches of {}; {validation}; {} \
-         tried by each candidate inside its training rows. All that is fitted (scales, \
-         missing values, groups, bandwidths) is fitted on training rows only; which columns are numbers and which \
-         are names is decided once, for the table. Networks learn from the training rows without those that \
-         choose the epoch, ridge and trees from all.</p>\n",
+        "<section>\n<h2>Settings</h2>\n<p>Networks {}, {} epochs, batch size {}; {validation}; {} per \
+         candidate, chosen inside the training rows. Everything that is fitted (scaling, imputation, groups, \
+         bandwidths) is fitted on training rows only; the roles of columns are inferred once from the whole \
+         table. Networks train on the training rows without the validation rows, other models on all training \
+         rows.</p>\n",
         hidden.join("-"),
         training.epochs,
         training.batch_size,
         match protocol.tune {
-            1 => "the usual settings".to_owned(),
-            count => format!("{count} settings"),
+            1 => "default hyperparameters".to_owned(),
+            count => format!("{count} hyperparameter settings"),
         },
     );
     if protocol.tune > 1 {
-        out += "<details>\n<summary>Settings that were chosen, split by split</summary>\n<div class=\"scroll\"><table>\n";
+        out += "<details>\n<summary>Chosen hyperparameters by split</summary>\n<div class=\"scroll\"><table>\n";
         for candidate in protocol.candidates() {
             chosen(&mut out, results, candidate);
         }
@@ -256,31 +259,31 @@ fn settings(results: &Results) -> String {
 /// The command, the fingerprint of the data and the files of the report.
 pub(super) fn repeat(command: &str, tables: &[String]) -> String {
     format!(
-        "<p>To repeat it:</p>\n<pre id=\"command\">{}</pre>\n<p class=\"about\">Fingerprint of the data: {}. \
-         Every run is in <code>results.json</code>, the pictures are in \
+        "<p>Command:</p>\n<pre id=\"command\">{}</pre>\n<p class=\"about\">Fingerprint of the data: {}. \
+         All runs are in <code>results.json</code>, the figures in \
          <code>pictures/</code>.</p>\n",
         escape(command),
         escape(&tables.join(", "))
     )
 }
 
-/// The settings of a comparison whose models were trained elsewhere.
+/// The settings of a comparison whose models were trained by the caller.
 fn settings_elsewhere(results: &Results) -> String {
     let row = |declared: &CandidateSpec| {
         let method = match &declared.enlarge {
-            None => "the training rows as they are".to_owned(),
+            None => "original training rows".to_owned(),
             Some(made) => {
                 let method = describe::method(&made.method);
-                format!("{method}; rows made of every row: {}", made.copies)
+                format!("{method}; synthetic rows per original row: {}", made.copies)
             }
         };
         format!("<tr><td>{}</td><td>{}</td></tr>\n", escape(&declared.name), escape(&method))
     };
     let rows: String = results.config.specs.iter().map(row).collect();
     format!(
-        "<section>\n<h2>Settings</h2>\n<p>Every method made its rows from the training rows of a split, fitted on \
-         them alone; the model learnt from both, with the same settings and the same seed. Rows held out were never \
-         augmented.</p>\n<div class=\"scroll\"><table>\n{rows}\
+        "<section>\n<h2>Settings</h2>\n<p>Each method was fitted on the training rows of a split and generated \
+         synthetic rows from them; the model was trained on both, with the same settings and the same seed. \
+         Held-out rows were never augmented.</p>\n<div class=\"scroll\"><table>\n{rows}\
          </table></div>\n<p>The model:</p>\n<pre id=\"command\">{}</pre>\n<p class=\"about\">Fingerprint of the \
          data: {}.</p>\n</section>\n",
         escape(&results.command),
@@ -310,7 +313,7 @@ fn chosen(out: &mut String, results: &Results, candidate: Candidate) {
     }
 }
 
-/// Settings in words.
+/// The hyperparameters of a model as text.
 pub(super) fn in_words(kind: &Kind) -> String {
     match kind {
         Kind::Network(network) => {
@@ -318,18 +321,18 @@ pub(super) fn in_words(kind: &Kind) -> String {
             let method =
                 network.augment.as_ref().map(|one| format!(", {}", describe::method(&one.method)));
             let (rate, decay) = (training.learning_rate, training.weight_decay);
-            format!("rate {rate}, decay {decay}{}", method.unwrap_or_default())
+            format!("learning rate {rate}, weight decay {decay}{}", method.unwrap_or_default())
         }
         Kind::Ridge { penalty } => format!("penalty {penalty}"),
         Kind::Anchor { gamma, penalty, .. } => format!("γ {gamma}, penalty {penalty}"),
         Kind::Forest(forest) | Kind::ExtraTrees(forest) => {
             let features = forest.features.map_or("all".into(), |features| features.to_string());
-            format!("leaves of {}, {features} columns a split", forest.leaf)
+            format!("minimum leaf {}, {features} columns per split", forest.leaf)
         }
         Kind::GaussianProcess(process) => match process.length_per_column {
-            None => "lengths by maximum likelihood".into(),
-            Some(true) => "a length for every column".into(),
-            Some(false) => "one length for all columns".into(),
+            None => "length scales chosen by maximum likelihood".into(),
+            Some(true) => "one length scale per column".into(),
+            Some(false) => "one length scale for all columns".into(),
         },
         Kind::Boosting(boosting) => {
             format!("depth {}, penalty {}", boosting.depth, boosting.penalty)

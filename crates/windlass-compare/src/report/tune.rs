@@ -12,7 +12,7 @@ use crate::tune::{Trial, TuneConfig, TuneResult};
 
 impl TuneConfig {
     /// The files of a report, each with its name: a self-contained page, and its figures. `table`
-    /// is the name of the table on the page, `advice` the commands to use.
+    /// is the name of the table on the page, `advice` the recommended commands.
     #[must_use]
     pub fn report(
         &self,
@@ -23,13 +23,13 @@ impl TuneConfig {
     ) -> Vec<(String, Vec<u8>)> {
         let figures = [history(&record.runs), outer(findings)];
         let mut rest = String::new();
-        let _ = writeln!(rest, "<section>\n<h2>What to use</h2>");
+        let _ = writeln!(rest, "<section>\n<h2>Commands with the best settings</h2>");
         for command in advice {
             let _ = writeln!(rest, "<pre>{}</pre>", escape(command));
         }
         let _ = writeln!(
             rest,
-            "</section>\n<section>\n<h2>The best settings that were tried on all rows</h2>\n\
+            "</section>\n<section>\n<h2>Best trials on all rows</h2>\n\
              <div class=\"scroll\"><table>\n<thead><tr><th>settings</th><th>RMSE</th></tr></thead>\n<tbody>"
         );
         for attempt in best(&record.runs) {
@@ -50,13 +50,13 @@ impl TuneConfig {
         }
         let _ = writeln!(
             rest,
-            "</tbody></table></div>\n<p class=\"about\">Errors on the rows that a search judges by are too \
-             low by what it gained from choosing; those on the outer folds are not.</p>\n</section>\n\
+            "</tbody></table></div>\n<p class=\"about\">These validation errors are optimistic, because the \
+             search minimizes them; the errors on the outer folds are not.</p>\n</section>\n\
              <section>\n<h2>Settings</h2>"
         );
         rest += &(page::repeat(&record.command, &record.tables) + "</section>\n");
         let about = format!(
-            "{}, {} rows; {} settings tried; windlass {}, seed {}",
+            "{}, {} rows; {} trials; windlass {}, seed {}",
             self.columns.target.join(", "),
             record.rows,
             findings.trials,
@@ -64,15 +64,15 @@ impl TuneConfig {
             self.seed
         );
         let head = Head {
-            title: &format!("Which settings suit {table}?"),
+            title: &format!("Hyperparameter search on {table}"),
             about: &about,
             answer: None,
             next: None,
             verdict: &findings.verdict,
             good: findings.helps,
             remarks: &[format!(
-                "On held-out rows of the outer folds the RMSE is {} with the best settings found, {} \
-                 with the best without augmentation.",
+                "RMSE on the held-out rows of the outer folds: {} with the best settings, {} with the best \
+                 settings without augmentation.",
                 short(findings.errors.augmented),
                 short(findings.errors.plain)
             )],
@@ -81,7 +81,7 @@ impl TuneConfig {
     }
 }
 
-/// The last searches' settings, the best first.
+/// The trials of the searches on all rows, the best first.
 fn best(attempts: &[Trial]) -> Vec<&Trial> {
     const SHOWN: usize = 12;
     let mut last: Vec<&Trial> = attempts.iter().filter(|a| a.search.fold.is_none()).collect();
@@ -90,7 +90,7 @@ fn best(attempts: &[Trial]) -> Vec<&Trial> {
     last
 }
 
-/// The least error so far of the searches on all rows.
+/// The lowest error so far of the searches on all rows.
 fn history(trials: &[Trial]) -> Figure {
     let series = |(augments, name): (bool, &str)| {
         let trials =
@@ -104,15 +104,14 @@ fn history(trials: &[Trial]) -> Figure {
     };
     let searches = [(false, "no augmentation"), (true, "with augmentation")];
     let plot = LinePlot {
-        labels: Labels::new("The search on all rows", "settings tried", "RMSE, held out inside"),
+        labels: Labels::new("Search on all rows", "trial", "validation RMSE"),
         series: searches.map(series).into(),
         ..LinePlot::default()
     };
     Figure {
         name: "history",
-        heading: "The search",
-        caption: "The least error so far of the two searches on all rows, as each search sees it."
-            .into(),
+        heading: "Search history",
+        caption: "Lowest validation error so far in the two searches on all rows.".into(),
         svg: Box::new(move |layout| plot.to_svg(layout)),
     }
 }
@@ -121,14 +120,13 @@ fn history(trials: &[Trial]) -> Figure {
 fn outer(findings: &TuneResult) -> Figure {
     let values = findings.differences.iter().map(|&difference| percent(difference)).collect();
     let row = StripRow { name: "outer folds".into(), values };
-    let plot = strip_plot("Held-out error against the best without augmentation", vec![row]);
+    let plot = strip_plot("Held-out error compared with no augmentation", vec![row]);
     Figure {
         name: "outer-folds",
-        heading: "What it is worth",
-        caption:
-            "Each dot is an outer fold, whose held-out rows no search has seen: the best settings \
-                  found against the best without augmentation."
-                .into(),
+        heading: "Gain from augmentation",
+        caption: "Each dot is an outer fold: the difference of the best settings with and without \
+                  augmentation on its held-out rows, which no search used."
+            .into(),
         svg: Box::new(move |layout| plot.to_svg(layout)),
     }
 }

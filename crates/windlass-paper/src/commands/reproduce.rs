@@ -16,13 +16,13 @@ use windlass_train::Epoch;
 
 use windlass_cli::terminal;
 
-/// Run the experiments of the paper, with our numbers beside the published ones
+/// Run the experiments of the paper, and compare the results with the published numbers
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Without a name it lists all experiments. Results go to a folder for each: a page
-(README.md), pictures as SVG and PNG, and a JSON file with every run. Runs are kept as they
-end; the same command goes on where it stopped. Parts that take days, or files of your
-own, are run when --only names them.
+Without a name, all experiments are listed. The results of each are a folder with a page
+(README.md), plots as SVG and PNG, and a JSON file of all runs. Finished runs are saved; the same
+command resumes an interrupted experiment. Parts that take days, or need files that you provide,
+run only with --only.
 
 Examples:
   windlass-paper reproduce
@@ -31,28 +31,28 @@ Examples:
   windlass-paper reproduce rcf-mnist --only full --weights resnet18.pth --device cuda
   windlass-paper reproduce all --quick")]
 pub(crate) struct ReproduceArgs {
-    /// Experiments, or `all`
+    /// Names of experiments, or `all`
     names: Vec<String>,
-    /// Seeds in place of those of the experiment
+    /// Seeds, instead of those of the experiment
     #[arg(long, value_delimiter = ',')]
     seeds: Option<Vec<u64>>,
-    /// Little of everything, in minutes: to see that it runs, not to believe it
+    /// Few epochs, seeds and rows: a test in minutes, not meaningful results
     #[arg(long)]
     quick: bool,
     /// Only this part of the experiments, such as `published` or `equal`
     #[arg(long, value_name = "PART")]
     only: Option<String>,
-    /// What deep networks are trained on: cpu, wgpu, cuda, or cuda:1 for the second of several
+    /// Device for deep networks: cpu, wgpu, cuda, or cuda:1 for the second GPU
     #[arg(long, value_name = "DEVICE", default_value = "cpu")]
     device: String,
-    /// Weights that networks for images start from, such as those of ImageNet: torchvision's
-    /// ResNet-18, as safetensors or as PyTorch saves them
+    /// Pretrained weights for image networks: torchvision's ResNet-18, as a safetensors or PyTorch
+    /// file
     #[arg(long, value_name = "FILE")]
     weights: Option<PathBuf>,
-    /// The folder of results [default: paper, or paper-quick]
+    /// Folder for the results [default: paper, or paper-quick]
     #[arg(long, short)]
     output: Option<PathBuf>,
-    /// Say nothing but what went wrong
+    /// Print errors only
     #[arg(long, short)]
     quiet: bool,
 }
@@ -125,7 +125,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<u8> {
     };
     if let Some(only) = args.only.as_ref().filter(|only| !has(only)) {
         let name = args.names.join(", ");
-        return Err(Error::BadExperiment { name, why: format!("there is no part `{only}`") });
+        return Err(Error::BadExperiment { name, why: format!("unknown part `{only}`") });
     }
     let wanted = |one: &&Reproduction| {
         let parts = &one.experiment().part;
@@ -174,7 +174,7 @@ fn one(args: &ReproduceArgs, reproduction: &Reproduction) -> Result<()> {
         let ran = reproduction.run(part, &watch);
         watch.bar.finish_and_clear();
         if matches!(ran, Err(Error::Compare(CompareError::Interrupted))) {
-            terminal::say("stopped; what was run is kept, and the same command goes on with it");
+            terminal::say("interrupted; finished runs are saved, and the same command resumes");
         }
         finished.push(ran?);
     }

@@ -31,7 +31,7 @@ pub(super) fn draw(picture: &Picture, finished: &[FinishedPart]) -> Result<Rende
     let bad = |why: String| Error::Picture { name: picture.name.clone(), why };
     let part = |name: &str| {
         let found = finished.iter().find(|part| part.part.name == name);
-        found.ok_or_else(|| bad(format!("there is no part `{name}`")))
+        found.ok_or_else(|| bad(format!("unknown part `{name}`")))
     };
     let layout = &Layout::PAGE;
     let svg = match &picture.draw {

@@ -324,7 +324,7 @@ fn check_seeds(seeds: &[u64]) -> Result<()> {
             return bad(format!("{seed} is above {MOST}"));
         }
         if seeds[..place].contains(seed) {
-            return bad(format!("{seed} is there twice"));
+            return bad(format!("{seed} occurs twice"));
         }
     }
     if seeds.is_empty() { bad("there are none".into()) } else { Ok(()) }

@@ -117,14 +117,14 @@ impl FitDriver {
     /// The fitted method, after the last pass.
     pub fn finish(self) -> Result<Fitted> {
         let (Step::Done(generator), Some(table)) = (self.next, self.profiled) else {
-            return Err(Error::bad_part("there are passes to come"));
+            return Err(Error::bad_part("not all passes are done"));
         };
         let ProfiledTable { profile, roles } = table;
         Ok(Fitted::new(&self.schema, self.context.settings, profile, roles, generator))
     }
 
     fn profiled(&self) -> Result<&ProfiledTable> {
-        self.profiled.as_ref().ok_or_else(|| Error::bad_part("it is of another pass"))
+        self.profiled.as_ref().ok_or_else(|| Error::bad_part("it belongs to another pass"))
     }
 
     /// The second pass, or the third if the speculation in the first was right.
@@ -173,13 +173,12 @@ impl FitDriver {
             MethodConfig::Ada(ada) => {
                 pass.finish(ada).map(|groups| Step::Done(Generator::Groups(groups)))
             }
-            MethodConfig::Other { .. } => Err(Error::bad_part("it is of another pass")),
+            MethodConfig::Other { .. } => Err(Error::bad_part("it belongs to another pass")),
         }
     }
 }
 
-/// The pass after the first. `levels` are the groups that columns name, or the levels that groups
-/// do not cross.
+/// The pass after the first. `levels` are the groups of columns, or the levels within which groups are formed.
 fn second_pass(
     table: &ProfiledTable,
     levels: Categories,
@@ -217,7 +216,7 @@ fn second_pass(
             let equal_size = matches!(ada.anchors, AnchorSource::Quantiles(_));
             let needs = profile.kept.saturating_mul(8);
             if equal_size && needs > memory / 4 {
-                let (what, needs) = ("a column to take quantiles of", needs.saturating_mul(4));
+                let (what, needs) = ("computing quantiles of a column", needs.saturating_mul(4));
                 return Err(Error::NeedsMemory { what, needs, memory });
             }
             Pass::Grouping(GroupingPass::bins(levels, count, column, equal_size))

@@ -94,7 +94,7 @@ impl Fitted {
         &self.settings
     }
 
-    /// Rounds the synthetic values of columns to so many decimals, unless all are asked for.
+    /// Sets the decimals of synthetic values by column, unless all are requested.
     pub(crate) fn round_to(&mut self, decimals: &BTreeMap<String, u8>) {
         let moved = self.roles.moved();
         for (place, column) in self.columns.iter_mut().enumerate() {
@@ -224,7 +224,7 @@ impl Fitted {
         let is_old = settings.decimals == Decimals::Full
             && settings.bounds.is_empty()
             && own.rules == RoleRules::V1;
-        // The layout of 0.1.0, so that what it fitted has the same hash.
+        // The layout of 0.1.0, so that its fitted methods have the same hash.
         let config = (
             (&own.target, &own.features, &own.exclude, &own.carry),
             (&own.categorical, &own.continuous, &own.weight, own.integers),
@@ -264,7 +264,7 @@ impl Fitted {
         let own = names(&mut self.columns.iter().map(|column| column.name.as_str()));
         let other = names(&mut schema.fields().iter().map(|field| field.name().as_str()));
         if own != other {
-            let why = format!("they were {own}, the table has {other}");
+            let why = format!("fitted {own}, got {other}");
             return Err(Error::OtherColumns { why });
         }
         for (column, field) in self.columns.iter().zip(schema.fields()) {
@@ -323,7 +323,7 @@ impl BoundFitted {
             return Err(Error::Needs { of: "a table without an order", param });
         }
         if fitted.needs_duplicate_counts() && counter.is_none() {
-            return Err(Error::bad_part("rows that hold the same were not counted"));
+            return Err(Error::bad_part("duplicate rows were not counted"));
         }
         if rows.schema().fields() != self.input.fields() {
             fitted.check(&rows.schema())?;

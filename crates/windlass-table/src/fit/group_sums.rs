@@ -112,7 +112,7 @@ impl GroupTotals {
     fn merge(&mut self, other: &Self) -> Result<()> {
         let shape = |totals: &Self| (totals.sums.len(), totals.sizes.len());
         if shape(self) != shape(other) {
-            return Err(Error::bad_part("it has other groups or columns"));
+            return Err(Error::bad_part("it has different groups or columns"));
         }
         for (sums, other) in self.sums.iter_mut().zip(&other.sums) {
             sums.merge(other)?;

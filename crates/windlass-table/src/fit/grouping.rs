@@ -1,4 +1,4 @@
-//! Pass for groups that are not named by columns: k-means clusters, or bins of a column.
+//! Pass for groups that are fitted: k-means clusters, or bins of a column.
 
 use arrow_array::RecordBatch;
 use ndarray::Axis;
@@ -19,7 +19,7 @@ pub(super) struct GroupingPass {
     method: GroupingMethod,
 }
 
-/// How groups are found, with the rows of every level so far.
+/// The method of grouping, with the data of each level so far.
 #[derive(Clone, Serialize, Deserialize)]
 enum GroupingMethod {
     KMeans {
@@ -118,7 +118,7 @@ impl GroupingPass {
                     add_values(values, others, *equal_size);
                 }
             }
-            _ => return Err(Error::bad_part("it is of another pass")),
+            _ => return Err(Error::bad_part("it belongs to another pass")),
         }
         Ok(())
     }

@@ -54,7 +54,7 @@ impl Pass {
             (Self::Grouping(pass), Self::Grouping(other)) => pass.merge(other),
             (Self::GroupSums(pass), Self::GroupSums(other)) => pass.merge(&other),
             (Self::Load(pass), Self::Load(other)) => pass.merge(other, context),
-            _ => Err(Error::bad_part("it is of another pass")),
+            _ => Err(Error::bad_part("it belongs to another pass")),
         }
     }
 }
@@ -121,7 +121,7 @@ impl PassAccumulator {
     pub fn add(&mut self, rows: RecordBatch, counter: Option<&mut DuplicateCounter>) -> Result<()> {
         let counted = counter.is_some() || !self.context.settings.needs_twins();
         if !counted && matches!(self.pass, Pass::Load(_)) {
-            return Err(Error::bad_part("rows that hold the same were not counted"));
+            return Err(Error::bad_part("duplicate rows were not counted"));
         }
         let block = self.reader.next(rows, counter)?;
         self.add_block(&block)

@@ -22,7 +22,7 @@ use crate::schema::roles::Roles;
 /// Methods return `None` if the speculation failed, and must be discarded.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) enum Speculation {
-    /// Sums for groups that columns name.
+    /// Sums for groups that are values of columns.
     Sums(SpeculativeSums),
     /// A sample for k-means on all rows.
     Sample(SpeculativeSample),
@@ -80,7 +80,7 @@ impl Speculation {
 /// Sums of all columns that may be moved, for groups that are discovered with the rows.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct SpeculativeSums {
-    /// The columns that name groups.
+    /// The columns of the groups.
     columns: Vec<usize>,
     moved: Vec<usize>,
     weight: Option<usize>,

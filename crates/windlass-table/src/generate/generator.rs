@@ -46,7 +46,7 @@ impl Generator {
             (SavedGenerator::Groups(groups), MethodConfig::Ada(ada)) => {
                 GroupGenerator::from_saved(groups, ada, roles).map(Self::Groups)
             }
-            (SavedGenerator::Groups(_), _) => Err(Error::bad_part("groups go with ada alone")),
+            (SavedGenerator::Groups(_), _) => Err(Error::bad_part("only ada has groups")),
             (SavedGenerator::Rows(rows), _) => {
                 let generator = InMemoryGenerator::fit(rows, settings, roles, None)?;
                 Ok(Self::InMemory(generator))

@@ -30,7 +30,7 @@ pub(crate) enum LevelGrouping {
         columns: Vec<usize>,
         clusters: FittedClusters,
     },
-    /// Bins of a column; rows without a value are a group of their own.
+    /// Bins of a column; rows without a value form a separate group.
     Bins {
         column: usize,
         bins: Bins,

@@ -33,9 +33,9 @@ pub struct GroupSummary {
 pub(crate) struct GroupGenerator {
     grouping: Grouping,
     sizes: Vec<u64>,
-    /// The number of each group for users, who do not see empty groups.
+    /// The number of each group in the output, which skips empty groups.
     numbers: Vec<u32>,
-    /// One per moved column, because missing values do not count.
+    /// One per moved column, because each has its own missing values.
     means: Vec<GroupMeans>,
     labels: Option<LabelCache>,
     gammas: Gammas,
@@ -80,14 +80,16 @@ impl GroupGenerator {
         let SavedGroups { grouping, sizes, means } = saved;
         let groups = grouping.groups();
         if !grouping.fits(roles.roles.len()) {
-            return Err(Error::bad_part("its groups are of columns that it does not have"));
+            return Err(Error::bad_part("its groups refer to columns that do not exist"));
         }
         if means.len() != roles.moved().len() || sizes.len() != groups {
-            return Err(Error::bad_part("it has not as many means as groups and columns"));
+            return Err(Error::bad_part("the number of means differs from groups × columns"));
         }
         let restore = |SavedMeans { means, divisors }: SavedMeans| {
             if means.len() != groups {
-                return Err(Error::bad_part("it has not as many means as groups"));
+                return Err(Error::bad_part(
+                    "the number of means differs from the number of groups",
+                ));
             }
             let column = ArrayView2::from_shape((groups, 1), &means[..]).expect("one column");
             Ok(GroupMeans::new(column, divisors)?)

@@ -41,7 +41,7 @@ pub(crate) struct DrawnCopy {
     y: Array2<f64>,
 }
 
-/// What is known of the table when a method is fitted on it.
+/// The training table of a method.
 pub(crate) struct TrainingTable {
     pub(crate) rows: u64,
     pub(crate) memory: u64,
@@ -55,7 +55,7 @@ impl InMemoryGenerator {
         roles: &Roles,
         table: Option<&TrainingTable>,
     ) -> Result<Self> {
-        let mismatch = || Error::bad_part("it has not the columns of the table");
+        let mismatch = || Error::bad_part("its columns differ from those of the table");
         let shape = (rows.rows(), roles.moved().len());
         let mut all = Array2::from_shape_vec(shape, rows.values.clone()).map_err(|_| mismatch())?;
         let missing = impute_means(&mut all);
@@ -78,7 +78,7 @@ impl InMemoryGenerator {
             }
             (MethodConfig::Ada(_), None) => return Err(mismatch()),
             (MethodConfig::Other { method, params }, _) => {
-                // Blocks are drawn one by one, but they are parts of a whole table.
+                // Blocks are drawn one by one, but `Per::Auto` means that of a whole table.
                 let per = params.per.map(Per::of_table);
                 (method.build)(&MethodParams { per, ..params.clone() }).fit(&samples, seed)?
             }

@@ -1,4 +1,4 @@
-//! The output: which columns it has, and a batch of its rows.
+//! The columns of the output, and its batches.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub(crate) struct OutputLayout {
     provenance: bool,
 }
 
-/// What was observed of an input column.
+/// The range and decimals of an input column.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct ObservedColumn {
     pub(crate) range: Option<(f64, f64)>,
@@ -156,7 +156,7 @@ impl OutputColumn {
         let Some((low, high)) = self.limits else {
             return (self.convert(values, original), OutOfRange::default());
         };
-        // Values that are rounded back into the range are inside.
+        // Values inside the range after rounding are not counted.
         let integer = self.data_type.is_integer();
         let (mut below, mut above) = (0, 0);
         let mut count = |value: f64| {
@@ -180,8 +180,7 @@ impl OutputColumn {
     }
 }
 
-/// The range of the values with so many decimals that lie inside limits; the limits themselves if there
-/// are none.
+/// The range of values with this number of decimals inside the limits; the limits themselves if there are none.
 fn on_grid((low, high): (f64, f64), decimals: Option<u8>) -> (f64, f64) {
     let Some(decimals) = decimals else { return (low, high) };
     let unit = 10_f64.powi(-i32::from(decimals));

@@ -27,9 +27,9 @@ pub(crate) struct Block {
     row_numbers: RowNumbers,
     /// The row identifiers, if not row numbers.
     pub(crate) row_ids: Option<RowIds>,
-    /// How many of the dropped rows are synthetic.
+    /// Number of dropped rows that are synthetic.
     pub(crate) synthetic: u64,
-    /// Where the rows of the table are, for messages.
+    /// The places of the rows in the table, for messages.
     places: RowPlaces,
 }
 
@@ -74,7 +74,7 @@ impl Block {
         }
     }
 
-    /// Refuses a value outside the bounds of its column.
+    /// Returns an error for a value outside the bounds of its column.
     pub(crate) fn check_bounds(&self, bounds: &BTreeMap<String, Bounds>) -> Result<()> {
         for (name, &bounds) in bounds {
             let Some(column) = self.batch.column_by_name(name) else { continue };
@@ -189,7 +189,7 @@ impl BlockReader {
     }
 }
 
-/// The column that tells synthetic rows from originals, in a table with provenance.
+/// The column that marks synthetic rows, in a table with provenance.
 fn synthetic_column(schema: &Schema) -> Result<Option<usize>> {
     let marked = schema.fields().iter().find(|field| PROVENANCE.contains(&field.name().as_str()));
     let Some(marked) = marked else { return Ok(None) };
@@ -276,7 +276,7 @@ impl IdCollector {
         self.ids.extend((0..block.rows()).map(|row| block.id(row)));
         let needs = self.ids.len() as u64 * 32;
         if needs > self.memory {
-            let what = "telling rows apart by what they hold";
+            let what = "identifying rows by content";
             return Err(Error::NeedsMemory { what, needs, memory: self.memory });
         }
         Ok(())

@@ -42,7 +42,7 @@ impl FromStr for RowIdSource {
             None if text == "number" => Ok(Self::Number),
             None if text == "content" => Ok(Self::Content),
             Some(("column", name)) if !name.is_empty() => Ok(Self::Column(name.to_owned())),
-            _ => Err("rows go by number, content or column:NAME".into()),
+            _ => Err("expected number, content or column:NAME".into()),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Categories: groups named by the values of one or two columns.
+//! Categories: groups by the values of one or two columns.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Error, Result};
 
-/// A value that names a group. Missing values sort first, then numbers, then text.
+/// A group label. Missing values sort first, then numbers, then text.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Key {
@@ -30,7 +30,7 @@ impl std::fmt::Display for Key {
     }
 }
 
-/// The groups named by the values of some columns, in the order of the values.
+/// The groups by the values of some columns, in the order of the values.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(from = "SavedCategories", into = "SavedCategories")]
 pub(crate) struct Categories {
@@ -77,7 +77,7 @@ impl Categories {
         self.groups.extend(other.groups);
     }
 
-    /// The columns whose values name groups.
+    /// The columns of the groups.
     pub(crate) fn columns(&self) -> &[usize] {
         &self.columns
     }

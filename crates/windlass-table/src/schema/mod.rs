@@ -1,4 +1,4 @@
-//! What the columns of a table hold, and the role that each plays.
+//! Statistics and roles of the columns of a table.
 
 pub(crate) mod categories;
 pub(crate) mod profile;

@@ -22,7 +22,7 @@ use crate::{Error, Result, RowList};
 /// A column with at most this many distinct values is suggested as an anchor, and encoded by models.
 pub const MAX_LEVELS: usize = 32;
 
-/// In fewer rows consecutive integers are not taken for a row counter.
+/// Minimum number of rows to recognize a row counter.
 const MIN_COUNTED_ROWS: u64 = 10;
 
 /// Statistics of a column.
@@ -40,9 +40,9 @@ pub struct ColumnProfile {
     pub date_order: Option<DateOrder>,
     /// The number of distinct values, if at most [`MAX_LEVELS`].
     pub levels: Option<usize>,
-    /// Whether the column counts the rows: consecutive integers in any order, each once.
+    /// Whether the column is a row counter: consecutive integers in any order, each once.
     pub counts_rows: bool,
-    /// The first value that is too large to compute with, and its row.
+    /// The first value that is too large, and its row.
     pub(crate) extreme: Option<(String, f64)>,
     pub(crate) missing_rows: RowList,
     pub(crate) infinite_rows: RowList,
@@ -63,7 +63,7 @@ pub struct Profile {
     pub synthetic: u64,
     /// A hash of the names, types and values of all columns; it does not depend on how text is stored.
     pub fingerprint: String,
-    /// The fingerprint that 0.1.0 computed, which depends on it.
+    /// The fingerprint of 0.1.0, which depends on how text is stored.
     pub(crate) storage_fingerprint: String,
 }
 
@@ -119,7 +119,7 @@ impl ProfileAccumulator {
         Self { scans, categories, rows: 0, kept: 0, synthetic: 0, content_hash: Some(0) }
     }
 
-    /// For all rows of a table, read from its start. Without row numbers the order does not count.
+    /// For all rows of a table, in order. The order matters only if row numbers identify rows.
     pub(crate) fn for_table(columns: usize, categories: Categories, rows_by: &RowIdSource) -> Self {
         let mut accumulator = Self::new(columns, categories);
         if *rows_by == RowIdSource::Number {
@@ -368,7 +368,7 @@ impl ColumnScan {
                 self.other_than_binary = values.iter().flatten().any(is_other);
             }
         }
-        // Values are only inspected one by one if some may be missing, infinite or no valid weight.
+        // Values are inspected one by one only if some may be missing, infinite or invalid weights.
         if let Some((low, high)) = block_range
             && values.null_count() == 0
             && low > -MAX_WEIGHT
@@ -400,7 +400,7 @@ impl ColumnScan {
         }
     }
 
-    /// Counts distinct floats, until they are many.
+    /// Counts distinct floats, up to a limit.
     fn add_floats(&mut self, values: impl Iterator<Item = f64>) {
         for value in values {
             if self.distinct_floats.len() > MAX_LEVELS {
@@ -475,7 +475,7 @@ impl ColumnScan {
     }
 }
 
-/// Integers, of which only a hash is kept that does not depend on their order.
+/// A set of integers, represented by a hash that does not depend on their order.
 #[derive(Clone, Default, Serialize, Deserialize)]
 struct IntegerSet {
     range: Option<(i128, i128)>,
@@ -506,7 +506,7 @@ impl IntegerSet {
         self.hash = self.hash.wrapping_add(other.hash);
     }
 
-    /// Whether these are so many consecutive integers, each once.
+    /// Whether these are `count` consecutive integers, each once.
     fn is_consecutive(&self, count: u64) -> bool {
         self.range.is_some_and(|(low, high)| {
             let consecutive = || (low..=high).map(Self::hash).fold(0, u64::wrapping_add);

@@ -57,7 +57,7 @@ impl Role {
     }
 }
 
-/// Why a column has its role; parameters are named in the [style](windlass::ParamStyle) of the format.
+/// The reason for the role of a column; parameters are named in the [style](windlass::ParamStyle) of the format.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RoleReason {
     /// A parameter names the column.
@@ -92,7 +92,7 @@ impl Serialize for RoleReason {
 pub struct Roles {
     /// The role of every column.
     pub roles: Vec<Role>,
-    /// Why each column has its role.
+    /// The reason for the role of each column.
     pub reasons: Vec<RoleReason>,
     /// The continuous features.
     pub(crate) features: Vec<usize>,
@@ -116,7 +116,7 @@ impl Roles {
         self.features.iter().chain(&self.targets).copied().collect()
     }
 
-    /// The columns that k-means compares.
+    /// The columns for k-means.
     pub(crate) fn clustered(&self, on: ClusterOn) -> Vec<usize> {
         match on {
             ClusterOn::X => self.features.clone(),
@@ -178,7 +178,7 @@ impl Roles {
         if self.features.is_empty() {
             let others = self.roles.iter().filter(|role| **role != Role::Target).count();
             let why = if others == 0 {
-                "the table has no other column than the target".to_owned()
+                "the table has no column but the target".to_owned()
             } else {
                 let held = (0..self.roles.len()).filter(|place| !self.targets.contains(place));
                 let held: Vec<String> = held
@@ -199,7 +199,7 @@ pub(crate) struct RequestedRoles {
     by_column: Vec<Option<(Role, ParamName)>>,
     only_features: bool,
     rules: RoleRules,
-    /// The columns whose values name groups.
+    /// The columns of the groups.
     pub(crate) group_columns: Vec<usize>,
 }
 
@@ -208,8 +208,7 @@ impl RequestedRoles {
         Self::with_fixed(schema, columns, &[])
     }
 
-    /// The requested roles for an augmentation, which carries the key and the columns that name
-    /// groups.
+    /// The requested roles for an augmentation, which carries the key and the columns of groups.
     pub(crate) fn for_augmentation(schema: &Schema, settings: &AugmentConfig) -> Result<Self> {
         let mut fixed = group_columns(schema, &settings.method)?;
         let group_columns: Vec<usize> = fixed.iter().map(|&(place, _)| place).collect();
@@ -223,7 +222,7 @@ impl RequestedRoles {
         Ok(Self { group_columns, ..requested })
     }
 
-    /// `fixed` are columns that must not move, each with the parameter that names it.
+    /// `fixed` are columns that must not be augmented, each with the parameter that names it.
     fn with_fixed(
         schema: &Schema,
         columns: &Columns,
@@ -333,7 +332,7 @@ impl RequestedRoles {
             roles.push(role);
             reasons.push(reason);
         }
-        // In a table of two columns, consecutive integers are what the target depends on.
+        // In a table of two columns, consecutive integers are the feature.
         let is_feature =
             |role: &Role| matches!(role, Role::Continuous | Role::Categorical | Role::Date);
         if !roles.iter().any(is_feature) {
@@ -359,7 +358,7 @@ fn infer_role(field: &Field, profile: &ColumnProfile) -> (Role, String) {
     } else if is_constant {
         (Role::Carried, "constant")
     } else if profile.counts_rows {
-        (Role::Carried, "counts the rows")
+        (Role::Carried, "row counter")
     } else if data_type.is_integer() && profile.levels.is_none() && is_identifier(field.name()) {
         (Role::Carried, "named like an identifier")
     } else if field.extension_type_name().is_some() {
@@ -398,7 +397,7 @@ fn is_identifier(name: &str) -> bool {
     is_index || has_suffix || has_camel
 }
 
-/// The columns that name groups, each with the parameter that names it.
+/// The columns of groups, each with the parameter that names it.
 fn group_columns(schema: &Schema, method: &MethodConfig) -> Result<Vec<(usize, ParamName)>> {
     let MethodConfig::Ada(ada) = method else { return Ok(vec![]) };
     let mut columns = vec![];

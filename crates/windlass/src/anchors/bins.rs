@@ -16,7 +16,7 @@ use crate::{Error, Result};
 ///
 /// | Setting | Range | Meaning |
 /// | :-- | :-- | :-- |
-/// | `bins` | `1, …` | how many bins are asked for |
+/// | `bins` | `1, …` | requested number of bins |
 ///
 /// ```
 /// use windlass::Bins;
@@ -39,7 +39,7 @@ impl Bins {
         check_bins(values, bins)?;
         let low = values.iter().copied().fold(f64::INFINITY, f64::min);
         let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        // Each end is scaled by itself: `high - low` may overflow.
+        // Scaled separately: `high - low` may overflow.
         let edge = |i: usize| {
             let share = i as f64 / bins as f64;
             low * (1.0 - share) + high * share
@@ -47,7 +47,7 @@ impl Bins {
         Ok(Self::from_sorted((1..bins).map(edge).collect(), low))
     }
 
-    /// Bins with equally many values, as far as ties allow.
+    /// Bins with equal numbers of values, except for ties.
     pub fn equal_size(values: &[f64], bins: usize) -> Result<Self> {
         check_bins(values, bins)?;
         let mut sorted = values.to_vec();
@@ -64,7 +64,7 @@ impl Bins {
         Self { edges }
     }
 
-    /// The number of bins, at most what was asked for.
+    /// The number of bins, at most the requested number.
     #[must_use]
     pub fn bins(&self) -> usize {
         self.edges.len() + 1
@@ -76,7 +76,7 @@ impl Bins {
         &self.edges
     }
 
-    /// The bin of every value; values beyond the fitted range belong to the outer bins.
+    /// The bin of each value; values outside the fitted range belong to the outer bins.
     pub fn assign(&self, values: &[f64]) -> Result<Vec<u32>> {
         check_finite_values("the values to bin", values)?;
         let bin = |&value: &f64| to_label(self.edges.partition_point(|&edge| edge <= value));
@@ -97,7 +97,7 @@ impl TryFrom<Vec<f64>> for Bins {
 
     fn try_from(edges: Vec<f64>) -> Result<Self, Self::Error> {
         let grow = edges.is_sorted_by(|a, b| a < b) && edges.iter().all(|edge| edge.is_finite());
-        if grow { Ok(Self { edges }) } else { Err("the edges of bins must be finite and grow") }
+        if grow { Ok(Self { edges }) } else { Err("bin edges must be finite and increasing") }
     }
 }
 

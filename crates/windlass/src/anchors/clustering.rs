@@ -1,8 +1,8 @@
-//! k-means on features, targets or both, on one scale or as they are.
+//! k-means on features, targets or both, standardized or raw.
 //!
 //! The groups are found in a [`RowSample`]: all distinct rows while there are at most [`SAMPLE`] of them,
 //! else those with the smallest hashes. So the order of the rows does not matter, and a table that is read
-//! in blocks has the same groups as one in memory. Means and deviations are those of the sample.
+//! in blocks has the same groups as one in memory. Means and standard deviations are those of the sample.
 
 use ndarray::{Array2, ArrayView2, Axis, concatenate};
 
@@ -14,17 +14,17 @@ use crate::moments::moments;
 use crate::simd::vectorized;
 use crate::{Error, Result, Samples, Seed};
 
-/// The distinct rows that groups are found in.
+/// Maximum number of distinct rows for k-means.
 pub const SAMPLE: usize = 1 << 15;
 
-/// The distinct rows that the groups of each of several levels are found in: their share of [`SAMPLE`],
-/// but enough of them.
+/// Maximum number of distinct rows for k-means within one of several levels: an equal fraction of [`SAMPLE`], but not
+/// too few.
 #[must_use]
 pub fn sample_within(levels: usize) -> usize {
     (SAMPLE / levels.max(1)).max(256)
 }
 
-/// What the groups are found in.
+/// The columns for k-means.
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -33,14 +33,14 @@ pub enum ClusterOn {
     X,
     /// The targets.
     Y,
-    /// Features and targets side by side.
+    /// Features and targets.
     #[default]
     Xy,
 }
 
 choice!(ClusterOn, "x" => ClusterOn::X, "y" => ClusterOn::Y, "xy" => ClusterOn::Xy);
 
-/// Whether columns are brought to the same scale before distances are taken.
+/// Whether columns are standardized before k-means.
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -49,7 +49,7 @@ pub enum ClusterScaling {
     #[default]
     #[cfg_attr(feature = "serde", serde(rename = "standardised"))]
     Standardized,
-    /// As they are. The published code does this, so a target on a large scale dominates.
+    /// Raw values, as in the published code: a target with large values dominates.
     Raw,
 }
 
@@ -60,8 +60,8 @@ choice!(ClusterScaling, "standard" => ClusterScaling::Standardized, "raw" => Clu
 /// | Setting | Default | Meaning |
 /// | :-- | :-- | :-- |
 /// | `clusters` | [`ClusterCount::Auto`] | the number of groups |
-/// | `on` | [`ClusterOn::Xy`] | what they are found in |
-/// | `scale` | [`ClusterScaling::Standardized`] | whether columns are brought to the same scale |
+/// | `on` | [`ClusterOn::Xy`] | the columns for k-means |
+/// | `scale` | [`ClusterScaling::Standardized`] | whether columns are standardized |
 ///
 /// ```
 /// use ndarray::array;
@@ -85,7 +85,7 @@ pub struct Clustering {
 }
 
 impl Clustering {
-    /// Refuses settings outside their range.
+    /// Returns an error for settings outside their range.
     pub(crate) fn check(&self) -> Result<()> {
         match self.clusters {
             ClusterCount::Count(0) => {
@@ -95,13 +95,13 @@ impl Clustering {
         }
     }
 
-    /// Finds the groups; row weights count.
+    /// Finds the groups, with row weights.
     pub fn fit(&self, samples: &Samples<'_>, seed: Seed) -> Result<FittedClusters> {
         let clusters = self.clusters.resolve(samples.rows() as u64);
         Self { clusters: clusters.into(), ..*self }.fit_most(samples, SAMPLE, seed)
     }
 
-    /// [`fit`](Self::fit) in at most so many distinct rows.
+    /// [`fit`](Self::fit) on at most `most` distinct rows.
     pub(super) fn fit_most(
         &self,
         samples: &Samples<'_>,
@@ -116,8 +116,8 @@ impl Clustering {
 
     /// Finds the groups of a table of which only a sample is in memory; then
     /// [`assign_rows`](FittedClusters::assign_rows) groups the table itself, block by block. The sample holds
-    /// the columns that [`ClusterOn`] names: features, then targets. A missing value (NaN) counts as its
-    /// column's mean. [`ClusterCount::Auto`] goes by the rows of the sample.
+    /// the columns of [`ClusterOn`]: features, then targets. Missing values (NaN) are replaced by the mean of their
+    /// column. [`ClusterCount::Auto`] depends on the rows of the sample.
     pub fn fit_sample(&self, sample: &RowSample, seed: Seed) -> Result<FittedClusters> {
         let (mut rows, weights) = sample.rows();
         let scaling = ColumnScaler::of(&rows, &weights, self.scale);
@@ -130,7 +130,7 @@ impl Clustering {
 }
 
 impl ClusterOn {
-    /// The columns that distances are taken in.
+    /// The columns for k-means.
     fn rows(self, samples: &Samples<'_>) -> Array2<f64> {
         match self {
             ClusterOn::X => samples.x().to_owned(),
@@ -142,8 +142,7 @@ impl ClusterOn {
     }
 }
 
-/// What rows are compared by: a column's mean is taken for missing values and, where columns are
-/// standardized, subtracted; then it is divided by its deviation.
+/// Preprocessing for k-means: mean imputation and, if requested, standardization.
 #[derive(Debug, Clone, PartialEq)]
 struct ColumnScaler {
     means: Vec<f64>,
@@ -184,7 +183,7 @@ impl ColumnScaler {
     }
 }
 
-/// The moments of the values that are there; 0 where there are none.
+/// Mean and standard deviation of the values that are not missing; 0 if all are missing.
 fn present_moments(column: ndarray::ArrayView1<'_, f64>, weights: &[f64]) -> (f64, f64) {
     let present =
         column.iter().zip(weights).filter(|(value, weight)| !value.is_nan() && **weight > 0.0);
@@ -218,18 +217,18 @@ impl FittedClusters {
         self.centers.nrows()
     }
 
-    /// How many of the groups asked for could not be filled, mostly for want of distinct rows.
+    /// Number of requested groups that are missing, mostly because there are too few distinct rows.
     #[must_use]
     pub fn missing_groups(&self) -> usize {
         self.missing
     }
 
-    /// The group of every one of some samples: those fitted, or others.
+    /// The group of each sample, fitted or new.
     pub fn assign(&self, samples: &Samples<'_>) -> Result<Vec<u32>> {
         self.assign_rows(self.on.rows(samples))
     }
 
-    /// The group of every row of a block, given the columns that [`ClusterOn`] names; NaN is a missing value.
+    /// The group of each row of a block with the columns of [`ClusterOn`]; NaN is a missing value.
     pub fn assign_rows(&self, rows: Array2<f64>) -> Result<Vec<u32>> {
         let (expected, got) = (self.centers.ncols(), rows.ncols());
         if expected != got {
@@ -243,7 +242,7 @@ impl FittedClusters {
     }
 }
 
-/// [`FittedClusters`] as they are kept in a file.
+/// The serialized form of [`FittedClusters`].
 #[cfg(feature = "serde")]
 mod kept {
     use ndarray::Array2;
@@ -253,9 +252,9 @@ mod kept {
     #[derive(serde::Serialize, serde::Deserialize)]
     pub(super) struct FittedClusters {
         on: ClusterOn,
-        /// Of every column, for what is missing.
+        /// Mean of each column, for missing values.
         means: Vec<f64>,
-        /// Of every column, if columns are standardized.
+        /// Standard deviation of each column, if columns are standardized.
         deviations: Option<Vec<f64>>,
         #[serde(rename = "centres")]
         centers: Vec<Vec<f64>>,
@@ -283,10 +282,10 @@ mod kept {
             let width = means.len();
             let lists = centers.iter().chain([&means]).chain(&deviations);
             if centers.is_empty() || lists.clone().any(|list| list.len() != width) {
-                return Err("centers, means and deviations must have the same columns");
+                return Err("centers, means and standard deviations must have the same columns");
             }
             if lists.flatten().any(|value| !value.is_finite()) {
-                return Err("centers, means and deviations must be finite");
+                return Err("centers, means and standard deviations must be finite");
             }
             let rows = centers.len();
             let centers = Array2::from_shape_vec((rows, width), centers.concat());

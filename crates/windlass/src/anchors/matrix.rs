@@ -8,7 +8,7 @@ use crate::{Error, Result};
 
 /// Real-valued anchors `A`, n × q, of any rank.
 ///
-/// One-hot groups are better given as a [`Partition`](crate::Partition): same result, no matrix.
+/// Use a [`Partition`](crate::Partition) for one-hot groups: same result without a matrix.
 ///
 /// ```
 /// use ndarray::array;

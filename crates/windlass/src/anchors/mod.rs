@@ -1,7 +1,7 @@
-//! Anchors: what says which rows belong together.
+//! Anchors: the grouping of rows.
 //!
-//! [`Anchors`] is what a user asks for; fitted on training rows it becomes a [`Partition`] (a group for
-//! every row) or stays an [`AnchorMatrix`] (real-valued, of any rank).
+//! [`Anchors`] are settings; fitted on training rows they become a [`Partition`] (one group per row) or an
+//! [`AnchorMatrix`] (real-valued, of any rank).
 
 mod bins;
 mod clustering;
@@ -32,11 +32,11 @@ pub enum Column {
     Y(usize),
 }
 
-/// Where the anchors of [`Ada`](crate::Ada) come from.
+/// The source of the anchors of [`Ada`](crate::Ada).
 ///
 /// | Anchors | Groups | Default |
 /// | :-- | :-- | :-- |
-/// | [`KMeans`](Anchors::KMeans) | rows that are close to each other, see [`Clustering`] | on `[x, y]`, standardized |
+/// | [`KMeans`](Anchors::KMeans) | similar rows, see [`Clustering`] | on `[x, y]`, standardized |
 /// | [`EqualWidth`](Anchors::EqualWidth), [`EqualSize`](Anchors::EqualSize) | bins of one column | – |
 /// | [`Groups`](Anchors::Groups) | given: a site, a season, a domain | – |
 /// | [`Matrix`](Anchors::Matrix) | none: real-valued anchors | – |
@@ -77,7 +77,7 @@ impl From<AnchorMatrix> for Anchors {
 }
 
 impl Anchors {
-    /// Refuses settings outside their range.
+    /// Returns an error for settings outside their range.
     pub fn check(&self) -> Result<()> {
         match self {
             Self::KMeans(clustering) => clustering.check(),
@@ -105,7 +105,7 @@ impl Anchors {
         self.resolved(samples.rows()).partition_level(samples, 1, seed)
     }
 
-    /// The same anchors with a count of clusters for so many rows.
+    /// The same anchors with `Auto` replaced by a number of clusters.
     fn resolved(&self, rows: usize) -> Self {
         match self {
             Self::KMeans(clustering) => Self::KMeans(Clustering {

@@ -1,4 +1,4 @@
-//! Groups of rows: the one-hot anchors of the paper, as one label a row.
+//! Groups of rows: the one-hot anchors of the paper as one label per row.
 
 use std::collections::BTreeMap;
 
@@ -48,7 +48,7 @@ impl Partition {
         Self::new(labels, numbers.len())
     }
 
-    /// Groups made separately inside every group of this partition, so that none crosses its borders.
+    /// A finer partition: groups formed separately inside each group of this partition.
     ///
     /// `split` is called with the row numbers of each non-empty group and partitions them.
     ///
@@ -130,8 +130,7 @@ impl Partition {
     }
 }
 
-/// A group number as it is stored. 2³² groups would need as many rows; the last label then absorbs the
-/// rest rather than wrapping round.
+/// A group number as `u32`, saturating: 2³² groups would need 2³² rows.
 pub(crate) fn to_label(group: usize) -> u32 {
     u32::try_from(group).unwrap_or(u32::MAX)
 }

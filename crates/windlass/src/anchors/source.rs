@@ -1,10 +1,10 @@
-//! What a user asks for, in text: where anchors come from, and how many clusters.
+//! Settings as text: the source of anchors and the number of clusters.
 
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-/// Where the anchors of a table come from: `kmeans`, `bins:COLUMN`, `quantiles:COLUMN`, `column:COLUMN` or
+/// The source of the anchors of a table: `kmeans`, `bins:COLUMN`, `quantiles:COLUMN`, `column:COLUMN` or
 /// `matrix:FILE`.
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
@@ -38,7 +38,7 @@ impl FromStr for AnchorSource {
             "quantiles" => named(Self::Quantiles),
             "column" => named(Self::Column),
             "matrix" => named(|path| Self::Matrix(path.into())),
-            _ => Err("anchors are kmeans, bins:COLUMN, quantiles:COLUMN, column:COLUMN or \
+            _ => Err("expected kmeans, bins:COLUMN, quantiles:COLUMN, column:COLUMN or \
                       matrix:FILE"
                 .into()),
         }
@@ -71,7 +71,7 @@ pub enum ClusterCount {
     /// 12 rows for 70 rows, 28 of 57 for 1,600; beyond 2,000 rows clusters become larger instead of more.
     #[default]
     Auto,
-    /// This many.
+    /// A fixed number.
     Count(usize),
 }
 
@@ -103,7 +103,7 @@ impl FromStr for ClusterCount {
             "auto" => Ok(Self::Auto),
             _ => match text.parse() {
                 Ok(count) if count > 0 => Ok(Self::Count(count)),
-                _ => Err("a number from 1 on, or `auto`".into()),
+                _ => Err("expected a positive integer or `auto`".into()),
             },
         }
     }

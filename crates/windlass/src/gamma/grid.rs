@@ -1,4 +1,4 @@
-//! The two grids of γ in use: the paper's, and the published code's.
+//! The grids of γ of the paper and of the published code.
 //!
 //! ```text
 //! βᵢ = 1 + (α − 1)·i/(k/2),   i = 1, …, k/2
@@ -6,7 +6,7 @@
 //! published   α, …, β₁, 1/β₁, …, 1/α, each rounded to 4 decimals   2·⌊k/2⌋ values
 //! ```
 //!
-//! The published code rounds `βᵢ` first and then its reciprocal, and leaves 1 out.
+//! The published code rounds `βᵢ` first and then its reciprocal, and omits 1.
 
 /// The paper's grid, ascending, for `alpha ≥ 1` and an even `k ≥ 2` (an odd `k` counts as `k − 1`).
 ///

@@ -1,16 +1,17 @@
-//! The strength γ: how it is distributed, and how it is drawn.
+//! Distributions of the strength γ.
 //!
 //! | Distribution | γ | Reference |
 //! | :-- | :-- | :-- |
 //! | [`Uniform`](GammaDistribution::Uniform) | uniform on `[1/α, α]` | the paper's text |
 //! | [`PaperGrid`](GammaDistribution::PaperGrid) | uniform on `{1/α, …, 1/β₁, 1, β₁, …, α}` | its section on linear data |
 //! | [`PublishedGrid`](GammaDistribution::PublishedGrid) | uniform on the published code's list, without 1 | its code |
-//! | [`LogUniform`](GammaDistribution::LogUniform) | `exp(u)`, u uniform on `[−ln α, ln α]` | as often below 1 as above |
+//! | [`LogUniform`](GammaDistribution::LogUniform) | `exp(u)`, u uniform on `[−ln α, ln α]` | equally often below and
+//! above 1 |
 //! | [`Gamma`](GammaDistribution::Gamma) | a gamma distribution | the paper's conclusion |
 //! | [`List`](GammaDistribution::List) | the given values in turn | figure 1 |
 //!
-//! Uniform on `[1/α, α]` contracts more often than it expands: 1 is not its middle. Log-uniform does
-//! both equally.
+//! Uniform on `[1/α, α]` contracts more often than it expands, because 1 is not its center. Log-uniform does both
+//! equally often.
 //!
 //! ```
 //! use windlass::{GammaDistribution, Seed};
@@ -32,15 +33,15 @@ use std::str::FromStr;
 use crate::rng::Draws;
 use crate::{Error, Result, Seed, Stream};
 
-/// The strengths in use: beyond them a row would be moved by a factor of more than 10⁸.
+/// The valid range: outside of it a row would be moved by a factor of more than 10⁸.
 pub(crate) const GAMMA: RangeInclusive<f64> = 1e-16..=1e16;
 pub(crate) const GAMMA_RANGE: &str = "[1e-16, 1e16]";
 
-/// The most values of a grid.
+/// Maximum number of values of a grid.
 const MAX_GRID: usize = 1_000_000;
 const DEFAULT_ALPHA: f64 = 2.0;
 
-/// How γ is distributed. See the [module](self).
+/// A distribution of γ. See the [module](self).
 ///
 /// | Setting | Default | Range |
 /// | :-- | :-- | :-- |
@@ -49,7 +50,7 @@ const DEFAULT_ALPHA: f64 = 2.0;
 /// | `shape`, `scale` | – | `(0, ∞)` |
 /// | a list's values | – | `[1e-16, 1e16]`, at least one |
 ///
-/// Draws of the gamma distribution are kept in `[1e-16, 1e16]` too.
+/// Draws of the gamma distribution are clamped to `[1e-16, 1e16]`.
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 #[derive(Debug, Clone, PartialEq)]
@@ -78,7 +79,7 @@ impl Default for GammaDistribution {
 }
 
 impl GammaDistribution {
-    /// Refuses settings outside their range; what passes can be drawn from.
+    /// Validates the settings and returns a sampler.
     pub fn check(&self) -> Result<Gammas> {
         let checked_alpha = |alpha: f64| check_alpha(alpha).map(|()| alpha);
         let grid = |alpha: f64, values: usize, grid: fn(f64, usize) -> Vec<f64>| {
@@ -161,7 +162,7 @@ impl FromStr for GammaDistribution {
         };
         let values = || match arguments {
             "" => Ok(GRID),
-            text => text.parse().map_err(|_| format!("`{text}` is not a number of values")),
+            text => text.parse().map_err(|_| format!("`{text}` is not a positive integer")),
         };
         match name {
             "uniform" if arguments.is_empty() => Ok(Self::Uniform { alpha }),
@@ -171,9 +172,9 @@ impl FromStr for GammaDistribution {
             "list" => numbers().map(Self::List),
             "gamma" => match numbers()?[..] {
                 [shape, scale] => Ok(Self::Gamma { shape, scale }),
-                _ => Err("a gamma distribution has two numbers: gamma:SHAPE,SCALE".into()),
+                _ => Err("expected two numbers: gamma:SHAPE,SCALE".into()),
             },
-            _ => Err("γ is uniform, grid[:K], published-grid[:K], log-uniform, \
+            _ => Err("expected uniform, grid[:K], published-grid[:K], log-uniform, \
                       gamma:SHAPE,SCALE, list:γ,γ,… or a number"
                 .into()),
         }
@@ -197,7 +198,7 @@ impl fmt::Display for GammaDistribution {
     }
 }
 
-/// A [`GammaDistribution`] that was checked.
+/// A validated [`GammaDistribution`].
 #[derive(Debug, Clone)]
 pub struct Gammas {
     rule: Rule,
@@ -213,7 +214,7 @@ enum Rule {
 }
 
 impl Gammas {
-    /// The γ that all rows of a step share.
+    /// One γ for all rows of a step.
     #[must_use]
     pub fn shared(&self, seed: Seed, step: u64) -> f64 {
         self.draw(seed.shared(Stream::Gamma, step), step)
@@ -253,7 +254,7 @@ fn check_alpha(alpha: f64) -> Result<()> {
     Err(Error::OutOfRange { name: "alpha", range: "(1, 1e16]", got: alpha })
 }
 
-/// Refuses what is not in `(0, ∞)`.
+/// Returns an error if the value is not in `(0, ∞)`.
 pub(crate) fn check_positive(name: &'static str, value: f64) -> Result<()> {
     if value > 0.0 && value.is_finite() {
         return Ok(());

@@ -1,12 +1,12 @@
-//! Anchor Data Augmentation: every row moves toward or away from the mean of its group.
+//! Anchor Data Augmentation: each row moves toward or away from the mean of its group.
 //!
 //! ```text
 //! x̃ᵢ = x̄ + [(xᵢ − x̄) + (√γ − 1)·Πᵢ(X − x̄)] / [1 + (√γ − 1)·Σⱼ Πᵢⱼ],    Π = A(AᵀA)†Aᵀ
 //! ```
 //!
 //! and the same for y with the same `Π` and `γ`, so that the relation between them is approximately
-//! kept. With groups as anchors this is `mean + (xᵢ − mean)/√γ`: γ > 1 pulls toward the mean, γ < 1
-//! pushes away, γ = 1 changes nothing.
+//! preserved. With groups as anchors this is `mean + (xᵢ − mean)/√γ`: γ > 1 moves toward the mean, γ < 1
+//! away from it, and γ = 1 changes nothing.
 //!
 //! Schneider, Goshtasbpour, Perez-Cruz, [*Anchor Data Augmentation*](https://arxiv.org/abs/2311.06965),
 //! NeurIPS 2023, equations 8 and 9 and algorithm 1; after Rothenhäusler, Meinshausen, Bühlmann, Peters,
@@ -23,7 +23,7 @@ use crate::mixing::projection::{Projection, Span};
 use crate::mixing::{Gather, Map, Strength};
 use crate::{AnchorMatrix, Error, Mixing, Partition, Result, Samples, Seed};
 
-/// Which rows the group means of a minibatch are taken over.
+/// The rows whose group means a minibatch uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum MeansOf {
     /// The batch, as in the paper's algorithm 1.
@@ -37,16 +37,16 @@ pub enum MeansOf {
 ///
 /// | Setting | Default | Range | Meaning |
 /// | :-- | :-- | :-- | :-- |
-/// | [`anchors`](Self::anchors) | k-means on standardized `[x, y]` | | who belongs together |
+/// | [`anchors`](Self::anchors) | k-means on standardized `[x, y]` | | grouping of rows |
 /// | [`clusters`](Self::clusters) | [`ClusterCount::Auto`] | `1, …` | groups of k-means |
-/// | [`gamma`](Self::gamma) | uniform on `[1/2, 2]` | see [`GammaDistribution`] | how γ is drawn |
+/// | [`gamma`](Self::gamma) | uniform on `[1/2, 2]` | see [`GammaDistribution`] | distribution of γ |
 /// | [`alpha`](Self::alpha) | `2.0` | `(1, 1e16]` | range `[1/α, α]` of γ |
-/// | [`per`](Self::per) | [`Per::Auto`] | | one γ for each row of a data set, one for a minibatch |
+/// | [`per`](Self::per) | [`Per::Auto`] | | one γ per row of a dataset, one per minibatch |
 /// | [`means_of`](Self::means_of) | [`MeansOf::Batch`] | | whose group means a minibatch uses |
 /// | [`within`](Self::within) | – | | groups never cross the levels of this partition |
 ///
-/// Row weights of the [`Samples`] make weighted group means (and weighted k-means). Real-valued anchors
-/// take neither weights nor means of the set.
+/// Row weights of the [`Samples`] apply to group means and k-means. Real-valued anchors support neither weights nor
+/// means of the set.
 ///
 /// ```
 /// use ndarray::array;
@@ -73,8 +73,7 @@ pub struct Ada {
 }
 
 impl Ada {
-    /// The choices of the published code: k-means on raw `[x, y]`, its 20-value grid of γ, one γ for a
-    /// batch or copy.
+    /// The settings of the published code: k-means on raw `[x, y]`, its 20-value grid of γ, one γ per batch or copy.
     #[must_use]
     pub fn published(clusters: usize, alpha: f64) -> Self {
         Self {
@@ -89,7 +88,7 @@ impl Ada {
         }
     }
 
-    /// Sets where the anchors come from.
+    /// Sets the source of the anchors.
     #[must_use]
     pub fn anchors(mut self, anchors: impl Into<Anchors>) -> Self {
         self.anchors = anchors.into();
@@ -108,14 +107,14 @@ impl Ada {
         self
     }
 
-    /// Sets how γ is drawn.
+    /// Sets the distribution of γ.
     #[must_use]
     pub fn gamma(mut self, law: GammaDistribution) -> Self {
         self.gamma = law;
         self
     }
 
-    /// Sets the range `[1/alpha, alpha]` of γ; laws without a range become uniform.
+    /// Sets the range `[1/alpha, alpha]` of γ; distributions without a range become uniform.
     #[must_use]
     pub fn alpha(mut self, alpha: f64) -> Self {
         self.gamma = self.gamma.with_alpha(alpha);
@@ -136,7 +135,7 @@ impl Ada {
         self
     }
 
-    /// Keeps groups inside the levels of a partition. Refused for real-valued anchors, which have none.
+    /// Forms groups separately within the levels of a partition. An error for real-valued anchors.
     #[must_use]
     pub fn within(mut self, levels: Partition) -> Self {
         self.within = Some(Arc::new(levels));
@@ -157,7 +156,7 @@ enum FittedAnchors {
     Groups {
         partition: Arc<Partition>,
         weights: Option<Arc<[f64]>>,
-        /// Given where batches use the means of all rows.
+        /// Set if batches use the means of all rows.
         centers: Option<Arc<SetMeans>>,
     },
     Matrix {
@@ -170,13 +169,13 @@ enum FittedAnchors {
 pub(super) static INFO: MethodInfo = MethodInfo {
     name: "ada",
     title: "ADA",
-    help: "Anchor Data Augmentation: move every row toward or away from its group's mean",
+    help: "Anchor Data Augmentation: move each row toward or away from its group's mean",
     on_hidden_layer: Some(HiddenInfo { name: "ada-manifold", title: "ADA on the hidden layer" }),
     params: &[&ANCHORS, &CLUSTERS, &CLUSTER_ON, &CLUSTER_SCALE, &WITHIN, &ALPHA, &GAMMA, &PER],
     provenance: RowProvenance::Group,
     search: &[&[&ALPHA], &[&CLUSTERS], &[&GAMMA], &[&CLUSTER_ON]],
     in_tune: true,
-    // Anchors that name columns need a table: windlass-table finds them.
+    // Anchors from columns need a table, so windlass-table resolves them.
     build: |params| {
         Arc::new(Ada {
             anchors: Anchors::KMeans(Clustering {
@@ -230,7 +229,7 @@ impl Ada {
     ) -> Result<FittedAnchors> {
         let weights: Option<Arc<[f64]>> = samples.weights().map(Into::into);
         let mut centers = None;
-        // With weights the means are taken even if they are not used: a group may weigh nothing.
+        // With weights the means are always computed, to report groups whose weights sum to 0.
         if self.means_of == MeansOf::Set || weights.is_some() {
             let shared = Strength::Shared(1.0);
             let all = GroupMean::new(Arc::clone(&partition), weights.clone(), shared)?;

@@ -11,8 +11,8 @@
 //! dimension: the sorted targets) has cells at most `0.75·h` across. To draw a partner for row i, every
 //! cell within reach gets the largest weight that a row in it could have; a cell is drawn by these
 //! bounds, then a row in it uniformly, and the row is accepted with the ratio of its true weight to the
-//! bound. That is exact, takes O(n) memory, and a time that does not grow with n once cells are full.
-//! Left out are rows that all together have a probability below 2⁻⁶⁴.
+//! bound. This is exact, needs O(n) memory, and its time does not grow with n once cells are full. Rows with a total
+//! probability below 2⁻⁶⁴ are omitted.
 
 use std::sync::Arc;
 
@@ -62,7 +62,7 @@ impl Default for CMixup {
 }
 
 impl CMixup {
-    /// [`fit`](Method::fit), giving the type that can be asked for its probabilities.
+    /// [`fit`](Method::fit) with a result type that has [`probabilities`](FittedCMixup::probabilities).
     pub fn fit_targets(&self, samples: &Samples<'_>) -> Result<FittedCMixup> {
         self.check()?;
         let mut targets = samples.y().to_owned();
@@ -74,7 +74,7 @@ impl CMixup {
             }
         };
         for (mut column, unit) in targets.columns_mut().into_iter().zip(units) {
-            // A constant target has deviation 0, and no distances to scale.
+            // A constant target has standard deviation 0 and is not scaled.
             if unit > 0.0 {
                 column /= unit;
             }
@@ -91,7 +91,7 @@ impl CMixup {
 pub(super) static INFO: MethodInfo = MethodInfo {
     name: "c-mixup",
     title: "C-Mixup",
-    help: "Mix every row with a row of a similar target",
+    help: "Mix each row with a row of similar target",
     on_hidden_layer: None,
     params: &[&BANDWIDTH, &BETA, &PER],
     provenance: RowProvenance::Pair,
@@ -125,7 +125,7 @@ pub struct FittedCMixup {
 }
 
 impl FittedCMixup {
-    /// The probability of every training row to be the partner of one, O(n).
+    /// The probability of each training row to be the partner of `row`, in O(n).
     pub fn probabilities(&self, row: usize) -> Result<Vec<f64>> {
         let rows = self.rows();
         if row >= rows {
@@ -150,7 +150,7 @@ impl FittedCMixup {
         let total: f64 = reach.iter().map(|cell| cell.bound).sum();
         loop {
             let mut left = draws.uniform() * total;
-            // Rounding may leave a trace of `left` behind the last cell.
+            // Rounding may leave `left` slightly above 0 after the last cell.
             let cell = reach.iter().find(|cell| {
                 left -= cell.bound;
                 left < 0.0
@@ -198,7 +198,7 @@ struct Tree {
     /// Lowest and highest corner of every node's box.
     corners: Vec<f64>,
     dimensions: usize,
-    /// The squared distance from which on rows are left out.
+    /// The squared distance above which rows are omitted.
     horizon: f64,
 }
 
@@ -260,7 +260,7 @@ impl Tree {
             return;
         }
         let middle = (end - start) / 2;
-        // Ties are ordered by row number, so that the tree does not depend on how rows were moved.
+        // Ties are broken by row number, so that the tree is deterministic.
         self.order[start..end].select_nth_unstable_by(middle, |&a, &b| {
             points[(a, widest.0)].total_cmp(&points[(b, widest.0)]).then(a.cmp(&b))
         });

@@ -1,4 +1,4 @@
-//! No augmentation: empirical risk minimization, the rival of every method.
+//! No augmentation: empirical risk minimization.
 
 use super::{Batch, Draw, Fitted, Method};
 use crate::{Mixing, Result, Samples, Seed};

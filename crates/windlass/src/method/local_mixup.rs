@@ -1,17 +1,17 @@
-//! Local-Mixup: mixup in which a pair that is far apart does not count.
+//! Local-Mixup: mixup in which pairs that are far apart have weight 0.
 //!
 //! ```text
 //! x̃ᵢ, ỹᵢ as in mixup;    row weight 1 if ‖xᵢ − xⱼ‖ ≤ ε, else 0
 //! ```
 //!
 //! By default features are standardized, and ε is the median over rows of the distance to the
-//! ⌈(m − 1)/4⌉-th nearest of m distinct rows: about a quarter of the pairs count. Tables with more
-//! than 1,024 distinct rows take a sample of that many, which does not depend on the order of rows.
+//! ⌈(m − 1)/4⌉-th nearest of m distinct rows, which admits about a quarter of the pairs. For more than 1,024
+//! distinct rows a sample of 1,024 is used, which does not depend on the order of rows.
 //!
 //! Baena, Drumetz, Gripon, [*Preventing manifold intrusion with locality: Local
 //! Mixup*](https://arxiv.org/abs/2201.04368), 2022. The baseline published with ADA multiplies the mean
-//! loss of the batch by the share of pairs kept instead; here each row has its own weight, as the method
-//! says. In copies of a whole data set the rows that do not count are left out.
+//! loss of the batch by the fraction of admitted pairs instead; here each row has its own weight, as in the paper.
+//! Copies of a whole dataset omit the rows with weight 0.
 
 use std::sync::Arc;
 
@@ -26,14 +26,14 @@ use crate::gamma::check_positive;
 use crate::moments::moments;
 use crate::{Result, RowSample, Samples, Seed};
 
-/// The distinct rows that the default ε is taken from.
+/// Maximum number of distinct rows for the default ε.
 const SAMPLE: usize = 1 << 10;
 
 /// Mixup of pairs that are close together.
 ///
 /// | Setting | Default | Range | Meaning |
 /// | :-- | :-- | :-- | :-- |
-/// | `epsilon` | [`Epsilon::Auto`] | `(0, ∞)` | ε: the largest distance between features that counts |
+/// | `epsilon` | [`Epsilon::Auto`] | `(0, ∞)` | ε: maximum distance between features of partners |
 /// | `mixup` | as in [`Mixup`] | | how λ is drawn |
 ///
 /// ```
@@ -60,7 +60,7 @@ pub struct LocalMixup {
 pub(super) static INFO: MethodInfo = MethodInfo {
     name: "local-mixup",
     title: "Local-Mixup",
-    help: "Mix every row with a row of similar features",
+    help: "Mix each row with a row of similar features",
     on_hidden_layer: None,
     params: &[&EPSILON, &BETA, &PER],
     provenance: RowProvenance::Pair,
@@ -96,7 +96,7 @@ impl Method for LocalMixup {
             for (mut column, (mean, deviation)) in
                 features.columns_mut().into_iter().zip(means.into_iter().zip(deviations))
             {
-                // A constant column has deviation 0, and no distances.
+                // A constant column has standard deviation 0 and no distances.
                 let unit = if deviation > 0.0 { deviation } else { 1.0 };
                 column.mapv_inplace(|value| (value - mean) / unit);
             }
@@ -111,7 +111,7 @@ impl Method for LocalMixup {
 
 /// The square of the default ε.
 fn near(features: ArrayView2<'_, f64>) -> Result<f64> {
-    // A property of the rows: the seed of the augmentation does not matter.
+    // A fixed seed: ε does not depend on the seed of the augmentation.
     let mut sample = RowSample::new(SAMPLE, features.ncols(), Seed(0));
     sample.add(features, None)?;
     let (rows, _) = sample.rows();

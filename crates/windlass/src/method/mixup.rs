@@ -1,4 +1,4 @@
-//! Mixup: every row is mixed with a partner drawn uniformly from all training rows.
+//! Mixup: each row is mixed with a partner drawn uniformly from all training rows.
 //!
 //! ```text
 //! x̃ᵢ = λxᵢ + (1 − λ)xⱼ,    ỹᵢ = λyᵢ + (1 − λ)yⱼ,    j uniform,    λ ~ Beta(a, a)
@@ -24,7 +24,7 @@ use crate::{Mixing, Result, Samples, Seed, Stream};
 /// | Setting | Default | Range | Meaning |
 /// | :-- | :-- | :-- | :-- |
 /// | `beta` | `2.0` | `(0, ∞)` | λ ~ Beta(beta, beta) |
-/// | `per` | [`Per::Auto`] | | one λ for each row of a data set, one for a minibatch |
+/// | `per` | [`Per::Auto`] | | one λ per row of a dataset, one per minibatch |
 ///
 /// ```
 /// use ndarray::array;
@@ -70,8 +70,7 @@ impl Mixup {
         Strength::PerRow(sources.iter().map(one).collect())
     }
 
-    /// The draw of a method that has chosen a partner, and optionally a weight, for every source of a
-    /// batch.
+    /// The draw for given partners, and optional weights, of the sources of a batch.
     pub(super) fn pairs(
         &self,
         training_rows: usize,
@@ -91,7 +90,7 @@ impl Mixup {
     }
 }
 
-/// The rows of a batch, written out.
+/// The rows of a batch as a list.
 pub(super) fn listed(batch: Batch<'_>, rows: usize) -> Result<Vec<usize>> {
     Ok(batch.check(rows)?.map_or_else(|| (0..rows).collect(), <[usize]>::to_vec))
 }
@@ -109,7 +108,7 @@ pub(super) fn uniform_partners(
 pub(super) static INFO: MethodInfo = MethodInfo {
     name: "mixup",
     title: "Mixup",
-    help: "Mix every row with any other row",
+    help: "Mix each row with a random row",
     on_hidden_layer: Some(HiddenInfo { name: "manifold-mixup", title: "Manifold Mixup" }),
     params: &[&BETA, &PER],
     provenance: RowProvenance::Pair,

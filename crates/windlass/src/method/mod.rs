@@ -1,15 +1,15 @@
-//! Methods of augmentation: each fits on training rows, then draws a mixing for any batch of them.
+//! Augmentation methods: each is fitted on training rows, then draws a linear map (mixing) for any batch of them.
 //!
 //! | Method | Draws | Provenance of a row |
 //! | :-- | :-- | :-- |
 //! | [`Erm`] | nothing | its source |
 //! | [`Noise`] | Gaussian noise on targets, optionally features | its source |
 //! | [`Mixup`] | a partner, uniformly | partner, λ |
-//! | [`LocalMixup`] | a partner; pairs that are far apart do not count | partner, λ |
+//! | [`LocalMixup`] | a partner; pairs that are far apart have weight 0 | partner, λ |
 //! | [`CMixup`] | a partner with a similar target | partner, λ |
 //! | [`Ada`] | a strength γ toward or away from the group's mean | group, γ |
 //!
-//! Everything random is a function of seed, step and row, so a batch can be drawn again at any time.
+//! Random numbers are a function of seed, step and row, so a draw can be repeated at any time.
 //! A new method is a file that implements [`Method`] and [`Fitted`] and describes itself in `INFO`, listed in
 //! [`METHODS`].
 //!
@@ -64,18 +64,18 @@ use crate::mixing::{Gather, Map, Ready, buffer, with_rows, write_rows};
 use crate::{Error, Mixing, Partition, Real, Result, Samples, Seed};
 use noise::AddedNoise;
 
-/// Every method that users choose by name.
+/// All methods with a name.
 pub static METHODS: [&MethodInfo; 5] =
     [&noise::INFO, &mixup::INFO, &local_mixup::INFO, &c_mixup::INFO, &ada::INFO];
 
 /// A method of augmentation with its settings.
 pub trait Method: Debug + Send + Sync {
-    /// Refuses settings outside their range.
+    /// Returns an error for settings outside their range.
     fn check(&self) -> Result<()> {
         Ok(())
     }
 
-    /// Learns what it needs from training rows: groups, sorted targets, or nothing.
+    /// Fits the method on training rows.
     fn fit(&self, samples: &Samples<'_>, seed: Seed) -> Result<Box<dyn Fitted>>;
 }
 
@@ -86,9 +86,9 @@ pub trait Fitted: Debug + Send + Sync {
 
     /// Draws one synthetic row for every row of a batch.
     ///
-    /// `step` tells apart batches (a training step, a copy of the data set): the same seed and step
-    /// give the same draw. What is drawn for a row depends on the row and not on its place, so a row that
-    /// occurs twice in a batch gets the same partner, noise and strength twice.
+    /// `step` is the number of the batch (a training step, or a copy of the dataset): the same seed and step give the
+    /// same draw. The draw of a row does not depend on its position, so a row that occurs twice in a batch gets the
+    /// same partner, noise and strength twice.
     fn draw(&self, batch: Batch<'_>, seed: Seed, step: u64) -> Result<Draw>;
 
     /// The groups of the training rows, if the method has any.
@@ -97,17 +97,17 @@ pub trait Fitted: Debug + Send + Sync {
     }
 }
 
-/// Which training rows a batch consists of.
+/// The training rows of a batch.
 #[derive(Debug, Clone, Copy)]
 pub enum Batch<'a> {
-    /// All of them, in order: a copy of the data set.
+    /// All rows, in order: a copy of the dataset.
     All,
-    /// A minibatch of these, in this order; a row may occur more than once.
+    /// A minibatch of these rows, in this order; a row may occur more than once.
     Rows(&'a [usize]),
 }
 
 impl<'a> Batch<'a> {
-    /// The row numbers, or `None` for all; refuses numbers behind the last of `rows` training rows.
+    /// The row indices, or `None` for all; an error if an index is not below `rows`.
     fn check(self, rows: usize) -> Result<Option<&'a [usize]>> {
         let Self::Rows(listed) = self else {
             return Ok(None);
@@ -124,9 +124,9 @@ impl<'a> Batch<'a> {
 
 choice!(Per, "auto" => Per::Auto, "row" => Per::Row, "copy" => Per::Batch);
 
-/// Draws a value for every row of a batch, or one for all.
+/// Whether to draw one value per row of a batch, or one for all.
 ///
-/// The order of the variants is part of the format of files.
+/// The order of the variants is part of the file format.
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -135,14 +135,14 @@ pub enum Per {
     Batch,
     /// One value for each row.
     Row,
-    /// [`Row`](Self::Row) for a whole data set ([`Batch::All`], and so every [`Plan`](crate::Plan)),
+    /// [`Row`](Self::Row) for a whole dataset ([`Batch::All`], and so every [`Plan`](crate::Plan)),
     /// [`Batch`](Self::Batch) for a minibatch.
     #[default]
     Auto,
 }
 
 impl Per {
-    /// Whether every row of a batch has a value of its own.
+    /// Whether to draw one value per row of a batch.
     pub(crate) fn is_row(self, batch: Batch<'_>) -> bool {
         match self {
             Self::Batch => false,
@@ -151,14 +151,14 @@ impl Per {
         }
     }
 
-    /// What it means for a whole data set.
+    /// The meaning of `Auto` for a whole dataset.
     #[must_use]
     pub fn of_table(self) -> Self {
         if self.is_row(Batch::All) { Self::Row } else { Self::Batch }
     }
 }
 
-/// One synthetic batch, ready to be made: the rows to gather and the mixing to apply.
+/// The draw of one synthetic batch: the rows to gather and the mixing to apply.
 #[derive(Debug, Clone)]
 pub struct Draw {
     training_rows: usize,
@@ -171,7 +171,7 @@ pub struct Draw {
     noise: Option<AddedNoise>,
 }
 
-/// The group means of all training rows, for batches that are not to use their own.
+/// The group means of all training rows, for [`MeansOf::Set`].
 #[derive(Debug)]
 pub(crate) struct SetMeans {
     features: GroupMeans,
@@ -185,7 +185,7 @@ pub(crate) enum Side {
 }
 
 impl Draw {
-    /// A draw of a method of your own: `mixing` takes training rows `sources`, then `partners`.
+    /// A draw of a custom method: the inputs of `mixing` are the training rows `sources`, then `partners`.
     ///
     /// ```
     /// use ndarray::array;
@@ -214,7 +214,7 @@ impl Draw {
         Ok(Self { partners, ..Self::of(training_rows, Some(&sources), mixing) })
     }
 
-    /// A draw without partners of rows that are known to exist.
+    /// A draw without partners, of valid rows.
     fn of(training_rows: usize, sources: Option<&[usize]>, mixing: Mixing) -> Self {
         let sources = sources.map(<[usize]>::to_vec);
         Self { training_rows, sources, partners: None, mixing, centers: None, noise: None }
@@ -226,10 +226,10 @@ impl Draw {
         self.mixing.rows_out()
     }
 
-    /// The mixing, for a hidden layer: apply it to the layer's output for the
+    /// The mixing for a hidden layer: apply it to the layer's output for the
     /// [gathered](Self::gather) rows, and its transpose to the gradient.
     ///
-    /// Refused for a method that is not a mixing alone: noise, or group means of the whole set.
+    /// An error for noise and for group means of the whole set, which are not linear maps of the batch.
     pub fn mixing(&self) -> Result<&Mixing> {
         match (&self.noise, &self.centers) {
             (None, None) => Ok(&self.mixing),
@@ -237,7 +237,7 @@ impl Draw {
         }
     }
 
-    /// The training rows that the mixing takes, in its order (sources, then partners).
+    /// The training rows that are inputs of the mixing: sources, then partners.
     pub fn gather<T: Real, D: Dimension>(
         &self,
         training: ArrayView<'_, T, D>,
@@ -249,7 +249,7 @@ impl Draw {
         Ok(flat.into_shape_with_order(shape).expect("the same number of values"))
     }
 
-    /// The numbers of the training rows that the mixing takes, in its order.
+    /// The indices of the training rows that are inputs of the mixing.
     pub fn gathered(&self) -> impl Iterator<Item = usize> + '_ {
         let gather = self.gather_map();
         let sources = (0..self.rows()).map(move |row| gather.source(row));
@@ -326,8 +326,8 @@ impl Draw {
         Ok(())
     }
 
-    /// The synthetic features, from features of the [gathered](Self::gather) rows alone: those of a batch
-    /// that a loader has put together, and of its partners behind them.
+    /// The synthetic features, from the features of the [gathered](Self::gather) rows only: those of a batch of a
+    /// loader, followed by those of its partners.
     pub fn features_of<T: Real, D: Dimension>(
         &self,
         gathered: ArrayView<'_, T, D>,
@@ -335,7 +335,7 @@ impl Draw {
         self.make_of(Side::Features, gathered)
     }
 
-    /// The synthetic targets, from targets of the [gathered](Self::gather) rows alone.
+    /// The synthetic targets, from the targets of the [gathered](Self::gather) rows only.
     pub fn targets_of<T: Real, D: Dimension>(
         &self,
         gathered: ArrayView<'_, T, D>,
@@ -356,13 +356,13 @@ impl Draw {
         Ok(out)
     }
 
-    /// How much each synthetic row should count, if not all count the same.
+    /// The weights of the synthetic rows, if they differ.
     #[must_use]
     pub fn row_weights(&self) -> Option<&[f64]> {
         self.mixing.row_weights()
     }
 
-    /// Where a synthetic row came from, or `None` behind the last.
+    /// The origin of a synthetic row; `None` after the last.
     #[must_use]
     pub fn origin(&self, row: usize) -> Option<Origin> {
         if row >= self.rows() {
@@ -382,7 +382,7 @@ impl Draw {
         Some(Origin { source, how })
     }
 
-    /// The same draw without the rows that do not count.
+    /// The same draw without rows of weight 0.
     pub(crate) fn without_weightless_rows(self) -> Self {
         let Map::Pairs(pairs) = &self.mixing.0 else {
             return self;
@@ -401,7 +401,7 @@ impl Draw {
         }
     }
 
-    /// Where the rows that it takes stand among the training rows.
+    /// The positions of its input rows among the training rows.
     pub(crate) fn gather_map(&self) -> Gather<'_> {
         Gather { sources: self.sources.as_deref(), partners: self.partners.as_deref() }
     }
@@ -470,28 +470,28 @@ impl Draw {
     }
 }
 
-/// Where a synthetic row came from.
+/// The origin of a synthetic row.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Origin {
-    /// The training row that it is a version of.
+    /// The source row.
     pub source: usize,
-    /// What was done to it.
+    /// The transformation of the source row.
     pub how: How,
 }
 
-/// What was done to a training row.
+/// The transformation of a training row.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the symbols of the method's equation")]
 pub enum How {
-    /// Nothing.
+    /// An unchanged copy.
     Copy,
     /// Noise was added.
     Noise,
-    /// It was moved along the line through its group's mean.
+    /// Moved along the line through its group's mean.
     Group { group: u32, gamma: f64 },
-    /// It was moved by real-valued anchors.
+    /// Moved by real-valued anchors.
     Projection { gamma: f64 },
-    /// It was mixed with another row: `λ·source + (1 − λ)·partner`.
+    /// Mixed with another row: `λ·source + (1 − λ)·partner`.
     Pair { partner: usize, lambda: f64 },
 }

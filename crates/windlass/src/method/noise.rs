@@ -1,4 +1,4 @@
-//! Gaussian noise: the vanilla augmentation of the paper's linear experiment.
+//! Gaussian noise, as in the paper's linear experiment.
 //!
 //! ```text
 //! ỹᵢ = yᵢ + σ_y·ε,    x̃ᵢ = xᵢ + σ_x·ε,    ε ~ N(0, 1), independent for every entry
@@ -13,7 +13,7 @@ use crate::moments::moments;
 use crate::rng::Draws;
 use crate::{Error, Mixing, Real, Result, Samples, Seed, Stream};
 
-/// Gaussian noise on targets and, if asked for, on features.
+/// Gaussian noise on targets and, optionally, on features.
 ///
 /// | Setting | Default | Range | Meaning |
 /// | :-- | :-- | :-- | :-- |
@@ -21,7 +21,7 @@ use crate::{Error, Mixing, Real, Result, Samples, Seed, Stream};
 /// | `feature_noise` | `0.0` | `[0, ∞)` | the same on features |
 /// | `noise_units` | [`NoiseUnits::Deviations`] | | the units of both |
 ///
-/// The paper adds noise of standard deviation 0.1 to the target as it is: [`NoiseUnits::Absolute`].
+/// The paper adds noise of standard deviation 0.1 to the raw target: [`NoiseUnits::Absolute`].
 ///
 /// ```
 /// use ndarray::array;
@@ -112,7 +112,11 @@ impl Method for Noise {
             all.clone().find(|&&deviation| deviation.is_nan() || deviation >= f64::LIMIT)
         {
             let range = "a range that cannot overflow";
-            return Err(Error::OutOfRange { name: "the deviation of the noise", range, got });
+            return Err(Error::OutOfRange {
+                name: "the standard deviation of the noise",
+                range,
+                got,
+            });
         }
         Ok(Box::new(FittedNoise { rows: samples.rows(), deviations }))
     }
@@ -131,7 +135,7 @@ impl Fitted for FittedNoise {
     }
 }
 
-/// The additive term of a draw. It is made when it is added: it needs no memory.
+/// The additive term of a draw, generated when it is added.
 #[derive(Debug, Clone)]
 pub(super) struct AddedNoise {
     deviations: Arc<Deviations>,
@@ -140,7 +144,7 @@ pub(super) struct AddedNoise {
 }
 
 impl AddedNoise {
-    /// Adds its noise to a row made from training row `source`.
+    /// Adds the noise to the synthetic row of training row `source`.
     pub(super) fn add<T: Real>(&self, side: Side, source: usize, row: &mut [T]) {
         let (stream, deviations) = match side {
             Side::Features => (Stream::FeatureNoise, &self.deviations.features),

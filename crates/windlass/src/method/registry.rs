@@ -1,8 +1,8 @@
-//! What there is to know of a method and of its parameters: names, defaults, ranges, help.
+//! Descriptions of methods and their parameters: names, defaults, ranges, help.
 //!
 //! The command's options, Python's defaults, the report's descriptions and the search spaces of `compare` and
-//! `tune` are made from this table. A method describes itself in its own file (`INFO`) and stands in
-//! [`METHODS`](super::METHODS); a parameter stands in [`PARAMS`].
+//! `tune` come from this table. A method is described in its file (`INFO`) and listed in
+//! [`METHODS`](super::METHODS); parameters are listed in [`PARAMS`].
 
 use std::str::FromStr;
 use std::sync::Arc;
@@ -12,26 +12,26 @@ use super::{Method, Per};
 use crate::anchors::{AnchorSource, ClusterCount, ClusterOn, ClusterScaling};
 use crate::{GammaDistribution, Result};
 
-/// A method of augmentation, for users.
+/// The description of an augmentation method.
 #[derive(Debug)]
 pub struct MethodInfo {
-    /// Its name: `c-mixup`.
+    /// The name in the command: `c-mixup`.
     pub name: &'static str,
-    /// Its name in prose: `C-Mixup`.
+    /// The name in prose: `C-Mixup`.
     pub title: &'static str,
-    /// What it does, in a line.
+    /// One line of help.
     pub help: &'static str,
     /// The same method on a hidden layer, if comparisons offer that.
     pub on_hidden_layer: Option<HiddenInfo>,
     /// The parameters that apply to it.
     pub params: &'static [&'static Param],
-    /// What is known of each synthetic row besides its source.
+    /// Provenance of synthetic rows in addition to the source row.
     pub provenance: RowProvenance,
-    /// What a hyperparameter search varies, in this order; parameters of one entry share a value.
+    /// Parameters of a hyperparameter search, in order; parameters of one entry have the same value.
     pub search: &'static [&'static [&'static Param]],
-    /// Whether `tune` searches it.
+    /// Whether `tune` searches the method.
     pub in_tune: bool,
-    /// The method with these parameters.
+    /// Creates the method.
     pub build: fn(&MethodParams) -> Arc<dyn Method>,
 }
 
@@ -43,14 +43,14 @@ pub struct HiddenInfo {
     pub title: &'static str,
 }
 
-/// What is known of a synthetic row besides its source.
+/// Provenance of a synthetic row in addition to its source row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RowProvenance {
-    /// Nothing.
+    /// None.
     Source,
-    /// Its group and γ.
+    /// The group and γ.
     Group,
-    /// Its partner and λ.
+    /// The partner and λ.
     Pair,
 }
 
@@ -73,7 +73,7 @@ impl MethodInfo {
         self.params.iter().any(|own| own.name == param.name)
     }
 
-    /// Refuses parameters outside their range.
+    /// Returns an error if a parameter is outside its range.
     pub fn check(&self, params: &MethodParams) -> Result<()> {
         (self.build)(params).check()
     }
@@ -82,23 +82,23 @@ impl MethodInfo {
 /// A parameter of methods.
 #[derive(Debug)]
 pub struct Param {
-    /// Its name in Rust and Python; the command writes `--` before it, and dashes.
+    /// The name in Rust and Python; the option `cluster_on` is `--cluster-on`.
     pub name: &'static str,
-    /// What stands for its value in help texts.
+    /// The placeholder of the value in help texts.
     pub placeholder: &'static str,
-    /// The default, as text; none if the parameter must be given or has no effect by default.
+    /// The default, as text; `None` if the parameter is required or has no effect by default.
     pub default: Option<&'static str>,
-    /// The values that it takes.
+    /// The valid values, for help texts.
     pub range: &'static str,
-    /// Whether values are numbers, never words.
+    /// Whether all values are numbers.
     pub is_number: bool,
-    /// What it is, in a line.
+    /// One line of help.
     pub help: &'static str,
-    /// The values that a search tries.
+    /// The search space of `tune` and `compare`.
     pub search: Option<SearchRange>,
     /// How `compare` varies it from trial to trial.
     pub trial: Option<TrialSpec>,
-    /// Reads a value.
+    /// Parses and stores a value.
     pub set: fn(&mut MethodParams, &str) -> Result<(), String>,
     /// The value as text, if it is set.
     pub get: fn(&MethodParams) -> Option<String>,
@@ -107,25 +107,25 @@ pub struct Param {
 /// How a parameter varies over the trials of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TrialSpec {
-    /// The coordinate of the Halton sequence that it follows.
+    /// The coordinate of the Halton sequence.
     pub coordinate: usize,
-    /// The value of the first trial; none for the default.
+    /// The value of the first trial; `None` is the default.
     pub first: Option<f64>,
 }
 
-/// The values that a search tries.
+/// A search space of one parameter.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[expect(missing_docs, reason = "the ends of a range")]
 pub enum SearchRange {
-    /// Numbers between two ends, on a logarithmic scale.
+    /// Numbers on a logarithmic scale.
     Log { low: f64, high: f64 },
-    /// The same, of standard deviations.
+    /// Multiples of the standard deviation, on a logarithmic scale.
     LogDeviations { low: f64, high: f64 },
-    /// Counts of clusters, from 2 to a fourth of the rows.
+    /// Numbers of clusters, from 2 to a quarter of the rows.
     Clusters,
     /// Quantiles of the distances between training rows.
     DistanceQuantile { low: f64, high: f64 },
-    /// One of several.
+    /// One of several words.
     Choices(&'static [&'static str]),
 }
 
@@ -137,7 +137,7 @@ impl Param {
     }
 }
 
-/// Values of parameters; `None` stands for the default.
+/// Values of parameters; `None` is the default.
 ///
 /// ```
 /// use windlass::{MethodInfo, MethodParams, Param};
@@ -199,7 +199,7 @@ impl MethodParams {
         PARAMS.iter().copied().filter(|param| (param.get)(self).is_some())
     }
 
-    /// The same with the default of every parameter of a method that is not set.
+    /// Sets every parameter of a method that is not set to its default.
     #[must_use]
     pub fn with_defaults(mut self, method: &MethodInfo) -> Self {
         for param in method.params {
@@ -210,7 +210,7 @@ impl MethodParams {
         self
     }
 
-    /// Those that apply to a method.
+    /// The parameters that apply to a method.
     #[must_use]
     pub fn restricted_to(&self, method: &MethodInfo) -> Self {
         let mut own = Self::default();
@@ -284,7 +284,7 @@ pub(super) static ANCHORS: Param = Param {
     placeholder: "ANCHORS",
     default: Some("kmeans"),
     range: "kmeans, bins:COLUMN, quantiles:COLUMN, column:COLUMN, matrix:FILE",
-    help: "Which rows form a group",
+    help: "How to group rows",
     set: |params, text| store(&mut params.anchors, text),
     get: |params| text(params.anchors.as_ref()),
     ..TEXT
@@ -308,7 +308,7 @@ pub(super) static CLUSTER_ON: Param = Param {
     placeholder: "COLUMNS",
     default: Some("xy"),
     range: "x, y, xy",
-    help: "Columns that k-means compares: features, targets or both",
+    help: "Columns for k-means: features, targets or both",
     search: Some(SearchRange::Choices(&["x", "y", "xy"])),
     set: |params, text| store(&mut params.cluster_on, text),
     get: |params| text(params.cluster_on.as_ref()),
@@ -320,7 +320,7 @@ pub(super) static CLUSTER_SCALE: Param = Param {
     placeholder: "SCALE",
     default: Some("standard"),
     range: "standard, raw",
-    help: "Standardize columns before k-means, or take them as they are",
+    help: "Standardize columns before k-means, or use raw values",
     set: |params, text| store(&mut params.cluster_scale, text),
     get: |params| text(params.cluster_scale.as_ref()),
     ..TEXT
@@ -329,7 +329,7 @@ pub(super) static CLUSTER_SCALE: Param = Param {
 pub(super) static WITHIN: Param = Param {
     name: "within",
     placeholder: "COLUMN",
-    range: "a column of categories",
+    range: "a categorical column",
     help: "Form groups separately within each level of this column",
     set: |params, text| {
         params.within = Some(text.to_owned());
@@ -369,8 +369,8 @@ pub(super) static PER: Param = Param {
     name: "per",
     placeholder: "WHAT",
     default: Some("auto"),
-    range: "row, copy, auto: row for a table, copy (one for the batch) in training",
-    help: "Draw one γ or λ for each row, or one for a whole copy or batch",
+    range: "row, copy, auto: row for tables, copy in training",
+    help: "Draw one γ or λ per row, or one per copy (in training, per batch)",
     set: |params, text| store(&mut params.per, text),
     get: |params| text(params.per.as_ref()),
     ..TEXT
@@ -393,8 +393,8 @@ pub(super) static BANDWIDTH: Param = Param {
     name: "bandwidth",
     placeholder: "H",
     default: Some("0.25sd"),
-    range: "(0, inf), in units of the target, or in standard deviations as in 0.25sd",
-    help: "Bandwidth of the kernel that makes rows with similar targets likely partners",
+    range: "(0, inf), in units of the target, or in standard deviations such as 0.25sd",
+    help: "Bandwidth of the Gaussian kernel on targets that chooses partners",
     search: Some(SearchRange::LogDeviations { low: 0.05, high: 2.0 }),
     trial: Some(TrialSpec { coordinate: 4, first: Some(0.25) }),
     set: |params, text| store(&mut params.bandwidth, text),
@@ -406,9 +406,9 @@ pub(super) static EPSILON: Param = Param {
     name: "epsilon",
     placeholder: "ε",
     default: Some("auto"),
-    range: "(0, inf), in units of the features, or between standardized features as in 1.5sd; auto: \
-            the distance to the nearest quarter of the standardized rows",
-    help: "Largest distance between the features of partners",
+    range: "(0, inf), in units of the features, or of standardized features such as 1.5sd; auto: a \
+            distance that admits about a quarter of all pairs",
+    help: "Maximum distance between the features of partners",
     search: Some(SearchRange::DistanceQuantile { low: 0.01, high: 1.0 }),
     trial: Some(TrialSpec { coordinate: 4, first: Some(0.5) }),
     set: |params, text| store(&mut params.epsilon, text),
@@ -447,7 +447,7 @@ pub(super) static NOISE_UNITS: Param = Param {
     placeholder: "UNITS",
     default: Some("sd"),
     range: "sd, absolute",
-    help: "Units of the noise: standard deviations of each column, or those of the columns",
+    help: "Units of the noise: standard deviations of each column, or units of the column",
     set: |params, text| store(&mut params.noise_units, text),
     get: |params| text(params.noise_units.as_ref()),
     ..TEXT

@@ -1,4 +1,4 @@
-//! Values of parameters that are more than a number.
+//! Parameter values with units.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,7 +6,7 @@ use std::str::FromStr;
 use crate::Result;
 use crate::choice::choice;
 
-/// How far apart targets may be: the width `h` of the kernel.
+/// The bandwidth `h` of the kernel on targets.
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -17,7 +17,7 @@ pub enum Bandwidth {
     Deviations(f64),
 }
 
-/// A number in units of the target, or in standard deviations as in `0.25sd`.
+/// A number in units of the target, or in standard deviations such as `0.25sd`.
 impl FromStr for Bandwidth {
     type Err = String;
 
@@ -27,7 +27,7 @@ impl FromStr for Bandwidth {
             None => (text, Self::Absolute),
         };
         let parsed = number.trim().parse().map(make);
-        parsed.map_err(|_| "a number, or standard deviations as in 0.25sd".into())
+        parsed.map_err(|_| "expected a number, or standard deviations such as 0.25sd".into())
     }
 }
 
@@ -40,7 +40,7 @@ impl fmt::Display for Bandwidth {
     }
 }
 
-/// How far apart the features of partners may be: the largest distance ε.
+/// The maximum distance ε between the features of partners.
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(try_from = "SavedEpsilon", into = "SavedEpsilon"))]
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -49,12 +49,12 @@ pub enum Epsilon {
     Absolute(f64),
     /// Between standardized features.
     Deviations(f64),
-    /// Between standardized features, and taken from the rows: about a quarter of the pairs count.
+    /// Between standardized features, chosen from the rows: about a quarter of the pairs are admitted.
     #[default]
     Auto,
 }
 
-/// `auto`, a number in units of the features, or standard deviations as in `1.5sd`.
+/// `auto`, a number in units of the features, or standard deviations such as `1.5sd`.
 impl FromStr for Epsilon {
     type Err = String;
 
@@ -65,7 +65,7 @@ impl FromStr for Epsilon {
         match text.parse() {
             Ok(Bandwidth::Absolute(epsilon)) => Ok(Self::Absolute(epsilon)),
             Ok(Bandwidth::Deviations(epsilon)) => Ok(Self::Deviations(epsilon)),
-            Err(_) => Err("auto, a number, or standard deviations as in 1.5sd".into()),
+            Err(_) => Err("expected `auto`, a number, or standard deviations such as 1.5sd".into()),
         }
     }
 }
@@ -125,7 +125,7 @@ pub enum NoiseUnits {
 
 choice!(NoiseUnits, "sd" => NoiseUnits::Deviations, "absolute" => NoiseUnits::Absolute);
 
-/// Files say whether noise is relative.
+/// Serialized as a bool: whether noise is relative.
 impl From<bool> for NoiseUnits {
     fn from(relative: bool) -> Self {
         if relative { Self::Deviations } else { Self::Absolute }

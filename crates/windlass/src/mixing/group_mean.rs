@@ -1,4 +1,4 @@
-//! The anchor transform on groups: every row moves along the line through its group's mean.
+//! The anchor transform on groups: each row moves along the line through its group's mean.
 //!
 //! With one-hot anchors `Π` is "mean of my group" and the normalizer of ADA's equation is `√γ`, so
 //!
@@ -6,8 +6,8 @@
 //! x̃ᵢ = m + (xᵢ − m)/√γ,    m = Σ_{j ∈ group of i} wⱼxⱼ / Σ wⱼ
 //! ```
 //!
-//! O(nd) time and O(qd) memory: neither `A` nor `Π` is formed. `γ = 1` returns the rows to the bit. Both
-//! ends of γ's range, `[10⁻¹⁶, 10¹⁶]`, are far beyond use: they move a row by a factor of 10⁸.
+//! O(nd) time and O(qd) memory: neither `A` nor `Π` is formed. `γ = 1` returns the rows bit by bit. At the ends of
+//! its range, `[10⁻¹⁶, 10¹⁶]`, γ moves a row by a factor of 10⁸.
 //!
 //! # Blocks of rows
 //!
@@ -51,12 +51,12 @@ use crate::{Error, Partition, Real, Result};
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct GroupSums {
     width: usize,
-    /// The rows of every group: whole numbers, as divisors.
+    /// Numbers of rows of the groups, as floats for divisions.
     counts: Vec<f64>,
     sums: ExactSums,
     /// Sums of the row weights; `None` while every row weighs 1.
     weights: Option<ExactSums>,
-    /// Why a block was refused: the sums are then of no use, whoever has them.
+    /// The error of an invalid block, after which the sums are invalid.
     #[cfg_attr(feature = "serde", serde(skip))]
     refusal: Option<Error>,
 }
@@ -75,7 +75,7 @@ impl GroupSums {
 
     /// Adds a block of rows, with the group of each and, optionally, its weight in `[0, 2⁵⁰]`.
     ///
-    /// After a value was refused so is [`finish`](Self::finish): the sums are of no use.
+    /// After an error the sums are invalid, and [`finish`](Self::finish) returns the error again.
     pub fn add<T: Real>(
         &mut self,
         rows: ArrayView2<'_, T>,
@@ -98,7 +98,7 @@ impl GroupSums {
         checked
     }
 
-    /// From here on rows have weights; those so far weigh 1.
+    /// Starts to track weights; the rows so far have weight 1.
     fn weigh(&mut self) -> &mut ExactSums {
         let counts = &self.counts;
         self.weights.get_or_insert_with(|| {
@@ -131,12 +131,12 @@ impl GroupSums {
         self.sums.add_rows(slots.zip(rows).map(|(slot, row)| (slot, 1.0, row)));
     }
 
-    /// Refuses a value that could not be summed, found in the rows just added.
+    /// Returns an error if a value of the rows just added cannot be summed.
     fn check_sums<T: Real>(&self, what: &'static str, rows: ArrayView2<'_, T>) -> Result<()> {
         if self.sums.refused() { check_finite(what, rows) } else { Ok(()) }
     }
 
-    /// Makes room for more groups, which are empty.
+    /// Adds empty groups.
     pub fn grow(&mut self, groups: usize) {
         let groups = groups.max(self.counts.len());
         self.counts.resize(groups, 0.0);
@@ -152,8 +152,7 @@ impl GroupSums {
         self.merge_places(other, 0..self.counts.len())
     }
 
-    /// Adds the sums of other blocks, where groups have other numbers: `places[g]` is the group here that its
-    /// group `g` is.
+    /// Adds the sums of other blocks with different group numbers: `places[g]` is the group here of group `g` there.
     pub fn merge_at(&mut self, other: &Self, places: &[u32]) -> Result<()> {
         same_rows(("the places", places.len()), ("the merged sums", other.counts.len()))?;
         let groups = self.counts.len();
@@ -191,7 +190,7 @@ impl GroupSums {
         Ok(())
     }
 
-    /// The group means. An empty group has mean 0; one whose weights add up to 0 is refused.
+    /// The group means. An empty group has mean 0; a group whose weights sum to 0 is an error.
     pub fn finish(self) -> Result<GroupMeans> {
         if let Some(refusal) = self.refusal {
             return Err(refusal);
@@ -219,7 +218,7 @@ impl GroupSums {
     }
 }
 
-/// The mean of every group, made by [`GroupSums::finish`].
+/// The mean of each group, from [`GroupSums::finish`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct GroupMeans {
     width: usize,
@@ -229,7 +228,7 @@ pub struct GroupMeans {
 }
 
 impl GroupMeans {
-    /// Means that were taken before, groups × width, and what each group's sum was divided by.
+    /// Means that were computed before, groups × width, and the divisor of each group.
     pub fn new(means: ArrayView2<'_, f64>, divisors: Vec<f64>) -> Result<Self> {
         same_rows(("the means", means.nrows()), ("their divisors", divisors.len()))?;
         check_finite("the means", means)?;
@@ -248,7 +247,7 @@ impl GroupMeans {
         self.values
     }
 
-    /// What each group's sum was divided by: its size, or the sum of its weights.
+    /// The divisor of each group: its size, or the sum of its weights.
     #[must_use]
     pub fn divisors(&self) -> &[f64] {
         &self.divisors
@@ -295,7 +294,7 @@ fn check_block<T: Real>(
         });
     }
     same_rows(("the block", rows.nrows()), ("the labels", labels.len()))?;
-    // The largest is found faster than the first that is too large.
+    // The maximum is found faster than the first that is out of bounds.
     if labels.iter().max().is_none_or(|&most| (most as usize) < groups) {
         return Ok(());
     }
@@ -359,7 +358,7 @@ fn move_narrow<const N: usize, T: Real>(
     let means = means.as_chunks::<N>().0;
     let out = out.as_chunks_mut::<N>().0.iter_mut();
     for ((x, out), &label) in rows.as_chunks::<N>().0.iter().zip(out).zip(labels) {
-        // In a local array: the compiler would not know that `out` overlaps with nothing.
+        // A local array, since the compiler does not know that `out` does not alias.
         let mut moved = *x;
         move_row(x, &means[label as usize], shrink, &mut moved);
         *out = moved;
@@ -369,12 +368,12 @@ fn move_narrow<const N: usize, T: Real>(
 #[inline(always)]
 fn move_row<T: Real>(x: &[T], mean: &[T], shrink: T, out: &mut [T]) {
     for ((out, &x), &mean) in out.iter_mut().zip(x).zip(mean) {
-        // A strength of 1 returns the row to the bit.
+        // A strength of 1 returns the row unchanged.
         *out = if shrink == T::one() { x } else { mean + (x - mean) * shrink };
     }
 }
 
-/// What is left of a distance to the mean: `1/√γ`.
+/// The factor of distances to the mean: `1/√γ`.
 #[inline(always)]
 fn shrink<T: Real>(gamma: f64) -> T {
     T::narrow(1.0 / gamma.sqrt())
@@ -436,7 +435,7 @@ impl GroupMean {
         let (labels, weights) = (self.partition.labels(), self.weights.as_deref());
         let sum = |range: Range<usize>| {
             let width = rows.ncols();
-            // The first part carries the counts of all.
+            // The first partial sum has the counts of all.
             let sizes = self.partition.sizes().iter();
             let counts = sizes.map(|&size| if range.start == 0 { size as f64 } else { 0.0 });
             let mut sums = GroupSums::with_counts(counts.collect(), width);
@@ -526,7 +525,7 @@ impl GroupMean {
     }
 }
 
-/// Splits rows into one part per thread, none of them empty, or leaves them whole when they are few.
+/// Splits rows into one nonempty range per thread, or one range if there are few.
 pub(crate) fn parts_of(rows: usize, width: usize) -> Vec<Range<usize>> {
     const WORTH_A_THREAD: usize = 1 << 15;
     let most = rayon::current_num_threads().min(rows).max(1);

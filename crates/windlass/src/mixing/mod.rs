@@ -1,4 +1,4 @@
-//! A mixing: the linear map on the rows of a batch that every method draws and everyone else applies.
+//! A mixing: the linear map on the rows of a batch that a method draws.
 //!
 //! | Mixing | rows | maps |
 //! | :-- | :-- | :-- |
@@ -7,9 +7,8 @@
 //! | [`Projection`](Mixing::projection) | L → L | ADA's equation for any anchors, see [`projection`] |
 //! | [`Pairs`](Mixing::pairs) | 2L → L | `λ·xᵢ + (1 − λ)·x_{L+i}` |
 //!
-//! A map applies to features, targets and hidden layers alike, whatever their width and number of
-//! dimensions. [`apply_transposed`](Mixing::apply_transposed) carries a gradient back through it, which
-//! is all that a hidden layer needs.
+//! A map applies to features, targets and hidden layers of any width and number of dimensions.
+//! [`apply_transposed`](Mixing::apply_transposed) computes the gradient, for hidden layers.
 //!
 //! ```
 //! use ndarray::array;
@@ -41,7 +40,7 @@ use group_mean::{GroupMean, GroupMeans};
 use pairs::Pairs;
 use projection::{Projected, Projection, Span};
 
-/// A number for every row: the γ of an anchor transform, the λ of a mixup.
+/// One number per row, or one for all: the γ of an anchor transform or the λ of a mixup.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Strength {
     /// One for all rows.
@@ -81,7 +80,7 @@ impl Strength {
         }
     }
 
-    /// Refuses a γ outside [`GAMMA`].
+    /// Returns an error for γ outside [`GAMMA`].
     fn check_gamma(&self, rows: usize) -> Result<()> {
         self.check("gamma", GAMMA_RANGE, rows, |gamma| GAMMA.contains(&gamma))
     }
@@ -91,12 +90,11 @@ impl Strength {
 #[derive(Debug, Clone)]
 pub struct Mixing(pub(crate) Map);
 
-/// What a mixing is made of, for those who apply it where its [`apply`](Mixing::apply) cannot: to the tensors of
-/// another library, on another device.
+/// The data of a mixing, to implement it for tensors of another library or on another device.
 #[derive(Debug, Clone, Copy)]
 #[expect(missing_docs, reason = "the symbols of the equations above")]
 pub enum Form<'a> {
-    /// Rows stay as they are.
+    /// Rows stay unchanged.
     Identity,
     /// Rows move along the line through their group's mean.
     GroupMean { partition: &'a Partition, weights: Option<&'a [f64]>, gamma: &'a Strength },
@@ -115,13 +113,13 @@ pub(crate) enum Map {
 }
 
 impl Mixing {
-    /// Leaves `rows` rows alone.
+    /// The identity on `rows` rows.
     #[must_use]
     pub fn identity(rows: usize) -> Self {
         Self(Map::Identity { rows })
     }
 
-    /// Moves every row along the line through itself and its group's mean, by γ in `[1e-16, 1e16]`.
+    /// Moves each row along the line through its group's mean, by γ in `[1e-16, 1e16]`.
     pub fn group_mean(partition: impl Into<Arc<Partition>>, gamma: Strength) -> Result<Self> {
         GroupMean::new(partition.into(), None, gamma).map(|map| Self(Map::GroupMean(map)))
     }
@@ -142,7 +140,7 @@ impl Mixing {
 
     /// The anchor transform for anchors of any kind, by γ in `[1e-16, 1e16]`.
     ///
-    /// Refused where the normalizer of a row vanishes.
+    /// An error if the normalizer of a row is 0.
     pub fn projection(anchors: &AnchorMatrix, gamma: Strength) -> Result<Self> {
         let map = Projection::new(Arc::new(Span::of(anchors)), gamma)?;
         Ok(Self(Map::Projection(map)))
@@ -153,7 +151,7 @@ impl Mixing {
         Pairs::new(rows, lambda, None).map(|map| Self(Map::Pairs(map)))
     }
 
-    /// What it is made of.
+    /// The data of the map.
     #[must_use]
     pub fn form(&self) -> Form<'_> {
         match &self.0 {
@@ -164,7 +162,7 @@ impl Mixing {
         }
     }
 
-    /// The number of rows it makes.
+    /// Number of output rows.
     #[must_use]
     pub fn rows_out(&self) -> usize {
         match &self.0 {
@@ -175,7 +173,7 @@ impl Mixing {
         }
     }
 
-    /// The number of rows it takes.
+    /// Number of input rows.
     #[must_use]
     pub fn rows_in(&self) -> usize {
         match &self.0 {
@@ -184,7 +182,7 @@ impl Mixing {
         }
     }
 
-    /// How much each row it makes should count, if not all count the same.
+    /// The weights of the output rows, if they differ.
     #[must_use]
     pub fn row_weights(&self) -> Option<&[f64]> {
         match &self.0 {
@@ -217,8 +215,8 @@ impl Mixing {
         Ok(())
     }
 
-    /// Applies the transposed map: the gradient of what [`apply`](Self::apply) was given, from the
-    /// gradient of what it returned.
+    /// Applies the transposed map: the gradient of the input of [`apply`](Self::apply), from the gradient of its
+    /// output.
     pub fn apply_transposed<T: Real, D: Dimension>(
         &self,
         gradient: ArrayView<'_, T, D>,
@@ -236,8 +234,8 @@ impl Mixing {
         Ok(out.into_shape_with_order(shape).expect("the same number of values"))
     }
 
-    /// What the map needs to know of all rows before it can write any: group means, projections, or
-    /// just that every value is finite.
+    /// Computes the statistics of all rows that the map needs: group means or projections. Checks that values are
+    /// finite.
     pub(crate) fn prepare<T: Real>(
         &self,
         what: &'static str,
@@ -254,7 +252,7 @@ impl Mixing {
         })
     }
 
-    /// Whether what [`prepare`](Self::prepare) finds serves another map too.
+    /// Whether another map needs the same result of [`prepare`](Self::prepare).
     pub(crate) fn shares_preparation(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {
             (Map::GroupMean(a), Map::GroupMean(b)) => a.shares_means(b),
@@ -288,7 +286,7 @@ impl Mixing {
     }
 }
 
-/// What a map found out about all rows. See [`Mixing::prepare`].
+/// Statistics of all rows. See [`Mixing::prepare`].
 pub(crate) enum Ready<T> {
     Nothing,
     /// Group means, groups × width.
@@ -302,7 +300,7 @@ impl<T: Real> Ready<T> {
     }
 }
 
-/// Which rows of the data stand where in a batch; by default, every row where it is.
+/// The data row of each batch row; by default the identity.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Gather<'a> {
     pub(crate) sources: Option<&'a [usize]>,
@@ -310,7 +308,7 @@ pub(crate) struct Gather<'a> {
 }
 
 impl Gather<'_> {
-    /// Refuses a value that is not finite in the rows it names.
+    /// Returns an error if a value in the gathered rows is not finite.
     pub(crate) fn check_finite<T: Real>(
         &self,
         what: &'static str,
@@ -357,9 +355,9 @@ fn copy_rows<T: Real>(
     }
 }
 
-/// How many values a task writes: small enough for a cache, large enough to be worth a task.
+/// Values per parallel task: small enough for a cache, large enough for the overhead.
 const TASK: usize = 1 << 13;
-/// How many values are worth waking other threads for.
+/// Minimum number of values for parallel work.
 const PARALLEL: usize = 1 << 18;
 
 /// The number of rows that a task writes.
@@ -367,7 +365,7 @@ pub(crate) fn task_rows(width: usize) -> usize {
     (TASK / width.max(1)).max(1)
 }
 
-/// Fills a row-major matrix by calling `write` for ranges of its rows, in parallel where it is large.
+/// Fills a row-major matrix by calling `write` for ranges of its rows, in parallel if it is large.
 pub(crate) fn write_rows<T: Real>(
     out: &mut [T],
     width: usize,
@@ -386,7 +384,7 @@ pub(crate) fn write_rows<T: Real>(
     });
 }
 
-/// The shape of some rows if there were another number of them. There is at least one dimension.
+/// The shape of `rows` with another number of rows. There is at least one dimension.
 pub(crate) fn with_rows<T, D: Dimension>(rows: &ArrayView<'_, T, D>, count: usize) -> D {
     let mut shape = rows.raw_dim();
     shape[0] = count;

@@ -9,7 +9,7 @@ use super::{Form, Gather, Strength};
 use crate::data::row_slices;
 use crate::{Real, Result};
 
-/// The map itself: the weight of each row, and how much each pair counts.
+/// The map: λ of each row, and the weight of each pair.
 #[derive(Debug, Clone)]
 pub(crate) struct Pairs {
     rows: usize,
@@ -43,7 +43,7 @@ impl Pairs {
         self.row_weights.as_deref()
     }
 
-    /// Only the pairs that count.
+    /// The map without some pairs.
     pub(crate) fn without(&self, dropped: impl Fn(usize) -> bool) -> Self {
         let kept: Vec<usize> = (0..self.rows).filter(|&row| !dropped(row)).collect();
         let lambda = match &self.lambda {

@@ -8,8 +8,7 @@
 //! ```
 //!
 //! O(nqd) after an O(nq²) factorization. Sums over rows are exact, so their order does not matter.
-//! The normalizer of a row can vanish, or be negative, when no constant lies in the span: a row where
-//! it is below 10⁻⁹ is refused.
+//! The normalizer of a row can be 0 or negative if the span contains no constant; below 10⁻⁹ it is an error.
 //!
 //! Schneider, Goshtasbpour, Perez-Cruz, [*Anchor Data Augmentation*](https://arxiv.org/abs/2311.06965),
 //! 2023, equations 8 and 9. The published code centers all targets by one mean over all outputs; here
@@ -27,7 +26,7 @@ use crate::mixing::group_mean::parts_of;
 use crate::sums::ExactSums;
 use crate::{AnchorMatrix, Basis, Error, Real, Result};
 
-/// Smaller than the √γ of any strength in use: such a normalizer vanishes.
+/// Smaller than √γ for any valid γ.
 const SMALLEST_NORMALISER: f64 = 1e-9;
 
 /// The map itself: a basis of the anchors' span, and the strength.
@@ -62,7 +61,7 @@ impl Span {
     }
 }
 
-/// What (2) needs to know of all rows: their mean `x̄` and `C`.
+/// The statistics of all rows for (2): their mean `x̄` and `C`.
 #[derive(Debug, Clone)]
 pub(crate) struct Projected {
     mean: Vec<f64>,

@@ -12,8 +12,8 @@
 //! ‖Pᵀ(I − Π)Y − RB‖² + γ‖QᵀY − QᵀXB‖² + λ‖B‖² + constant                                       (2)
 //! ```
 //!
-//! with as many rows as features and anchors together ([`Condensed`]), so a path of γ costs little more
-//! than one fit, and needs the data no more.
+//! with at most as many rows as features and anchors together ([`Condensed`]), so a path of γ costs little more
+//! than one fit and does not need the data again.
 //!
 //! Rothenhäusler, Meinshausen, Bühlmann, Peters, *Anchor regression: heterogeneous data meet
 //! causality*, 2021, [doi:10.1111/rssb.12398](https://doi.org/10.1111/rssb.12398). By its theorem 1 the
@@ -33,7 +33,7 @@ use crate::moments::moments;
 use crate::sums::exact_sum;
 use crate::{AnchorMatrix, Partition, Result, Samples};
 
-/// The anchors of a regression: variables that come from outside the system.
+/// The anchors of a regression: exogenous variables.
 #[derive(Debug, Clone, Copy)]
 pub enum Exogenous<'a> {
     /// A group for every row.
@@ -58,7 +58,7 @@ impl<'a> From<&'a AnchorMatrix> for Exogenous<'a> {
 ///
 /// | Setting | Default | Range | Meaning |
 /// | :-- | :-- | :-- | :-- |
-/// | [`new`](Self::new) | – | `[0, ∞)` | γ: how strong shifts are expected to be; 1 is least squares |
+/// | [`new`](Self::new) | – | `[0, ∞)` | γ: expected strength of shifts; 1 is least squares |
 /// | [`penalty`](Self::penalty) | `0.0` | `[0, ∞)` | ridge penalty λ |
 ///
 /// ```
@@ -101,11 +101,11 @@ impl PathPoint {
     }
 }
 
-/// Strengths that show how a model changes: from partialling out over least squares to strong shifts.
+/// Default values of a path of γ: from partialling out over least squares to strong shifts.
 pub const GAMMAS: [f64; 7] = [0.0, 0.5, 1.0, 2.0, 5.0, 10.0, 100.0];
 
 impl Default for AnchorRegression {
-    /// Least squares: no shifts are expected.
+    /// Least squares.
     fn default() -> Self {
         Self::new(1.0)
     }
@@ -137,7 +137,7 @@ impl AnchorRegression {
         self
     }
 
-    /// Fits the model; row weights count.
+    /// Fits the model with row weights.
     pub fn fit<'a>(
         &self,
         samples: &Samples<'_>,
@@ -147,7 +147,7 @@ impl AnchorRegression {
         Ok(path.remove(0).model)
     }
 
-    /// Fits the model for each of several strengths (and not for its own).
+    /// Fits the model for each of several γ, ignoring its own.
     pub fn path<'a>(
         &self,
         samples: &Samples<'_>,
@@ -161,7 +161,7 @@ impl AnchorRegression {
     }
 }
 
-/// What a regression needs to know of its rows, whatever γ: the sums of (2).
+/// The sufficient statistics of a regression for any γ: the sums of (2).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Condensed {
     /// The means of features and of targets.
@@ -170,11 +170,11 @@ pub struct Condensed {
     pub within: [Array2<f64>; 2],
     /// `QᵀX` and `QᵀY`.
     pub between: [Array2<f64>; 2],
-    /// The constant of (2): what of `(I − Π)Y` no feature explains, squared.
+    /// The constant of (2): the squared part of `(I − Π)Y` that no feature explains.
     pub rest: f64,
-    /// The size of the centered features: what rounding is measured by.
+    /// The norm of the centered features, the scale of rounding errors.
     pub size: f64,
-    /// The sum of the weights: the number of rows, where they have none.
+    /// The sum of the weights, or the number of rows without weights.
     pub weight: f64,
 }
 
@@ -187,7 +187,7 @@ struct Side {
 }
 
 impl Condensed {
-    /// Condenses rows; row weights count.
+    /// Condenses rows with their weights.
     pub fn new<'a>(samples: &Samples<'_>, anchors: impl Into<Exogenous<'a>>) -> Result<Self> {
         let anchors = anchors.into();
         let anchor_rows = match anchors {
@@ -233,7 +233,7 @@ impl Condensed {
         })
     }
 
-    /// Fits the model of a strength and a penalty.
+    /// Fits the model for γ and a penalty.
     pub fn fit(&self, gamma: f64, penalty: f64) -> Result<PathPoint> {
         check_penalty(penalty)?;
         check_not_negative("gamma", gamma)?;

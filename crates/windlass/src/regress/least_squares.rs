@@ -4,15 +4,14 @@
 //! argmin_B ‖Y − XB‖² + λ‖B‖² = V diag(s/(s² + λ)) UᵀY,    X = U diag(s) Vᵀ
 //! ```
 //!
-//! With `λ = 0` singular values that are mere rounding are left out, which gives the
-//! solution of least norm where there is more than one.
+//! With `λ = 0` singular values at the level of rounding are dropped, which gives the minimum-norm solution.
 
 use faer::Mat;
 
 use crate::{Error, Result};
 
-/// The coefficients, columns of `x` × columns of `y`. `size` is the norm of what `x` was computed from: a
-/// part of `x` that is mere rounding of that is left out.
+/// The coefficients, columns of `x` × columns of `y`. `size` is the norm of the data from which `x` was computed;
+/// singular values at the level of its rounding are dropped.
 pub(super) fn least_squares(
     x: &Mat<f64>,
     y: &Mat<f64>,

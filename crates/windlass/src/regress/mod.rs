@@ -22,7 +22,7 @@ pub struct LinearModel {
 }
 
 impl LinearModel {
-    /// A model with given coefficients, a row for every feature, and an intercept for every target.
+    /// A model with given coefficients, one row per feature, and one intercept per target.
     pub fn new(coefficients: Array2<f64>, intercept: Array1<f64>) -> Result<Self> {
         let (expected, got) = (coefficients.ncols(), intercept.len());
         if expected != got {
@@ -34,19 +34,19 @@ impl LinearModel {
         Ok(Self { coefficients, intercept })
     }
 
-    /// `B`: a row for every feature, a column for every target.
+    /// `B`: one row per feature, one column per target.
     #[must_use]
     pub fn coefficients(&self) -> ArrayView2<'_, f64> {
         self.coefficients.view()
     }
 
-    /// `c`: one for every target.
+    /// `c`: one value per target.
     #[must_use]
     pub fn intercept(&self) -> ArrayView1<'_, f64> {
         self.intercept.view()
     }
 
-    /// The predictions for some rows, a column for every target.
+    /// The predictions, one column per target.
     pub fn predict<D: Dimension>(&self, x: ArrayView<'_, f64, D>) -> Result<Array2<f64>> {
         let x = flatten(x);
         let expected = self.coefficients.nrows();
@@ -57,7 +57,7 @@ impl LinearModel {
         Ok(x.dot(&self.coefficients) + &self.intercept)
     }
 
-    /// A model of centered rows, moved back to where they came from.
+    /// Converts a model of centered rows to a model of the original rows.
     fn uncentered(coefficients: &Mat<f64>, x_mean: &[f64], y_mean: &[f64]) -> Self {
         let shape = (coefficients.nrows(), coefficients.ncols());
         let coefficients = Array2::from_shape_fn(shape, |(j, k)| coefficients[(j, k)]);
@@ -67,7 +67,7 @@ impl LinearModel {
     }
 }
 
-/// Rows with their weighted mean taken off, each multiplied by the root of its weight.
+/// Centered rows, each multiplied by the square root of its weight.
 struct Centered {
     mean: Vec<f64>,
     rows: Mat<f64>,
@@ -87,7 +87,7 @@ fn root_weight(samples: &Samples<'_>, row: usize) -> f64 {
     samples.weights().map_or(1.0, |weights| weights[row].sqrt())
 }
 
-/// Refuses a penalty that is not in `[0, ∞)`.
+/// Returns an error if the penalty is not in `[0, ∞)`.
 fn check_penalty(penalty: f64) -> Result<()> {
     check_not_negative("penalty", penalty)
 }

@@ -2,7 +2,7 @@
 //!
 //! Hoerl, Kennard, *Ridge regression*, 1970,
 //! [doi:10.1080/00401706.1970.10488634](https://doi.org/10.1080/00401706.1970.10488634). `λ = 0` is
-//! ordinary least squares, of least norm where the features are dependent or more than the rows.
+//! ordinary least squares, with minimum norm if the features are dependent or more than the rows.
 
 use faer::Mat;
 use ndarray::ArrayView2;
@@ -47,7 +47,7 @@ impl Ridge {
         self
     }
 
-    /// Fits the model; row weights count.
+    /// Fits the model with row weights.
     pub fn fit(&self, samples: &Samples<'_>) -> Result<LinearModel> {
         check_penalty(self.penalty)?;
         let prepare = |rows: ArrayView2<'_, f64>| {

@@ -1,8 +1,7 @@
-//! Randomness that depends only on where it is used: seed, stream, step and row.
+//! Counter-based random numbers: a function of seed, stream, step and row.
 //!
-//! There is no generator to pass around and no hidden state. A [`Seed`] names an experiment; a
-//! [`Stream`] names what is drawn (a strength, a partner, a noise value …); a step and a row say for
-//! whom. Their random numbers are the cipher blocks
+//! There is no generator state. A [`Seed`] identifies an experiment, a [`Stream`] the purpose (a strength, a partner,
+//! noise …), and a step and a row the position. The random numbers are the cipher blocks
 //!
 //! ```text
 //! Philox4x64-10(key = (seed, stream), counter = (block, row, step, 0)),   block = 0, 1, 2, …
@@ -25,11 +24,11 @@ mod philox;
 
 use philox::philox4x64;
 
-/// The seed of everything random in one experiment.
+/// The random seed of an experiment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Seed(pub u64);
 
-/// What a random number is for; each use has numbers of its own.
+/// The purpose of a random number; each purpose has an independent stream.
 ///
 /// The discriminants are part of the output format: changing one changes every augmented table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -56,15 +55,15 @@ pub enum Stream {
     Order = 9,
     /// Which rows are held out.
     Split = 10,
-    /// Data that is made up; the step is the table's number.
+    /// Simulated data; the step is the table's number.
     Made = 11,
-    /// The hidden layer that a step works on.
+    /// The hidden layer that a step augments.
     Layer = 12,
-    /// Units that a step leaves out; the row is the layer's number.
+    /// Units dropped in a step; the row is the layer's number.
     Dropout = 13,
 }
 
-/// The row number under which a whole batch draws what its rows share.
+/// The row number for values that are shared by a batch.
 const WHOLE_BATCH: u64 = u64::MAX;
 
 impl Seed {
@@ -74,14 +73,14 @@ impl Seed {
         Draws { key: [self.0, stream as u64], row, step, block: 0, words: [0; 4], used: 4 }
     }
 
-    /// The random numbers that all rows of a step share.
+    /// The random numbers shared by all rows of a step.
     #[must_use]
     pub fn shared(self, stream: Stream, step: u64) -> Draws {
         self.at(stream, step, WHOLE_BATCH)
     }
 }
 
-/// An endless sequence of random numbers, made by [`Seed::at`].
+/// An endless sequence of random numbers, from [`Seed::at`].
 #[derive(Debug, Clone)]
 pub struct Draws {
     key: [u64; 2],
@@ -119,7 +118,7 @@ impl Draws {
 
     /// Uniform on `0, …, bound − 1`, without bias (Lemire's multiplication with rejection).
     ///
-    /// A bound of 0 gives 0.
+    /// Returns 0 for a bound of 0.
     #[expect(clippy::cast_possible_truncation, reason = "the two halves of a 128-bit product")]
     pub fn below(&mut self, bound: usize) -> usize {
         let bound = bound as u64;
@@ -135,14 +134,14 @@ impl Draws {
         }
     }
 
-    /// Puts a list in a random order, each with the same probability (Fisher and Yates's method).
+    /// Shuffles a list uniformly (Fisher–Yates).
     pub fn shuffle<T>(&mut self, list: &mut [T]) {
         for place in (1..list.len()).rev() {
             list.swap(place, self.below(place + 1));
         }
     }
 
-    /// Standard normal (Box and Muller's method).
+    /// Standard normal (Box–Muller).
     pub fn normal(&mut self) -> f64 {
         let radius = libm::sqrt(-2.0 * libm::log(self.open_uniform()));
         radius * libm::cos(std::f64::consts::TAU * self.uniform())

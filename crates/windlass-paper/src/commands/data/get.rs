@@ -1,4 +1,4 @@
-//! `data get`: downloads data sets.
+//! `data get`: download datasets.
 
 use std::path::PathBuf;
 
@@ -8,27 +8,27 @@ use windlass_paper::{Error as Refusal, Result};
 
 use windlass_cli::terminal;
 
-/// Fetch data sets that are not there yet
+/// Download missing datasets
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Files appear under their names when their checksums are right. What was fetched before a connection broke
-is kept in a .part file, and the next run goes on from there.
+Files appear under their names after their checksums are verified. A partial download stays in a
+.part file, and the next run resumes it.
 
 Examples:
   windlass-paper data get airfoil
   windlass-paper data get all --folder data
   windlass-paper data get crime --from https://mirror.example.org/windlass")]
 pub(crate) struct GetArgs {
-    /// Names that `windlass-paper data list` shows, or `all`
+    /// Names from `windlass-paper data list`, or `all`
     #[arg(required = true, value_name = "NAME")]
     names: Vec<String>,
-    /// Fetch from a mirror, which has the files' paths below this address
+    /// Address of a mirror with the same file paths
     #[arg(long, value_name = "URL")]
     from: Option<String>,
-    /// Where they go [default: the folder that `WINDLASS_DATA` names, or the user's cache]
+    /// Folder for the files [default: `WINDLASS_DATA`, or the user's cache]
     #[arg(long, value_name = "FOLDER")]
     folder: Option<PathBuf>,
-    /// Say nothing unless something goes wrong
+    /// Print errors only
     #[arg(short, long)]
     quiet: bool,
 }
@@ -48,7 +48,7 @@ pub(super) fn run(args: &GetArgs) -> Result<u8> {
     let fetch = Fetch::new(folder, searched, args.from.as_deref())?;
     let mut code = 0;
     for set in sets {
-        // One that cannot be had does not keep the others away.
+        // Continue with the other datasets.
         if let Err(error) = get(args, &fetch, set) {
             code = terminal::report(&error);
         }
@@ -73,7 +73,7 @@ fn get(args: &GetArgs, fetch: &Fetch, set: &DataSet) -> Result<()> {
         });
         bar.finish_and_clear();
         let said = match outcome.map_err(Refusal::from)? {
-            FetchOutcome::Present(path) => format!("`{}` is there already", path.display()),
+            FetchOutcome::Present(path) => format!("`{}` already exists", path.display()),
             FetchOutcome::Fetched { path, from } => {
                 format!("`{}` fetched from {from}", path.display())
             }

@@ -11,7 +11,7 @@ use windlass_table::{Format, OutputKind, Sink, WriteOptions, check_outputs, writ
 use windlass_cli::terminal;
 use windlass_cli::{FormatName, PlotFormat};
 
-/// Make data up: the same seed, the same data
+/// Generate synthetic data; the same seed gives the same data
 #[derive(Debug, Args)]
 #[command(disable_help_subcommand = true)]
 pub(crate) struct MakeArgs {
@@ -27,95 +27,96 @@ enum Made {
     Dti(DtiArgs),
 }
 
-/// A noisy cosine: x uniform on (−3π, 3π), y = cos x and noise
+/// Noisy cosine: x uniform on (−3π, 3π), y = cos x + noise
 #[derive(Debug, Args)]
 struct CosineArgs {
-    /// Where it goes: a .csv, .tsv, .parquet or .arrow file, or `-`
+    /// Output file: .csv, .tsv, .parquet or .arrow; `-` is stdout
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// Format of standard output (and of files without a known ending)
+    /// Format of stdout, and of files without a known extension
     #[arg(long, value_name = "FORMAT")]
     format: Option<FormatName>,
-    /// How many rows
+    /// Number of rows
     #[arg(long, value_name = "N", default_value_t = 30)]
     rows: usize,
-    /// Deviation of the noise
+    /// Standard deviation of the noise
     #[arg(long, value_name = "σ", default_value_t = 0.1, value_parser = deviation)]
     noise: f64,
-    /// Let x go from end to end in equal steps
+    /// Equidistant x
     #[arg(long)]
     equidistant: bool,
-    /// What random numbers depend on
+    /// Random seed
     #[arg(short, long, value_name = "N", default_value_t = 0)]
     seed: u64,
 }
 
-/// Training sets of a linear model: all numbers normal, y = x·b + b₀ and noise
+/// Training sets of a linear model: y = x·b + b₀ + noise, all normally distributed
 #[derive(Debug, Args)]
 struct LinearArgs {
-    /// Where they go, numbered by the column `set`: a .csv, .tsv, .parquet or .arrow file, or `-`
+    /// Output file, with sets numbered in a column `set`: .csv, .tsv, .parquet or .arrow; `-` is stdout
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// Format of standard output (and of files without a known ending)
+    /// Format of stdout, and of files without a known extension
     #[arg(long, value_name = "FORMAT")]
     format: Option<FormatName>,
-    /// How many rows a set has
+    /// Number of rows per set
     #[arg(long, value_name = "N", default_value_t = 100)]
     rows: usize,
-    /// How many sets
+    /// Number of sets
     #[arg(long, value_name = "N", default_value_t = 20)]
     sets: usize,
-    /// How many columns x1, x2, …
+    /// Number of feature columns x1, x2, …
     #[arg(long, value_name = "N", default_value_t = 19)]
     features: usize,
-    /// Deviation of the noise
+    /// Standard deviation of the noise
     #[arg(long, value_name = "σ", default_value_t = 0.1, value_parser = deviation)]
     noise: f64,
-    /// Where rows for validation go, which follow the same model
+    /// Output file for validation rows of the same model
     #[arg(long, value_name = "FILE")]
     valid: Option<PathBuf>,
-    /// How many rows for validation
+    /// Number of validation rows
     #[arg(long, value_name = "N", default_value_t = 100_000, requires = "valid")]
     valid_rows: usize,
-    /// What random numbers depend on
+    /// Random seed
     #[arg(short, long, value_name = "N", default_value_t = 0)]
     seed: u64,
 }
 
-/// RCF-MNIST: images of Fashion-MNIST, turned by an angle that is the target, in a color that misleads
+/// RCF-MNIST: images of Fashion-MNIST, rotated by the target angle, with spuriously correlated colors
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Four images of six are for training, one for validation, one for the test. An image is turned by 360° · g
-against the clock, and its color is (red, 0, 1 − red). In training red = g in 80 % of images and 1 − g in
-the others, in the test the other way round, in validation red is random, as in the code of C-Mixup.
+Four sixths of the images are for training, one sixth for validation and one sixth for testing. An
+image is rotated counterclockwise by 360° · g, and its color is (red, 0, 1 − red). In training
+red = g in 80 % of the images and 1 − g in the others; in testing it is the other way round; in
+validation red is random, as in the code of C-Mixup.
 
-The folder gets, for train, valid and test: _images.npy (bytes, image × channel × row × column),
-_targets.npy (g), _red.npy, _sources.npy (the image of Fashion-MNIST); and recipe.json.")]
+Files for train, valid and test: _images.npy (bytes, image × channel × row × column), _targets.npy
+(g), _red.npy, _sources.npy (index in Fashion-MNIST); and recipe.json.")]
 struct RcfArgs {
-    /// The folder where it goes
+    /// Output folder
     #[arg(short, long, value_name = "FOLDER")]
     output: PathBuf,
-    /// How many images in all
+    /// Total number of images
     #[arg(long, value_name = "N", default_value_t = 60_000)]
     images: usize,
-    /// Draw a sheet of the first images: a .png or .svg file
+    /// Plot the first images to a .png or .svg file
     #[arg(long, value_name = "FILE")]
     sheet: Option<PathBuf>,
-    /// What random numbers depend on
+    /// Random seed
     #[arg(short, long, value_name = "N", default_value_t = 0)]
     seed: u64,
 }
 
-/// Drugs and proteins that are made up, in the form of TDC's `dti_dg_group`: `train_val.csv` and `test.csv`
+/// Synthetic drugs and proteins in the format of TDC's `dti_dg_group`: `train_val.csv` and `test.csv`
 #[derive(Debug, Args)]
 struct DtiArgs {
-    /// The folder where they go
+    /// Output folder
     #[arg(short, long, value_name = "FOLDER")]
     output: PathBuf,
-    /// How many pairs of all years
+    /// Total number of pairs
     #[arg(long, value_name = "N", default_value_t = 1200)]
     rows: usize,
-    /// What random numbers depend on
+    /// Random seed
     #[arg(short, long, value_name = "N", default_value_t = 0)]
     seed: u64,
 }
@@ -193,7 +194,7 @@ fn write(path: &Path, format: Option<Format>, table: &RecordBatch) -> Result<()>
     Ok(sink.finish()?)
 }
 
-/// Refuses a table that the memory may not hold, or that has no rows.
+/// Returns an error for a table that may not fit in memory, or has no rows.
 fn check_values(sizes: &[usize]) -> Result<(), Error> {
     const MOST: usize = 100_000_000;
     let values = sizes.iter().try_fold(1_usize, |product, &size| product.checked_mul(size));
@@ -206,6 +207,6 @@ fn check_values(sizes: &[usize]) -> Result<(), Error> {
 fn deviation(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(deviation) if (0.0..f64::INFINITY).contains(&deviation) => Ok(deviation),
-        _ => Err("a deviation is a number from 0 on".into()),
+        _ => Err("expected a number of at least 0".into()),
     }
 }

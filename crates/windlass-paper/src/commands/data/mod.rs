@@ -1,4 +1,4 @@
-//! `data`: public and synthetic data sets.
+//! `data`: public and synthetic datasets.
 
 mod get;
 mod make;
@@ -9,12 +9,12 @@ use windlass_paper::Result;
 
 use windlass_cli::terminal;
 
-/// List, fetch and make the data sets of the experiments
+/// List, download and generate the datasets of the experiments
 #[derive(Debug, Args)]
 #[command(disable_help_subcommand = true)]
 #[command(after_help = "\
-Data sets are looked for in the folder that WINDLASS_DATA names and in windlass/data in the
-user's cache; they are fetched to the first of these.
+Datasets are searched in WINDLASS_DATA and in windlass/data in the user's cache, and downloaded to
+the first of these.
 
 Examples:
   windlass-paper data list

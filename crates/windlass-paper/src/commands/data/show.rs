@@ -10,32 +10,32 @@ use windlass_paper::data::{self, Column, DataSet, File};
 
 use windlass_cli::terminal::{self, aligned, to_json};
 
-/// List all data sets and where they are
+/// List all datasets and their locations
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
-    /// The same for machines
+    /// Print JSON to stdout
     #[arg(long)]
     json: bool,
 }
 
-/// Show where a data set comes from and what is in it
+/// Show the source and the columns of a dataset
 #[derive(Debug, Args)]
 pub(crate) struct InfoArgs {
-    /// A name that `windlass-paper data list` shows
+    /// Name from `windlass-paper data list`
     name: String,
-    /// The same for machines
+    /// Print JSON to stdout
     #[arg(long)]
     json: bool,
 }
 
-/// Print the paths of a data set's files, one a line
+/// Print the paths of a dataset's files, one per line
 #[derive(Debug, Args)]
 pub(crate) struct PathArgs {
-    /// A name that `windlass-paper data list` shows
+    /// Name from `windlass-paper data list`
     name: String,
 }
 
-/// All that is known of a data set.
+/// The description of a dataset.
 #[derive(Serialize)]
 struct Info {
     name: &'static str,
@@ -172,7 +172,7 @@ fn in_words(info: &Info) -> String {
     text
 }
 
-/// A size with three digits that count.
+/// A size with three significant digits.
 fn in_units(bytes: u64) -> String {
     let bytes = bytes as f64;
     match bytes {

@@ -28,8 +28,8 @@ pub(super) fn check(address: &str) -> Result<Uri, &'static str> {
     match uri.scheme_str() {
         Some("https") => Ok(uri),
         Some("http") if is_loopback_host(host) => Ok(uri),
-        Some("http") => Err("what comes over plain http can be changed on its way"),
-        _ => Err("it is neither of https nor of http"),
+        Some("http") => Err("plain http is not secure"),
+        _ => Err("it is neither https nor http"),
     }
 }
 

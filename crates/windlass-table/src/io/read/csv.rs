@@ -31,7 +31,7 @@ use crate::{Error, Result};
 
 /// Size of a chunk in bytes, unless rows are long.
 const CHUNK: usize = 1 << 20;
-/// A chunk of long rows has about so many of them, if it is not larger than that.
+/// Target number of rows in a chunk of long rows.
 const LONG_ROWS: usize = 16;
 const MAX_CHUNK: usize = 16 << 20;
 /// Columns of all chunks that are parsed at a time: arrays of few rows take more memory than values.
@@ -90,7 +90,7 @@ impl CsvFile {
         Encoding::detect(reader).map_err(|error| read_error(&self.input.path, error))
     }
 
-    /// Takes the file for Latin-1 if its first character that is not ASCII is not UTF-8; whether it is.
+    /// Switches to Latin-1 if the first character that is not ASCII is not UTF-8; returns whether it did.
     fn fall_back(&mut self) -> Result<bool> {
         if self.detected && self.encoding == Encoding::Utf8 {
             self.encoding = self.detect_encoding(u64::MAX)?;
@@ -376,7 +376,7 @@ pub(super) struct CsvTable {
     schema: SchemaRef,
 }
 
-/// The rows of a chunk, and what there is to say of them.
+/// The rows of a chunk, and remarks on its columns.
 pub(super) struct Parsed {
     pub(super) batch: RecordBatch,
     file: usize,
@@ -385,7 +385,7 @@ pub(super) struct Parsed {
     columns: Vec<ColumnRemarks>,
 }
 
-/// What there is to say of the values of a column.
+/// Remarks on the values of a column.
 #[derive(Default)]
 struct ColumnRemarks {
     /// How often each marker of missing values occurs, by its place in [`MISSING`].
@@ -395,7 +395,7 @@ struct ColumnRemarks {
     others: u64,
     /// The first of them, with their rows.
     first: Vec<(String, u64)>,
-    /// Whether there are so many that they are not counted any more.
+    /// Whether there are too many to count.
     is_text: bool,
     /// A number with a decimal comma.
     comma: Option<String>,
@@ -405,7 +405,7 @@ struct ColumnRemarks {
 
 impl ColumnRemarks {
     const SHOWN: usize = 3;
-    /// A column with at most so many values that are not numbers, or 2 %, is reported.
+    /// Maximum number of values that are not numbers (or 2 %) for which a column of text is reported.
     const FEW: u64 = 10;
 
     fn count_marker(&mut self, marker: usize, count: u64) {
@@ -419,7 +419,7 @@ impl ColumnRemarks {
         if kind == 0 {
             return;
         }
-        // Digits behind zeros are a code.
+        // Digits with leading zeros are a code, not a number.
         self.is_text |= kind == ValueKinds::DIGITS;
         if ValueKinds::is_number(kind, mark) {
             self.numbers += 1;
@@ -450,7 +450,7 @@ impl ColumnRemarks {
         self.first.extend(later.map(|(value, row)| (value, first_row + row)));
     }
 
-    /// Whether a column of text would be numeric but for a few values.
+    /// Whether a column of text is numeric except for a few values.
     fn is_almost_numeric(&self) -> bool {
         let values = self.numbers + self.others;
         let few = self.others <= Self::FEW.max(values / 50);
@@ -458,7 +458,7 @@ impl ColumnRemarks {
     }
 }
 
-/// What there is to say of a table that was read completely.
+/// Remarks on a whole table.
 #[derive(Default)]
 pub(super) struct Remarks {
     pub(super) lines: LineIndex,
@@ -491,7 +491,7 @@ impl Remarks {
         fields.map(|(field, column)| is_float(field).then_some(column.decimals)).collect()
     }
 
-    /// The lines of the rows, and what users should know.
+    /// The lines of the rows, and notes for the user.
     pub(super) fn finish(
         self,
         table: &CsvTable,
@@ -581,7 +581,7 @@ impl CsvTable {
         &self.schema
     }
 
-    /// Reads a file that turned out not to be UTF-8 as Latin-1 from now on; whether it can be.
+    /// Switches a file that is not UTF-8 to Latin-1; returns whether this is possible.
     pub(super) fn fall_back(&mut self, path: &std::path::Path) -> Result<bool> {
         let Some(file) = self.files.iter_mut().find(|file| file.input.path == path) else {
             return Ok(false);
@@ -763,7 +763,7 @@ enum ColumnValues {
 }
 
 impl ColumnBuilder {
-    /// For at most so many rows, unless a field has lines.
+    /// With capacity for `rows`.
     fn new(kinds: ValueKinds, mark: DecimalMark, dialect: &Dialect, rows: usize) -> Self {
         let values = match kinds.data_type(mark) {
             DataType::Boolean => ColumnValues::Boolean(BooleanBuilder::with_capacity(rows)),

@@ -74,7 +74,7 @@ impl Encoding {
     }
 }
 
-/// Fills a buffer as far as there are bytes.
+/// Reads until the buffer is full or the input ends.
 fn fill(reader: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
     let mut count = 0;
     while count < buffer.len() {
@@ -88,7 +88,7 @@ fn fill(reader: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
     Ok(count)
 }
 
-/// Whether a byte order mark says that the high byte comes first.
+/// Whether a byte order mark is big-endian; `None` without a mark.
 fn byte_order(bytes: &[u8]) -> Option<bool> {
     match bytes {
         [0xfe, 0xff, ..] => Some(true),
@@ -113,7 +113,7 @@ struct Decoder {
     /// Bytes of a character that is not complete.
     rest: Vec<u8>,
     text: String,
-    /// How much of the text was read.
+    /// Number of bytes of `text` that were read.
     at: usize,
     ended: bool,
 }
@@ -141,7 +141,7 @@ impl Decoder {
             if big_endian { u16::from_be_bytes(pair) } else { u16::from_le_bytes(pair) }
         };
         let mut complete = bytes.len() / 2 * 2;
-        // The first half of a surrogate pair waits for the second.
+        // Keep the first half of a surrogate pair until the second is read.
         if complete > 0 && (0xd800..0xdc00).contains(&unit(&bytes[complete - 2..complete])) {
             complete -= 2;
         }

@@ -93,7 +93,7 @@ impl Input {
 }
 
 fn spool(reader: &mut impl Read, path: &Path) -> Result<Arc<File>> {
-    let mut file = tempfile::tempfile().map_err(Error::io("make a temporary file for", path))?;
+    let mut file = tempfile::tempfile().map_err(Error::io("create a temporary file for", path))?;
     let mut buffer = vec![0; 1 << 16];
     loop {
         let count = match reader.read(&mut buffer) {

@@ -25,6 +25,6 @@ pub(crate) fn catch_panic<T>(decode: impl FnOnce() -> T) -> Result<T, String> {
     result.map_err(|panic| {
         let message = panic.downcast_ref::<String>().cloned();
         let message = message.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string));
-        message.unwrap_or_else(|| "the decoder gave up".into())
+        message.unwrap_or_else(|| "the decoder failed".into())
     })
 }

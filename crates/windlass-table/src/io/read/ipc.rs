@@ -73,11 +73,11 @@ fn open(input: &Input, stream: bool) -> Result<(SchemaRef, Batches)> {
     opened.map_err(&damaged)?.map_err(|error| damaged(error.to_string()))
 }
 
-/// Why a file is refused.
+/// The reason for which a file is rejected.
 enum IpcRefusal {
     Damaged(String),
     BigEndian,
-    /// A batch that takes so many bytes.
+    /// A batch of this size in bytes is too large.
     LargeBatch(u64),
 }
 
@@ -125,7 +125,7 @@ impl Check {
             let body = offset.saturating_add(u64::try_from(block.metaDataLength())?);
             let length = self.message(&meta, body)?;
             if length != u64::try_from(block.bodyLength())? {
-                return Err("a batch is not as long as its footer says".into());
+                return Err("the length of a batch differs from the footer".into());
             }
         }
         Ok(())
@@ -147,7 +147,7 @@ impl Check {
         Ok(u32::from_le_bytes(word))
     }
 
-    /// So many bytes from the current place; nothing is allocated for bytes that are not there.
+    /// The next `length` bytes; allocates only for bytes that exist.
     fn bytes(&mut self, length: u64) -> Result<Vec<u8>, IpcRefusal> {
         let mut bytes = vec![];
         let read = self.file.by_ref().take(length).read_to_end(&mut bytes)?;

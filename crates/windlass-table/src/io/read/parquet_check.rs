@@ -8,16 +8,16 @@ use parquet::file::reader::{ChunkReader as _, Length as _};
 
 use super::file::FileCursor;
 
-/// The most levels of nested columns.
+/// Maximum depth of nested columns.
 const MAX_DEPTH: usize = 64;
 const MAGIC: &[u8] = b"PAR1";
-/// Smaller pages are not counted: a reader of every column holds one.
+/// Smaller pages are not counted.
 const LARGE_PAGE: u64 = 8 << 20;
 
-/// Why a file is refused.
+/// The reason for which a file is rejected.
 pub(super) enum ParquetRefusal {
     Damaged(String),
-    /// Pages that take so many bytes at a time.
+    /// Pages that need this many bytes at the same time are too large.
     LargePages(u64),
 }
 
@@ -207,7 +207,7 @@ impl<'a> Footer<'a> {
             for (chunk, leaf) in chunks.iter().zip(&leaves) {
                 if chunk.physical != Some(leaf.physical) || chunk.path != leaf.path {
                     let name = String::from_utf8_lossy(&leaf.path.join(&b'.')).into_owned();
-                    return Err(format!("column `{name}` is not what the schema says"));
+                    return Err(format!("column `{name}` differs from the schema"));
                 }
             }
         }

@@ -18,10 +18,10 @@ pub(super) fn block_rows(schema: &Schema) -> usize {
     (1 << rows.max(1).ilog2()).min(1 << 16)
 }
 
-/// A block of fewer rows ends where its values would take more memory than this: long text.
+/// Maximum memory of a block; blocks of long text have fewer rows.
 pub(super) const BLOCK_BYTES: u64 = 32 << 20;
 
-/// Returns an error if statistics of so many columns do not fit in memory.
+/// Returns an error if the statistics of all columns do not fit in memory.
 pub(super) fn check_columns(path: &Path, columns: usize, memory: u64) -> Result<()> {
     /// About the size of the arrays of a block, statistics and names of a column.
     const COLUMN_BYTES: u64 = 4 << 10;

@@ -4,7 +4,7 @@ use memchr::{memchr, memchr2};
 
 use super::value::ValueKinds;
 
-/// Number of bytes that are looked at.
+/// Number of bytes that are inspected.
 pub(super) const SAMPLE: usize = 1 << 16;
 const RECORDS: usize = 200;
 const CANDIDATES: [u8; 4] = [b',', b';', b'\t', b'|'];

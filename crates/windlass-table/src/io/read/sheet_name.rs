@@ -1,4 +1,4 @@
-//! Which sheet of a workbook is read.
+//! The sheet of a workbook to read.
 
 /// A sheet of a workbook, by its name or its number from 1.
 #[derive(Debug, Clone, PartialEq, Eq)]

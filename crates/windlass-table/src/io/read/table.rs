@@ -40,7 +40,7 @@ pub struct ReadOptions {
     pub sheet: Option<SheetName>,
     /// Whether the first record of CSV is the header.
     pub header: bool,
-    /// CSV fields that stand for a missing value in a column of any type, besides the empty field.
+    /// Additional markers of missing values in CSV columns of any type.
     pub nulls: Vec<String>,
     /// Read every CSV column as text instead of inferring its type, and detect no delimiter.
     pub as_text: bool,
@@ -51,7 +51,7 @@ pub struct ReadOptions {
 /// 512 MiB.
 pub const DEFAULT_MEMORY: u64 = 512 << 20;
 
-/// The share of the memory for a cached table: all but what the work on it takes.
+/// The memory for a cached table; the rest is for the computation.
 fn cache_limit(memory: u64) -> u64 {
     const WORK: u64 = 256 << 20;
     memory.saturating_sub(WORK).max(memory / 4)
@@ -91,7 +91,7 @@ pub struct Table {
     schema: SchemaRef,
     format: Format,
     cache: Option<Vec<RecordBatch>>,
-    /// The most decimals of the values of each column of floats, if the files are text.
+    /// Maximum number of decimals of each column of floats, if the files are text.
     decimals: Vec<Option<u8>>,
     notes: Vec<Note>,
     places: RowPlaces,
@@ -196,7 +196,7 @@ impl Table {
         &self.schema
     }
 
-    /// The most decimals of the values of each column of floats in text files; empty for other formats.
+    /// Maximum number of decimals of each column of floats in text files; empty for other formats.
     #[must_use]
     pub fn decimals(&self) -> BTreeMap<String, u8> {
         let columns = self.schema.fields().iter().zip(&self.decimals);
@@ -226,13 +226,13 @@ impl Table {
         }
     }
 
-    /// What users should know of how it was read.
+    /// Notes for the user on how the table was read.
     #[must_use]
     pub fn notes(&self) -> &[Note] {
         &self.notes
     }
 
-    /// Where its rows are, for messages.
+    /// The places of its rows, for messages.
     #[must_use]
     pub fn places(&self) -> &RowPlaces {
         &self.places
@@ -259,7 +259,7 @@ impl Table {
         Format::from_path(path).is_ok()
     }
 
-    /// Whether the table says that it holds rows that Windlass generated.
+    /// Whether the table contains rows that Windlass generated, according to its columns or metadata.
     #[must_use]
     pub fn synthetic_rows(&self) -> Option<SyntheticRows> {
         if self.schema.fields().iter().any(|field| PROVENANCE.contains(&field.name().as_str())) {
@@ -367,14 +367,14 @@ impl Table {
 /// Synthetic rows in a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SyntheticRows {
-    /// Provenance columns tell them from originals.
+    /// Provenance columns mark them.
     Marked,
-    /// Only the metadata of the file mention them.
+    /// Only the metadata of the file mention them; they are not marked.
     Unmarked,
 }
 
 enum TextLoad {
-    /// The types fit all values. The blocks are there if they fit in memory.
+    /// The types fit all values. Has the blocks if they fit in memory.
     Loaded(Option<Vec<RecordBatch>>, Remarks),
     WrongTypes,
 }
@@ -397,7 +397,7 @@ fn load_text(table: &CsvTable, limit: u64) -> Result<TextLoad> {
     Ok(if types_fit { TextLoad::Loaded(cache.blocks, remarks) } else { TextLoad::WrongTypes })
 }
 
-/// Blocks in memory; none once they exceed the limit.
+/// Blocks in memory; emptied once they exceed the limit.
 struct BlockCache {
     blocks: Option<Vec<RecordBatch>>,
     bytes: u64,
@@ -544,7 +544,7 @@ fn common_schema(schemas: &[(&Path, &SchemaRef)]) -> Result<SchemaRef> {
     check_names(first_path, first.fields().iter().map(|field| field.name().as_str()))?;
     let mut fields: Vec<_> = first.fields().iter().map(|field| field.as_ref().clone()).collect();
     if schemas.len() > 1 {
-        // Together the files may have more categories than the keys of one can count.
+        // All files together may have more categories than the key type of one allows.
         for field in &mut fields {
             if let DataType::Dictionary(_, values) = field.data_type() {
                 let wide = DataType::Dictionary(Box::new(DataType::Int32), values.clone());
@@ -567,7 +567,7 @@ fn common_schema(schemas: &[(&Path, &SchemaRef)]) -> Result<SchemaRef> {
         for (field, other) in fields.iter_mut().zip(schema.fields()) {
             if !same_type(field.data_type(), other.data_type()) {
                 let (name, here, there) = (field.name(), other.data_type(), field.data_type());
-                let why = format!("column `{name}` holds {here} instead of {there}");
+                let why = format!("column `{name}` is {here} instead of {there}");
                 return Err(differs(why));
             }
             field.set_nullable(field.is_nullable() || other.is_nullable());
@@ -576,7 +576,7 @@ fn common_schema(schemas: &[(&Path, &SchemaRef)]) -> Result<SchemaRef> {
     Ok(Schema::new(fields).into())
 }
 
-/// Whether two types are the same but for the keys of a dictionary.
+/// Whether two types are the same, ignoring the key types of dictionaries.
 fn same_type(a: &DataType, b: &DataType) -> bool {
     match (a, b) {
         (DataType::Dictionary(_, a), DataType::Dictionary(_, b)) => a == b,
@@ -585,7 +585,7 @@ fn same_type(a: &DataType, b: &DataType) -> bool {
 }
 
 impl TypedInput {
-    /// An input whose name does not tell its format or compression.
+    /// Detects the format and compression of an input with an unknown extension.
     fn detect(input: Input, format: Option<Format>) -> Result<Self> {
         let compression = Compression::from_magic(&input.first_bytes(Compression::None)?);
         let format = match format {

@@ -19,7 +19,7 @@ pub(super) fn missing_marker(value: &str) -> Option<usize> {
     if value.len() > 8 { None } else { MISSING.iter().position(|marker| *marker == value) }
 }
 
-/// What separates decimals.
+/// The decimal mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum DecimalMark {
     #[default]
@@ -134,7 +134,7 @@ impl ValueKinds {
         }
     }
 
-    /// Whether all values are numbers with a decimal comma, and at least one cannot be anything else.
+    /// Whether all values are numbers with a decimal comma, at least one of them unambiguously.
     fn has_comma(self) -> bool {
         self.0 & Self::COMMA != 0 && self.0 & !Self::COMMA_NUMBERS == 0
     }
@@ -148,12 +148,12 @@ impl ValueKinds {
         self.0 != 0 && self.0 & !(Self::POINT_NUMBERS | Self::COMMA_NUMBERS) == 0
     }
 
-    /// Whether the column stays text whatever else it holds: there is a word, or a mixture.
+    /// Whether the column is text regardless of its other values.
     pub(super) fn is_closed(self) -> bool {
         self.0 != 0 && !self.looks_numeric()
     }
 
-    /// Whether a further value would give a column of text another type, or decide the decimal mark.
+    /// Whether another value of this kind would change the type of a column of text, or decide the decimal mark.
     pub(super) fn changes_with(self, kind: u16, mark: DecimalMark) -> bool {
         let decides = kind & (Self::POINT | Self::COMMA) & !self.0 != 0;
         !self.is_closed() && (decides || Self(self.0 | kind).data_type(mark) != DataType::Utf8)

@@ -28,7 +28,7 @@ pub(super) struct Sheet {
     pub(super) others: Vec<String>,
 }
 
-/// More columns than any spreadsheet has.
+/// Maximum number of columns, that of Excel.
 const MAX_COLUMNS: usize = 1 << 14;
 
 type Archive = ZipArchive<BufReader<FileCursor>>;
@@ -92,7 +92,7 @@ pub(super) fn read(
 /// The names of all sheets, and the rows of the chosen one with its place.
 type Chosen = (Vec<String>, Option<(usize, Vec<Cells>)>);
 
-/// What may still be kept in memory, and read of XML.
+/// The remaining limits of memory and XML.
 struct Budget {
     left: u64,
     xml: u64,
@@ -201,7 +201,7 @@ fn number_text(number: f64) -> String {
     }
 }
 
-/// The date, or the time, that is so many days from 1970.
+/// The date or time for a number of days since 1970.
 fn date_text(days: f64) -> Option<String> {
     const DAY: f64 = 86_400_000.0;
     #[expect(clippy::cast_possible_truncation, reason = "checked")]
@@ -383,7 +383,7 @@ impl Xlsx {
             _ => {
                 let number: f64 = text.trim().parse().map_err(|_| bad(text))?;
                 let is_date = self.dates.get(style).is_some_and(|&date| date);
-                // Excel counts a 29th of February 1900.
+                // Excel has a February 29, 1900.
                 let shift = if self.epoch == 25_569.0 && number < 60.0 { 1.0 } else { 0.0 };
                 let date = is_date.then(|| date_text(number - self.epoch + shift)).flatten();
                 Some(date.unwrap_or_else(|| number_text(number)))

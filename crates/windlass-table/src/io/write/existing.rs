@@ -9,7 +9,7 @@ use crate::io::read::Input;
 use crate::io::read::table::file_metadata;
 use crate::{Error, Result};
 
-/// What an output is.
+/// The kind of an output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OutputKind {
     /// A table.
@@ -33,14 +33,14 @@ pub enum OutputKind {
 }
 
 impl OutputKind {
-    /// What to say of a file that is not such an output.
+    /// The message for an existing file of another kind.
     fn refusal(self) -> &'static str {
         match self {
             Self::Table => "is not a table that Windlass wrote",
             Self::Model => "is not a model that Windlass wrote",
             Self::Fitted => "is not a fitted method that Windlass wrote",
             Self::Manifest => "is not a manifest that Windlass wrote",
-            Self::Plot => "does not say that Windlass drew it",
+            Self::Plot => "has no mark that Windlass drew it",
             Self::Onnx => "is not an ONNX file that Windlass wrote",
             Self::CHeader => "is not a C header that Windlass wrote",
             Self::Report => "is not a report that Windlass wrote",
@@ -51,8 +51,7 @@ impl OutputKind {
 
 /// Returns an error if there is a file that Windlass did not write, or of another kind.
 ///
-/// Text does not say who wrote it, unless it has columns of provenance. Empty files, pipes and
-/// devices are written to.
+/// Text files are recognized by provenance columns only. Empty files, pipes and devices are written to.
 pub fn check_existing(path: &Path, kind: OutputKind) -> Result<()> {
     let Ok(metadata) = std::fs::metadata(path) else { return Ok(()) };
     if !metadata.is_file() || metadata.len() == 0 || kind == OutputKind::Checkpoint {
@@ -60,7 +59,7 @@ pub fn check_existing(path: &Path, kind: OutputKind) -> Result<()> {
     }
     let why = match kind {
         OutputKind::Table if is_own_table(path)? => return Ok(()),
-        OutputKind::Table if is_text(path) => "does not say that Windlass wrote it",
+        OutputKind::Table if is_text(path) => "has no mark that Windlass wrote it",
         kind if is_own(path, kind)? => return Ok(()),
         kind => kind.refusal(),
     };

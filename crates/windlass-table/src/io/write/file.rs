@@ -11,7 +11,7 @@ use tempfile::NamedTempFile;
 use crate::io::format::Compression;
 use crate::{Error, Result};
 
-/// The first error of the operating system, kept because encoders wrap it in errors of their own.
+/// The first system error, stored because encoders wrap it.
 pub(super) type FirstError = Arc<Mutex<Option<io::Error>>>;
 
 #[derive(Debug)]
@@ -102,8 +102,7 @@ fn open(path: &Path) -> Result<Target> {
             _ => failed(&path)(error),
         }
     })?;
-    // Held until the process ends, so that others know that it is not abandoned. Some file systems
-    // have no locks.
+    // Held until the process ends, to mark that the file is not abandoned. Some file systems have no locks.
     let _ = file.as_file().try_lock();
     Ok(Target::Atomic { file, path })
 }
@@ -111,8 +110,7 @@ fn open(path: &Path) -> Result<Target> {
 const PREFIX: &str = ".windlass-";
 const SUFFIX: &str = ".tmp";
 
-/// Removes temporary files of processes that were killed: nobody holds their lock, and nobody has
-/// written to them for a while.
+/// Removes temporary files of killed processes: not locked, and not modified for a while.
 fn remove_abandoned(folder: &Path) {
     const WHILE: Duration = Duration::from_mins(10);
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -133,7 +131,7 @@ fn remove_abandoned(folder: &Path) {
     }
 }
 
-/// Makes a new name in a folder permanent, where the system can.
+/// Syncs a folder, so that a new name survives a power failure, if the system supports it.
 #[cfg(unix)]
 fn sync_folder(folder: &Path) {
     let _ = File::open(folder).and_then(|folder| folder.sync_all());

@@ -1,4 +1,4 @@
-//! Centers, and which of them are nearest to a row.
+//! Centers, and the search for the nearest.
 
 use ndarray::Array2;
 use rayon::prelude::*;
@@ -40,7 +40,7 @@ impl Nearest {
     }
 }
 
-/// Centers, and what is nearest to every row.
+/// Centers, and the nearest center of each row.
 pub(super) struct Assigned {
     pub(super) centers: Centers,
     pub(super) found: Vec<Nearest>,
@@ -117,7 +117,7 @@ impl Centers {
         found
     }
 
-    /// The same centers but for one.
+    /// The same centers with one replaced.
     pub(super) fn with_row(&self, center: usize, row: &[f64]) -> Self {
         let mut changed = self.clone();
         for (j, &value) in row.iter().enumerate() {

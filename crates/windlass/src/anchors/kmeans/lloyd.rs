@@ -16,10 +16,10 @@ use super::{CHUNK, Points};
 use crate::anchors::partition::to_label;
 use crate::sums::{ExactSums, exact_sum};
 
-/// When a run ends, if not because no row changes its group.
+/// When a run ends, in addition to the case that no row changes its group.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Stop {
-    /// After so many steps.
+    /// Maximum number of steps.
     pub(super) iterations: usize,
     /// When the squared shift of all centers is at most this.
     pub(super) shift: f64,
@@ -93,7 +93,7 @@ impl<'a, 'p> State<'a, 'p> {
         }
     }
 
-    /// Puts every row into the group of its nearest center; whether any changed.
+    /// Assigns each row to its nearest center; returns whether any row changed.
     fn assign(&mut self) -> bool {
         let k = self.centers.len();
         let half_gaps = self.half_gaps();
@@ -153,7 +153,7 @@ impl<'a, 'p> State<'a, 'p> {
         !moves.is_empty()
     }
 
-    /// Half the distance from each center to the nearest other, from below.
+    /// A lower bound of half the distance from each center to the nearest other.
     fn half_gaps(&self) -> Vec<f64> {
         let k = self.centers.len();
         let mut gaps = vec![f64::INFINITY; k];
@@ -167,7 +167,7 @@ impl<'a, 'p> State<'a, 'p> {
         gaps.into_iter().map(|square| 0.5 * square.sqrt() * (1.0 - self.slack)).collect()
     }
 
-    /// Moves every center to the mean of its group; the squared shift of all centers.
+    /// Moves each center to the mean of its group; returns the squared shift of all centers.
     fn move_centers(&mut self) -> f64 {
         self.fill_empty_groups();
         let (k, d) = self.centers.rows.dim();
@@ -229,7 +229,7 @@ impl<'a, 'p> State<'a, 'p> {
     }
 }
 
-/// What some rows add to their groups' sums, or take from them.
+/// Changes of group sums.
 #[derive(Debug, Clone)]
 struct Moves {
     sums: ExactSums,
@@ -295,7 +295,7 @@ mod tests {
     use crate::anchors::kmeans::Points;
     use crate::sums::ExactSums;
 
-    /// Lloyd's algorithm as the textbook has it: every distance, every sum, every time.
+    /// Lloyd's algorithm without bounds.
     fn plain(x: &Array2<f64>, mut centers: Array2<f64>, steps: usize) -> (Vec<usize>, Array2<f64>) {
         let d = x.ncols();
         let nearest = |centers: &Array2<f64>| -> Vec<usize> {

@@ -1,4 +1,4 @@
-//! k-means: groups of rows that are close to each other.
+//! k-means clustering.
 //!
 //! ```text
 //! argmin_{c, a} Σᵢ wᵢ‖xᵢ − c_{a(i)}‖²
@@ -37,7 +37,7 @@ use lloyd::{Lloyd, Stop};
 ///
 /// | Setting | Default | Range | Meaning |
 /// | :-- | :-- | :-- | :-- |
-/// | `groups` | `8` | `1, …` | groups asked for |
+/// | `groups` | `8` | `1, …` | requested number of groups |
 /// | `starts` | `10` | `1, …` | independent starts; the best is kept |
 /// | `max_iterations` | `300` | `1, …` | steps of one start over all rows |
 /// | `tolerance` | `1e-4` | `[0, ∞)` | stop when the squared shift of all centers is at most this times the mean variance of a column; 0 runs until no row changes its group |
@@ -74,7 +74,7 @@ impl KMeans {
         Self { groups, ..Self::default() }
     }
 
-    /// Refuses settings outside their range.
+    /// Returns an error for settings outside their range.
     pub fn check(&self) -> Result<()> {
         for (name, value) in [
             ("groups", self.groups),
@@ -92,11 +92,10 @@ impl KMeans {
         Ok(())
     }
 
-    /// Groups the rows of `x`, all below 10¹⁵⁰ in size, each counting as often as its weight in `[0, 2⁵⁰]`
-    /// says.
+    /// Groups the rows of `x`, all below 10¹⁵⁰ in magnitude, with weights in `[0, 2⁵⁰]`.
     ///
-    /// Where there are fewer distinct rows than groups, each becomes a group of its own and
-    /// [`KMeansFit::missing_groups`] says how many were not filled.
+    /// If there are fewer distinct rows than groups, each becomes one group, and [`KMeansFit::missing_groups`] is the
+    /// number of the others.
     pub fn fit(
         &self,
         x: ArrayView2<'_, f64>,
@@ -183,19 +182,19 @@ impl KMeansFit {
         self.inertia
     }
 
-    /// The steps that led to these groups: of the best start, and of what made it better.
+    /// Number of steps of the best start and of its refinement.
     #[must_use]
     pub fn iterations(&self) -> usize {
         self.iterations
     }
 
-    /// How many of the groups asked for could not be filled, mostly for want of distinct rows.
+    /// Number of requested groups that are missing, mostly because there are too few distinct rows.
     #[must_use]
     pub fn missing_groups(&self) -> usize {
         self.asked - self.centers.nrows()
     }
 
-    /// The group of the nearest center for rows that need not have been fitted.
+    /// The group of the nearest center, for fitted or new rows.
     pub fn assign(&self, x: ArrayView2<'_, f64>) -> Result<Vec<u32>> {
         nearest(&self.centers, x)
     }
@@ -205,7 +204,7 @@ impl KMeansFit {
     }
 }
 
-/// The nearest of some centers for every row.
+/// The nearest center of each row.
 pub(super) fn nearest(centers: &Array2<f64>, x: ArrayView2<'_, f64>) -> Result<Vec<u32>> {
     let x = flatten(x);
     let d = centers.ncols();
@@ -231,7 +230,7 @@ pub(super) fn nearest(centers: &Array2<f64>, x: ArrayView2<'_, f64>) -> Result<V
     Ok(labels)
 }
 
-/// Rows that a parallel task handles.
+/// Rows per parallel task.
 const CHUNK: usize = 4096;
 
 /// The rows to group, with their weights.

@@ -1,4 +1,4 @@
-//! A sample of rows that depends on what they are, not on where they stand.
+//! A sample of rows that depends on their values and not on their order.
 //!
 //! Every distinct row has a hash of its values; the sample keeps the distinct rows with the smallest
 //! hashes, and counts how often each occurs. A row that is in the sample at the end was in it since its
@@ -51,7 +51,7 @@ impl RowSample {
         Self { capacity, width, seed, kept: BTreeMap::new() }
     }
 
-    /// Offers a block of rows, each with an optional weight in `[0, 2⁵⁰]`. NaN is a missing value.
+    /// Adds a block of rows, each with an optional weight in `[0, 2⁵⁰]`. NaN is a missing value.
     pub fn add(&mut self, rows: ArrayView2<'_, f64>, weights: Option<&[f64]>) -> Result<()> {
         let rows = flatten(rows);
         if rows.ncols() != self.width {
@@ -105,8 +105,9 @@ impl RowSample {
         }
     }
 
-    /// The distinct rows kept, in the order of their hashes, and how much each counts: its weight times
-    /// the number of its occurrences.
+    /// The distinct rows of the sample in the order of their hashes, and the total weight of each: its weight times
+    /// the
+    /// number of its occurrences.
     #[must_use]
     pub fn rows(&self) -> (Array2<f64>, Vec<f64>) {
         let values = self.kept.values().flat_map(|kept| kept.row.iter().copied()).collect();

@@ -2,14 +2,14 @@
 //! Dᵢ is the distance to the nearest center so far; best is the one that leaves the smallest Σ wᵢDᵢ².
 //!
 //! The first start also tries exchanges, a few more than there are centers: a row drawn in the same way
-//! takes the place of the center that is missed least, if that makes Σ wᵢDᵢ² smaller (Lattanzi, Sohler,
-//! *A better k-means++ algorithm via local search*, ICML 2019). The others do without, to be different.
+//! replaces the center whose removal costs least, if that decreases Σ wᵢDᵢ² (Lattanzi, Sohler,
+//! *A better k-means++ algorithm via local search*, ICML 2019). The other starts skip this, for diversity.
 //! The best of several finished runs is refined in the same way, if rows are not too many.
 //!
-//! Of many rows, each start sees a sample of its own, and its centers settle there first: most of the
-//! way is walked on rows that fit in a cache. Only the two starts that then fit all rows best go on.
+//! For large data each start first converges on its own sample of rows, which fits in a cache. Only the two starts
+//! that then fit all rows best continue on all rows.
 //!
-//! Distances are computed on blocks of rows stored column by column, which vectorises over rows. Sums
+//! Distances are computed on blocks of rows stored column by column, which vectorizes over rows. Sums
 //! are taken per block and then over blocks, in the same order whatever the number of threads.
 
 use crate::simd::vectorized;
@@ -26,7 +26,7 @@ use crate::{Seed, Stream};
 const BLOCK: usize = 128;
 /// Rows whose distances are computed together, in registers.
 const LANES: usize = 16;
-/// Blocks that are worth a task.
+/// Minimum number of blocks per parallel task.
 const TASK: usize = 32;
 
 /// The rows, block by block, each block column by column; the last is filled up with zeros.
@@ -69,16 +69,16 @@ impl Blocks {
     }
 }
 
-/// Exchanges that are tried, beside one for every group.
+/// Number of exchanges in addition to one per group.
 const EXCHANGES: usize = 16;
-/// Rows that a start looks at, at least.
+/// Minimum number of rows of a start's sample.
 const SAMPLE: usize = 1 << 14;
-/// Steps that centers may take on a sample.
+/// Maximum number of steps on a sample.
 const SAMPLE_STEPS: usize = 100;
-/// Rows that a start looks at for every group, at least.
+/// Minimum number of rows per group of a start's sample.
 const SAMPLE_PER_GROUP: usize = 64;
 
-/// Starting centers; fewer than `groups` only where there are not so many distinct rows.
+/// Starting centers; fewer than `groups` only if there are fewer distinct rows.
 pub(super) fn centers(
     points: &Points<'_>,
     groups: usize,
@@ -102,13 +102,13 @@ pub(super) fn centers(
     plus_plus(points, groups, seed, start)
 }
 
-/// Rows that a start sees. One of several may see less: the best of them is kept.
+/// Sample size of a start; smaller with several starts, since the best is used.
 fn sample_size(groups: usize, starts: usize) -> usize {
     let size = if starts > 1 { SAMPLE / 2 } else { SAMPLE };
     size.max(SAMPLE_PER_GROUP * groups)
 }
 
-/// The starts that go all the way: of many rows those whose centers, settled on a sample, fit all best.
+/// The starts that continue on all rows: for large data those whose centers, found on a sample, fit all rows best.
 pub(super) fn finalists(points: &Points<'_>, starts: Vec<Centers>) -> Vec<Centers> {
     const FINALISTS: usize = 2;
     let groups = starts.first().map_or(0, Centers::len);
@@ -170,7 +170,7 @@ fn plus_plus(points: &Points<'_>, groups: usize, seed: Seed, start: u64) -> Cent
     assigned.centers
 }
 
-/// Tries to make a finished run better: exchanges a center, runs on, and keeps what is better.
+/// Refines a finished run: exchanges a center, continues, and uses the better result.
 pub(super) fn refined(points: &Points<'_>, best: Lloyd, stop: Stop, seed: Seed) -> Lloyd {
     if points.len() >= 2 * SAMPLE {
         return best;
@@ -197,19 +197,18 @@ fn smallest(values: &[f64]) -> Option<usize> {
     (0..values.len()).reduce(|best, next| if values[next] < values[best] { next } else { best })
 }
 
-/// A row that may take the place of a center.
+/// A row that may replace a center.
 struct Exchange {
     row: usize,
     gone: usize,
-    /// By how much Σ wᵢDᵢ² becomes smaller.
+    /// The decrease of Σ wᵢDᵢ².
     gain: f64,
     /// The squared distance of every row to the new center.
     distances: Vec<[f64; BLOCK]>,
 }
 
 impl Assigned {
-    /// A row drawn with probability ∝ wᵢDᵢ², and the center that it had best replace; `None` if every
-    /// row sits on a center.
+    /// A row drawn with probability ∝ wᵢDᵢ², and the best center to replace; `None` if every row equals a center.
     fn exchange(
         &self,
         points: &Points<'_>,
@@ -228,7 +227,7 @@ impl Assigned {
         }
         let row = pick(draws, &sums, &weighted, blocks.rows);
         let candidate = points.row(row);
-        // Σ wᵢ·min(Dᵢ², dᵢ²), and for every center what its rows lose if it goes.
+        // Σ wᵢ·min(Dᵢ², dᵢ²), and for every center the cost of its removal.
         let (costs, distances): (Vec<Vec<f64>>, Vec<[f64; BLOCK]>) = self
             .found
             .par_chunks(BLOCK)
