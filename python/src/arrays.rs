@@ -1,4 +1,4 @@
-//! numpy arrays of 32 or 64 bits, without copies.
+//! numpy arrays of float32 or float64, without copies.
 
 use numpy::ndarray::ArrayD;
 use numpy::{PyArray1, PyArrayDyn, PyArrayMethods as _, PyReadonlyArray1, PyReadonlyArrayDyn};
@@ -14,7 +14,7 @@ pub(crate) enum Rows<'py> {
     Double(PyReadonlyArrayDyn<'py, f64>),
 }
 
-/// Does the same for rows of either width.
+/// Runs the same expression for float32 and float64 rows.
 macro_rules! with_view {
     ($rows:expr, |$view:ident| $body:expr) => {
         match $rows {
@@ -53,7 +53,7 @@ impl<'py> Rows<'py> {
         }
     }
 
-    /// The rows in 64 bits.
+    /// The rows as float64.
     pub(crate) fn to_double(&self) -> ArrayD<f64> {
         match self {
             Self::Single(rows) => rows.as_array().mapv(f64::from),
@@ -62,8 +62,8 @@ impl<'py> Rows<'py> {
     }
 }
 
-/// Refuses values that do not stand where values of their type do, as in packed records: they cannot be read in
-/// place. The package copies such arrays before they come here.
+/// Returns an error for unaligned arrays, such as fields of packed records, which cannot be read in place. The Python
+/// code copies such arrays before.
 fn check_aligned<T: numpy::Element>(rows: &Bound<'_, PyArrayDyn<T>>, name: &str) -> PyResult<()> {
     use numpy::PyUntypedArrayMethods as _;
     let size = isize::try_from(size_of::<T>()).unwrap_or(isize::MAX);
@@ -75,7 +75,8 @@ fn check_aligned<T: numpy::Element>(rows: &Bound<'_, PyArrayDyn<T>>, name: &str)
     Err(InputTypeError::new_err(format!("{name} must be an aligned array")))
 }
 
-/// Works on features and targets with their weights, away from the interpreter; both are of the same width.
+/// Runs `work` on features, targets and weights without the interpreter's lock; features and targets have the same
+/// type.
 pub(crate) fn with_samples<T: Send>(
     py: Python<'_>,
     (x, y, weights): (&Rows<'_>, &Rows<'_>, Option<&[f64]>),
@@ -107,13 +108,13 @@ fn no_such_row(row: i64) -> PyErr {
     InputError::new_err(format!("row {row} does not exist"))
 }
 
-/// Numbers of rows; negative ones are refused, not taken from behind.
+/// Row indices; negative ones are an error.
 pub(crate) fn row_numbers(index: &PyReadonlyArray1<'_, i64>) -> PyResult<Vec<usize>> {
     let number = |&row: &i64| usize::try_from(row).map_err(|_| no_such_row(row));
     index.as_array().iter().map(number).collect()
 }
 
-/// Labels of groups, numbered from 0.
+/// Group labels, numbered from 0.
 pub(crate) fn partition(labels: &PyReadonlyArray1<'_, i64>) -> PyResult<Partition> {
     let labels: Vec<i64> = labels.as_array().to_vec();
     if let Some(numbered) = numbered(&labels) {
@@ -122,7 +123,7 @@ pub(crate) fn partition(labels: &PyReadonlyArray1<'_, i64>) -> PyResult<Partitio
     Partition::of_categories(&labels).refused()
 }
 
-/// The same for labels that lie close together: a table instead of a search.
+/// Numbers labels from a small range, with a lookup table instead of a search.
 fn numbered(labels: &[i64]) -> Option<windlass::Result<Partition>> {
     let (low, high) = (*labels.iter().min()?, *labels.iter().max()?);
     let width = usize::try_from(high.checked_sub(low)?).ok()?;
@@ -144,7 +145,7 @@ fn numbered(labels: &[i64]) -> Option<windlass::Result<Partition>> {
     Some(Partition::new(labels, groups as usize))
 }
 
-/// Row numbers as numpy has them.
+/// Row indices as a numpy array.
 pub(crate) fn as_index(
     py: Python<'_>,
     rows: impl Iterator<Item = usize>,
@@ -153,7 +154,7 @@ pub(crate) fn as_index(
     PyArray1::from_vec(py, rows)
 }
 
-/// Values as integers of a dtype: rounded, and kept to the ends of its range.
+/// Values rounded and clipped to the range of an integer dtype.
 #[pyfunction]
 #[expect(
     clippy::cast_possible_truncation,
@@ -180,6 +181,6 @@ pub(crate) fn rounded<'py>(
         "uint16" => integers!(u16),
         "uint32" => integers!(u32),
         "uint64" => integers!(u64),
-        _ => return Err(InputTypeError::new_err(format!("{dtype} holds no integers"))),
+        _ => return Err(InputTypeError::new_err(format!("{dtype} is not an integer type"))),
     })
 }

@@ -1,4 +1,4 @@
-//! Augmentation of arrays: a method that was fitted, the plan of a whole data set, and batches.
+//! Augmentation of arrays: a fitted method, the plan of a whole dataset, and batches.
 
 use numpy::ndarray::{Array2, ArrayD, Axis};
 use numpy::{PyArray1, PyArrayDyn, PyReadonlyArray1, PyReadonlyArray2};
@@ -14,14 +14,14 @@ use crate::errors::{InputError, Refused as _};
 use crate::options;
 use crate::runtime::{away, away_unless, is_little};
 
-/// What is kept of the training rows: enough to fit again without looking for groups.
+/// The training rows, for pickling: enough to fit again without k-means.
 enum Kept {
     Groups { labels: Partition, weights: Option<Vec<f64>> },
     Matrix(Array2<f64>),
     Rows(Dataset),
 }
 
-/// A method that was fitted on training rows.
+/// A method fitted on training rows.
 #[pyclass(frozen, name = "Fitted", module = "windlass._windlass")]
 pub(crate) struct FittedMethod {
     name: String,
@@ -38,7 +38,7 @@ fn flat(rows: ArrayD<f64>) -> Array2<f64> {
     rows.into_shape_with_order(shape).expect("the same number of values")
 }
 
-/// Anchors that were given as labels or as a matrix.
+/// Anchors passed as labels or as a matrix.
 enum Given {
     Labels(Partition),
     Matrix(Array2<f64>),
@@ -55,7 +55,7 @@ fn given(anchors: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Given>> {
 
 #[pymethods]
 impl FittedMethod {
-    /// Fits a method; `anchors` and `within` are numbers, `anchors` may be a matrix.
+    /// Fits a method; `anchors` and `within` are integer labels, `anchors` may also be a matrix.
     #[new]
     #[pyo3(signature = (name, options, x, y, seed, weights=None, anchors=None, within=None))]
     #[expect(clippy::too_many_arguments, reason = "called by keyword, in one place")]
@@ -98,7 +98,7 @@ impl FittedMethod {
         Ok(Self { name: name.to_owned(), options, seed, kept, core })
     }
 
-    /// The same again, from what was kept of it.
+    /// Restores a pickled method.
     #[staticmethod]
     #[pyo3(signature = (name, options, seed, labels=None, matrix=None, rows=None, weights=None))]
     #[expect(clippy::too_many_arguments, reason = "called by pickle")]
@@ -127,9 +127,9 @@ impl FittedMethod {
                 let (x, y) = (x.as_array().to_owned(), y.as_array().to_owned());
                 (None, Kept::Rows(away(py, || Dataset::new(x, y, weights))?.refused()?))
             }
-            (None, None, None) => return Err(InputError::new_err("nothing was kept")),
+            (None, None, None) => return Err(InputError::new_err("the pickle is incomplete")),
         };
-        // Where anchors are known, the values of rows do not matter any more, only how many there are.
+        // If anchors are known, only the number of rows matters.
         let blank = |rows: usize, weights: Option<Vec<f64>>| {
             let blank = || Array2::zeros((rows, 1));
             away(py, || Dataset::new(blank(), blank(), weights))?.refused()
@@ -171,19 +171,19 @@ impl FittedMethod {
         }
         let [labels, matrix, rows, weights] = state;
         let options = self.options.bind(py).clone();
-        // Anchors that are known are given; what they were found by applies no more.
+        // The anchors are passed, so parameters of k-means no longer apply.
         let arguments = (&self.name, options, self.seed, labels, matrix, rows, weights);
         (again, arguments).into_pyobject(py)
     }
 
-    /// The group of every training row, if the method has groups.
+    /// The group of each training row, if the method has groups.
     #[getter]
     fn groups<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<i64>>> {
         let labels = self.core.partition()?.labels();
         Some(as_index(py, labels.iter().map(|&label| label as usize)))
     }
 
-    /// Everything random about an augmented data set.
+    /// The random draws of an augmented dataset.
     fn plan(&self, py: Python<'_>, copies: usize, originals: bool) -> PyResult<Plan> {
         let copies = Copies::new(copies).originals(originals);
         let draw = || windlass::Plan::draw(self.core.as_ref(), copies, Seed(self.seed));
@@ -192,7 +192,7 @@ impl FittedMethod {
         Ok(Plan { plan, groups })
     }
 
-    /// A batch of training rows, augmented: its features and its targets.
+    /// Augmented features and targets of a batch of training rows.
     fn batch<'py>(
         &self,
         py: Python<'py>,
@@ -206,13 +206,15 @@ impl FittedMethod {
         for (name, shape) in [("x", x.shape()), ("y", y.shape())] {
             let got = shape.first().copied().unwrap_or(0);
             if got != rows.len() {
-                let text =
-                    format!("{name} and idx must have the same rows, got {got} and {}", rows.len());
+                let text = format!(
+                    "{name} and idx must have the same number of rows, got {got} and {}",
+                    rows.len()
+                );
                 return Err(InputError::new_err(text));
             }
         }
         let values = [&x, &y].map(|side| side.shape().iter().product::<usize>());
-        // Twice, for partners.
+        // Room for partners too.
         let little = is_little(2 * (values[0] + values[1]), rows.len());
         let draw = || self.core.draw(Batch::Rows(&rows), Seed(self.seed), step);
         let draw = away_unless(py, little, draw)?.refused()?;
@@ -227,7 +229,7 @@ impl FittedMethod {
         Ok((x, y))
     }
 
-    /// What is drawn for some training rows, or for all, in a step.
+    /// The random draws of a step for some training rows, or for all.
     #[pyo3(signature = (step, index=None))]
     fn draw<'py>(
         &self,
@@ -252,7 +254,7 @@ impl FittedMethod {
 }
 
 impl FittedMethod {
-    /// One side of a batch: rows that came with it, and partners that are kept.
+    /// Features or targets of a batch: rows of the batch, and partners among the training rows.
     fn side<T: Real + numpy::Element>(
         &self,
         py: Python<'_>,
@@ -340,7 +342,7 @@ fn core_method(
     Ok(std::sync::Arc::new(ada.method(anchors, within)))
 }
 
-/// Everything random about an augmented data set.
+/// The random draws of an augmented dataset.
 #[pyclass(frozen, module = "windlass._windlass")]
 pub(crate) struct Plan {
     plan: windlass::Plan,
@@ -365,14 +367,14 @@ impl Plan {
         })
     }
 
-    /// The training row that every row is, or was made from.
+    /// The source row of each row.
     fn sources<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
         let originals = 0..self.plan.original_rows();
         let made = self.plan.draws().iter().flat_map(|draw| draw.gathered().take(draw.rows()));
         as_index(py, originals.chain(made))
     }
 
-    /// Where every row comes from.
+    /// The provenance of each row.
     fn provenance<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let originals = (0..self.plan.original_rows())
             .map(|source| (0, Some(windlass::Origin { source, how: How::Copy })));
@@ -384,7 +386,7 @@ impl Plan {
     }
 }
 
-/// Where rows come from, a column for each answer.
+/// Provenance as columns.
 #[derive(Default)]
 struct OriginColumns {
     copy: Vec<i32>,
@@ -397,7 +399,7 @@ struct OriginColumns {
 }
 
 impl OriginColumns {
-    /// Of the copy and the origin of every row; `groups` are those of the training rows.
+    /// Builds the columns from the copy and origin of each row; `groups` are those of the training rows.
     fn of(
         rows: impl Iterator<Item = (usize, Option<windlass::Origin>)>,
         groups: Option<&[u32]>,

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use pyo3::prelude::*;
 
-/// Runs the command with the arguments behind its name, and returns its exit code.
+/// Runs the command with the arguments after its name, and returns its exit code.
 #[pyfunction]
 pub(crate) fn run_command(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
     py.detach(|| windlass_cli::run(arguments))

@@ -1,5 +1,4 @@
-//! Comparisons of models that are trained in Python: the core parts the rows, and says what predictions
-//! amount to.
+//! Comparisons of models that are trained in Python: the core splits the rows, and evaluates the predictions.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -22,7 +21,7 @@ use crate::options;
 use crate::runtime::{away, interruptible};
 use crate::table::{Ear, NAME, Table, column_roles};
 
-/// A comparison: who takes part, and which rows are held out.
+/// A comparison: its candidates and splits.
 #[pyclass(frozen, module = "windlass._windlass")]
 pub(crate) struct EstimatorComparison {
     config: CompareConfig,
@@ -31,8 +30,7 @@ pub(crate) struct EstimatorComparison {
     omitted: Option<String>,
 }
 
-/// The column of a split that estimators cannot or should not learn from: groups, domains, and times that are not
-/// numbers.
+/// The column of a split that is not a feature: groups, domains, and times that are not numbers.
 fn omitted(split: &Split, schema: &Schema) -> Option<String> {
     let numeric = |column: &str| {
         schema.field_with_name(column).is_ok_and(|field| is_numeric(field.data_type()))
@@ -44,15 +42,15 @@ fn omitted(split: &Split, schema: &Schema) -> Option<String> {
     column.map(str::to_owned)
 }
 
-/// Someone who takes part.
+/// A candidate.
 #[derive(FromPyObject)]
 struct CandidateInput<'py> {
     #[pyo3(item)]
     label: String,
-    /// The method, as a comparison calls it.
+    /// The name of the method.
     #[pyo3(item)]
     method: String,
-    /// The settings of a method that makes rows.
+    /// The parameters of an augmentation method.
     #[pyo3(item)]
     options: Option<Bound<'py, PyDict>>,
     #[pyo3(item)]
@@ -64,7 +62,7 @@ impl CandidateInput<'_> {
         let method = MethodName::named(&self.method).ok_or_else(|| {
             let known: Vec<&str> = MethodName::all().into_iter().map(MethodName::name).collect();
             let text =
-                format!("there is no method `{}`: methods are {}", self.method, known.join(", "));
+                format!("unknown method `{}`: methods are {}", self.method, known.join(", "));
             InputError::new_err(text)
         })?;
         let enlarge = match &self.options {
@@ -141,7 +139,7 @@ impl EstimatorComparison {
         Ok(Self { config, loaded, splits, omitted })
     }
 
-    /// The column that is not a feature because it says which rows are held out.
+    /// The column of the split, if it is not a feature.
     #[getter]
     fn omitted(&self) -> Option<&str> {
         self.omitted.as_deref()
@@ -153,7 +151,7 @@ impl EstimatorComparison {
         self.config.rule.split().note(&self.loaded.batch, ParamStyle::Python)
     }
 
-    /// Every split: its place, its seed, the seed of the placebo, and the rows to learn from and to predict.
+    /// Every split: its position, its seed, the seed of the placebo, and the training and test rows.
     fn splits<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let mut splits = vec![];
         for &size in &self.config.sizes {
@@ -173,7 +171,7 @@ impl EstimatorComparison {
         Ok(splits)
     }
 
-    /// What one candidate predicted for the held-out rows of a split, as it is kept.
+    /// Evaluates the predictions of a candidate for the held-out rows of a split.
     fn judge(
         &self,
         py: Python<'_>,
@@ -194,7 +192,7 @@ impl EstimatorComparison {
         serde_json::to_string(&run).map_err(|error| InputError::new_err(error.to_string()))
     }
 
-    /// What the runs amount to. `next` has what to write for each candidate, if it is recommended.
+    /// Summarizes the runs. `next` has the code that trains each candidate.
     fn outcome(
         &self,
         py: Python<'_>,
@@ -235,7 +233,7 @@ impl EstimatorComparison {
     }
 }
 
-/// What a comparison found.
+/// The results of a comparison.
 #[pyclass(frozen, module = "windlass._windlass")]
 pub(crate) struct Outcome {
     comparison: EstimatorComparison,
@@ -246,13 +244,13 @@ pub(crate) struct Outcome {
 
 #[pymethods]
 impl Outcome {
-    /// The answer in a sentence.
+    /// The verdict in a sentence.
     #[getter]
     fn verdict(&self) -> &str {
         &self.summary.verdict
     }
 
-    /// What to do now.
+    /// The recommended next step.
     #[getter]
     fn next(&self) -> Option<String> {
         self.summary.next.as_ref().map(windlass_compare::NextStep::in_words)
@@ -264,7 +262,7 @@ impl Outcome {
         self.summary.helps
     }
 
-    /// What else there is to say.
+    /// Other conclusions, and warnings.
     #[getter]
     fn remarks(&self) -> Vec<String> {
         self.summary.remarks.clone()
@@ -276,7 +274,7 @@ impl Outcome {
         &self.how
     }
 
-    /// A row for every method and number of training rows.
+    /// One entry per method and number of training rows.
     fn lines<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let percent = |ratio: f64| 100.0 * ratio.exp_m1();
         let mut lines = vec![];
@@ -305,13 +303,13 @@ impl Outcome {
         Ok(lines)
     }
 
-    /// Everything that was done, as JSON.
+    /// All runs and settings as JSON.
     fn to_json(&self) -> PyResult<String> {
         serde_json::to_string_pretty(&self.results)
             .map_err(|error| InputError::new_err(error.to_string()))
     }
 
-    /// The page and its pictures, each with its name.
+    /// The report page and its figures, each with its name.
     fn report(&self, py: Python<'_>, table: &str) -> PyResult<Vec<(String, Vec<u8>)>> {
         let comparison = self.comparison.comparison();
         away(py, || comparison.report(&self.results, &self.summary, table))?.refused()

@@ -1,4 +1,4 @@
-//! Tables that are spread over many processes: passes in parts, and rows made of any batch.
+//! Distributed tables: partial aggregates of passes, and synthetic rows of any batch.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ use crate::options::{self, CLIP};
 use crate::runtime::away;
 use crate::table::{NAME, Table, column_roles, read, stream};
 
-/// The columns of anything that has `__arrow_c_schema__`.
+/// The schema of an object with `__arrow_c_schema__`.
 fn schema_of(object: &Bound<'_, PyAny>) -> PyResult<SchemaRef> {
     let capsule = object.call_method0("__arrow_c_schema__")?.cast_into::<PyCapsule>()?;
     let pointer = capsule.pointer_checked(Some(c"arrow_schema"))?.cast::<FFI_ArrowSchema>();
@@ -36,14 +36,14 @@ fn identity(text: &str) -> PyResult<RowIdSource> {
     text.parse::<RowIdSource>().refused()
 }
 
-/// How many rows that hold the same came before, in other parts of the table.
+/// Numbers of duplicate rows in the partitions before this one.
 fn twins_of(before: Option<Vec<(i64, u32)>>) -> Option<DuplicateCounter> {
     before.map(|pairs| {
         DuplicateCounter::new(pairs.into_iter().map(|(id, before)| (id.cast_unsigned(), before)))
     })
 }
 
-/// A method that is being fitted, in passes over rows that are elsewhere.
+/// The driver of a fit in passes over distributed rows.
 #[pyclass(module = "windlass._windlass")]
 pub(crate) struct FitDriver {
     core: Option<windlass_table::FitDriver>,
@@ -88,7 +88,7 @@ impl FitDriver {
         Ok(Self { core: Some(core) })
     }
 
-    /// The next pass: what it does, and what every part is to do; nothing when there is no more.
+    /// The name and the task of the next pass; `None` after the last.
     fn task<'py>(&self, py: Python<'py>) -> PyResult<Option<(&'static str, Bound<'py, PyBytes>)>> {
         let Some(task) = self.core.as_ref().and_then(windlass_table::FitDriver::task) else {
             return Ok(None);
@@ -96,22 +96,25 @@ impl FitDriver {
         Ok(Some((task.name(), PyBytes::new(py, &task.to_bytes().refused()?))))
     }
 
-    /// Takes what a pass found in all rows.
+    /// Finishes a pass with its merged aggregate.
     fn take(&mut self, py: Python<'_>, part: &mut PassAccumulator) -> PyResult<()> {
         let (Some(core), Some(part)) = (&mut self.core, part.core.take()) else {
-            return Err(InputTypeError::new_err("it was taken already"));
+            return Err(InputTypeError::new_err("the accumulator was already used"));
         };
         away(py, || core.take(part))?.refused()
     }
 
     /// The fitted method, after the last pass.
     fn finish(&mut self) -> PyResult<FittedTable> {
-        let core = self.core.take().ok_or_else(|| InputTypeError::new_err("it is finished"))?;
+        let core = self
+            .core
+            .take()
+            .ok_or_else(|| InputTypeError::new_err("the fit is already finished"))?;
         Ok(FittedTable { core: Arc::new(core.finish().refused()?) })
     }
 }
 
-/// What was found so far in some rows.
+/// The partial aggregate of some rows.
 #[pyclass(module = "windlass._windlass")]
 pub(crate) struct PassAccumulator {
     core: Option<windlass_table::PassAccumulator>,
@@ -132,35 +135,50 @@ impl PassAccumulator {
         Ok(Self { core: Some(core), twins: twins_of(twins) })
     }
 
-    /// Takes the rows of anything that speaks Arrow.
+    /// Adds the rows of an object with the Arrow interface.
     fn add(&mut self, py: Python<'_>, rows: &Bound<'_, PyAny>) -> PyResult<()> {
         let (_, batches) = read(rows)?;
         let Self { core: Some(core), twins } = self else {
-            return Err(InputTypeError::new_err("it was taken already"));
+            return Err(InputTypeError::new_err("the accumulator was already used"));
         };
         let add = || batches.into_iter().try_for_each(|batch| core.add(batch, twins.as_mut()));
         away(py, add)?.refused()
     }
 
-    /// Adds what was found in other rows.
+    /// Merges another partial aggregate.
     fn merge(&mut self, py: Python<'_>, found: &[u8]) -> PyResult<()> {
         let Some(core) = &mut self.core else {
-            return Err(InputTypeError::new_err("it was taken already"));
+            return Err(InputTypeError::new_err("the accumulator was already used"));
         };
         away(py, || core.merge(found))?.refused()
     }
 
-    /// What was found, for another process.
+    /// The serialized aggregate.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let Some(core) = &self.core else {
-            return Err(InputTypeError::new_err("it was taken already"));
+            return Err(InputTypeError::new_err("the accumulator was already used"));
         };
         Ok(PyBytes::new(py, &core.to_bytes().refused()?))
     }
 }
 
-/// A method fitted on a table, here or elsewhere: what :func:`windlass.spark.fit` and
-/// :func:`windlass.ray.fit` give. The command reads its file with ``--fitted``.
+/// A method fitted on a table.
+///
+/// Returned by :func:`windlass.spark.fit` and :func:`windlass.ray.fit`. Its files are those of the
+/// options ``--save-fitted`` and ``--fitted`` of ``windlass augment``.
+///
+/// Attributes
+/// ----------
+/// rows : int
+///     Number of rows of the fitted table.
+/// groups : list of int
+///     Number of rows of each group.
+/// complete : list of str
+///     Columns without missing values in the fitted table.
+/// rows_by : str
+///     Row identifier: "number", "content" or "column:NAME".
+/// draws_for_rows : bool
+///     Whether random numbers depend on rows.
 #[pyclass(frozen, module = "windlass._windlass")]
 pub(crate) struct FittedTable {
     core: Arc<windlass_table::Fitted>,
@@ -168,8 +186,14 @@ pub(crate) struct FittedTable {
 
 #[pymethods]
 impl FittedTable {
-    /// Keeps it in a file, which the command takes as ``--fitted``. Unless forced, only files of this
-    /// kind are overwritten.
+    /// Write the fitted state to a file, for ``--fitted`` of the command.
+    ///
+    /// Parameters
+    /// ----------
+    /// path : str or path-like
+    ///     Output file. It is written atomically.
+    /// force : bool, default False
+    ///     Whether to overwrite an existing file that is not a fitted state.
     #[pyo3(signature = (path, *, force=false))]
     fn save(&self, path: PathBuf, force: bool) -> PyResult<()> {
         if !force {
@@ -178,7 +202,16 @@ impl FittedTable {
         write_atomic(&path, self.core.to_json().refused()?.as_bytes()).refused()
     }
 
-    /// Reads a file that :meth:`save` wrote, or the command with ``--save-fitted``.
+    /// Read a file that :meth:`save` or ``windlass augment --save-fitted`` wrote.
+    ///
+    /// Parameters
+    /// ----------
+    /// path : str or path-like
+    ///     File to read.
+    ///
+    /// Returns
+    /// -------
+    /// fitted : FittedTable
     #[staticmethod]
     fn load(path: PathBuf) -> PyResult<Self> {
         let text = std::fs::read_to_string(&path)?;
@@ -186,7 +219,7 @@ impl FittedTable {
         Ok(Self { core })
     }
 
-    /// All of it, for another process.
+    /// Return the serialized state.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         Ok(PyBytes::new(py, &self.core.to_bytes().refused()?))
     }
@@ -210,19 +243,19 @@ impl FittedTable {
         self.core.rows()
     }
 
-    /// The number of rows in every group.
+    /// The number of rows of each group.
     #[getter]
     fn groups(&self) -> Vec<u64> {
         self.core.groups().into_iter().map(|group| group.rows).collect()
     }
 
-    /// The columns that have no missing value in the table that it was fitted on, if it was fitted here.
+    /// The columns without missing values in the fitted table, if it was fitted in this process.
     #[getter]
     fn complete(&self) -> Vec<&str> {
         self.core.complete()
     }
 
-    /// What tells rows apart: "content" or "column:NAME".
+    /// The row identifier: "number", "content" or "column:NAME".
     #[getter]
     fn rows_by(&self) -> String {
         match &self.core.settings().rows_by {
@@ -232,7 +265,7 @@ impl FittedTable {
         }
     }
 
-    /// Whether random numbers belong to rows, so that they must be told apart.
+    /// Whether random numbers depend on rows, so that rows need identifiers.
     #[getter]
     fn draws_for_rows(&self) -> bool {
         self.core.settings().draws_for_rows()
@@ -246,7 +279,7 @@ impl FittedTable {
     }
 }
 
-/// A fitted method that makes rows of batches.
+/// Generates rows from batches with a fitted method.
 #[pyclass(module = "windlass._windlass")]
 pub(crate) struct RowGenerator {
     core: windlass_table::BoundFitted,
@@ -266,13 +299,13 @@ impl RowGenerator {
         Ok(Self { core, twins: twins_of(twins) })
     }
 
-    /// No rows, with the columns of those that are made.
+    /// An empty table with the schema of the output.
     #[getter]
     fn empty(&self) -> Table {
         Table { schema: Arc::clone(self.core.schema()), batches: vec![] }
     }
 
-    /// Every copy of the rows of anything that speaks Arrow.
+    /// All copies of the rows of an object with the Arrow interface.
     fn make(&mut self, py: Python<'_>, rows: &Bound<'_, PyAny>) -> PyResult<Table> {
         let (_, batches) = read(rows)?;
         let Self { core, twins } = self;
@@ -285,8 +318,8 @@ impl RowGenerator {
     }
 }
 
-/// Writes what is made of a stream of rows to a file of its own, and says how many rows it has. `own` says that the
-/// method was fitted on the table that the rows are of; the file then says how it was made.
+/// Writes the output of a stream of rows to a file, and returns its number of rows. With `own`, the method was fitted
+/// on the table of these rows, and the file gets a manifest.
 #[pyfunction]
 #[pyo3(signature = (fitted, schema, rows, path, *, twins=None, own=false))]
 pub(crate) fn write_rows(
@@ -307,7 +340,7 @@ pub(crate) fn write_rows(
     away(py, || ready.write(rows, twins.as_mut(), &path, manifest.as_ref()))?.refused()
 }
 
-/// What the rows of a batch go by, as a column `id`.
+/// The row identifiers of a batch, as a column `id`.
 #[pyfunction]
 pub(crate) fn ids_of_rows(rows: &Bound<'_, PyAny>, rows_by: &str) -> PyResult<Table> {
     let (_, batches) = read(rows)?;

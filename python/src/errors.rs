@@ -1,4 +1,4 @@
-//! What a caller got wrong, in the core's words.
+//! Errors of the core as Python exceptions.
 
 use pyo3::create_exception;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyTypeError, PyValueError};
@@ -9,28 +9,28 @@ create_exception!(
     windlass,
     InputError,
     PyValueError,
-    "A value that cannot be used; the message says which, and what to do."
+    "An invalid value; the message contains the value and a hint."
 );
 create_exception!(
     windlass,
     NeedsMemoryError,
     InputError,
-    "A method needs more of a table in memory than was allowed."
+    "A method needs more memory than the limit."
 );
 create_exception!(
     windlass,
     InputTypeError,
     PyTypeError,
-    "Data of a kind that cannot be used; the message says which, and what to do."
+    "Data of an unsupported type; the message contains the type and a hint."
 );
 
-/// The text of an error, which names parameters in Python's style, and what to do.
+/// The text of an error with its hint; parameters are named in Python's style.
 fn message(error: &dyn std::fmt::Display, hint: Option<String>) -> String {
     let hint = hint.map(|hint| format!("\nhint: {hint}"));
     format!("{error:+}{}", hint.unwrap_or_default())
 }
 
-/// Errors of the core as errors of Python.
+/// Converts errors to Python exceptions.
 pub(crate) trait Refusal {
     fn refuse(self) -> PyErr;
 }
@@ -45,17 +45,17 @@ impl Refusal for windlass_table::Error {
     fn refuse(self) -> PyErr {
         let hint = match &self {
             Self::BadTarget { .. } => {
-                Some("leave such rows out; windlass.augment does with drop_missing_target".into())
+                Some("drop such rows; windlass.augment does with drop_missing_target".into())
             }
             Self::NoFeatures { .. } => {
-                Some("text, dates, columns of 0 and 1 and constants are not moved".into())
+                Some("text, dates, 0/1 columns and constants are not augmented".into())
             }
             Self::NoRows { .. } => Some("a table needs at least one row".into()),
             Self::NotAKey { .. } => {
-                Some("a key is a column of integers, text or times; or no key".into())
+                Some("choose a column of integers, text or times, or omit key".into())
             }
             Self::MissingKey { .. } | Self::SameKey { .. } => {
-                Some("a key has another value in every row; or no key".into())
+                Some("choose a column with a unique value in every row, or omit key".into())
             }
             error => error.hint(ParamStyle::Python),
         };
@@ -94,14 +94,14 @@ impl Refusal for windlass_compare::Error {
     }
 }
 
-/// What parsers of words say.
+/// Converts the message of a parser.
 impl Refusal for String {
     fn refuse(self) -> PyErr {
         InputError::new_err(self)
     }
 }
 
-/// Any of these errors, turned.
+/// Converts any of these errors.
 pub(crate) trait Refused<T> {
     fn refused(self) -> PyResult<T>;
 }

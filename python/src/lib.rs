@@ -1,7 +1,7 @@
 //! The compiled part of the Python package `windlass`: the crates of this workspace, as Python calls them.
 //!
-//! Nothing is computed here. What a user calls is in `windlass/*.py`; this crate turns arrays, tables and words
-//! into what the core takes, and its errors into exceptions.
+//! The public API is in `windlass/*.py`; this crate converts arrays, tables and options for the core, and its errors
+//! to exceptions.
 
 mod arrays;
 mod augment;

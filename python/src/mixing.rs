@@ -1,4 +1,4 @@
-//! The maps of a batch that torch differentiates: applied, and transposed for the gradient.
+//! The differentiable maps of `windlass.torch`, and their transposes for gradients.
 
 use numpy::{PyArrayDyn, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -13,7 +13,7 @@ fn strength(value: &Bound<'_, PyAny>, name: &str) -> PyResult<Strength> {
         return Ok(Strength::Shared(shared));
     }
     let rows: PyReadonlyArray1<'_, f64> = value.extract().map_err(|_| {
-        InputTypeError::new_err(format!("{name} must be a number, or a number for every row"))
+        InputTypeError::new_err(format!("{name} must be a number, or one number per row"))
     })?;
     Ok(Strength::PerRow(rows.as_array().to_vec()))
 }
@@ -32,7 +32,7 @@ fn mapped<'py>(
     })
 }
 
-/// Moves every row along the line through its group's mean; transposed, takes a gradient back.
+/// Moves each row along the line through its group's mean; the transposed map is for gradients.
 #[pyfunction]
 #[pyo3(signature = (rows, labels, gamma, transposed=false))]
 pub(crate) fn group_mean<'py>(
@@ -46,7 +46,7 @@ pub(crate) fn group_mean<'py>(
     mapped(py, &mixing, rows, transposed)
 }
 
-/// A step that tells batches apart by their rows and the epoch, whoever puts them together.
+/// A step number from the rows of a batch and the epoch, independent of the worker.
 #[pyfunction]
 pub(crate) fn step_of(index: PyReadonlyArray1<'_, i64>, epoch: u64) -> u64 {
     let rows = index.as_array();

@@ -1,4 +1,4 @@
-//! Networks on the core's engine, and model files that the command reads too.
+//! Models of the core and their files.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,7 +26,7 @@ pub(crate) struct Model {
     model: windlass_model::Model,
 }
 
-/// Ends training on Ctrl-C.
+/// Stops training on Ctrl-C.
 struct Stop<'a>(&'a AtomicBool);
 
 impl EpochProgress for Stop<'_> {
@@ -35,7 +35,7 @@ impl EpochProgress for Stop<'_> {
     }
 }
 
-/// Augmentation inside the loop: a method with its settings, and where it acts.
+/// Augmentation inside the training loop: a method with its parameters, and its layer.
 #[derive(FromPyObject)]
 pub(crate) struct Inside<'py> {
     #[pyo3(item)]
@@ -118,7 +118,7 @@ impl Generator<'_> {
     }
 }
 
-/// The kind of model with a name; all but networks have their usual settings.
+/// The kind of model of a name; all but networks have default settings.
 fn kind(name: &str, network: NetworkConfig, split: Split) -> PyResult<Kind> {
     Ok(match name {
         "mlp" => Kind::Network(Box::new(network)),
@@ -237,7 +237,7 @@ impl Model {
         Ok((Self { model: student.model }, notes, student.diverged))
     }
 
-    /// Predictions, a column for every target, how far members of a committee are apart, and the bounds of
+    /// Predictions with one column per target, standard deviations over ensemble members, and the bounds of
     /// prediction intervals.
     #[pyo3(signature = (table, interval=None))]
     fn predict<'py>(
@@ -289,20 +289,20 @@ impl Model {
         Ok(Self { model })
     }
 
-    /// What is known of it, as JSON.
+    /// The metadata as JSON.
     #[getter]
     fn metadata(&self) -> PyResult<String> {
         serde_json::to_string(self.model.metadata())
             .map_err(|error| InputError::new_err(error.to_string()))
     }
 
-    /// The names of its targets.
+    /// The names of the targets.
     #[getter]
     fn targets(&self) -> Vec<String> {
         self.model.targets()
     }
 
-    /// The names of the columns that it reads.
+    /// The names of the features.
     #[getter]
     fn columns(&self) -> Vec<String> {
         let metadata = self.model.metadata();
@@ -324,7 +324,7 @@ impl Model {
 
 /// A model with its notes, histories, the epoch in which it diverged, and a warning.
 type Trained = (Model, Vec<String>, Vec<History>, Option<usize>, Option<String>);
-/// The loss and the validation error of every epoch.
+/// The loss and the validation error of each epoch.
 type History = Vec<(f64, Option<f64>)>;
 type Matrix<'py> = Bound<'py, PyArray2<f64>>;
 /// Means, standard deviations over members, lower and upper bounds.

@@ -1,5 +1,5 @@
-//! What a user says of a method or a network, as the core takes it. Defaults are the core's; what equals its
-//! default was not said.
+//! Keyword arguments of methods and networks, converted for the core. Arguments that equal the default of the core
+//! count as not set.
 
 use std::collections::BTreeMap;
 use std::str::FromStr as _;
@@ -17,18 +17,18 @@ use windlass_train::{Loss, Schedule, Shuffle, TrainConfig};
 
 use crate::errors::{InputError, InputTypeError, Refused as _};
 
-/// Keywords of a class, less those that have their default.
+/// Keyword arguments of a class that differ from their defaults.
 pub(crate) struct Options<'py> {
     given: Bound<'py, PyDict>,
 }
 
 impl<'py> Options<'py> {
-    /// What differs from the defaults of a class.
+    /// Selects the arguments that differ from the defaults of a class.
     pub(crate) fn of(class: &str, options: &Bound<'py, PyDict>) -> PyResult<Self> {
         let py = options.py();
         let all = defaults(py)?;
         let Some(usual) = all.get_item(class)? else {
-            return Err(InputError::new_err(format!("there is no method `{class}`")));
+            return Err(InputError::new_err(format!("unknown method `{class}`")));
         };
         let usual = usual.cast_into::<PyDict>()?;
         let given = PyDict::new(py);
@@ -71,7 +71,7 @@ impl<'py> Options<'py> {
         self.count_from(name, 0)
     }
 
-    /// A whole number that is not below another.
+    /// An integer of at least `least`.
     fn count_from(&self, name: &str, least: usize) -> PyResult<Option<usize>> {
         let Some(value) = self.given.get_item(name)? else { return Ok(None) };
         if let Ok(count) = value.extract::<i64>() {
@@ -80,7 +80,7 @@ impl<'py> Options<'py> {
                 InputError::new_err(format!("{name} must be in [{least}, inf), got {count}"))
             });
         }
-        self.get(name, |_| None, "a whole number")
+        self.get(name, |_| None, "an integer")
     }
 
     pub(crate) fn flag(&self, name: &str) -> PyResult<Option<bool>> {
@@ -96,7 +96,7 @@ impl<'py> Options<'py> {
         self.text(name)?.map(|text| word(name, &text, words)).transpose()
     }
 
-    /// The value of a parameter, as text: words, a number, or a list of numbers.
+    /// The value of a parameter as text: a word, a number, or a list of numbers.
     fn param(&self, param: &Param) -> PyResult<Option<String>> {
         let Some(value) = self.given.get_item(param.name)? else { return Ok(None) };
         if let (Ok(text), false) = (value.cast::<PyString>(), param.is_number) {
@@ -117,7 +117,7 @@ impl<'py> Options<'py> {
         self.get(param.name, |_| None, what)
     }
 
-    /// Text that is read by a parser, or a number.
+    /// Text for a parser, or a number.
     fn read<T>(
         &self,
         name: &str,
@@ -151,7 +151,7 @@ const SCHEDULE: [(&str, Schedule); 2] =
 const SHUFFLE: [(&str, Shuffle); 3] =
     [("epoch", Shuffle::EveryEpoch), ("once", Shuffle::Once), ("never", Shuffle::Never)];
 
-/// What synthetic values are clipped to.
+/// How synthetic values are clipped.
 pub(crate) const CLIP: [(&str, bool); 2] = [("none", false), ("observed", true)];
 
 /// The value of a word that a parameter takes.
@@ -195,7 +195,7 @@ pub(crate) fn method(name: &str, options: &Bound<'_, PyDict>) -> PyResult<Method
     MethodConfig::new(method, &params).refused()
 }
 
-/// A network with its training, and what columns and targets are scaled by.
+/// A network with its training, and the scaling of features and targets.
 pub(crate) struct ParsedNetwork {
     pub(crate) options: NetworkOptions,
     pub(crate) valid: Validation,
@@ -243,7 +243,7 @@ pub(crate) fn network(options: &Bound<'_, PyDict>) -> PyResult<ParsedNetwork> {
     options.check(valid).refused()?;
     let split = said.text("split")?.map(|text| split(&text)).transpose()?.unwrap_or_default();
     if split != Split::Rows && valid == Validation::None {
-        let text = "split does not apply to training without validation rows\nhint: leave it out";
+        let text = "split does not apply to training without validation rows\nhint: omit it";
         return Err(InputError::new_err(text));
     }
     Ok(ParsedNetwork {
@@ -260,7 +260,7 @@ pub(crate) fn split(text: &str) -> PyResult<Split> {
     Split::from_str(text).map_err(|says| format!("split: {says}")).refused()
 }
 
-/// The defaults of every class, from the core's own.
+/// The defaults of every class, from the core.
 #[pyfunction]
 pub(crate) fn defaults(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let all = PyDict::new(py);

@@ -12,7 +12,7 @@ use crate::errors::Refused as _;
 use crate::runtime::away;
 use crate::table::to_vec;
 
-/// What a regression needs to know of its rows, whatever γ.
+/// The sufficient statistics of anchor regression, for any γ.
 #[pyclass(frozen, module = "windlass._windlass")]
 pub(crate) struct Condensed(regress::Condensed);
 
@@ -43,7 +43,7 @@ impl Condensed {
         condensed.map(Self)
     }
 
-    /// The same again, from its parts.
+    /// Restores pickled statistics.
     #[staticmethod]
     fn again(
         means: [Vec<f64>; 2],
@@ -69,7 +69,7 @@ impl Condensed {
         (py.get_type::<Self>().getattr("again")?, state).into_pyobject(py)
     }
 
-    /// The model of a strength and a penalty.
+    /// The model for γ and a penalty.
     fn fit<'py>(&self, py: Python<'py>, gamma: f64, penalty: f64) -> PyResult<Bound<'py, PyDict>> {
         let PathPoint { model, within, between, .. } =
             away(py, || self.0.fit(gamma, penalty))?.refused()?;

@@ -1,5 +1,4 @@
-//! Work away from the interpreter: its lock is released, Ctrl-C is heard, and a process that was forked has
-//! threads of its own.
+//! Work without the interpreter's lock: handles Ctrl-C, and starts new threads in forked processes.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,8 +9,8 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-/// The threads of a process, and which process that is: threads do not survive a fork, and waiting for them
-/// would last for ever.
+/// The thread pool of a process, with the process id: threads do not survive a fork, and waiting for them would never
+/// end.
 static POOL: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
 
 fn pool() -> PyResult<Arc<ThreadPool>> {
@@ -25,20 +24,19 @@ fn pool() -> PyResult<Arc<ThreadPool>> {
     let threads = ThreadPoolBuilder::new().thread_name(|number| format!("windlass-{number}"));
     let threads = threads.build().map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
     let threads = Arc::new(threads);
-    // A pool of the parent must not be dropped: its threads are not there to be told.
+    // The pool of the parent process must not be dropped: its threads do not exist here.
     std::mem::forget(pool.replace((process, Arc::clone(&threads))));
     Ok(threads)
 }
 
-/// Work on so few values and rows is not worth giving the interpreter's lock away: the core does it on one
-/// thread, and so it is also safe in a process that was forked.
+/// Below these sizes the lock is not released: the core uses one thread, which is also safe in a forked process.
 pub(crate) fn is_little(values: usize, rows: usize) -> bool {
     const VALUES: usize = 1 << 14;
     const ROWS: usize = 256;
     values <= VALUES && rows <= ROWS
 }
 
-/// Runs work without the interpreter's lock, unless there is little of it.
+/// Runs work without the interpreter's lock, unless it is small.
 pub(crate) fn away_unless<T: Send>(
     py: Python<'_>,
     little: bool,
@@ -53,8 +51,7 @@ pub(crate) fn away<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> 
     Ok(py.detach(|| threads.install(work)))
 }
 
-/// Runs work that may take long. Ctrl-C sets the flag that the work is given; what it returns is then
-/// replaced by `KeyboardInterrupt`.
+/// Runs work that may take long. Ctrl-C sets the flag passed to the work; the result is then `KeyboardInterrupt`.
 pub(crate) fn interruptible<T: Send>(
     py: Python<'_>,
     work: impl FnOnce(&AtomicBool) -> T + Send,

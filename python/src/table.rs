@@ -1,4 +1,4 @@
-//! Tables that come and go by Arrow's C stream interface, without copies.
+//! Tables by the Arrow C stream interface, without copies.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -25,12 +25,12 @@ use crate::errors::{InputError, InputTypeError, Refused as _};
 use crate::options::{self, CLIP, INTEGERS};
 use crate::runtime::interruptible;
 
-/// What a table in memory is called in messages.
+/// The name of a table in memory in messages.
 pub(crate) const NAME: &str = "the table";
 
 const CAPSULE: &std::ffi::CStr = c"arrow_array_stream";
 
-/// The batches of anything that has `__arrow_c_stream__`, as they come.
+/// An iterator of the batches of an object with `__arrow_c_stream__`.
 pub(crate) fn stream(object: &Bound<'_, PyAny>) -> PyResult<RecordBatchStreamReader> {
     let stream = object.call_method0("__arrow_c_stream__")?.cast_into::<PyCapsule>()?;
     let pointer = stream.pointer_checked(Some(CAPSULE))?.cast::<FFI_ArrowArrayStream>();
@@ -43,7 +43,7 @@ pub(crate) fn stream(object: &Bound<'_, PyAny>) -> PyResult<RecordBatchStreamRea
     reader.map_err(|error| InputTypeError::new_err(error.to_string()))
 }
 
-/// All batches of anything that has `__arrow_c_stream__`.
+/// All batches of an object with `__arrow_c_stream__`.
 pub(crate) fn read(object: &Bound<'_, PyAny>) -> PyResult<(SchemaRef, Vec<RecordBatch>)> {
     let reader = stream(object)?;
     let schema = reader.schema();
@@ -51,7 +51,7 @@ pub(crate) fn read(object: &Bound<'_, PyAny>) -> PyResult<(SchemaRef, Vec<Record
     Ok((schema, batches.map_err(|error| InputTypeError::new_err(error.to_string()))?))
 }
 
-/// The columns of a matrix under names, each as an array of Arrow.
+/// The columns of a matrix as named Arrow arrays.
 fn named<T: Clone, A: Array + From<Vec<T>> + 'static>(
     rows: ArrayView2<'_, T>,
     names: Vec<String>,
@@ -76,7 +76,7 @@ pub(crate) struct Table {
 
 #[pymethods]
 impl Table {
-    /// A table of anything that has `__arrow_c_stream__`.
+    /// Reads an object with `__arrow_c_stream__`.
     #[staticmethod]
     fn read(data: &Bound<'_, PyAny>) -> PyResult<Self> {
         let (schema, batches) = read(data)?;
@@ -93,7 +93,7 @@ impl Table {
         Ok(Self { schema: batch.schema(), batches: vec![batch] })
     }
 
-    /// The same table with the columns of a matrix of floats or integers behind its own.
+    /// Appends the columns of a matrix of floats or integers.
     fn beside(&self, y: &Bound<'_, PyAny>, names: Vec<String>) -> PyResult<Self> {
         let more = if let Ok(whole) = y.extract::<PyReadonlyArray2<'_, i64>>() {
             named::<i64, Int64Array>(whole.as_array(), names)?
@@ -103,7 +103,7 @@ impl Table {
         };
         let (rows, got) = (self.__len__(), more.first().map_or(0, |(_, values)| values.len()));
         if rows != got {
-            let text = format!("x and y must have the same rows, got {rows} and {got}");
+            let text = format!("x and y must have the same number of rows, got {rows} and {got}");
             return Err(InputError::new_err(text));
         }
         let mut fields: Vec<_> = self.schema.fields().iter().cloned().collect();
@@ -121,7 +121,7 @@ impl Table {
         Ok(Self { schema, batches })
     }
 
-    /// Some of its columns.
+    /// Selects columns.
     fn select(&self, names: Vec<String>) -> PyResult<Self> {
         let refuse = |error: arrow_schema::ArrowError| InputError::new_err(error.to_string());
         let place = |name: &String| self.schema.index_of(name).map_err(refuse);
@@ -167,13 +167,13 @@ impl Table {
         Ok(PyArray1::from_vec(py, all).into_any())
     }
 
-    /// The names of its columns.
+    /// The column names.
     #[getter]
     fn names(&self) -> Vec<String> {
         self.schema.fields().iter().map(|field| field.name().clone()).collect()
     }
 
-    /// The number of its rows.
+    /// The number of rows.
     fn __len__(&self) -> usize {
         self.batches.iter().map(RecordBatch::num_rows).sum()
     }
@@ -184,7 +184,7 @@ impl Table {
         py: Python<'py>,
         requested_schema: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        // A consumer may ask for other types; the interface allows to give those there are.
+        // The interface allows to ignore the requested schema.
         let _ = requested_schema;
         let batches: Vec<_> = self.batches.iter().cloned().map(Ok).collect();
         let reader = RecordBatchIterator::new(batches, Arc::clone(&self.schema));
@@ -200,7 +200,7 @@ impl Table {
     }
 }
 
-/// Hears Ctrl-C.
+/// Checks for Ctrl-C.
 pub(crate) struct Ear<'a>(pub(crate) &'a AtomicBool);
 
 impl RowProgress for Ear<'_> {
@@ -212,7 +212,7 @@ impl RowProgress for Ear<'_> {
     }
 }
 
-/// Which columns are what, from keywords.
+/// The roles of columns, from keyword arguments.
 pub(crate) fn column_roles(target: Vec<String>, roles: &Bound<'_, PyDict>) -> PyResult<Columns> {
     let list = |name: &str| -> PyResult<Option<Vec<String>>> {
         match roles.get_item(name)? {
@@ -242,7 +242,7 @@ pub(crate) fn column_roles(target: Vec<String>, roles: &Bound<'_, PyDict>) -> Py
     })
 }
 
-/// Augments a table, with provenance, and names the columns that were moved.
+/// Augments a table with provenance; returns it with the names of the augmented columns.
 #[pyfunction]
 #[pyo3(signature = (table, name, options, *, target, roles, copies, originals, seed, clip, bounds, drop_missing_target))]
 #[expect(clippy::too_many_arguments, reason = "called by keyword, in one place")]
@@ -294,8 +294,7 @@ pub(crate) fn augment(
     Ok((Table { schema, batches }, moved))
 }
 
-/// Writes a model or a report, which appears under its name only when it is complete. Unless forced,
-/// only files of the same kind that Windlass wrote are overwritten.
+/// Writes a model or a report atomically. Existing files of another kind are overwritten only with `force`.
 #[pyfunction]
 #[pyo3(signature = (path, bytes, kind, *, force))]
 pub(crate) fn write_atomic(
@@ -314,7 +313,7 @@ pub(crate) fn write_atomic(
     windlass_table::write_atomic(&path, bytes).refused()
 }
 
-/// Weights as they are taken from numpy.
+/// Row weights as a numpy array.
 pub(crate) fn to_vec(values: Option<PyReadonlyArray1<'_, f64>>) -> Option<Vec<f64>> {
     values.map(|values| values.as_array().to_vec())
 }

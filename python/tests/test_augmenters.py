@@ -428,18 +428,18 @@ ARRAYS = {
     "no rows": (X[:0], Y[:0], InputError, "x has no rows"),
     "no columns": (X[:, :0], Y, InputError, "x has no columns"),
     "no targets": (X, np.zeros((80, 0)), InputError, "y has no columns"),
-    "one target": (X, 3.0, InputError, "y must have a target for every row"),
-    "lengths": (X, Y[:7], InputError, "x and y must have the same rows, got 80 and 7"),
+    "one target": (X, 3.0, InputError, "y must have one target per row"),
+    "lengths": (X, Y[:7], InputError, "x and y must have the same number of rows, got 80 and 7"),
     "NaN": (holding(np.nan, float), Y, InputError, "x must be finite, got NaN in row 3, column 1"),
     "inf": (holding(-np.inf, float), Y, InputError, "must be finite, got -inf in row 3, column 1"),
     "huge": (holding(1e300, float), Y, InputError, "must be below .* 1e300 in row 3, column 1"),
     "NaN target": (X, np.where(Y == Y[9], np.nan, Y), InputError, "y .* NaN in row 9, column 0"),
     "masked": (np.ma.masked_equal(X, X[3, 1]), Y, InputError, "NaN in row 3, column 1"),
-    "complex": (X + 0j, Y, InputError, "Complex data not supported: X holds complex128"),
-    "text": (X.astype(str), Y, InputTypeError, "X must hold numbers, got <U32\nhint: "),
-    "dates": (X.astype("M8[s]"), Y, InputTypeError, "X must hold numbers, got datetime64"),
-    "nothing": (None, Y, InputTypeError, "X must hold numbers, got None of type NoneType\nhint: "),
-    "ragged": ([[1.0, 2.0], [3.0]], [1, 2], InputError, "X is no array: .*inhomogeneous"),
+    "complex": (X + 0j, Y, InputError, "Complex data not supported: X has dtype complex128"),
+    "text": (X.astype(str), Y, InputTypeError, "X must be numeric, got <U32\nhint: "),
+    "dates": (X.astype("M8[s]"), Y, InputTypeError, "X must be numeric, got datetime64"),
+    "nothing": (None, Y, InputTypeError, "X must be numeric, got None of type NoneType\nhint: "),
+    "ragged": ([[1.0, 2.0], [3.0]], [1, 2], InputError, "X is not an array: .*inhomogeneous"),
     "word": (holding("q"), Y, InputTypeError, "'q' of type str in row 3, column 1\nhint: "),
     "None": (holding(None), Y, InputTypeError, "None of type NoneType in row 3, column 1"),
     "NA": (holding(pd.NA), Y, InputTypeError, "<NA> of type NAType in row 3, column 1"),
@@ -466,34 +466,34 @@ def test_sparse_matrices_are_refused():
 @pytest.mark.parametrize(
     ("method", "says"),
     [
-        (ADA(clusters=0), "clusters: a number from 1 on, or `auto`"),
-        (ADA(clusters=2.5), "clusters: a number from 1 on, or `auto`"),
-        (ADA(clusters=81), "81 clusters cannot be made of 80 rows\nhint: use clusters auto"),
+        (ADA(clusters=0), "clusters: expected a positive integer or `auto`"),
+        (ADA(clusters=2.5), "clusters: expected a positive integer or `auto`"),
+        (ADA(clusters=81), "cannot form 81 clusters from 80 rows\nhint: use clusters auto"),
         (ADA(alpha=1), r"alpha must be in \(1, 1e16\], got 1"),
         (ADA(alpha="2"), "alpha must be a number, got '2' of type str"),
-        (ADA(alpha=3.0, gamma=2.0), "alpha does not apply to this distribution of γ\nhint: leave it out"),
-        (ADA(gamma="often"), "gamma: γ is uniform, grid"),
+        (ADA(alpha=3.0, gamma=2.0), "alpha does not apply to this distribution of γ\nhint: omit it"),
+        (ADA(gamma="often"), "gamma: expected uniform, grid"),
         (ADA(gamma=[1.0, -1.0]), "gamma must be in .* got -1"),
         (ADA(cluster_on="z"), "cluster_on: `z` is not one of x, y, xy"),
-        (ADA(within="site"), "within names a column, and arrays have none\nhint: "),
-        (ADA(within=[1, 2]), "the levels and x must have the same rows, got 2 and 80"),
+        (ADA(within="site"), "within names a column, but arrays have no column names\nhint: "),
+        (ADA(within=[1, 2]), "the levels and x must have the same number of rows, got 2 and 80"),
         (ADA(anchors="site"), "in arrays columns have no names: give an array of labels"),
         (ADA(anchors="bins:x7"), "column 7 does not exist: x has 3 columns"),
-        (ADA(anchors=[1, 2]), "the groups and x must have the same rows, got 2 and 80"),
-        (ADA(anchors=Y), r"fractions.*\nhint: for real-valued anchors give a matrix"),
+        (ADA(anchors=[1, 2]), "the groups and x must have the same number of rows, got 2 and 80"),
+        (ADA(anchors=Y), r"fractions.*\nhint: for real-valued anchors pass a matrix"),
         (ADA(anchors=X[:, :2] * np.nan), "the anchor matrix must be finite, got NaN in row 0"),
-        (ADA(anchors=np.zeros((80, 2, 2))), "anchors must have one label for every row, got shape"),
+        (ADA(anchors=np.zeros((80, 2, 2))), "anchors must have one label per row, got shape"),
         (ADA(anchors=LABELS, clusters=3), "clusters does not apply to these anchors\nhint: "),
         (ADA(anchors=np.eye(80), cluster_on="x"), "on does not apply to anchors other than kmeans\nhint: "),
         (ADA(copies=0), r"copies must be in \[1, .*got 0"),
-        (ADA(copies=1.5), "copies must be a whole number, got 1.5 of type float"),
-        (ADA(copies=True), "copies must be a whole number, got True of type bool"),
-        (ADA(copies=2**62), "do not fit in memory\nhint: make fewer copies"),
+        (ADA(copies=1.5), "copies must be an integer, got 1.5 of type float"),
+        (ADA(copies=True), "copies must be an integer, got True of type bool"),
+        (ADA(copies=2**62), "do not fit in memory\nhint: choose fewer copies"),
         (ADA(random_state=-1), "random_state must be in"),
         (ADA(random_state="a"), "random_state must be an integer, a Generator or None, got 'a'"),
         (Mixup(beta=0), r"beta must be in \(0, inf\), got 0"),
-        (CMixup(bandwidth="wide"), "bandwidth: a number, or standard deviations as in 0.25sd"),
-        (LocalMixup("far"), "epsilon: auto, a number, or standard deviations as in 1.5sd"),
+        (CMixup(bandwidth="wide"), "bandwidth: expected a number, or standard deviations such as 0.25sd"),
+        (LocalMixup("far"), "epsilon: expected `auto`, a number, or standard deviations such as 1.5sd"),
         (Noise(target_noise=-1), r"target_noise must be in \[0, inf\), got -1"),
     ],
     ids=repr,
@@ -506,12 +506,12 @@ def test_settings_out_of_range_are_refused(method, says):
 @pytest.mark.parametrize(
     ("weights", "says"),
     [
-        ([1, 2], "the weights and x must have the same rows, got 2 and 80"),
-        (np.ones((80, 1)), r"a weight for every row, got shape \(80, 1\)"),
-        (2.0, r"a weight for every row, got shape \(\)"),
+        ([1, 2], "the weights and x must have the same number of rows, got 2 and 80"),
+        (np.ones((80, 1)), r"one weight per row, got shape \(80, 1\)"),
+        (2.0, r"one weight per row, got shape \(\)"),
         (np.arange(80) - 1.0, r"the weight of row 0 must be in \[0, 2\^50\], got -1"),
         (np.zeros(80), "all row weights are 0"),
-        (["a"] * 80, "sample_weight must hold numbers, got <U1"),
+        (["a"] * 80, "sample_weight must be numeric, got <U1"),
     ],
     ids=["few", "matrix", "one", "negative", "none", "text"],
 )
@@ -525,13 +525,13 @@ def test_weights_that_are_none_are_refused(weights, says):
     [
         ([80], 0, "row 80 does not exist: there are 80 rows"),
         ([-1], 0, "row -1 does not exist"),
-        ([0.5], 0, "idx must hold row numbers, got float64"),
-        ([True], 0, "idx must hold row numbers, got bool"),
-        ([10**30], 0, "idx must hold row numbers, got object"),
-        ([[0]], 0, r"idx must have one row number for every row, got shape \(1, 1\)"),
-        ([0, 1], 0, "x and idx must have the same rows, got 1 and 2"),
+        ([0.5], 0, "idx must be an array of integers, got float64"),
+        ([True], 0, "idx must be an array of integers, got bool"),
+        ([10**30], 0, "idx must be an array of integers, got object"),
+        ([[0]], 0, r"idx must have one row index per row, got shape \(1, 1\)"),
+        ([0, 1], 0, "x and idx must have the same number of rows, got 1 and 2"),
         ([0], -1, "step must be in .* got -1"),
-        ([0], 0.5, "step must be a whole number, got 0.5 of type float"),
+        ([0], 0.5, "step must be an integer, got 0.5 of type float"),
     ],
 )
 def test_batches_of_other_rows_are_refused(idx, step, says):
@@ -548,7 +548,7 @@ def test_more_is_refused_of_a_batch():
         mixup.batch(X[:1, :2], Y[:1], [0], step=0)
     with pytest.raises(InputError, match="x must be finite, got NaN in row 0, column 0"):
         ada.batch(X[:1] * np.nan, Y[:1], [0], step=0)
-    with pytest.raises(InputError, match="anchors do not apply to mixup\nhint: leave them out"):
+    with pytest.raises(InputError, match="anchors do not apply to mixup\nhint: omit them"):
         Mixup().fit(X, Y, anchors=LABELS)
 
 
@@ -677,5 +677,5 @@ def test_a_matrix_of_anchors_goes_with_tables_of_numbers():
     wanted, _ = ADA(anchors=matrix).fit_resample(x, y[:, 0])
     assert (made.to_numpy() == wanted).all() and list(made.columns) == ["u", "v"]
     assert made.index.tolist() == [*range(100, 140)] * 2
-    with pytest.raises(InputTypeError, match="X must hold numbers"):
+    with pytest.raises(InputTypeError, match="X must be numeric"):
         ADA(anchors=matrix).fit_resample(table.assign(word="a"), y[:, 0])

@@ -77,7 +77,7 @@ def test_it_says_what_to_do_now():
     x, y = rows(40, 2)
     found = compare(x, y, LinearRegression(), [Noise(target_noise=9.0, copies=3)], cv=3, repeats=2)
     assert found.lines[1]["finding"] == "worse"
-    assert found.next == "What to do now: train without augmentation:\n  LinearRegression().fit(X, y)"
+    assert found.next == "Next step: train without augmentation:\n  LinearRegression().fit(X, y)"
     assert found.next in repr(found)
 
 
@@ -206,20 +206,20 @@ class _Columns(LinearRegression):
 @pytest.mark.parametrize(
     ("change", "error", "says"),
     [
-        ({"methods": ["best"]}, InputError, "there is no method 'best': methods are none, placebo, ada"),
-        ({"methods": ["none"]}, InputError, "one candidate only"),
-        ({"methods": ["erm", "none", "ada"]}, InputError, "no augmentation takes part twice"),
+        ({"methods": ["best"]}, InputError, "unknown method 'best': methods are none, placebo, ada"),
+        ({"methods": ["none"]}, InputError, "only one candidate"),
+        ({"methods": ["erm", "none", "ada"]}, InputError, "no augmentation is named twice"),
         ({"methods": ["ada-manifold"]}, InputError, "hidden layer"),
-        ({"methods": ["placebo"]}, InputError, "LinearRegression has none"),
+        ({"methods": ["placebo"]}, InputError, "LinearRegression has no random_state"),
         ({"methods": [ADA(anchors=[0, 1])]}, InputError, "splits have fewer"),
         ({"cv": 1}, InputError, r"cv must be in \[2, inf\), got 1"),
-        ({"cv": 41}, InputError, "41 folds cannot be made of 40"),
+        ({"cv": 41}, InputError, "cannot form 41 folds from 40"),
         ({"cv": object()}, InputTypeError, "cv must be a number of folds"),
         ({"repeats": 0}, InputError, "repeats must be in"),
-        ({"split": "site"}, InputError, "split: a split is rows"),
+        ({"split": "site"}, InputError, "split: expected rows"),
         ({"sizes": [3]}, InputError, "cannot train on 3 rows"),
         ({"sizes": 20}, InputTypeError, "sizes must be a list"),
-        ({"repeats": 2.5}, InputTypeError, "repeats must be a whole number"),
+        ({"repeats": 2.5}, InputTypeError, "repeats must be an integer"),
         ({"y": np.zeros(40)}, InputError, "is 0 in all"),
         ({"y": np.full(40, np.nan)}, InputError, "target `y` is missing"),
     ],

@@ -238,11 +238,11 @@ def test_refusals_are_the_cores():
     x, y = rows()
     with pytest.raises(InputError, match=r"gamma must be in \[0, inf\), got -1"):
         AnchorRegressor(-1.0).fit(x, y, anchors=np.zeros(len(x), int))
-    with pytest.raises(InputError, match="must have the same rows, got 3 and 80"):
+    with pytest.raises(InputError, match="must have the same number of rows, got 3 and 80"):
         AnchorRegressor().fit(x, y, anchors=[0, 1, 2])
     with pytest.raises(InputError, match=r"alpha must be in \(1, 1e16\], got 0.5"):
         AugmentedRegressor(Ridge(), ADA(alpha=0.5)).fit(x, y)
-    with pytest.raises(InputError, match="81 clusters cannot be made of 80 rows"):
+    with pytest.raises(InputError, match="cannot form 81 clusters from 80 rows"):
         AugmentedRegressor(Ridge(), ADA(clusters=81)).fit(x, y)
 
 
@@ -257,7 +257,7 @@ def test_refusals_are_the_cores():
 )
 def test_an_estimator_that_holds_out_rows_itself_is_reported(estimator):
     x, y = rows()
-    with pytest.warns(UserWarning, match="holds out rows whose synthetic relatives"):
+    with pytest.warns(UserWarning, match="holds out rows, but trains on synthetic rows"):
         AugmentedRegressor(estimator, ADA(copies=2)).fit(x, y)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -359,14 +359,14 @@ H = made(7)
     [
         ((H.numpy(), GROUPS, 2.0), TypeError, r"h must be a tensor, got ndarray\nhint: torch"),
         (([1.0], [0], 2.0), TypeError, "h must be a tensor, got list$"),
-        ((H.int(), GROUPS, 2.0), TypeError, r"h must hold floats, got torch.int32\nhint: h.float"),
+        ((H.int(), GROUPS, 2.0), TypeError, r"h must be a tensor of floats, got torch.int32\nhint: h.float"),
         ((H.to_sparse(), GROUPS, 2.0), TypeError, r"h must be dense.*\nhint: h.to_dense"),
-        ((H[0], GROUPS, 2.0), ValueError, "h must have a row for every sample"),
+        ((H[0], GROUPS, 2.0), ValueError, "h must have one row per sample"),
         ((H[:0], [], 2.0), ValueError, r"h has no rows\nhint:"),
         ((H, [0, 1], 2.0), ValueError, r"groups must .* 7 rows of h, got shape \(2,\)"),
         ((H, [GROUPS], 2.0), ValueError, r"groups must .*, got shape \(1, 7\)"),
-        ((H, [0.5] * 7, 2.0), TypeError, r"groups must hold whole numbers, got float64\nhint:"),
-        ((H, ["a"] * 7, 2.0), TypeError, r"groups must hold whole numbers, got <U1"),
+        ((H, [0.5] * 7, 2.0), TypeError, r"groups must be integers, got float64\nhint:"),
+        ((H, ["a"] * 7, 2.0), TypeError, r"groups must be integers, got <U1"),
         ((H, GROUPS, 0.0), ValueError, r"gamma must be in \[1e-16, 1e16\], got 0$"),
         ((H, GROUPS, -1), ValueError, r"gamma must be in \[1e-16, 1e16\], got -1$"),
         ((H, GROUPS, 1e17), ValueError, r"gamma must be in \[1e-16, 1e16\], got 1e\+17$"),
@@ -389,12 +389,12 @@ def test_ada_says_what_is_wrong(arguments, error, message):
     ("arguments", "error", "message"),
     [
         ((H[:0], 0.5), ValueError, "h has no rows"),
-        ((H, 0.5), ValueError, r"as many partners, got 7 rows\nhint: give partner"),
+        ((H, 0.5), ValueError, r"an even number of rows without partner, got 7\nhint: pass partner"),
         ((H, 0.5, PARTNER[:3]), ValueError, r"partner must .* 7 rows of h, got shape \(3,\)"),
         ((H, 0.5, [7] + PARTNER[1:]), ValueError, r"partner must be in \[0, 6\], got 7"),
         ((H, 0.5, [-1] + PARTNER[1:]), ValueError, r"partner must be in \[0, 6\], got -1"),
-        ((H, 0.5, [0.0] * 7), TypeError, "partner must hold places of rows, got float64"),
-        ((H, 0.5, [True] * 7), TypeError, "partner must hold places of rows, got bool"),
+        ((H, 0.5, [0.0] * 7), TypeError, "partner must be integers, got float64"),
+        ((H, 0.5, [True] * 7), TypeError, "partner must be integers, got bool"),
         ((H, 1.1, PARTNER), ValueError, r"lam must be in \[0, 1\], got 1.1"),
         ((H.half(), -0.1, PARTNER), ValueError, r"lam must be in \[0, 1\], got -0.1"),
         ((H, [0.5] * 7 + [2.0], PARTNER), ValueError, r"lam .* 7 rows, got shape \(8,\)$"),
@@ -710,16 +710,16 @@ def test_collate_says_what_is_wrong():
     collate = wt.Collate(ADA(clusters=5).fit(X, Y))
     with pytest.raises(InputError, match="epoch must be in"):
         collate.set_epoch(-1)
-    with pytest.raises(InputTypeError, match="epoch must be a whole number"):
+    with pytest.raises(InputTypeError, match="epoch must be an integer"):
         collate.set_epoch(0.5)
     x = torch.from_numpy(X[0])
     for samples in ([(x, 1.0)], [x], [{"x": x, "y": 1.0, "index": 0}], [5]):
         with pytest.raises(InputError, match=r"samples must be \(x, y, index\)\nhint: Tensor"):
             collate(samples)
-    with pytest.raises(InputTypeError, match="y of samples must be numbers, .* are a "):
+    with pytest.raises(InputTypeError, match="y of samples must be numbers, .* returns a "):
         collate([(x, "high", 0)])
     for index in (0.0, True):
-        with pytest.raises(InputTypeError, match="idx must hold row numbers"):
+        with pytest.raises(InputTypeError, match="idx must be an array of integers"):
             collate([(x, 1.0, index)])
     with pytest.raises(InputError, match=r"got shape \(1, 1\)"):
         collate([(x, 1.0, torch.tensor([0]))])

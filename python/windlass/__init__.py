@@ -1,8 +1,8 @@
-"""Data augmentation for regression.
+"""Data augmentation and model selection for regression on small tables.
 
-Windlass makes more training rows out of few. Its method of choice is Anchor Data
-Augmentation (:class:`ADA`): similar rows are grouped, and every row is moved toward or
-away from its group's mean, features and target together.
+The main augmentation method is Anchor Data Augmentation (:class:`ADA`): similar rows are
+grouped, and each row is moved toward or away from the mean of its group, features and target
+together.
 
 >>> import numpy as np
 >>> from windlass import ADA
@@ -14,22 +14,22 @@ away from its group's mean, features and target together.
 ((550, 3), (550,))
 
 =========================== =====================================================
-To                          use
+Task                        API
 =========================== =====================================================
 augment arrays and batches  :class:`ADA`, :class:`Mixup`, :class:`CMixup`,
                             :class:`LocalMixup`, :class:`Noise`
 augment a table             :func:`augment`
-augment inside a fit        :class:`AugmentedRegressor`
-know whether it helps       :func:`compare`
-train a network             :class:`Regressor`
+augment inside ``fit``      :class:`AugmentedRegressor`
+test whether it helps       :func:`compare`
+train a model               :class:`Regressor`
 distill a model             :func:`distill`, :meth:`Regressor.distill`
 fit anchor regression       :class:`AnchorRegressor`
 augment torch tensors       :mod:`windlass.torch`
 augment on a cluster        :mod:`windlass.spark`, :mod:`windlass.ray`
 =========================== =====================================================
 
-One seed gives the same bits, whatever the number of threads, and from Python, the
-command ``windlass`` and the Rust crate alike.
+The same seed gives bit-identical results for any number of threads, and in Python, the
+command ``windlass`` and the Rust crate.
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ if TYPE_CHECKING:
     from ._regressor import Regressor as Regressor
     from ._table import augment as augment
 
-# Where things are; each is imported when it is first asked for, so that scikit-learn and
-# torch are only loaded by those who use them.
+# The module of each public name. Names are imported on first access, so that scikit-learn and
+# torch are loaded only if they are used.
 _HOMES = {
     "ADA": "_augmenters",
     "Augmenter": "_augmenters",
@@ -78,11 +78,11 @@ _HOMES = {
     "augment": "_table",
 }
 
-# Modules for other libraries, which are loaded with them.
+# Modules for optional libraries.
 _MODULES = ("ray", "spark", "torch")
 
-# What `from windlass import *` gives: estimators only where scikit-learn is there, and never
-# these modules, which would hide the user's own.
+# `from windlass import *` imports estimators only if scikit-learn is installed, and never these
+# modules, which would shadow the libraries `torch` and `ray`.
 _ESTIMATORS = {"AugmentedRegressor", "AnchorRegressor", "Path", "Regressor", "distill"}
 try:
     _MISSING = set() if importlib.util.find_spec("sklearn") else _ESTIMATORS

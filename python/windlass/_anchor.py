@@ -1,4 +1,4 @@
-"""Anchor regression, as an estimator of scikit-learn."""
+"""Anchor regression as a scikit-learn estimator."""
 
 from __future__ import annotations
 
@@ -28,20 +28,24 @@ _REGRESS = DEFAULTS["anchor"]
 
 
 class Path:
-    """Anchor regression along γ.
+    """Anchor regression for several γ, from :meth:`AnchorRegressor.path`.
 
     Attributes
     ----------
     gammas : ndarray of shape (n_gammas,)
-        The strengths.
+        Values of γ.
     coef : ndarray of shape (n_gammas, n_features) or (n_gammas, n_outputs, n_features)
-        The coefficients of each.
+        Coefficients for each γ.
     intercept : ndarray of shape (n_gammas,) or (n_gammas, n_outputs)
-        The intercepts.
+        Intercepts for each γ.
     within : ndarray of shape (n_gammas,)
-        The mean squared error that anchors do not explain.
+        Mean squared residual that the anchors do not explain.
     between : ndarray of shape (n_gammas,)
-        The mean squared error along the anchors.
+        Mean squared residual that the anchors explain.
+
+    See Also
+    --------
+    AnchorRegressor : Anchor regression for one γ.
     """
 
     def __init__(
@@ -60,36 +64,40 @@ class Path:
 
 
 class AnchorRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
-    """Least squares that is robust to shifts along anchors.
+    """Anchor regression: least squares that is robust to shifts along anchors.
 
-    It minimises ``‖(I − Π)(y − Xb)‖² + gamma·‖Π(y − Xb)‖² + alpha·‖b‖²``, where Π projects
-    onto the centered anchors. ``gamma=0`` partials the anchors out, ``gamma=1`` is ordinary
-    least squares, and a large gamma comes close to two-stage least squares.
+    Minimizes ``‖(I − Π)(y − Xb)‖² + gamma·‖Π(y − Xb)‖² + alpha·‖b‖²``, where Π projects onto
+    the centered anchors. ``gamma=0`` partials the anchors out, ``gamma=1`` is ordinary least
+    squares, and a large gamma approaches two-stage least squares.
 
     Parameters
     ----------
     gamma : float, default 1.0
-        How strong shifts along the anchors are expected to be.
+        Weight of the residuals along the anchors; larger values protect against larger shifts.
     alpha : float, default 0.0
-        A penalty on the coefficients, as of ``Ridge``.
+        L2 penalty on the coefficients, as in ``Ridge``.
     clusters : int or "auto", default "auto"
-        Groups of similar rows, where :meth:`fit` is given no anchors.
+        Number of k-means groups, if :meth:`fit` gets no anchors.
     random_state : int, Generator or None, default 0
-        The seed of these groups.
+        Random seed of k-means.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n_features,) or (n_outputs, n_features)
-        The coefficients.
+        Coefficients.
     intercept_ : float or ndarray of shape (n_outputs,)
-        The intercept.
+        Intercept.
     n_features_in_ : int
-        The number of features.
+        Number of features.
     feature_names_in_ : ndarray of str
-        Their names, where they have any.
+        Names of the features, if ``X`` has names.
 
-    Notes
-    -----
+    See Also
+    --------
+    ADA : Data augmentation based on the same idea.
+
+    References
+    ----------
     Rothenhäusler, Meinshausen, Bühlmann, Peters, *Anchor regression: heterogeneous data meet
     causality*, 2021, https://doi.org/10.1111/rssb.12398.
 
@@ -142,13 +150,14 @@ class AnchorRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Training targets.
         anchors : array-like of shape (n_samples,) or (n_samples, n_anchor_columns), optional
-            Labels of groups, or real-valued anchors; groups of similar rows if not given.
+            Group labels or real-valued anchors; by default k-means groups.
         sample_weight : array-like of shape (n_samples,), optional
-            How much each row counts.
+            Row weights.
 
         Returns
         -------
-        self
+        self : AnchorRegressor
+            The fitted estimator.
         """
         X, y = validate_data(
             self, X, y, dtype=np.float64, multi_output=True, y_numeric=True, ensure_min_samples=2
@@ -170,16 +179,17 @@ class AnchorRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def path(self, gammas: Sequence[float] | None = None) -> Path:
-        """Fit the same rows for several strengths; it needs them no more.
+        """Fit the training rows of :meth:`fit` for several γ, without reading them again.
 
         Parameters
         ----------
         gammas : sequence of float, optional
-            The strengths; those of the command ``windlass regress`` if not given.
+            Values of γ; by default those of the command ``windlass regress``.
 
         Returns
         -------
-        Path
+        path : Path
+            Coefficients and errors for each γ.
         """
         check_is_fitted(self)
         strengths = np.atleast_1d(np.asarray(GAMMAS if gammas is None else gammas, dtype=float))
@@ -196,7 +206,8 @@ class AnchorRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
         Returns
         -------
-        ndarray of shape (n_samples,) or (n_samples, n_outputs)
+        y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            Predictions.
         """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=np.float64)

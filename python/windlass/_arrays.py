@@ -1,4 +1,4 @@
-"""Arrays and columns in, the same containers and dtypes out, without copies where it can be."""
+"""Conversion of arrays and columns to numpy, and back to their containers and dtypes."""
 
 from __future__ import annotations
 
@@ -16,44 +16,44 @@ _NUMBERS = (numbers.Real, decimal.Decimal, np.bool_)
 
 
 def library(data: Any) -> str:
-    """Name the library of tables that something is of; none of them is an empty name."""
+    """Return the table library of an object, or an empty string."""
     roots = (kind.__module__.partition(".")[0] for kind in type(data).__mro__)
     return next((root for root in roots if root in ("pandas", "polars", "pyarrow")), "")
 
 
 def is_tensor(data: Any) -> bool:
-    """Whether something is a tensor of torch, without importing torch."""
+    """Return whether an object is a torch tensor, without importing torch."""
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(data, torch.Tensor)
 
 
 def is_table(data: Any) -> bool:
-    """Whether something has named columns."""
-    # Before 2.2, pandas did not speak Arrow itself.
+    """Return whether an object is a table with columns."""
+    # pandas before 2.2 does not implement the Arrow interface.
     speaks = hasattr(data, "__arrow_c_stream__") or library(data) == "pandas"
     return speaks and hasattr(data, "columns") or is_lazy(data)
 
 
 def is_lazy(data: Any) -> bool:
-    """Whether something is a query of polars that has not been run."""
+    """Return whether an object is a polars LazyFrame."""
     return type(data).__name__ == "LazyFrame" and hasattr(data, "collect")
 
 
 def refuse_lazy(data: Any, name: str) -> None:
-    """Refuse a query of polars, and say how to run it."""
+    """Raise an error for a polars LazyFrame."""
     if is_lazy(data):
         raise InputTypeError(
-            f"{name} is a LazyFrame, whose rows do not exist yet\nhint: {name}.collect()"
+            f"{name} is a LazyFrame that is not collected\nhint: {name}.collect()"
         )
 
 
 def column_names(table: Any) -> list[Any]:
-    """List the names of the columns of a table; in pandas they may be anything."""
+    """List the column names of a table; names of pandas may be of any type."""
     return list(table.schema.names if library(table) == "pyarrow" else table.columns)
 
 
 def without(table: Any, column: str) -> Any:
-    """Leave a column out of a table, if it has it."""
+    """Drop a column from a table, if it exists."""
     if column not in column_names(table):
         return table
     if library(table) == "pandas":
@@ -62,30 +62,30 @@ def without(table: Any, column: str) -> Any:
 
 
 def to_numpy(data: Any, name: str) -> np.ndarray[Any, Any]:
-    """Give anything like an array as one of numpy; refuse what holds no numbers."""
+    """Convert an array-like to a numeric numpy array."""
     array = as_array(data, name)
     if array.dtype.kind == "O":
         array = _from_objects(array, name)
     if array.dtype.kind == "c":
-        raise InputError(f"Complex data not supported: {name} holds {array.dtype}")
+        raise InputError(f"Complex data not supported: {name} has dtype {array.dtype}")
     if array.dtype.kind not in "fiub":
         raise InputTypeError(
-            f"{name} must hold numbers, got {array.dtype}\n"
-            "hint: encode text first, or give a DataFrame to windlass.augment"
+            f"{name} must be numeric, got {array.dtype}\n"
+            "hint: encode text first, or pass a DataFrame to windlass.augment"
         )
-    # Lists have no dtype that could be given back: their whole numbers are numbers like others.
+    # Lists have no dtype to restore, so integers become floats.
     return array.astype(np.float64) if isinstance(data, (list, tuple)) else array
 
 
 def as_array(data: Any, name: str) -> np.ndarray[Any, Any]:
-    """Give anything like an array as one of numpy, whatever it holds."""
+    """Convert an array-like to a numpy array of any dtype."""
     if type(data) is np.ndarray:
-        # Fields of packed records cannot be read in place.
+        # Unaligned arrays, such as fields of packed records, cannot be read in place.
         return data if data.flags.aligned else data.copy()
     refuse_lazy(data, name)
     if hasattr(data, "toarray") and hasattr(data, "nnz"):
         raise InputTypeError(
-            f"{name} is a sparse matrix: moved rows would have no zeros left\n"
+            f"{name} is a sparse matrix, but synthetic rows are dense\n"
             f"hint: {name}.toarray(), if it fits in memory"
         )
     if is_tensor(data):
@@ -93,19 +93,19 @@ def as_array(data: Any, name: str) -> np.ndarray[Any, Any]:
             raise InputTypeError(
                 f"{name} requires a gradient\nhint: {name}.detach(), or windlass.torch.ada"
             )
-        # numpy has no such floats.
+        # numpy has no bfloat16.
         data = data.float() if data.dtype == sys.modules["torch"].bfloat16 else data
         array = data.numpy() if data.is_cpu else data.cpu().numpy()
         return np.require(array, requirements="A")
     if np.ma.isMaskedArray(data) and np.ma.getmaskarray(data).any():
-        # The core refuses what is missing, and says where it is.
+        # The core reports the position of missing values.
         return np.asarray(np.ma.filled(data.astype(np.float64), np.nan))
     if not isinstance(data, np.ndarray) and hasattr(data, "to_numpy"):
         data = data.to_numpy(**({"zero_copy_only": False} if library(data) == "pyarrow" else {}))
     try:
         return np.require(data, requirements="A")
     except (ValueError, TypeError) as error:
-        raise InputError(f"{name} is no array: {error}") from None
+        raise InputError(f"{name} is not an array: {error}") from None
 
 
 def _from_objects(array: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any]:
@@ -114,19 +114,19 @@ def _from_objects(array: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any
         if not isinstance(value, _NUMBERS):
             where = ", column ".join(map(str, place))
             raise InputTypeError(
-                f"{name} must hold numbers, got {value!r} of type {type(value).__name__}"
+                f"{name} must be numeric, got {value!r} of type {type(value).__name__}"
                 + (f" in row {where}" if place else "")
-                + f"\nhint: {name}.astype(float), after mending what is no number"
+                + f"\nhint: fix values that are not numbers, then {name}.astype(float)"
             )
         try:
             out[place] = value
         except OverflowError:
-            out[place] = math.inf  # The core refuses it, and says where it is.
+            out[place] = math.inf  # The core reports its position.
     return out
 
 
 def to_floats(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Give numbers as floats that the core takes; 32 and 64 bits stay as they are."""
+    """Convert to float32 or float64, the types of the core."""
     if array.dtype == np.float64 or array.dtype == np.float32:
         return array
     if array.dtype.kind == "f" and array.dtype.itemsize <= 4:
@@ -138,7 +138,7 @@ def to_floats(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 def same_floats(
     x: np.ndarray[Any, Any], y: np.ndarray[Any, Any]
 ) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """Give both as floats of the same width: 32 bits where both have no more."""
+    """Convert both to the same float type: float32 if both have at most 32 bits."""
     x, y = to_floats(x), to_floats(y)
     if x.dtype != y.dtype:
         x, y = x.astype(np.float64, copy=False), y.astype(np.float64, copy=False)
@@ -148,10 +148,10 @@ def same_floats(
 def restored(
     made: np.ndarray[Any, Any], source: np.ndarray[Any, Any], originals: bool
 ) -> np.ndarray[Any, Any]:
-    """Bring what was made to the dtype that it was made from.
+    """Convert resampled values to the dtype of their source.
 
-    Integers are rounded; they and small floats keep to the ends of their range. Rows that are
-    the originals stay what they were to the last digit.
+    Integers are rounded; integers and small floats are clipped to the range of their type.
+    Original rows are copied exactly.
     """
     dtype = source.dtype
     if made.dtype == dtype:
@@ -169,9 +169,9 @@ def restored(
 
 
 def like(made: np.ndarray[Any, Any], given: Any, rows: Any, originals: bool) -> Any:
-    """Put what was made into the container, and give it the dtype, that it was made from.
+    """Convert resampled values to the container and dtype of their source.
 
-    ``rows`` are the rows of ``given`` that it was made from, for the index of pandas.
+    ``rows`` are the source rows, for the index of pandas.
     """
     kind = library(given)
     if kind and is_table(given):
@@ -208,7 +208,7 @@ def _table_like(made: np.ndarray[Any, Any], given: Any, rows: Any, originals: bo
 
 
 def check_rows(x: np.ndarray[Any, Any], y: np.ndarray[Any, Any]) -> None:
-    """Refuse shapes that are no samples with targets."""
+    """Raise an error for shapes that are not samples with targets."""
     if x.ndim < 2:
         raise InputError(
             f"Expected 2D array, got {x.ndim}D array instead: x has shape {x.shape}\n"
@@ -216,24 +216,24 @@ def check_rows(x: np.ndarray[Any, Any], y: np.ndarray[Any, Any]) -> None:
             "x.reshape(1, -1) for one row"
         )
     if y.ndim < 1:
-        raise InputError("y must have a target for every row, got a single number")
+        raise InputError("y must have one target per row, got a single number")
 
 
 def weights(values: Any) -> np.ndarray[Any, Any] | None:
-    """Give weights of rows as the core takes them, if there are any."""
+    """Convert row weights to float64, or return None."""
     if values is None:
         return None
     array = np.asarray(to_numpy(values, "sample_weight"), dtype=np.float64)
     if array.ndim != 1:
-        raise InputError(f"sample_weight must have a weight for every row, got shape {array.shape}")
+        raise InputError(f"sample_weight must have one weight per row, got shape {array.shape}")
     return array
 
 
 def whole(value: Any, name: str, least: int = 0) -> int:
-    """Give a whole number of 64 bits; refuse anything else."""
+    """Convert to an integer in [least, 2**64)."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
         raise InputTypeError(
-            f"{name} must be a whole number, got {value!r} of type {type(value).__name__}"
+            f"{name} must be an integer, got {value!r} of type {type(value).__name__}"
         )
     if not least <= int(value) < 2**64:
         raise InputError(f"{name} must be in [{least}, 2**64), got {value}")
@@ -241,29 +241,29 @@ def whole(value: Any, name: str, least: int = 0) -> int:
 
 
 def row_numbers(idx: Any) -> np.ndarray[Any, Any]:
-    """Give numbers of rows as the core takes them."""
+    """Convert row indices to int64."""
     rows = as_array(idx, "idx")
     if rows.ndim == 1 and rows.dtype == np.int64:
         return rows
     if rows.dtype.kind not in "iu" and rows.size:
-        raise InputTypeError(f"idx must hold row numbers, got {rows.dtype}")
+        raise InputTypeError(f"idx must be an array of integers, got {rows.dtype}")
     if rows.ndim != 1:
-        raise InputError(f"idx must have one row number for every row, got shape {rows.shape}")
+        raise InputError(f"idx must have one row index per row, got shape {rows.shape}")
     return rows.astype(np.int64, copy=False)
 
 
 def labels(values: Any, name: str) -> np.ndarray[Any, Any]:
-    """Number the labels of groups from 0 on, in their order."""
+    """Encode group labels as integers from 0."""
     array = as_array(values, name)
     if array.ndim != 1:
-        raise InputError(f"{name} must have one label for every row, got shape {array.shape}")
+        raise InputError(f"{name} must have one label per row, got shape {array.shape}")
     if array.dtype.kind == "f" and not np.all(np.isnan(array) | (array == np.floor(array))):
         raise InputError(
-            f"{name} holds fractions, which name no groups\n"
-            f"hint: for real-valued anchors give a matrix: {name}[:, None]"
+            f"{name} contains fractions, which are not group labels\n"
+            f"hint: for real-valued anchors pass a matrix: {name}[:, None]"
         )
     if array.dtype.kind in "iu" and array.dtype.itemsize * (2 - (array.dtype.kind == "i")) <= 8:
-        # The core numbers integers itself.
+        # The core encodes integers.
         return array.astype(np.int64, copy=False)
     if array.dtype.kind == "O":
         array = np.asarray([_word(value) for value in array], dtype=str)
@@ -271,6 +271,6 @@ def labels(values: Any, name: str) -> np.ndarray[Any, Any]:
 
 
 def _word(label: Any) -> str:
-    """Spell a label: numbers and text may stand side by side, and what is missing is one more."""
+    """Return a unique string for a label of any type; all missing labels are one label."""
     missing = label is None or type(label).__name__ == "NAType" or label != label
     return "" if missing else f"{type(label).__name__} {label}"

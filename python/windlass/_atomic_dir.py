@@ -1,4 +1,4 @@
-"""Folders of Parquet files that many processes write, and that appear when they are complete."""
+"""Folders of Parquet files that many processes write and that appear when complete."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from ._windlass import InputError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-# File systems on which a folder is moved at once; on others files are moved one by one.
+# File systems on which a folder is moved atomically; on others files are moved one by one.
 _MOVED_AT_ONCE = ("local", "hdfs")
 
-# What Spark leaves in a folder that is complete.
+# The marker of Spark for a complete folder.
 _COMPLETE = "_SUCCESS"
 
 
 class Folder:
     """A folder that is being written.
 
-    Parts are written beside it. Those that count are put into it in the end: a part that was
-    written twice, because a worker was lost, is there once.
+    Files are written to a temporary folder next to it. :meth:`complete` moves the files of
+    successful tasks, so a file that was written twice, after a worker was lost, is moved once.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.files, self.path = _resolved(os.fspath(path))
         if self.files.get_file_info(self.path).type != pyarrow.fs.FileType.NotFound:
-            raise InputError(f"`{path}` is there already\nhint: choose another folder, or remove it")
+            raise InputError(f"`{path}` already exists\nhint: choose another folder, or remove it")
         above, slash, name = self.path.rpartition("/")
         if not (slash and name):
-            raise InputError(f"`{path}` names no folder\nhint: a bucket is none; name one inside it")
+            raise InputError(f"`{path}` is not a folder\nhint: name a folder inside the bucket")
         self.beside = f"{above}/.{name}-{uuid.uuid4().hex}"
 
     def __enter__(self) -> Folder:
@@ -50,12 +50,12 @@ class Folder:
         return isinstance(self.files, pyarrow.fs.LocalFileSystem)
 
     def write(self, write: Callable[[str], int]) -> tuple[str, int]:
-        """Write a part, on any worker: ``write`` does, to a local file; give its name and rows."""
+        """Write a file on any worker with ``write``; return its name and number of rows."""
         name = f"part-{uuid.uuid4().hex}.parquet"
         if self._is_local:
             if not os.path.isdir(self.beside):
                 raise InputError(
-                    f"the folder `{self.beside}` is not there on a worker\n"
+                    f"the folder `{self.beside}` does not exist on a worker\n"
                     "hint: write to a file system that the driver and all workers share"
                 )
             return name, write(f"{self.beside}/{name}")
@@ -73,7 +73,7 @@ class Folder:
         return name, rows
 
     def complete(self, parts: Iterable[str]) -> None:
-        """Let the folder appear with these parts, and no others."""
+        """Move these files to the folder."""
         whole = self.path
         if self.files.type_name in _MOVED_AT_ONCE:
             whole = f"{self.beside}/whole"
@@ -86,10 +86,10 @@ class Folder:
 
 
 def _resolved(path: str) -> tuple[Any, str]:
-    """Give the file system of a path or an address, and the place in it."""
+    """Return the file system of a path or URI, and the path in it."""
     if "://" not in path:
         return pyarrow.fs.LocalFileSystem(), os.path.abspath(path)
-    # Hadoop has other names for what is the same to pyarrow.
+    # Schemes of Hadoop that pyarrow does not have.
     for theirs, ours in (("s3a://", "s3://"), ("s3n://", "s3://")):
         if path.startswith(theirs):
             path = ours + path[len(theirs) :]
@@ -97,7 +97,7 @@ def _resolved(path: str) -> tuple[Any, str]:
         files, place = pyarrow.fs.FileSystem.from_uri(path)
     except (ValueError, NotImplementedError) as error:
         raise InputError(
-            f"`{path}` cannot be written to: {error}\n"
-            "hint: write what augment(...) gives with the engine, which may know more places"
+            f"cannot write to `{path}`: {error}\n"
+            "hint: write the result of augment(...) with Spark or Ray"
         ) from None
     return files, place.rstrip("/")

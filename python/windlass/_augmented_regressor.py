@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def _holds_out_rows(estimator: Any, rows: int) -> str | None:
-    """The part of an estimator that holds out training rows by itself, in words."""
+    """Describe the part of an estimator that holds out training rows, or return None."""
     params = estimator.get_params(deep=True) if hasattr(estimator, "get_params") else {}
     for part in [estimator, *(value for value in params.values() if hasattr(value, "fit"))]:
         own = part.get_params(deep=False) if hasattr(part, "get_params") else {}
@@ -44,37 +44,42 @@ def _holds_out_rows(estimator: Any, rows: int) -> str | None:
 
 
 class AugmentedRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
-    """A regressor that learns from more rows than it is given.
+    """Meta-estimator that augments the training rows in ``fit``.
 
-    Rows are made when it is fitted, from the rows that it is fitted on; predictions are
-    those of the regressor. In a cross-validation nothing of the held-out rows is seen.
+    Synthetic rows are generated only from the rows passed to ``fit``, so cross-validation of
+    this estimator does not leak held-out rows. Predictions are those of the regressor.
 
     Parameters
     ----------
     estimator : regressor
-        What learns from the rows. It is cloned.
+        Regressor to train on original and synthetic rows. It is cloned.
     augmenter : Augmenter, str or None, default "ada"
-        What makes more of them, or its name; it is cloned. None for no augmentation, so that a
-        grid search can ask whether it helps.
+        Augmentation method or its name. It is cloned. ``None`` is no augmentation, which a
+        grid search can include.
 
     Attributes
     ----------
     estimator_ : regressor
         The fitted regressor.
     augmenter_ : Augmenter or None
-        The fitted augmenter. A mixup keeps the training rows, which partners are drawn from.
+        The fitted augmenter. Mixup methods keep the training rows.
     n_features_in_ : int
-        The number of features.
+        Number of features.
     feature_names_in_ : ndarray of str
-        Their names, where they have any.
+        Names of the features, if ``X`` has names.
 
     Warns
     -----
     UserWarning
-        If the regressor holds out rows by itself (``RidgeCV``, ``GridSearchCV``,
-        ``early_stopping=True``): synthetic relatives of those rows are among its training rows,
-        so it is too optimistic. Put the search around this estimator, or use
-        :class:`Regressor`, which augments inside its loop and validates on rows of the table.
+        If the regressor holds out rows inside ``fit`` (``RidgeCV``, ``GridSearchCV``,
+        ``early_stopping=True``): its training rows then include synthetic rows derived from
+        the held-out rows, so its validation error is too low. Put the search around this
+        estimator, or use :class:`Regressor`, which validates on original rows.
+
+    See Also
+    --------
+    compare : Test whether augmentation helps a regressor.
+    Regressor : Networks with augmentation inside the training loop.
 
     Examples
     --------
@@ -111,7 +116,7 @@ class AugmentedRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):  # 
         sample_weight: ArrayLike | None = None,
         anchors: Any = None,
     ) -> Self:
-        """Make more rows, and fit the regressor on all of them.
+        """Augment the training rows, and fit the regressor.
 
         Parameters
         ----------
@@ -120,14 +125,15 @@ class AugmentedRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):  # 
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Training targets.
         sample_weight : array-like of shape (n_samples,), optional
-            How much rows count, for the augmenter and for the regressor; synthetic rows have the
-            weight of their source.
+            Row weights for the augmenter and the regressor. Synthetic rows have the weight of
+            their source row.
         anchors : optional
             Anchors of these rows, for :class:`ADA`.
 
         Returns
         -------
-        self
+        self : AugmentedRegressor
+            The fitted estimator.
         """
         several = get_tags(self.estimator).target_tags.multi_output
         if has_names(X):
@@ -143,7 +149,7 @@ class AugmentedRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):  # 
             )
         if not several and np.ndim(y) == 2:
             y = column_or_1d(y, warn=True)
-        # A synthetic target is a number between others, also where those are whole.
+        # Synthetic targets are not integers, even if the original targets are.
         y = np.asarray(_arrays.to_numpy(y, "y"), dtype=np.float64)
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X)
@@ -155,9 +161,9 @@ class AugmentedRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):  # 
             X, y = augmenter.fit_resample(X, y, sample_weight=sample_weight, anchors=anchors)
             if (part := _holds_out_rows(self.estimator, len(y))) is not None:
                 warnings.warn(
-                    f"{part} holds out rows whose synthetic relatives it is trained on, so its "
-                    "validation error is too optimistic; put the search around AugmentedRegressor, "
-                    "or turn it off",
+                    f"{part} holds out rows, but trains on synthetic rows derived from them, so its "
+                    "validation error is too low; put the search around AugmentedRegressor, or turn "
+                    "it off",
                     stacklevel=2,
                 )
             if sample_weight is not None:
@@ -176,7 +182,8 @@ class AugmentedRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):  # 
 
         Returns
         -------
-        ndarray of shape (n_samples,) or (n_samples, n_outputs)
+        y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            Predictions.
         """
         check_is_fitted(self)
         if has_names(X):

@@ -1,4 +1,4 @@
-"""Methods of augmentation on arrays, batches and tables."""
+"""Augmentation methods for arrays, batches and tables."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _NOISE = DEFAULTS["noise"]
 
 
 class Augmenter(BaseEstimator):  # type: ignore[misc]
-    """What all methods have in common: fitted on training rows, it makes more of them.
+    """Base class of all augmentation methods.
 
     Use one of :class:`ADA`, :class:`Mixup`, :class:`CMixup`, :class:`LocalMixup` and
     :class:`Noise`.
@@ -39,21 +39,26 @@ class Augmenter(BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     n_features_in_ : int
-        The number of features.
+        Number of features.
     feature_names_in_ : ndarray of str
-        Their names, where they have any.
+        Names of the features, if ``X`` has names.
     seed_ : int
-        The seed that was used: ``random_state`` itself if that is an integer.
+        Seed of the fit: ``random_state`` if that is an integer.
     sample_indices_ : ndarray of int
-        After :meth:`fit_resample`: the row that each row is, or was made from.
+        Index of the source row of each resampled row; set by :meth:`fit_resample`.
     provenance_ : dict of str to ndarray
-        After :meth:`fit_resample`: where every row comes from (``synthetic``, ``source``,
-        ``copy``, and by method ``group``, ``gamma``, ``partner``, ``lambda``; originals have
-        -1 as partner, and NaN for γ and λ).
+        Provenance of each resampled row; set by :meth:`fit_resample`. The keys are
+        ``synthetic``, ``source``, ``copy`` and, depending on the method, ``group``, ``gamma``,
+        ``partner`` and ``lambda``. Original rows have partner -1 and NaN for γ and λ.
+
+    See Also
+    --------
+    augment : Augment a table with columns of any type.
+    AugmentedRegressor : Augment inside ``fit`` of a scikit-learn regressor.
     """
 
     _method: ClassVar[str]
-    # Whether it may be fitted in every partition of a table that does not fit in memory.
+    # Whether it can be fitted separately in each partition of a table that does not fit in memory.
     _within_partitions: ClassVar[bool] = False
 
     copies: int
@@ -66,9 +71,9 @@ class Augmenter(BaseEstimator):  # type: ignore[misc]
     def _anchors(
         self, anchors: Any, columns: Sequence[str] = ()
     ) -> tuple[dict[str, Any], np.ndarray[Any, Any] | None, np.ndarray[Any, Any] | None]:
-        """Give the options in words, then anchors and levels that are arrays."""
+        """Return the options as text, then anchors and levels that are arrays."""
         if anchors is not None:
-            raise InputError(f"anchors do not apply to {self._method}\nhint: leave them out")
+            raise InputError(f"anchors do not apply to {self._method}\nhint: omit them")
         return self._options(), None, None
 
     def fit(
@@ -79,22 +84,23 @@ class Augmenter(BaseEstimator):  # type: ignore[misc]
         sample_weight: ArrayLike | None = None,
         anchors: Any = None,
     ) -> Self:
-        """Learn from training rows what the method needs: groups, similar targets, or nothing.
+        """Fit the method on training rows, for :meth:`batch` and :meth:`draw`.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features, ...)
-            Training features: numbers. Tables with text go to :meth:`fit_resample`.
+            Numeric training features. Use :meth:`fit_resample` for tables with text.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Training targets.
         sample_weight : array-like of shape (n_samples,), optional
-            How much each row counts in means, deviations and clusters.
+            Row weights in means, standard deviations and clusters.
         anchors : optional
-            Anchors of these rows (ADA only), in place of the parameter ``anchors``.
+            Anchors of these rows (:class:`ADA` only); overrides the parameter ``anchors``.
 
         Returns
         -------
-        self
+        self : Augmenter
+            The fitted augmenter.
         """
         if _arrays.is_table(X):
             X, anchors = self._by_name(X, anchors)
@@ -103,11 +109,11 @@ class Augmenter(BaseEstimator):  # type: ignore[misc]
         return self
 
     def _by_name(self, X: Any, anchors: Any) -> tuple[Any, Any]:
-        """Give features and anchors, of which a column of the table may be one."""
+        """Return features and anchors; the anchors may be a column of the table."""
         return X, anchors
 
     def _has_matrix(self, anchors: Any) -> bool:
-        """Whether anchors are real-valued."""
+        """Return whether anchors are real-valued."""
         return False
 
     def _rows(self, X: Any, y: Any) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
@@ -126,8 +132,8 @@ class Augmenter(BaseEstimator):  # type: ignore[misc]
         options, found, within = self._anchors(anchors)
         if options.get("within") is not None:
             raise InputError(
-                "within names a column, and arrays have none\n"
-                "hint: give an array of labels, or a DataFrame to fit_resample"
+                "within names a column, but arrays have no column names\n"
+                "hint: pass an array of labels, or a DataFrame to fit_resample"
             )
         seed = seed_of(self.random_state)
         self._fitted: Fitted | None = Fitted(
@@ -143,7 +149,7 @@ class Augmenter(BaseEstimator):  # type: ignore[misc]
         self._remember(X, x.shape[1], seed)
 
     def _remember(self, X: Any, features: int, seed: int) -> None:
-        """Keep what a fit leaves behind, now that it was one."""
+        """Set the fitted attributes."""
         self.seed_ = seed
         self.n_features_in_ = features
         self._groups: np.ndarray[Any, Any] | None = None
@@ -163,14 +169,13 @@ class Augmenter(BaseEstimator):  # type: ignore[misc]
         sample_weight: ArrayLike | None = None,
         anchors: Any = None,
     ) -> tuple[Any, Any]:
-        """Fit, and make ``copies`` synthetic rows of every row.
+        """Fit, and generate ``copies`` synthetic rows per row.
 
-        Split before you augment: test on rows that no synthetic row was made from.
+        Split before you augment: test on rows that no synthetic row is derived from.
 
-        In arrays every column is a number and is moved; integers are rounded back, booleans
-        are what is nearer. In a table (pandas, polars, pyarrow) text, dates, booleans and
-        columns of 0 and 1 stay those of the source row, and missing values stay missing:
-        see :func:`windlass.augment`.
+        All columns of arrays are augmented; integers and booleans are rounded. In tables
+        (pandas, polars, pyarrow) text, dates, booleans and columns of 0 and 1 are copied from
+        the source row, and missing values stay missing: see :func:`windlass.augment`.
 
         Parameters
         ----------
@@ -179,16 +184,16 @@ class Augmenter(BaseEstimator):  # type: ignore[misc]
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Training targets.
         sample_weight : array-like of shape (n_samples,), optional
-            How much each row counts in means, deviations and clusters. The weights of the new
-            rows are ``sample_weight[self.sample_indices_]``.
+            Row weights in means, standard deviations and clusters. The weights of the
+            resampled rows are ``sample_weight[self.sample_indices_]``.
         anchors : optional
-            Anchors of these rows (ADA only), in place of the parameter ``anchors``.
+            Anchors of these rows (:class:`ADA` only); overrides the parameter ``anchors``.
 
         Returns
         -------
-        X_resampled, y_resampled
-            The rows themselves (unless ``originals=False``), then copy after copy; the same
-            containers and dtypes as ``X`` and ``y``. Lists become arrays of floats.
+        X_resampled, y_resampled : same types as X and y
+            The original rows (unless ``originals=False``) followed by the copies, in the
+            containers and dtypes of ``X`` and ``y``. Lists become arrays of floats.
         """
         if _arrays.is_table(X) and not self._has_matrix(anchors):
             from . import _table
@@ -219,20 +224,23 @@ class Augmenter(BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : array or tensor of shape (n_batch, n_features, ...)
-            The features of the batch.
+            Features of the batch.
         y : array or tensor of shape (n_batch,) or (n_batch, n_outputs)
-            Its targets.
+            Targets of the batch.
         idx : array or tensor of int, shape (n_batch,)
-            Which training rows they are.
+            Indices of the training rows in the batch.
         step : int
-            Tells batches apart: the same step, the same random numbers. In a training loop,
-            its number.
+            Number of the training step. The same step gives the same random numbers.
 
         Returns
         -------
-        X_batch, y_batch
-            One synthetic row for every row: numpy arrays of floats, or tensors where tensors
-            were given, on their device and with their dtype.
+        X_batch, y_batch : ndarray or Tensor
+            One synthetic row per row: arrays of floats, or tensors with the device and dtype
+            of the input if ``X`` and ``y`` are tensors.
+
+        See Also
+        --------
+        windlass.torch.Collate : Augment the batches of a ``DataLoader``.
 
         Examples
         --------
@@ -257,57 +265,57 @@ class Augmenter(BaseEstimator):  # type: ignore[misc]
         return _as_precise(x_made, X), _as_precise(y_made, y)
 
     def draw(self, idx: Any = None, *, step: int = 0) -> dict[str, np.ndarray[Any, Any]]:
-        """Give what is drawn for training rows in a step, without applying it.
+        """Return the random draws of a step without applying them.
 
         Parameters
         ----------
         idx : array-like of int, optional
-            The rows of a batch; if not given, all rows as a copy of :meth:`fit_resample`.
+            Rows of a batch; by default all rows, as in a copy of :meth:`fit_resample`.
         step : int, default 0
-            The step.
+            Number of the step.
 
         Returns
         -------
-        dict of str to ndarray
-            ``source``, and by method ``group`` and ``gamma``, or ``partner``, ``lambda`` and (of
-            Local-Mixup) ``weight``.
+        drawn : dict of str to ndarray
+            ``source`` and, depending on the method, ``group`` and ``gamma``, or ``partner``,
+            ``lambda`` and (:class:`LocalMixup`) ``weight``.
         """
         rows = None if idx is None else _arrays.row_numbers(idx)
         return self._core().draw(_arrays.whole(step, "step"), rows)
 
     @property
     def sample_indices_(self) -> np.ndarray[Any, Any]:
-        """The row that each resampled row is, or was made from."""
+        """Index of the source row of each resampled row."""
         kept: dict[str, np.ndarray[Any, Any]] | None = getattr(self, "_provenance", None)
         return self._again("sample_indices_").sources() if kept is None else kept["source"]
 
     @property
     def provenance_(self) -> dict[str, np.ndarray[Any, Any]]:
-        """Where every resampled row comes from."""
+        """Provenance of each resampled row."""
         kept: dict[str, np.ndarray[Any, Any]] | None = getattr(self, "_provenance", None)
         return self._again("provenance_").provenance() if kept is None else kept
 
     def _again(self, name: str) -> Plan:
-        """Draw again what was drawn, which is cheaper than to keep it."""
+        """Repeat the draws of :meth:`fit_resample`, which is cheaper than storing them."""
         if getattr(self, "_drawn", None) is None:
-            raise AttributeError(f"{name} is there after fit_resample")
+            raise AttributeError(f"{name} is set by fit_resample")
         return self._core().plan(*self._drawn)  # type: ignore[misc]
 
 
 def check_room(rows: int, columns: int) -> None:
-    """Refuse what will not fit in memory, before it is tried and the process ends."""
+    """Raise an error if the result does not fit in memory, before the process is killed."""
     try:
         np.empty((rows, columns))
     except (MemoryError, ValueError):
         raise InputError(
-            f"{rows} rows of {columns} columns do not fit in memory\nhint: make fewer copies"
+            f"{rows} rows of {columns} columns do not fit in memory\nhint: choose fewer copies"
         ) from None
 
 
 def _batch_of_tensors(
     torch: Any, fitted: Fitted, X: Any, y: Any, idx: Any, step: Any
 ) -> tuple[Any, Any] | None:
-    """Augment tensors where they lie, if they lie open: in a training loop microseconds count."""
+    """Augment contiguous CPU tensors without conversions, which dominate the time of a batch."""
     rows, x_type, y_type, double = idx.numel(), X.dtype, y.dtype, torch.float64
     open_to_all = (
         type(step) is int
@@ -327,12 +335,12 @@ def _batch_of_tensors(
     )
     if not open_to_all:
         return None
-    # Values are read in place, so they must be there, and stand where values of their type do.
+    # Values are read in place, so pointers must be valid and aligned.
     places = idx.data_ptr(), X.data_ptr(), y.data_ptr()
     x_size, y_size = 8 if x_type is double else 4, 8 if y_type is double else 4
     if 0 in places or places[0] % 8 or places[1] % x_size or places[2] % y_size:
         return None
-    # Arrays and tensors share their values.
+    # Arrays and tensors share memory.
     x_made, y_made = fitted.batch(X.numpy(), y.numpy(), idx.numpy(), step)
     return torch.from_numpy(x_made), torch.from_numpy(y_made)
 
@@ -344,55 +352,60 @@ def _floats(side: Any, name: str) -> np.ndarray[Any, Any]:
 
 
 def _as_precise(made: Any, given: Any) -> Any:
-    """Give a tensor of floats the dtype that its source has."""
+    """Convert a tensor of floats to the dtype of its source."""
     floats = _arrays.is_tensor(given) and given.is_floating_point()
     return made.to(given.dtype) if floats else made
 
 
 class ADA(Augmenter):
-    """Anchor Data Augmentation: rows move along the line through their group's mean.
+    """Anchor Data Augmentation: move each row toward or away from its group's mean.
 
-    Similar rows are grouped (k-means, or any anchors), then every row is moved toward
-    (γ > 1) or away from (γ < 1) the mean of its group, features and target together, so
-    that the relation between them is approximately kept.
+    Similar rows are grouped (by k-means or other anchors). Each row is moved toward (γ > 1)
+    or away from (γ < 1) the mean of its group, features and target together, so that the
+    relation between them is approximately preserved.
 
     Parameters
     ----------
     clusters : int or "auto", default "auto"
-        How many groups; "auto" is √(rows/2), at least 2, at most 32.
+        Number of groups; "auto" is √(rows/2), at least 2 and at most 32.
     alpha : float, default 2.0
-        γ is drawn from [1/alpha, alpha]; above 1.
-    anchors : default "kmeans"
-        Which rows belong together: ``"kmeans"``; the name of a column of a DataFrame;
-        ``"bins:COLUMN"`` or ``"quantiles:COLUMN"`` (in arrays columns are called x0, x1, … and
-        y); an array or a column of labels; or a matrix of real-valued anchors, a row for every
+        γ is drawn from [1/alpha, alpha]. Must be above 1.
+    anchors : str or array-like, default "kmeans"
+        How to group rows: ``"kmeans"``; the name of a column of a DataFrame;
+        ``"bins:COLUMN"`` or ``"quantiles:COLUMN"`` (columns of arrays are x0, x1, … and y);
+        an array or column of labels; or a matrix of real-valued anchors with one row per
         training row.
     gamma : str, float or list of float, default "uniform"
         Distribution of γ: "uniform", "log-uniform", "grid[:K]", "published-grid[:K]",
-        "gamma:SHAPE,SCALE", one number, or a list of numbers taken in turn.
+        "gamma:SHAPE,SCALE", one number, or a list of numbers that are used in turn.
     cluster_on : {"xy", "x", "y"}, default "xy"
-        Columns that k-means compares: features, targets or both.
+        Columns for k-means: features, targets or both.
     cluster_scale : {"standard", "raw"}, default "standard"
-        Standardize columns before k-means, or take them as they are.
+        Standardize columns before k-means, or use raw values.
     within : str or array of labels, optional
-        A category whose levels no group crosses.
+        Form groups separately within each level of this categorical column.
     per : {"auto", "row", "copy"}, default "auto"
-        One γ for each row, or one for a whole copy or batch; "auto" is "row" for
+        Draw one γ per row, or one per copy or batch; "auto" is "row" for
         :meth:`fit_resample` and "copy" for :meth:`batch`.
     copies : int, default 1
-        Synthetic rows of every row, for :meth:`fit_resample`.
+        Number of synthetic rows per row in :meth:`fit_resample`.
     originals : bool, default True
-        Whether the rows themselves come first.
+        Whether :meth:`fit_resample` returns the original rows too, before the synthetic rows.
     random_state : int, Generator or None, default 0
-        The seed of everything random; ``None`` for another one at every fit.
+        Random seed; ``None`` uses a new seed in every fit.
 
     Attributes
     ----------
     groups_ : ndarray of int, shape (n_samples,)
-        The group of every training row.
+        Group of each training row.
 
-    Notes
-    -----
+    See Also
+    --------
+    compare : Test whether augmentation helps.
+    windlass.torch.ada : The same map for tensors, with gradients.
+
+    References
+    ----------
     Schneider, Goshtasbpour, Perez-Cruz, *Anchor Data Augmentation*, NeurIPS 2023,
     https://arxiv.org/abs/2311.06965.
 
@@ -442,18 +455,22 @@ class ADA(Augmenter):
 
     @classmethod
     def published(cls, clusters: int, alpha: float, **params: Any) -> Self:
-        """Give the choices of the published code: clusters of raw [x, y], its grid of γ.
+        """Return an augmenter with the settings of the published code.
 
-        One γ is drawn for a copy or batch.
+        These are k-means on raw [x, y], its grid of γ, and one γ per copy or batch.
 
         Parameters
         ----------
         clusters : int
-            How many groups.
+            Number of groups.
         alpha : float
-            The range of γ.
+            Upper end of the range of γ.
         **params
-            Further parameters.
+            Other parameters of the class.
+
+        Returns
+        -------
+        ada : ADA
         """
         published = {"cluster_scale": "raw", "gamma": "published-grid", "per": "copy"}
         return cls(clusters, alpha, **{**published, **params})
@@ -472,7 +489,7 @@ class ADA(Augmenter):
         found = within = None
         if not isinstance(options["anchors"], (str, type(None))):
             found = _found(options["anchors"])
-            # What looks for groups would be of no use, and the core says so.
+            # The core then reports parameters of k-means as not applicable.
             options["anchors"] = "matrix:anchors" if found.ndim == 2 else "column:anchors"
         if not isinstance(self.within, (str, type(None))):
             within = _arrays.labels(self.within, "within")
@@ -496,7 +513,7 @@ class ADA(Augmenter):
 
     @property
     def groups_(self) -> np.ndarray[Any, Any]:
-        """The group of every training row."""
+        """Group of each training row."""
         groups: np.ndarray[Any, Any] | None = getattr(self, "_groups", None)
         if groups is not None:
             return groups
@@ -507,24 +524,25 @@ class ADA(Augmenter):
             groups = np.zeros(rows.max() + 1, dtype=np.int64)
             groups[rows] = self.provenance_["group"]
         if groups is None:
-            raise AttributeError("groups_ is there after fit, for anchors that are groups")
-        # A training loop asks at every step.
+            raise AttributeError("groups_ is set by fit, if the anchors are groups")
+        # Cached for training loops.
         self._groups = groups
         return groups
 
     def draw_gamma(self, step: int, idx: Any = None) -> Any:
-        """Give the strength γ of a step: a number, or one for every row of ``idx``.
+        """Draw γ for a training step.
 
         Parameters
         ----------
         step : int
-            The step.
+            Number of the step.
         idx : array-like of int, optional
-            The rows, where every row of a batch has its own (``per="row"``).
+            Rows of the batch; needed with ``per="row"``.
 
         Returns
         -------
-        float or ndarray
+        gamma : float or ndarray
+            One number, or one per row of ``idx`` with ``per="row"``.
         """
         if self.per == "row":
             return self.draw(idx, step=step)["gamma"]
@@ -532,7 +550,7 @@ class ADA(Augmenter):
 
 
 def _name_anchors(options: dict[str, Any], columns: Sequence[str], anchors: Any) -> None:
-    """Turn the name of a column into the words that the command has for it."""
+    """Convert the name of a column to the syntax of the command."""
     value = options["anchors"] if anchors is None else anchors
     if isinstance(value, str) and value != "kmeans":
         kind, mark, rest = value.partition(":")
@@ -543,7 +561,7 @@ def _name_anchors(options: dict[str, Any], columns: Sequence[str], anchors: Any)
 
 
 def _found(anchors: Any) -> np.ndarray[Any, Any]:
-    """Labels, or a matrix of real-valued anchors."""
+    """Return labels, or a matrix of real-valued anchors."""
     array = _arrays.as_array(anchors, "anchors")
     if array.ndim == 2:
         return np.ascontiguousarray(_arrays.to_numpy(array, "anchors"), dtype=np.float64)
@@ -551,17 +569,31 @@ def _found(anchors: Any) -> np.ndarray[Any, Any]:
 
 
 class Mixup(Augmenter):
-    """Mixup: every row is mixed with a partner drawn from all training rows.
+    """Mixup: mix each row with a random training row.
 
     Parameters
     ----------
     beta : float, default 2.0
-        The weight λ of a row is drawn from Beta(beta, beta).
+        The weight λ of the row is drawn from Beta(beta, beta).
     per : {"auto", "row", "copy"}, default "auto"
-        One λ for each row, or one for a whole copy or batch; "auto" is "row" for
+        Draw one λ per row, or one per copy or batch; "auto" is "row" for
         :meth:`fit_resample` and "copy" for :meth:`batch`.
-    copies, originals, random_state
-        See :class:`ADA`.
+    copies : int, default 1
+        Number of synthetic rows per row in :meth:`fit_resample`.
+    originals : bool, default True
+        Whether :meth:`fit_resample` returns the original rows too.
+    random_state : int, Generator or None, default 0
+        Random seed; ``None`` uses a new seed in every fit.
+
+    See Also
+    --------
+    CMixup : Partners with similar targets.
+    LocalMixup : Partners with similar features.
+
+    References
+    ----------
+    Zhang, Cisse, Dauphin, Lopez-Paz, *mixup: Beyond Empirical Risk Minimization*, ICLR 2018,
+    https://arxiv.org/abs/1710.09412.
 
     Examples
     --------
@@ -594,23 +626,31 @@ class Mixup(Augmenter):
 
 
 class CMixup(Augmenter):
-    """C-Mixup: a partner with a similar target.
+    """C-Mixup: mix each row with a row of similar target.
 
     Parameters
     ----------
     bandwidth : float or str, default "0.25sd"
-        How far apart targets may be: in their units, or in standard deviations as in
-        ``"0.25sd"``.
+        Bandwidth of the Gaussian kernel on targets, in units of the target or in standard
+        deviations, such as ``"0.25sd"``.
     beta : float, default 2.0
-        The weight λ of a row is drawn from Beta(beta, beta).
+        The weight λ of the row is drawn from Beta(beta, beta).
     per, copies, originals, random_state
         See :class:`Mixup`.
 
+    See Also
+    --------
+    Mixup : Random partners.
+    LocalMixup : Partners with similar features.
+
     Notes
     -----
-    Yao, Wang, Zhang, Zou, Finn, *C-Mixup: improving generalization in regression*,
-    NeurIPS 2022, https://arxiv.org/abs/2210.05775. The n × n matrix of probabilities is never
-    formed.
+    The n × n matrix of probabilities is never formed.
+
+    References
+    ----------
+    Yao, Wang, Zhang, Zou, Finn, *C-Mixup: Improving Generalization in Regression*,
+    NeurIPS 2022, https://arxiv.org/abs/2210.05775.
 
     Examples
     --------
@@ -642,20 +682,29 @@ class CMixup(Augmenter):
 
 
 class LocalMixup(Augmenter):
-    """Local-Mixup: mixup of rows whose features are close to each other.
+    """Local-Mixup: mix each row with a row of similar features.
 
     Parameters
     ----------
     epsilon : float or str, default "auto"
-        How far apart the features of partners may be: in their units, or in standard deviations
-        as in ``"1.5sd"``; "auto" is the median distance to the nearest quarter of the
-        standardized rows. Farther pairs are omitted by :meth:`fit_resample`, which makes fewer
-        rows than asked for; in :meth:`batch` they count 0: see
-        ``draw(idx, step=step)["weight"]``.
+        Maximum distance between the features of partners: in units of the features, or of
+        standardized features, such as ``"1.5sd"``; "auto" admits about a quarter of all
+        pairs. :meth:`fit_resample` omits pairs that are farther apart, so it may return fewer
+        rows; :meth:`batch` gives them weight 0: see ``draw(idx, step=step)["weight"]``.
     beta : float, default 2.0
-        The weight λ of a row is drawn from Beta(beta, beta).
+        The weight λ of the row is drawn from Beta(beta, beta).
     per, copies, originals, random_state
         See :class:`Mixup`.
+
+    See Also
+    --------
+    Mixup : Random partners.
+    CMixup : Partners with similar targets.
+
+    References
+    ----------
+    Baena, Drumetz, Gripon, *Preventing Manifold Intrusion with Locality: Local Mixup*, 2022,
+    https://arxiv.org/abs/2201.04368.
 
     Examples
     --------
@@ -667,7 +716,7 @@ class LocalMixup(Augmenter):
     """
 
     _method = "local-mixup"
-    # Partners are near: within a partition there are some, too.
+    # Partners are similar rows, which every partition has.
     _within_partitions = True
 
     def __init__(
@@ -689,18 +738,22 @@ class LocalMixup(Augmenter):
 
 
 class Noise(Augmenter):
-    """Gaussian noise on targets, and on features if asked for.
+    """Gaussian noise on targets, and optionally on features.
 
     Parameters
     ----------
     target_noise : float, default 0.1
-        Its deviation on targets.
+        Standard deviation of the noise on targets.
     feature_noise : float, default 0.0
-        Its deviation on features.
+        Standard deviation of the noise on features.
     noise_units : {"sd", "absolute"}, default "sd"
-        Whether deviations are in deviations of each column, or in its units.
-    copies, originals, random_state
-        See :class:`ADA`.
+        Units of the noise: standard deviations of each column, or units of the column.
+    copies : int, default 1
+        Number of synthetic rows per row in :meth:`fit_resample`.
+    originals : bool, default True
+        Whether :meth:`fit_resample` returns the original rows too.
+    random_state : int, Generator or None, default 0
+        Random seed; ``None`` uses a new seed in every fit.
 
     Examples
     --------
@@ -737,11 +790,11 @@ METHODS: dict[str, type[Augmenter]] = {
 
 
 def named(name: str, **params: Any) -> Augmenter:
-    """Make a method by the name that the command has for it."""
+    """Create a method by its name in the command."""
     if name not in METHODS:
-        raise InputError(f"there is no method {name!r}: methods are {', '.join(METHODS)}")
+        raise InputError(f"unknown method {name!r}: methods are {', '.join(METHODS)}")
     known = METHODS[name]._get_param_names()
     for param in params:
         if param not in known:
-            raise InputTypeError(f"{name} has no option {param!r}: it has {', '.join(known)}")
+            raise InputTypeError(f"{name} has no option {param!r}: its options are {', '.join(known)}")
     return METHODS[name](**params)

@@ -1,4 +1,4 @@
-"""What estimators have in common, with and without scikit-learn."""
+"""Base class and helpers of estimators, with and without scikit-learn."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ try:
 except ImportError:
 
     class BaseEstimator:  # type: ignore[no-redef]
-        """The part of scikit-learn's ``BaseEstimator`` that works without it."""
+        """Minimal replacement of scikit-learn's ``BaseEstimator``."""
 
         @classmethod
         def _get_param_names(cls) -> list[str]:
@@ -71,21 +71,21 @@ except ImportError:
 
 
 def has_names(data: Any) -> bool:
-    """Whether something is a table whose columns have names; numbers are no names."""
+    """Return whether an object is a table with column names that are strings."""
     refuse_lazy(data, "X")
     return is_table(data) and any(isinstance(name, str) for name in column_names(data))
 
 
 def needs(module: str, what: str, install: str) -> ImportError:
-    """Say which package is missing."""
+    """Return the error for a package that is not installed."""
     return ImportError(f"{what} needs {module}, which is not installed\nhint: pip install {install}")
 
 
 def seed_of(random_state: RandomStateLike) -> int:
-    """Turn a ``random_state`` into the seed of everything random.
+    """Convert a ``random_state`` to a seed.
 
-    An integer is the seed itself, so that it means the same as ``--seed`` of the command; a
-    generator gives one; ``None`` asks the system.
+    An integer is the seed, as ``--seed`` of the command; a generator draws one; ``None`` uses
+    system entropy.
     """
     if random_state is None:
         return secrets.randbits(63)

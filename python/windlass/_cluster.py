@@ -1,4 +1,4 @@
-"""What :mod:`windlass.spark` and :mod:`windlass.ray` share: tables without an order."""
+"""Shared code of :mod:`windlass.spark` and :mod:`windlass.ray`."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
     from ._atomic_dir import Folder
 
-# What the driver may hold of a table for methods that mix rows, and send to every worker.
+# Memory limit of the driver and of each worker for methods that need the whole table.
 MEMORY = 1 << 30
 
-# Rows that hold the same are told apart by a list on the driver, up to so many.
+# Maximum number of distinct duplicated rows, which are listed on the driver.
 MOST_TWINS = 1_000_000
 
 
 class Request:
-    """What a user asks for."""
+    """The settings of a distributed fit."""
 
     def __init__(
         self,
@@ -40,12 +40,12 @@ class Request:
         **roles: Any,
     ) -> None:
         if target is None:
-            raise InputError("target names no column")
+            raise InputError("target is missing")
         self.augmenter = plan if isinstance(plan, Augmenter) else named(plan)
         options, found, within = self.augmenter._anchors(None)
         if found is not None or within is not None:
             raise InputError(
-                "anchors and within name columns of a table that is spread over many processes\n"
+                "anchors and within must be columns of a distributed table, not arrays\n"
                 'hint: ADA(anchors="column:NAME", within="NAME")'
             )
         clip = roles.pop("clip", DEFAULTS["augment"]["clip"])
@@ -55,7 +55,7 @@ class Request:
         lists = ("features", "exclude", "carry", "categorical", "continuous")
         unknown = [name for name in roles if name not in (*lists, "weight", "integers")]
         if unknown:
-            raise InputTypeError(f"there is no setting {', '.join(unknown)}")
+            raise InputTypeError(f"unknown setting {', '.join(unknown)}")
         self.settings: dict[str, Any] = {
             "target": names_of(target, "target"),
             "roles": {
@@ -75,42 +75,42 @@ class Request:
         self.options = options
 
     def fitting(self, schema: Any) -> core.FitDriver:
-        """Begin to fit on a table with these columns."""
+        """Create the driver of a fit on a table with this schema."""
         return core.FitDriver(schema, self.augmenter._method, self.options, **self.settings)
 
     def without_limit(self) -> Request:
-        """Give the same, of a table of any size."""
+        """Return the same settings without a memory limit."""
         other = copy.copy(self)
         other.settings = {**self.settings, "memory": 2**62}
         return other
 
     @property
     def draws_for_rows(self) -> bool:
-        """Whether random numbers belong to rows, so that they must be told apart."""
+        """Whether random numbers depend on rows, so that rows need identifiers."""
         return self.augmenter._method != "ada" or self.options.get("per") != "copy"
 
 
 def check_fitted(fitted: FittedTable, given: dict[str, Any]) -> None:
-    """Refuse settings beside something fitted, which has its own, and rows that go by numbers."""
+    """Raise an error for settings that a fitted state contains already, and for row numbers."""
     said = [name for name, value in given.items() if value]
     if said:
         raise InputTypeError(
-            f"{', '.join(said)}: {fitted!r} has its settings already\nhint: set them in fit"
+            f"{', '.join(said)}: {fitted!r} already has its settings\nhint: set them in fit"
         )
     if fitted.rows_by == "number":
         raise InputError(
-            "rows have no numbers on a cluster\n"
+            "rows of distributed tables have no numbers\n"
             "hint: fit with --rows-by content or --rows-by column:NAME"
         )
 
 
 def alone() -> None:
-    """Use one thread: an engine has a process for every core already."""
+    """Use one thread: the engine starts one process per core."""
     os.environ.setdefault("RAYON_NUM_THREADS", "1")
 
 
 def take_part(task: bytes, batches: Iterable[Any], twins: Any) -> Iterator[bytes]:
-    """Do a task with some batches; nothing where there are none."""
+    """Compute the partial aggregate of some batches; yield nothing if there are no rows."""
     alone()
     part = None
     for batch in batches:
@@ -124,21 +124,21 @@ def take_part(task: bytes, batches: Iterable[Any], twins: Any) -> Iterator[bytes
 
 
 class Whole:
-    """A method that was fitted on the whole table, as workers have it."""
+    """A method fitted on the whole table, for workers."""
 
     def __init__(
         self, state: Callable[[], bytes], complete: Sequence[str] = (), own: bool = False
     ) -> None:
         self.state = state
-        # Columns that are never null, and whether it was fitted on the table whose rows it makes.
+        # Columns without nulls, and whether it was fitted on the table that is augmented.
         self.complete, self.own = complete, own
 
     def on(self, batches: Iterator[Any], _twins: Any) -> tuple[FittedTable, Iterable[Any]]:
-        """Give what was fitted, and the batches of a partition to make rows of."""
+        """Return the fitted state and the batches of a partition."""
         return FittedTable.from_bytes(self.state()), batches
 
     def out_schema(self, schema: Any) -> Any:
-        """Give the columns of the rows that are made, as pyarrow has them."""
+        """Return the pyarrow schema of the output."""
         import pyarrow
 
         fitted = FittedTable.from_bytes(self.state())
@@ -147,9 +147,9 @@ class Whole:
 
 
 class Within:
-    """A method that is fitted anew in every partition, for tables that are too large.
+    """A method that is fitted in each partition, for tables that do not fit in memory.
 
-    What columns are is found in the whole table.
+    The roles of columns are inferred from the whole table.
     """
 
     complete: Sequence[str] = ()
@@ -177,7 +177,7 @@ class Within:
 
 
 def make_rows(method: Whole | Within, batches: Iterable[Any], twins: Any) -> Iterator[Any]:
-    """Make all rows of some batches, a batch of each copy at a time."""
+    """Yield the output of some batches, one batch and copy at a time."""
     import pyarrow
 
     if (begun := _begun(method, batches, twins)) is None:
@@ -191,7 +191,7 @@ def make_rows(method: Whole | Within, batches: Iterable[Any], twins: Any) -> Ite
 def write_rows(
     method: Whole | Within, batches: Iterable[Any], twins: Any, folder: Folder
 ) -> Iterator[Any]:
-    """Write all rows of some batches to a file; give its name and the number of its rows."""
+    """Write the output of some batches to a file; yield its name and number of rows."""
     import pyarrow
 
     if (begun := _begun(method, batches, twins)) is None:
@@ -210,7 +210,7 @@ def write_rows(
 def _begun(
     method: Whole | Within, batches: Iterable[Any], twins: Any
 ) -> tuple[FittedTable, Any, Iterable[Any]] | None:
-    """Give what makes rows of some batches, their columns, and the batches; nothing of no rows."""
+    """Return the fitted state, the schema and the batches; None if there are no rows."""
     alone()
     rest = (batch for batch in batches if batch.num_rows)
     first = next(rest, None)
@@ -221,7 +221,7 @@ def _begun(
 
 
 def _never_null(schema: Any, complete: Sequence[str]) -> Any:
-    """Say of some columns that they are never null, which is checked while rows are made."""
+    """Mark columns as not nullable; the core checks it when it generates rows."""
     import pyarrow
 
     fields = (field.with_nullable(False) if field.name in complete else field for field in schema)
@@ -231,7 +231,7 @@ def _never_null(schema: Any, complete: Sequence[str]) -> Any:
 def run_passes(
     request: Request, schema: Any, found: Callable[[bytes], Iterable[bytes]]
 ) -> FittedTable:
-    """Fit in passes; ``found`` gives what every part of the table found in one."""
+    """Fit in passes; ``found`` returns the partial aggregates of a pass."""
     fitting = request.fitting(schema)
     while (task := fitting.task()) is not None:
         whole = core.PassAccumulator(task[1], schema)
@@ -244,7 +244,7 @@ def run_passes(
 def fitted_or_within(
     request: Request, schema: Any, found: Callable[[bytes], Iterable[bytes]]
 ) -> FittedTable | Within:
-    """Fit; without enough memory a method may fall back to partners within partitions."""
+    """Fit; if memory does not suffice, some methods fall back to partners within partitions."""
     try:
         return run_passes(request, schema, found)
     except core.NeedsMemoryError:
@@ -259,7 +259,7 @@ def fitted_or_within(
 
 
 def merged(task: bytes, schema: Any, parts: Iterable[bytes]) -> bytes:
-    """Merge what some parts found."""
+    """Merge partial aggregates."""
     alone()
     whole = core.PassAccumulator(task, schema)
     for part in parts:
@@ -268,18 +268,19 @@ def merged(task: bytes, schema: Any, parts: Iterable[bytes]) -> bytes:
 
 
 def refuse_same_keys(column: str, keys: list[Any]) -> None:
-    """Refuse a key that stands for several rows."""
+    """Raise an error for a key that is not unique."""
     if keys:
         raise InputError(
-            f"the key `{column}` does not tell rows apart: two rows have the same, {keys[0]}\n"
-            "hint: a key has another value in every row; leave it out to go by what rows hold"
+            f"key column `{column}` is not unique: two rows have the key {keys[0]}\n"
+            "hint: choose a column with a unique value in every row, or omit key to identify rows "
+            "by content"
         )
 
 
 def refuse_many_twins(count: int) -> None:
-    """Refuse more equal rows than can be counted on the driver."""
+    """Raise an error for more duplicate rows than the driver can count."""
     if count > MOST_TWINS:
         raise InputError(
-            f"more than {MOST_TWINS} rows hold the same as another, too many to tell apart\n"
-            "hint: name a column that differs in every row: key="
+            f"more than {MOST_TWINS} rows are duplicates, too many to count on the driver\n"
+            "hint: set key to a column with a unique value in every row"
         )

@@ -1,4 +1,4 @@
-"""Does augmentation help on my data, with my model?"""
+"""Comparison of augmentation methods on any scikit-learn regressor."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 _USUAL = DEFAULTS["compare"]
 _NO_ROWS = ("none", "placebo")
-# Of methods by name, those that need no setting.
+# The default methods.
 _ALL = ("none", "noise", "mixup", "c-mixup", "ada")
 # The label of "none".
 _NO_AUGMENTATION = "no augmentation"
-# What the page of a pickled comparison calls its table, until it is told.
+# Placeholder for the name of the table in the page of a pickled comparison.
 _NAME = b"@table@"
 
 
@@ -47,13 +47,13 @@ def compare(
     random_state: RandomStateLike = DEFAULTS["augment"]["random_state"],
     n_jobs: int | None = None,
 ) -> Comparison:
-    """Compare augmentations on any scikit-learn regressor: does any of them help?
+    """Compare augmentation methods on a scikit-learn regressor.
 
-    Every method makes its rows from the training rows of a split; the model learns from both
-    and predicts the rows held out, with the same splits and seeds for every method. Splits,
-    intervals and the verdict are those of the command ``windlass compare``: differences are of
-    the RMSE expected for as many training rows of the same population, intervals and p-values
-    are corrected for the number of augmentations.
+    In each split, every method generates synthetic rows from the training rows, the model is
+    trained on both, and predicts the held-out rows. All methods use the same splits and seeds.
+    Splits, intervals and verdicts are those of the command ``windlass compare``: differences
+    are in expected RMSE at this number of training rows, and intervals and p-values are
+    corrected for multiple comparisons (Holm).
 
     Parameters
     ----------
@@ -62,36 +62,40 @@ def compare(
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
         Targets.
     estimator : regressor
-        The model. It is cloned for every run. Where its ``random_state`` is None, every split
-        has a seed of its own, the same for all methods.
+        The model. It is cloned for every run. If its ``random_state`` is None, each split uses
+        another seed, which is the same for all methods.
     methods : list of str or Augmenter, or dict of them by label
-        The methods to compare: names ("ada", "mixup", …), or augmenters with
-        their parameters; "none" (no augmentation, also "erm") is what they are compared with and
-        is added if it is missing; "placebo" is "none" with another seed: what chance alone does.
+        Methods to compare: names ("ada", "mixup", …) or augmenters with their parameters.
+        "none" (no augmentation, also "erm") is the reference and is added if it is missing;
+        "placebo" is "none" with another seed, which shows differences by chance.
     cv : int, default 5
-        Parts that are held out in turn.
+        Number of folds.
     repeats : int, default 3
-        How often, each time with other parts.
+        Number of repeats with different folds.
     split : str, default "rows"
-        How rows are held out: "rows" (at random), or by a column of a DataFrame
-        "group:COLUMN" (rows with the same value stay together), "domain:COLUMN" (each of up to
-        ten domains in turn) or "time:COLUMN" (forward chaining: blocks of the later half, each
-        predicted from all rows before it). The column is not a feature, unless it holds times
-        as numbers: neither the methods nor the model see it.
+        How to hold out rows: "rows" (random), or by a column of a DataFrame "group:COLUMN"
+        (rows with the same value stay together), "domain:COLUMN" (each of up to ten domains in
+        turn) or "time:COLUMN" (forward chaining: blocks of the later half, each predicted from
+        all earlier rows). The column is not a feature, unless it contains times as numbers.
     groups : array-like of shape (n_samples,), optional
-        Labels of rows that must not be parted, in place of ``split``.
+        Group labels; rows of a group are held out together. Replaces ``split``.
     sizes : sequence of int or None
-        Numbers of training rows, for learning curves; None is all.
+        Numbers of training rows for learning curves; None is all.
     copies : int, optional
-        Synthetic rows of every row, for methods by name; that of an augmenter is its own.
+        Number of synthetic rows per row, for methods given by name.
     random_state : int, Generator or None, default 0
-        The seed of splits and of everything else random.
+        Random seed of splits, methods and models.
     n_jobs : int, optional
-        Runs at the same time, by joblib.
+        Number of parallel runs (joblib).
 
     Returns
     -------
-    Comparison
+    comparison : Comparison
+        Verdict, next step and errors of all methods.
+
+    See Also
+    --------
+    AugmentedRegressor : Train a regressor with the best method.
 
     Examples
     --------
@@ -120,8 +124,8 @@ def compare(
     candidates = _candidates(methods, copies)
     if any(who["method"] == "placebo" for who, _ in candidates) and not _seeds(estimator):
         raise InputError(
-            f"the placebo is another seed, and {type(estimator).__name__} has none\n"
-            "hint: leave it out"
+            f"the placebo needs another seed, but {type(estimator).__name__} has no random_state\n"
+            "hint: omit it"
         )
     table, target, split = _table(X, y, split, groups)
     comparison = core.EstimatorComparison(
@@ -170,7 +174,7 @@ def compare(
 
 
 def _following(estimator: Any, augmenter: Augmenter | None) -> str:
-    """Give what to write to train a candidate."""
+    """Return the code that trains a candidate."""
     if augmenter is None:
         return f"{estimator!r}.fit(X, y)"
     return f"AugmentedRegressor({estimator!r}, {augmenter!r}).fit(X, y)"
@@ -195,12 +199,12 @@ def _candidates(
             name, augmenter = method, named(method, **({} if copies is None else {"copies": copies}))
         elif method in ("ada-manifold", "manifold-mixup"):
             raise InputError(
-                f"{method} augments a hidden layer, and any estimator need not have one\n"
-                "hint: the command `windlass compare` trains networks"
+                f"{method} augments a hidden layer, which estimators do not expose\n"
+                "hint: compare networks with the command `windlass compare`"
             )
         else:
             known = ", ".join([*_NO_ROWS, *METHODS])
-            raise InputError(f"there is no method {method!r}: methods are {known}")
+            raise InputError(f"unknown method {method!r}: methods are {known}")
         who = {
             "label": _fresh(label or (_NO_AUGMENTATION if name == "none" else name), taken),
             "method": name,
@@ -210,26 +214,26 @@ def _candidates(
         out.append((who, augmenter))
     plain = [pair for pair in out if pair[0]["method"] == "none"]
     if len(plain) > 1:
-        raise InputError("no augmentation takes part twice\nhint: leave one of them out")
+        raise InputError("no augmentation is named twice\nhint: omit one of them")
     if not plain:
         label = _fresh(_NO_AUGMENTATION, taken)
         plain = [({"label": label, "method": "none", "options": None, "copies": 0}, None)]
     others = [pair for pair in out if pair[0]["method"] != "none"]
     if not others:
-        raise InputError("nothing to compare: there is one candidate only\nhint: name more methods")
-    # What others are compared with comes first.
+        raise InputError("nothing to compare: there is only one candidate\nhint: name more methods")
+    # The reference comes first.
     return plain + others
 
 
 def _words(augmenter: Augmenter) -> dict[str, Any]:
-    """Give the settings that can be told; labels and matrices cannot."""
+    """Return the settings as text; labels and matrices are an error."""
     options = augmenter._options()
     for name in ("anchors", "within"):
         value = options.get(name)
         if value is not None and not isinstance(value, str):
             raise InputError(
-                f"{name} given as an array have a row for every training row, and splits have fewer\n"
-                f"hint: put them into a column of a DataFrame, and name it"
+                f"{name} as an array has one row per training row, but splits have fewer rows\n"
+                f"hint: add a column to a DataFrame, and use its name"
             )
     anchors = options.get("anchors")
     if isinstance(anchors, str) and anchors != "kmeans" and ":" not in anchors:
@@ -265,7 +269,7 @@ def _table(
     table = table.beside(columns, names)
     if groups is not None:
         if split != "rows":
-            raise InputError("groups and split both say what is held out\nhint: leave one out")
+            raise InputError("groups and split both define held-out rows\nhint: omit one of them")
         name = _fresh("groups", taken)
         table = table.beside(_arrays.labels(groups, "groups").reshape(-1, 1), [name])
         split = f"group:{name}"
@@ -273,7 +277,7 @@ def _table(
 
 
 def _take(data: Any, rows: np.ndarray[Any, Any]) -> Any:
-    """Give some rows of anything that has rows."""
+    """Select rows of an array or table."""
     if hasattr(data, "iloc"):
         return data.iloc[rows]
     if type(data).__module__.partition(".")[0] == "polars":
@@ -284,7 +288,7 @@ def _take(data: Any, rows: np.ndarray[Any, Any]) -> Any:
 
 
 def _seeds(estimator: Any) -> list[str]:
-    """Name the parameters that are seeds."""
+    """List the parameters that are seeds."""
     return [name for name in estimator.get_params() if name.split("__")[-1] == "random_state"]
 
 
@@ -296,25 +300,29 @@ def _seed(estimator: Any, seed: int, *, force: bool) -> None:
 
 
 class Comparison:
-    """What a comparison found.
+    """Results of :func:`compare`.
 
     Attributes
     ----------
     verdict : str
-        The answer in a sentence.
+        Whether augmentation helps, in a sentence.
     next : str or None
-        What to do now, with the line to write.
+        The recommended next step, with the code to run.
     helps : bool
-        Whether an augmentation is better.
+        Whether an augmentation is better than no augmentation.
     remarks : list of str
-        What else there is to say.
+        Other conclusions, and warnings.
     lines : list of dict
-        A line for every method and number of training rows: ``rmse``, ``mae``, ``mape``, ``r2``
-        (means over splits), ``difference`` of the RMSE in percent to no augmentation with its
-        95 % interval ``low`` to ``high`` and ``p``, both corrected for the number of
-        augmentations, and the ``finding``: "better" or "worse" if the 95 % interval excludes 0,
-        "probably better" or "probably worse" if the 80 % interval does, else "cannot tell". The
-        last line is a baseline, which predicts the mean of the training rows.
+        One entry per method and number of training rows: ``rmse``, ``mae``, ``mape``, ``r2``
+        (means over splits); ``difference`` in RMSE to no augmentation in percent, with its 95 %
+        interval ``low`` to ``high`` and p-value ``p``, corrected for multiple comparisons; and
+        the ``finding``: "better" or "worse" if the 95 % interval excludes 0, "probably better"
+        or "probably worse" if the 80 % interval excludes 0, else "cannot tell". The last entry
+        is a baseline, which predicts the mean of the training rows.
+
+    See Also
+    --------
+    compare : Run a comparison.
     """
 
     def __init__(self, outcome: core.Outcome) -> None:
@@ -328,7 +336,7 @@ class Comparison:
 
     @property
     def frame(self) -> Any:
-        """The lines as a DataFrame of pandas."""
+        """``lines`` as a pandas DataFrame."""
         try:
             import pandas
         except ImportError:
@@ -389,16 +397,16 @@ class Comparison:
         )
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the differences with their intervals.
+        """Plot the differences with their intervals.
 
         Parameters
         ----------
-        ax : Axes of matplotlib, optional
-            Where to draw; a new figure if not given.
+        ax : matplotlib Axes, optional
+            Axes to draw on; by default those of a new figure.
 
         Returns
         -------
-        Axes
+        ax : matplotlib Axes
         """
         try:
             import matplotlib.pyplot as plt
@@ -433,16 +441,16 @@ class Comparison:
     def report(
         self, path: str | os.PathLike[str], table: str = "this table", *, force: bool = False
     ) -> None:
-        """Write a page with verdict, pictures and numbers, which needs no other file.
+        """Write a self-contained HTML report with verdict, figures and numbers.
 
         Parameters
         ----------
-        path : path
-            Where it goes, such as ``"report.html"``.
+        path : str or path-like
+            Output file, such as ``"report.html"``.
         table : str
-            What the page calls the data.
+            Name of the data in the report.
         force : bool, default False
-            Whether to overwrite a file that is not a report which Windlass wrote.
+            Whether to overwrite an existing file that is not a Windlass report.
         """
         core.write_atomic(os.fspath(path), self._page(table), "report", force=force)
 
@@ -452,11 +460,16 @@ class Comparison:
         return self._outcome[1].replace(_NAME, html.escape(table).encode())
 
     def to_json(self) -> str:
-        """Give every run, and how it was made, as JSON."""
+        """Return all runs and settings as JSON.
+
+        Returns
+        -------
+        text : str
+        """
         outcome = self._outcome
         return outcome.to_json() if isinstance(outcome, core.Outcome) else outcome[0]
 
     def __getstate__(self) -> dict[str, Any]:
-        # Of the outcome a pickle keeps what can still be asked of it: the runs and the page.
+        # A pickle keeps the runs and the page.
         page = self._page(_NAME.decode())
         return {**self.__dict__, "_outcome": (self.to_json(), page)}

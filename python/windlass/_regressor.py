@@ -1,4 +1,4 @@
-"""Models on the core's engine."""
+"""Models of the core as a scikit-learn estimator."""
 
 from __future__ import annotations
 
@@ -49,95 +49,100 @@ def _augmenter(given: Augmenter | str, name: str) -> Augmenter:
 
 
 class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
-    """A network with augmentation inside its training loop, or another kind of model.
+    """Neural network with augmentation inside the training loop, or another model.
 
-    Trained by the same engine as ``windlass train``; model files are shared with it.
-    Columns and targets are scaled, text columns of a DataFrame are encoded and missing
-    values filled by the model itself.
+    Trained by the same engine as ``windlass train``, with the same model files. Preprocessing
+    is part of the model: features and targets are scaled, text columns of a DataFrame are
+    one-hot encoded, and missing values are imputed.
 
     Parameters
     ----------
     hidden : tuple of int, default (128, 128)
-        Units of every hidden layer.
+        Units of each hidden layer.
     model : str, default "mlp"
-        The kind of model: "mlp" (a network, or a committee of them), "auto" (networks, ridge
-        regressions, a Gaussian process and trees, averaged with weights that minimize the error
-        of held-out rows), "ridge", "gp" (a Gaussian process), "forest", "extra-trees" or
-        "boosting". Options of networks do not apply to the others, whose error is estimated by
-        cross-validation unless ``valid`` is "none".
+        Kind of model: "mlp" (a network, or an average of networks with ``committee``), "auto"
+        (networks, ridge regressions, a Gaussian process and trees, averaged with weights that
+        minimize the cross-validation error), "ridge", "gp" (a Gaussian process), "forest",
+        "extra-trees" or "boosting". Parameters of networks do not apply to the other models,
+        whose error is estimated by cross-validation unless ``valid`` is "none".
     augment : Augmenter or str, optional
-        What makes a synthetic row of every row of a batch: ``ADA(...)``, ``"c-mixup"``, …. Its
-        copies, originals and random_state are those of the training. A column that names
-        anchors is no feature.
+        Method that augments each batch: ``ADA(...)``, ``"c-mixup"``, …. Its parameters
+        ``copies``, ``originals`` and ``random_state`` are ignored. A column of anchors is not a
+        feature.
     layer : int, default 0
-        Augment after this hidden layer; 0 is the input.
+        Hidden layer after which to augment; 0 is the input.
     keep_originals : bool, default False
-        Whether the rows of a batch stay in it, beside their synthetic ones.
+        Whether to keep the original rows of a batch in addition to the synthetic rows.
     per_batch : bool, default False
-        Find groups and partners in each batch anew.
+        Find groups and partners in each batch instead of once in all training rows.
     activation : {"relu", "leaky-relu", "sigmoid", "tanh", "identity"}, default "relu"
-        What hidden units do.
+        Activation function.
     slope : float, optional
-        Of leaky ReLU, default 0.1.
+        Slope of leaky ReLU for negative inputs, default 0.1.
     epochs : int, default 200
-        Times that all rows are seen.
+        Number of training epochs.
     batch : int, default 16
-        Rows of a step.
+        Batch size.
     lr : float, default 0.002
-        The learning rate.
+        Learning rate.
     schedule : {"constant", "cosine"}, optional
-        How the learning rate changes; by default constant, and cosine for ``lr`` above 0.002.
+        Learning rate schedule; by default constant, and cosine for ``lr`` above 0.002.
     optimizer : {"adamw", "adam", "sgd"}, default "adamw"
-        How weights follow the gradient.
+        Optimizer.
     momentum : float, optional
-        Of SGD, default 0.9.
+        Momentum of SGD, default 0.9.
     weight_decay : float, optional
-        Weight decay; AdamW shrinks weights by ``lr`` times it in a step. By default
-        0.001 / ``lr``, at most 0.5, times (20 / batches)² if an epoch has more than 20 batches;
-        0 for other optimizers.
+        Weight decay; AdamW multiplies it by ``lr`` in each step. By default 0.001 / ``lr``, at
+        most 0.5, times (20 / batches)² if an epoch has more than 20 batches; 0 for other
+        optimizers.
     clip_norm : float, optional
         Clip the gradient norm.
     loss : str, default "mse"
-        "mse", "huber" or "huber:DELTA".
+        Loss function: "mse", "huber" or "huber:DELTA".
     patience : int, optional
-        End after so many epochs without a better validation error.
+        Early stopping: end after this many epochs without a better validation error.
     shuffle : {"epoch", "once", "never"}, default "epoch"
-        When rows are shuffled.
+        When to shuffle rows.
     drop_last : bool, default False
-        Leave out a last batch that is not full.
+        Drop the last batch of an epoch if it is not full.
     valid : float or "none", default 0.2
-        The share of rows that the best epoch is chosen by.
+        Fraction of validation rows, which choose the best epoch.
     committee : int, optional
-        Train so many networks, each validated on another part of the rows, and average them.
+        Train this number of networks, each validated on another fold, and average them.
     split : str, default "rows"
-        How validation rows are held out: "rows" (at random), or by a column "group:COLUMN" or
+        How to hold out validation rows: "rows" (random), or by a column "group:COLUMN" or
         "domain:COLUMN" (rows with the same value stay together; the column is not a feature),
-        or "time:COLUMN": the latest rows, or, of a committee, blocks of the later half, each
-        predicted from all rows before it. Networks validated by time are then trained on all
-        rows, for as many epochs.
+        or "time:COLUMN": the latest rows, or, with ``committee``, blocks of the later half, each
+        predicted from all earlier rows. Networks validated by time are then trained on all
+        rows, with the best number of epochs.
     scale : {"standard", "minmax", "none"}, default "standard"
-        What continuous columns are brought to.
+        Scaling of continuous features.
     target_scale : {"standard", "minmax", "none"}, default "standard"
-        What targets are brought to; predictions are in their units anyway.
+        Scaling of targets; predictions stay in the original units.
     categorical : list of str
-        Columns of a DataFrame whose values are names: numbers, or text with many values.
+        Columns of a DataFrame to treat as categories: numbers, or text with many values.
     continuous : list of str
-        Columns of a DataFrame whose integers are numbers, although there are few.
+        Columns of a DataFrame (0/1 or dates) to treat as numbers.
     random_state : int, Generator or None, default 0
-        The seed of everything random.
+        Random seed.
 
     Attributes
     ----------
     history_ : list of list of (float, float or None)
-        For every network, the loss and the validation error of every epoch.
+        Loss and validation error of each epoch, for each network.
     notes_ : list of str
-        Columns that are omitted or not used as the numbers they hold, and why.
+        Columns that are omitted or not used as numbers, and why.
     card_ : dict
-        What the model file says of the model.
+        Metadata of the model file.
     n_features_in_ : int
-        The number of features.
+        Number of features.
     feature_names_in_ : ndarray of str
-        Their names, where they have any.
+        Names of the features, if ``X`` has names.
+
+    See Also
+    --------
+    AugmentedRegressor : Augmentation for any scikit-learn regressor.
+    compare : Test whether augmentation helps.
 
     Examples
     --------
@@ -222,15 +227,16 @@ class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features) or DataFrame
-            Training features. Columns of a DataFrame may hold text and missing values.
+            Training features. Columns of a DataFrame may contain text and missing values.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Training targets.
         sample_weight : array-like of shape (n_samples,), optional
-            How much each row counts.
+            Row weights.
 
         Returns
         -------
-        self
+        self : Regressor
+            The fitted estimator.
         """
         if has_names(X):
             validate_data(self, X, skip_check_array=True)
@@ -272,7 +278,7 @@ class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         )
         if diverged is not None:
             raise InputError(
-                f"training diverged in epoch {diverged}: the loss is no number any more\n"
+                f"training diverged in epoch {diverged}: the loss is NaN or infinite\n"
                 "hint: choose a smaller lr, or clip_norm=1.0"
             )
         if warning is not None:
@@ -300,7 +306,7 @@ class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                 changed.append("augment")
             if changed:
                 raise InputError(
-                    f"{changed[0]} does not apply to model={self.model!r}\nhint: leave it out"
+                    f"{changed[0]} does not apply to model={self.model!r}\nhint: omit it"
                 )
         if np.ndim(self.hidden) <= 1 and not isinstance(self.hidden, str):
             options["hidden"] = tuple(np.atleast_1d(self.hidden).tolist())
@@ -309,7 +315,7 @@ class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def _inside(
         self, table: Table, roles: dict[str, Any]
     ) -> tuple[Table, dict[str, Any] | None]:
-        """Say what augments batches; labels of groups go beside the table, and are no feature."""
+        """Return the augmentation of batches; group labels become carried columns of the table."""
         if self.augment is None:
             if self.layer or self.keep_originals or self.per_batch:
                 raise InputError("layer, keep_originals and per_batch need augment")
@@ -322,7 +328,7 @@ class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             if labels.ndim == 2:
                 raise InputError(
                     "a matrix of anchors does not apply to networks\n"
-                    "hint: give labels of groups, or name a column"
+                    "hint: pass group labels, or name a column"
                 )
             name = _fresh(key, list(table.names))
             table = table.beside(labels.reshape(-1, 1), [name])
@@ -340,7 +346,7 @@ class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def _table(self, X: Any) -> Table:
         check_is_fitted(self, "model_")
         if self._loaded:
-            # A file knows the columns that its model reads; others may be there, in any order.
+            # The model file lists its columns; a table may have others, in any order.
             if has_names(X):
                 return Source(X, "X").core
             X = check_array(X, dtype=np.float64)
@@ -361,19 +367,19 @@ class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         X : array-like of shape (n_samples, n_features) or DataFrame
             Features.
         return_std : bool, default False
-            Also return the standard deviation over the members of a committee. It is no
+            Also return the standard deviation over the members of an ensemble. It is not a
             prediction error: use ``interval`` for that.
         interval : float, optional
-            Also return the bounds of prediction intervals, between which the target of this
-            share of new rows lies, such as 0.9. From the errors of held-out rows (CV+), so
-            ``valid`` must not be "none". The share is one of all rows on average: of unusual
-            rows it may be lower.
+            Also return the bounds of prediction intervals with this coverage, such as 0.9. They
+            are computed from the errors of held-out rows (CV+), so ``valid`` must not be
+            "none". The coverage holds on average over all rows; it may be lower for unusual
+            rows.
 
         Returns
         -------
-        ndarray of shape (n_samples,) or (n_samples, n_outputs)
-            The predictions; with ``return_std`` followed by the standard deviations, with
-            ``interval`` by the lower and the upper bounds.
+        y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            Predictions. With ``return_std``, followed by the standard deviations; with
+            ``interval``, by the lower and the upper bounds.
         """
         table = self._table(X)
         mean, spread, bounds = self.model_.predict(table, interval)
@@ -381,7 +387,7 @@ class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         if return_std:
             if spread is None:
                 raise InputError(
-                    "one model has no deviation\nhint: Regressor(committee=5)"
+                    "a single model has no standard deviation\nhint: Regressor(committee=5)"
                 )
             made.append(spread)
         made.extend(bounds or ())
@@ -507,20 +513,24 @@ class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def card_(self) -> dict[str, Any]:
-        """What the model file says of the model."""
+        """Metadata of the model file."""
         check_is_fitted(self, "model_")
         card: dict[str, Any] = json.loads(self.model_.card)
         return card
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
-        """Write a model file, which ``windlass predict`` reads too.
+        """Write a model file, which ``windlass predict`` can read.
 
         Parameters
         ----------
-        path : path
-            Where it goes; it appears there only when it is complete.
+        path : str or path-like
+            Output file. It is written atomically.
         force : bool, default False
-            Whether to overwrite a file that is not a model which Windlass wrote.
+            Whether to overwrite an existing file that is not a Windlass model.
+
+        See Also
+        --------
+        load : Read a model file.
         """
         check_is_fitted(self, "model_")
         core.write_atomic(os.fspath(path), self.model_.to_bytes(), "model", force=force)
@@ -531,14 +541,15 @@ class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        path : path
-            The file.
+        path : str or path-like
+            Model file.
 
         Returns
         -------
-        Regressor
-            Ready to predict: tables that have the columns that it reads (arrays, where those are
-            x0, x1, …). Its parameters are the defaults; ``card_`` says how it was trained.
+        model : Regressor
+            A fitted estimator for tables with the columns of the model (or arrays, if these
+            are x0, x1, …). Its parameters are the defaults; ``card_`` contains the settings of
+            the training.
         """
         with open(path, "rb") as file:
             model = core.Model.from_bytes(file.read(), os.fspath(path))

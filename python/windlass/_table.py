@@ -1,4 +1,4 @@
-"""Tables of pandas, polars, pyarrow, and anything else that speaks Arrow."""
+"""Tables of pandas, polars, pyarrow and other libraries with the Arrow interface."""
 
 from __future__ import annotations
 
@@ -50,62 +50,65 @@ def augment(
     drop_missing_target: bool = _USUAL["drop_missing_target"],
     **options: Any,
 ) -> Any:
-    """Augment a table: the same rows as the command ``windlass augment`` makes.
+    """Add synthetic rows to a table, as the command ``windlass augment``.
 
-    Split before you augment: test on rows that no synthetic row was made from.
+    Split before you augment: test on rows that no synthetic row is derived from.
 
-    Numbers are moved. Text, dates, booleans, columns of 0 and 1, row counters, identifiers and
-    constants keep the value of the source row. Missing values stay missing. Of a table that
-    Windlass augmented with provenance, the original rows are augmented. Synthetic values of text
-    files have the decimals of their column (the command, and what it fitted); floats of tables
-    in memory are not rounded.
+    Numeric columns are augmented. Text, dates, booleans, columns of 0 and 1, row counters,
+    identifiers and constants are copied from the source row. Missing values stay missing. If
+    Windlass augmented the table before, with provenance, only its original rows are augmented.
+    Floats are not rounded (the command rounds values of text files to the decimals of their
+    column).
 
     Parameters
     ----------
-    data : DataFrame of pandas or polars, Table of pyarrow, or any table that speaks Arrow
-        The rows. They are not copied and not changed.
+    data : pandas or polars DataFrame, pyarrow Table, or other table with the Arrow interface
+        The table. It is not modified.
     target : str or list of str
-        The column to predict, or several. Columns of pandas whose names are no text go by
-        ``str(name)``.
+        Column to predict, or several. Column names of pandas that are not strings are
+        converted by ``str(name)``.
     method : str or Augmenter, default "ada"
-        The name of a method ("ada", "mixup", …), or an augmenter with its parameters.
+        Name of a method ("ada", "mixup", …), or an augmenter with its parameters.
     copies : int, default 1
-        Synthetic rows of every row.
+        Number of synthetic rows per row.
     originals : bool, default True
-        Whether the rows themselves come first.
+        Whether to return the original rows too, before the synthetic rows.
     provenance : bool, default False
-        Whether to say in further columns (``windlass_source``, …) where every row comes from.
+        Whether to add columns (``windlass_source``, …) with the provenance of each row.
     random_state : int, Generator or None, default 0
-        The seed, as ``--seed`` of the command; that of an augmenter, where one is given.
+        Random seed, as ``--seed`` of the command. An augmenter uses its own.
     features : list of str, optional
-        The only columns to move; the rest is carried.
+        Augment only these columns; copy the others from the source row.
     exclude : list of str
-        Columns to leave out.
+        Columns to omit.
     carry : list of str
-        Columns that keep the value of the source row: ids, folds.
+        Columns to copy unchanged from the source row, such as ids.
     categorical : list of str
-        Columns whose numbers are names.
+        Numeric columns to treat as categories.
     continuous : list of str
-        Columns to move, although they hold few different integers.
+        Columns (0/1 or dates) to augment as numbers.
     weight : str, optional
-        The column that says how much a row counts.
+        Column of row weights.
     integers : {"round", "float"}, default "round"
-        What becomes of integers that are moved.
+        Type of synthetic values in integer columns.
     clip : {"none", "observed"}, default "none"
         Whether to clip synthetic values to the range observed in their column.
     bounds : dict of str to (low, high), optional
         Bounds of columns, with ``None`` for an open end, such as ``{"hours": (0, 24)}``:
-        synthetic values are clipped, other values outside refused.
+        synthetic values are clipped, original values outside are an error.
     drop_missing_target : bool, default False
-        Leave out rows without a finite target instead of refusing them.
+        Drop rows without a finite target instead of raising an error.
     **options
-        Settings of the method, such as ``alpha=3.0`` or ``bandwidth="0.5sd"``.
+        Parameters of the method, such as ``alpha=3.0`` or ``bandwidth="0.5sd"``.
 
     Returns
     -------
-    table
-        A table of the same kind; of another kind than pandas, polars and pyarrow, one that
-        speaks Arrow. The index of a pandas DataFrame is that of the source rows.
+    table : same type as data
+        The augmented table. The index of a pandas DataFrame is that of the source rows.
+
+    See Also
+    --------
+    ADA.fit_resample : The same for features and targets in separate arrays.
 
     Examples
     --------
@@ -123,8 +126,8 @@ def augment(
         given = [*options, *(["random_state"] if random_state != _USUAL["random_state"] else [])]
         if given:
             raise InputTypeError(
-                f"{', '.join(given)}: the augmenter has its settings already\n"
-                "hint: set them there, or give the method by its name"
+                f"{', '.join(given)}: the augmenter already has its parameters\n"
+                "hint: set them there, or pass the name of the method"
             )
         augmenter, random_state = method, method.random_state
     else:
@@ -153,7 +156,7 @@ def augment(
 
 
 def names_of(columns: Any, role: str) -> list[str]:
-    """List names of columns; one alone may stand for a list of one."""
+    """Convert a column name or a list of names to a list."""
     if isinstance(columns, (list, tuple, set, np.ndarray)) or hasattr(columns, "to_list"):
         names = [str(name) for name in columns]
     elif isinstance(columns, (str, int, np.integer)):
@@ -161,16 +164,16 @@ def names_of(columns: Any, role: str) -> list[str]:
     else:
         kind = type(columns).__name__
         hint = "\nhint: noise on features is method=Noise(feature_noise=...)" * (role == "features")
-        raise InputTypeError(f"{role} must name columns, got {columns!r} of type {kind}{hint}")
+        raise InputTypeError(f"{role} must be column names, got {columns!r} of type {kind}{hint}")
     if role == "target" and not names:
-        raise InputError("target names no column")
+        raise InputError("target is empty")
     return names
 
 
 def word_of(value: Any, name: str) -> str:
-    """Check that a setting is a word."""
+    """Check that a setting is a string."""
     if not isinstance(value, str):
-        raise InputTypeError(f"{name} must be a word, got {value!r} of type {type(value).__name__}")
+        raise InputTypeError(f"{name} must be a string, got {value!r} of type {type(value).__name__}")
     return value
 
 
@@ -189,14 +192,14 @@ def bounds_of(bounds: Any) -> dict[str, tuple[float | None, float | None]]:
 
 
 class Source:
-    """A table of any kind, as the core sees it."""
+    """A table of any library, converted for the core."""
 
     def __init__(self, data: Any, name: str) -> None:
         _arrays.refuse_lazy(data, name)
         speaks = hasattr(data, "__arrow_c_stream__") and not hasattr(data, "to_numpy")
         if not speaks and not _arrays.is_table(data):
             raise InputTypeError(
-                f"{name} must be a table that speaks Arrow (pandas, polars, pyarrow), "
+                f"{name} must be a table with the Arrow interface (pandas, polars, pyarrow), "
                 f"got {type(data).__name__}\nhint: for arrays use ADA(...).fit_resample(X, y)"
             )
         self.data = data
@@ -209,10 +212,10 @@ class Source:
         self.names = self.core.names
 
     def beside(self, values: np.ndarray[Any, Any], *names: str) -> list[str]:
-        """Put columns beside those of the table that are not given back, and name them."""
+        """Add columns that are not part of the result; return their names."""
         if len(values) != len(self.core):
             raise InputError(
-                f"X and {names[0]} must have the same rows, got {len(self.core)} and {len(values)}"
+                f"X and {names[0]} must have the same number of rows, got {len(self.core)} and {len(values)}"
             )
         taken = self.core.names
         fresh = [_fresh(name, taken) for name in names]
@@ -237,7 +240,7 @@ class Source:
         options, found, within = augmenter._anchors(anchors, self.names)
         if found is not None and found.ndim == 2:
             raise InputError(
-                "a matrix of anchors goes with arrays, not with a table\n"
+                "a matrix of anchors does not apply to tables\n"
                 "hint: ADA(...).fit_resample(X.to_numpy(), y), or an array of labels"
             )
         if found is not None:
@@ -263,7 +266,7 @@ class Source:
 
 
 def _of_pandas(data: Any) -> Any:
-    """Give the columns of a DataFrame without its index, which is not a column to move."""
+    """Convert a pandas DataFrame without its index."""
     names = [str(name) for name in data.columns]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
@@ -279,12 +282,12 @@ def _of_pandas(data: Any) -> Any:
     except (pyarrow.ArrowException, TypeError) as error:
         raise InputTypeError(
             f"{'; '.join(str(part) for part in error.args)}\n"
-            "hint: give the column one type, or leave it out"
+            "hint: convert the column to one type, or omit it"
         ) from None
 
 
 def _of_polars(data: Any) -> Any:
-    """Give a DataFrame with something in columns of nothing, which Arrow in Rust does not read."""
+    """Cast columns of type Null, which the core cannot read."""
     import polars
 
     nothing = [name for name, dtype in data.schema.items() if dtype == polars.Null]
@@ -292,23 +295,23 @@ def _of_polars(data: Any) -> Any:
 
 
 class Made:
-    """An augmented table, before it goes back to where its rows came from."""
+    """An augmented table, before its conversion to the type of the source."""
 
     def __init__(self, source: Source, table: core.Table, moved: list[str]) -> None:
         self.source = source
         self.core = table
         self.moved = moved
-        # Behind the columns of the source are those put beside it, then where rows come from. A
-        # source that was augmented itself has such columns, which are not carried.
+        # After the columns of the source follow the added columns, then provenance. Provenance
+        # columns of a source that was augmented before are not copied.
         fresh = [name for name in table.names if name not in source.core.names]
         self.added = [name for name in table.names if name in fresh or name in _PROVENANCE]
 
     def provenance(self) -> dict[str, np.ndarray[Any, Any]]:
-        """Say where every row comes from, as arrays."""
+        """Return the provenance columns as arrays."""
         return {name[len(_PREFIX) :]: self.core.numbers(name) for name in self.added}
 
     def table(self, *, provenance: bool) -> Any:
-        """Give the rows in a table of the same kind as the source."""
+        """Convert to the type of the source."""
         shown = [
             name
             for name in self.source.names
@@ -335,7 +338,7 @@ class Made:
             moved = name in self.moved
             columns[name] = _moved(made[name], source.dtype) if moved else source.array.take(rows)
         for name in added:
-            # Only originals have no partner, and they may be left out: always the same dtype.
+            # The same dtype with and without originals, which have no partner.
             nullable = name == f"{_PREFIX}partner"
             columns[name] = _moved(made[name], pandas.Int64Dtype() if nullable else None)
         out = pandas.DataFrame(columns, index=data.index.take(rows))
@@ -357,7 +360,7 @@ class Made:
 
 
 def _moved(column: Any, dtype: Any) -> Any:
-    """Give a column of Arrow the dtype of pandas that it came with, if that can hold it."""
+    """Convert an Arrow column to its original pandas dtype, if possible."""
     import pandas
     import pyarrow
 
@@ -381,11 +384,11 @@ def resample(
     sample_weight: ArrayLike | None,
     anchors: Any,
 ) -> tuple[Any, Any]:
-    """``fit_resample`` of a table of features with targets beside it."""
+    """Implement ``fit_resample`` for a table of features and separate targets."""
     source = Source(X, "X")
     targets = _arrays.to_numpy(y, "y")
     if targets.ndim not in (1, 2) or targets.shape[1:] == (0,):
-        raise InputError(f"y must have a column or several, got shape {targets.shape}")
+        raise InputError(f"y must have one or two dimensions, got shape {targets.shape}")
     count = math.prod(targets.shape[1:])
     names = source.beside(targets.astype(np.float64, copy=False), *_target_names(y, count))
     weights = _arrays.weights(sample_weight)
@@ -411,7 +414,7 @@ def resample(
 
 
 def _fresh(name: str, taken: list[str]) -> str:
-    """Find a name that no column has, and take it."""
+    """Return an unused column name, and add it to ``taken``."""
     while name in taken:
         name += "_"
     taken.append(name)

@@ -40,13 +40,13 @@ __version__: str
 GAMMAS: list[float]
 
 class InputError(ValueError):
-    """A value that cannot be used; the message says which, and what to do."""
+    """An invalid value; the message contains the value and a hint."""
 
 class NeedsMemoryError(InputError):
-    """A method needs more of a table in memory than was allowed."""
+    """A method needs more memory than the limit."""
 
 class InputTypeError(TypeError):
-    """Data of a kind that cannot be used; the message says which, and what to do."""
+    """Data of an unsupported type; the message contains the type and a hint."""
 
 def run_command(arguments: list[str]) -> int: ...
 def defaults() -> dict[str, dict[str, Any]]: ...
@@ -166,10 +166,10 @@ class PassAccumulator:
 
 @final
 class FittedTable:
-    """A method fitted on a table, here or elsewhere.
+    """A method fitted on a table.
 
-    :func:`windlass.spark.fit` and :func:`windlass.ray.fit` give it, and the command reads its
-    file with ``--fitted``.
+    Returned by :func:`windlass.spark.fit` and :func:`windlass.ray.fit`. Its files are those of
+    the options ``--save-fitted`` and ``--fitted`` of ``windlass augment``.
     """
 
     def save(self, path: str | PathLike[str], *, force: bool = False) -> None: ...

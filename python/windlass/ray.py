@@ -1,11 +1,11 @@
-"""Augmentation of Datasets of Ray.
+"""Augmentation of Ray Datasets.
 
 >>> import windlass.ray  # doctest: +SKIP
 >>> plan = windlass.ADA(clusters=32, alpha=2.0, copies=4, random_state=7)  # doctest: +SKIP
 >>> more = windlass.ray.augment(dataset, plan, target="y", provenance=True)  # doctest: +SKIP
 
-As in :mod:`windlass.spark`: Ray moves the rows, as blocks of Arrow, and the compiled core does
-the arithmetic. The rows that are made are the same, to the bit, whatever the blocks.
+As in :mod:`windlass.spark`, Ray distributes the rows as Arrow blocks, and the compiled core
+does the computation. The result is bit-identical for any partition into blocks.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from ._augmenters import Augmenter
 
-    # What is made of the batches of a block, given what tells its rows apart.
+    # Output batches of the batches of a block and its row identifiers.
     _Make = Callable[[Iterable[Any], Any], Iterator[Any]]
 
 try:
@@ -35,7 +35,7 @@ try:
 except ImportError as error:
     raise needs(str(error.name), "windlass.ray", "'ray[data]' pyarrow") from None
 
-# Parts that are merged together by one worker.
+# Number of partial aggregates that one worker merges.
 _FEW = 16
 
 
@@ -54,13 +54,14 @@ def fit(
     Parameters
     ----------
     dataset : ray.data.Dataset
-        The rows.
+        Rows to fit on.
     plan, target, key, provenance, memory, **columns
         As in :func:`windlass.spark.fit`.
 
     Returns
     -------
-    FittedTable
+    fitted : FittedTable
+        The fitted state, for :func:`augment` and :func:`write_parquet`.
     """
     request = _cluster.Request(
         plan, target=target, key=key, provenance=provenance, memory=memory, **columns
@@ -79,21 +80,21 @@ def augment(
     memory: int = _cluster.MEMORY,
     **columns: Any,
 ) -> Any:
-    """Augment a Dataset: fit now, make rows when they are asked for.
+    """Fit a method on a Dataset, and return the augmented Dataset.
 
     Parameters
     ----------
     dataset : ray.data.Dataset
-        The rows.
+        Rows to augment.
     plan, target, key, provenance, memory, **columns
         As in :func:`windlass.spark.augment`.
 
     Returns
     -------
-    ray.data.Dataset
-        The rows (unless ``originals=False``) and the synthetic ones, in no order. It is lazy,
-        unless random numbers belong to rows, there is no key, and some rows hold the same: they
-        are told apart by where they stand, so the dataset is read before.
+    augmented : ray.data.Dataset
+        The original rows (unless ``originals=False``) and the synthetic rows, in no particular
+        order. It is lazy, with one exception: without a key, duplicate rows are numbered by
+        their position, so a Dataset with duplicates is materialized first.
     """
     given = {"target": target, "key": key, "provenance": provenance, **columns}
     method, rows = _method(dataset, plan, memory, given)
@@ -112,9 +113,10 @@ def write_parquet(
     memory: int = _cluster.MEMORY,
     **columns: Any,
 ) -> int:
-    """Augment a Dataset and write the rows to a folder of Parquet files, from the workers.
+    """Augment a Dataset, and write Parquet files from the workers.
 
-    The rows are those of ``augment(...).write_parquet(path)``, and are not kept in Ray's memory.
+    The rows are those of ``augment(...).write_parquet(path)``, but are not stored in Ray's
+    object store.
 
     Parameters
     ----------
@@ -125,8 +127,8 @@ def write_parquet(
 
     Returns
     -------
-    int
-        The number of rows.
+    rows : int
+        Number of rows written.
     """
     given = {"target": target, "key": key, "provenance": provenance, **columns}
     with Folder(path) as folder:
@@ -142,7 +144,7 @@ def write_parquet(
 def _method(
     dataset: Any, plan: str | Augmenter | FittedTable, memory: int, given: dict[str, Any]
 ) -> tuple[_cluster.Whole | _cluster.Within, _Rows]:
-    """Fit a method, unless it is fitted, and tell rows apart where that matters."""
+    """Fit a method, unless it is fitted, and compute row identifiers if needed."""
     if isinstance(plan, FittedTable):
         _cluster.check_fitted(plan, given)
         rows = _Rows.of(dataset, plan.rows_by, plan.draws_for_rows)
@@ -153,15 +155,15 @@ def _method(
     if isinstance(fitted, _cluster.Within):
         if isinstance(rows, _Equal):
             raise InputError(
-                "rows that hold the same cannot be told apart within blocks\n"
-                "hint: name a column that differs in every row: key="
+                "duplicate rows cannot be identified within blocks\n"
+                "hint: set key to a column with a unique value in every row"
             )
         return fitted, rows
     return _cluster.Whole(_shared(fitted), fitted.complete, own=True), rows
 
 
 def _shared(fitted: FittedTable) -> Callable[[], bytes]:
-    """Send something to every node once."""
+    """Put the state into the object store once."""
     sent = ray.put(fitted.to_bytes())
     return lambda: ray.get(sent)
 
@@ -174,18 +176,18 @@ def _arrow_schema(dataset: Any) -> Any:
 
 
 def _same(table: Any, schema: Any) -> Any:
-    """Give a block the columns of the dataset, or say which it does not have."""
+    """Raise an error if the columns of a block differ from the dataset."""
     if table.schema.names != schema.names:
         raise InputError(
             f"a block has the columns {', '.join(table.schema.names)}, "
-            f"the dataset {', '.join(schema.names)}"
+            f"but the dataset {', '.join(schema.names)}"
         )
     for field, block in zip(schema, table.schema):
         if field.type != block.type:
             first = table.column(block.name)[0].as_py() if table.num_rows else "nothing"
             raise InputError(
-                f"column `{field.name}` holds {block.type} in a block (such as {first!r}), "
-                f"{field.type} in the dataset\nhint: give the column one type"
+                f"column `{field.name}` is {block.type} in a block (such as {first!r}), "
+                f"but {field.type} in the dataset\nhint: convert the column to one type"
             )
     return table
 
@@ -198,13 +200,13 @@ class _Rows:
 
     @staticmethod
     def asked(dataset: Any, request: _cluster.Request) -> _Rows:
-        """Give the rows for what is asked; what can be refused before they are read is refused."""
+        """Return the rows, after a check of the settings that does not read them."""
         request.fitting(_arrow_schema(dataset))
         return _Rows.of(dataset, request.rows_by, request.draws_for_rows)
 
     @staticmethod
     def of(dataset: Any, rows_by: str, draws: bool) -> _Rows:
-        """Give the rows, told apart where random numbers belong to them."""
+        """Return the rows, with counted duplicates if random numbers depend on rows."""
         if not draws:
             return _Rows(dataset)
         ids = dataset.map_batches(
@@ -224,7 +226,7 @@ class _Rows:
     twins: Any = None
 
     def parts(self, task: bytes) -> Iterable[bytes]:
-        """Give what is found in some blocks each."""
+        """Return the partial aggregates of the blocks."""
         schema, twins = self.schema, self.twins
 
         def part(table: Any) -> Any:
@@ -239,7 +241,7 @@ class _Rows:
         return (row["part"] for row in found.iter_rows())
 
     def each(self, make: _Make, out: Any) -> Any:
-        """Give what is made of every block, with these columns."""
+        """Return a dataset of the outputs of every block, with this schema."""
         schema, twins = self.schema, self.twins
 
         def tables(table: Any) -> Iterator[Any]:
@@ -250,13 +252,13 @@ class _Rows:
 
 
 class _Different(_Rows):
-    """Rows of which no two hold the same."""
+    """Rows without duplicates."""
 
     twins: Any = []
 
 
 class _Equal(_Rows):
-    """Rows of which some hold the same: blocks stay where they are, so that they can be counted."""
+    """Rows with duplicates, which are counted block by block in a materialized dataset."""
 
     def __init__(self, dataset: Any, equal: list[int]) -> None:
         super().__init__(dataset.materialize())
@@ -285,7 +287,7 @@ def _list(parts: Iterable[bytes]) -> Any:
 
 
 def _count_block(block: Any, known: set[int]) -> dict[int, int]:
-    """Count the rows of a block that hold the same as others."""
+    """Count the duplicates in a block."""
     counts: dict[int, int] = {}
     for id in pyarrow.table(core.ids_of_rows(block, "content")).column(0).to_pylist():
         if id in known:

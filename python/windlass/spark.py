@@ -1,14 +1,14 @@
-"""Augmentation of DataFrames of Spark.
+"""Augmentation of Spark DataFrames.
 
 >>> import windlass.spark  # doctest: +SKIP
 >>> plan = windlass.ADA(clusters=32, alpha=2.0, copies=4, random_state=7)  # doctest: +SKIP
 >>> out = windlass.spark.augment(df, plan, target="y", provenance=True)  # doctest: +SKIP
 >>> out.write.parquet("augmented")  # doctest: +SKIP
 
-Spark moves the rows, as batches of Arrow, and the compiled core does the arithmetic. Fitting
-takes one to three passes of partial sums, which are merged exactly; no row is shuffled or
-collected. The rows that are made are those of the command ``windlass augment`` with
-``--rows-by``, to the bit, whatever the partitions.
+Spark distributes the rows as Arrow batches, and the compiled core does the computation. Fitting
+takes one to three passes of partial sums, which are merged exactly; rows are neither shuffled
+nor collected. The result is bit-identical to the command ``windlass augment`` with
+``--rows-by``, for any partitioning.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ try:
 except ImportError as error:
     raise needs(str(error.name), "windlass.spark", "pyspark pyarrow") from None
 
-# Parts that are merged on the driver, and by one worker: a sample of a wide table is some 30 MB.
+# Partial aggregates that are merged on the driver and by one worker; one of a wide table has 30 MB.
 _FEW, _TOGETHER = 8, 32
 
 
@@ -54,20 +54,20 @@ def fit(
     Parameters
     ----------
     df : pyspark.sql.DataFrame
-        The rows.
+        Rows to fit on.
     plan : Augmenter or str
-        The method with its settings: ``windlass.ADA(...)`` or another.
+        Augmentation method with its parameters, such as ``windlass.ADA(...)``.
     target : str or list of str
-        The column to predict, or several.
+        Column to predict, or several.
     key : str, optional
-        A column that differs in every row: integers, text or times. It names rows in
-        ``windlass_source``, and their random numbers depend on it. Without one they depend on
-        what rows hold.
+        Column with a unique value in every row (integers, text or times). It identifies rows in
+        ``windlass_source`` and seeds their random numbers. By default rows are identified by
+        their values.
     provenance : bool, default False
-        Whether rows that are made say where they come from.
+        Whether to add columns (``windlass_source``, …) with the provenance of each row.
     memory : int, default 1 GiB
-        What the driver and every worker may hold of the table, in bytes. ADA with groups needs
-        little; methods that mix rows need all of them.
+        Memory limit in bytes of the driver and of each worker. ADA with groups needs little;
+        methods that mix rows need the whole table.
     **columns
         As in :func:`windlass.augment`: ``features``, ``exclude``, ``carry``, ``categorical``,
         ``continuous``, ``weight``, ``integers``, ``clip``, ``bounds``,
@@ -75,7 +75,8 @@ def fit(
 
     Returns
     -------
-    FittedTable
+    fitted : FittedTable
+        The fitted state, for :func:`augment` and :func:`write_parquet`.
     """
     request = _cluster.Request(
         plan, target=target, key=key, provenance=provenance, memory=memory, **columns
@@ -94,22 +95,23 @@ def augment(
     memory: int = _cluster.MEMORY,
     **columns: Any,
 ) -> Any:
-    """Augment a DataFrame: fit now, make rows when they are asked for.
+    """Fit a method on a DataFrame, and return the augmented DataFrame.
 
     Parameters
     ----------
     df : pyspark.sql.DataFrame
-        The rows.
+        Rows to augment.
     plan : Augmenter, str or FittedTable
-        The method with its settings, or what :func:`fit` gave, on this or another DataFrame
-        with the same columns. The latter has all settings.
+        Augmentation method, or the result of :func:`fit` on this or another DataFrame with the
+        same columns, which includes all settings.
     target, key, provenance, memory, **columns
         As in :func:`fit`.
 
     Returns
     -------
-    pyspark.sql.DataFrame
-        The rows (unless ``originals=False``) and the synthetic ones, in no order. It is lazy.
+    augmented : pyspark.sql.DataFrame
+        The original rows (unless ``originals=False``) and the synthetic rows, in no particular
+        order. It is lazy.
     """
     from pyspark.sql.pandas.types import from_arrow_schema
 
@@ -119,7 +121,7 @@ def augment(
     def rows(batches: Iterator[Any]) -> Iterator[Any]:
         yield from _cluster.make_rows(method, batches, _here(twins))
 
-    # The columns are those of rows that are made of none, or, of a method yet to be fitted, of few.
+    # The schema comes from an empty output or, if the method is fitted per partition, a small one.
     if isinstance(method, _cluster.Whole):
         schema = method.out_schema(_arrow_schema(df))
     else:
@@ -139,25 +141,25 @@ def write_parquet(
     memory: int = _cluster.MEMORY,
     **columns: Any,
 ) -> int:
-    """Augment a DataFrame and write the rows to a folder of Parquet files, from the workers.
+    """Augment a DataFrame, and write Parquet files from the workers.
 
-    The rows are those of ``augment(...).write.parquet(path)``, for a fraction of the time of the
-    executors: they do not go back to Java, which takes most of it to write them. A file of a table
-    that the method was fitted on says how it was made, so that ``windlass verify`` needs no more.
+    The rows are those of ``augment(...).write.parquet(path)``, in a fraction of the time,
+    because they are not sent back to Java. If the method was fitted on ``df``, the files contain
+    a manifest, so that ``windlass verify`` can check them.
 
     Parameters
     ----------
     df, plan, target, key, provenance, memory, **columns
         As in :func:`augment`.
     path : str or path
-        A folder that is not there yet: on a file system that the driver and all workers share, or
-        an address that pyarrow knows, such as ``s3://``, ``gs://``, ``hdfs://``. It appears when
-        it is complete; on object stores, file by file, and ``_SUCCESS`` last.
+        New folder on a file system that the driver and all workers share, or a URI that pyarrow
+        supports, such as ``s3://``, ``gs://`` or ``hdfs://``. It appears when it is complete; on
+        object stores file by file, with ``_SUCCESS`` last.
 
     Returns
     -------
-    int
-        The number of rows.
+    rows : int
+        Number of rows written.
     """
     given = {"target": target, "key": key, "provenance": provenance, **columns}
     with Folder(path) as folder:
@@ -174,7 +176,7 @@ def write_parquet(
 def _method(
     df: Any, plan: str | Augmenter | FittedTable, memory: int, given: dict[str, Any]
 ) -> tuple[_cluster.Whole | _cluster.Within, dict[int, Any] | None]:
-    """Fit a method, unless it is fitted, and count rows that hold the same where that matters."""
+    """Fit a method, unless it is fitted, and count duplicate rows if needed."""
     if isinstance(plan, FittedTable):
         _cluster.check_fitted(plan, given)
         twins = _twins(df, plan.rows_by) if plan.draws_for_rows else None
@@ -184,22 +186,22 @@ def _method(
     fitted = _cluster.fitted_or_within(request, rows.schema, rows.found)
     if isinstance(fitted, _cluster.Within):
         return fitted, rows.twins
-    # Spark would ask of every value whether it is there, which takes a quarter of its time.
+    # Columns without nulls save Spark the null checks, a quarter of its time.
     state, complete = _shared(df, fitted.to_bytes()), fitted.complete
     return _cluster.Whole(state, complete, own=True), rows.twins
 
 
 class _Rows:
-    """The rows of a DataFrame, and what is asked for."""
+    """The rows of a DataFrame, with counted duplicates if needed."""
 
     def __init__(self, df: Any, request: _cluster.Request) -> None:
         self.df, self.schema = df, _arrow_schema(df)
-        request.fitting(self.schema)  # What can be refused before rows are read is refused before.
+        request.fitting(self.schema)  # Checks the settings before rows are read.
         self.twins = _twins(df, request.rows_by) if request.draws_for_rows else None
         self.partitions = df.rdd.getNumPartitions() if hasattr(df, "rdd") else _TOGETHER
 
     def found(self, task: bytes) -> Iterable[bytes]:
-        """Give what is found in some partitions each."""
+        """Return partial aggregates of the partitions."""
         found = self.df.mapInArrow(_parts(task, self.twins), "part binary")
         parts = self.partitions
         while parts > _FEW:
@@ -210,14 +212,14 @@ class _Rows:
 
 
 def _arrow_schema(df: Any) -> Any:
-    """Give the columns as workers see them."""
+    """Return the Arrow schema of the workers."""
     from pyspark.sql.pandas.types import to_arrow_schema
 
     return to_arrow_schema(df.schema)
 
 
 def _shared(df: Any, state: bytes) -> Callable[[], bytes]:
-    """Send something to every executor once; with Spark Connect, along with the tasks."""
+    """Broadcast the state; with Spark Connect it is part of each task."""
     context = getattr(df.sparkSession, "_sc", None)
     if context is None:
         return lambda: state
@@ -226,7 +228,7 @@ def _shared(df: Any, state: bytes) -> Callable[[], bytes]:
 
 
 def _here(twins: dict[int, Any] | None) -> Any:
-    """Give what came before this partition."""
+    """Return the duplicate counts of this partition."""
     if twins is None:
         return None
     context = pyspark.TaskContext.get()
@@ -251,9 +253,9 @@ def _merge(task: bytes, schema: Any) -> Callable[[Iterator[Any]], Iterator[Any]]
 
 
 def _twins(df: Any, rows_by: str) -> dict[int, Any]:
-    """Count rows that hold the same: how many came before, for every partition.
+    """Count duplicate rows in the partitions before each partition.
 
-    Only numbers are shuffled, eight bytes of every row.
+    Only row identifiers are shuffled, eight bytes per row.
     """
 
     def numbered(batches: Iterator[Any]) -> Iterator[Any]:

@@ -1,4 +1,4 @@
-"""Augmentation of torch tensors: differentiable maps for hidden layers, and batches of a loader.
+"""Augmentation of torch tensors: differentiable maps for hidden layers, and a collate function.
 
 >>> import torch
 >>> import windlass.torch as wt
@@ -38,38 +38,42 @@ if TYPE_CHECKING:
 
 __all__ = ["Collate", "ada", "mixup"]
 
-# The core's range of γ: at its ends a row moves by a factor of 10⁸.
+# The range of γ in the core: at its ends distances change by a factor of 10⁸.
 _GAMMA = (1e-16, 1e16)
 _LAMBDA = (0.0, 1.0)
 
 
 def ada(h: Tensor, groups: Any, gamma: Any) -> Tensor:
-    """Move every row toward or away from the mean of its group in the batch.
+    """Move each row toward or away from the mean of its group in the batch.
 
-    ``mean + (h − mean)/√gamma``: Anchor Data Augmentation of features, targets or a hidden
-    layer, with the gradient flowing through it. Use the same groups and gamma for the
-    targets of the batch.
+    Computes ``mean + (h − mean)/√gamma``: differentiable Anchor Data Augmentation of features,
+    targets or a hidden layer. Use the same groups and gamma for the targets of the batch.
 
     Parameters
     ----------
     h : Tensor of shape (n_batch, ...)
-        The rows: floats, on any device.
+        Rows of floats, on any device.
     groups : array-like or Tensor of int, shape (n_batch,)
-        The group of every row, such as ``ada.groups_[idx]``.
+        Group of each row, such as ``ada.groups_[idx]``.
     gamma : float, or array-like or Tensor of shape (n_batch,)
-        The strength, such as ``ada.draw_gamma(step)``, in [1e-16, 1e16]. It gets no gradient.
+        Values in [1e-16, 1e16], such as ``ada.draw_gamma(step)``. Has no gradient.
 
     Returns
     -------
-    Tensor of shape (n_batch, ...)
-        Of the dtype and on the device of ``h``. Values and gradients that are not finite are
-        not refused but spread over their group, so that a ``GradScaler`` finds them.
+    out : Tensor of shape (n_batch, ...)
+        Moved rows, with the dtype and device of ``h``. Values that are not finite propagate to
+        their group instead of raising an error, so that a ``GradScaler`` finds them.
+
+    See Also
+    --------
+    windlass.ADA : Fits the groups and draws gamma.
 
     Notes
     -----
-    On the CPU 32 and 64 bits give the bits of ``ada.batch``, if ``ada`` was fitted without
-    weights. Elsewhere, and inside ``torch.compile``, the same map is made of operations of torch;
-    on CUDA their sums have no fixed order unless ``torch.use_deterministic_algorithms(True)``.
+    On the CPU, float32 and float64 give the bits of ``ada.batch``, if ``ada`` was fitted without
+    weights. On other devices, and inside ``torch.compile``, the map consists of torch
+    operations; on CUDA their sums are not deterministic unless
+    ``torch.use_deterministic_algorithms(True)``.
 
     Examples
     --------
@@ -87,7 +91,7 @@ def ada(h: Tensor, groups: Any, gamma: Any) -> Tensor:
     """
     _check(h)
     if h.element_size() < 4:
-        # Sums of 16 bits lose digits, and overflow, after a few rows.
+        # 16-bit sums lose precision and overflow after a few rows.
         return ada(h.float(), groups, gamma).to(h.dtype)
     if _compiling():
         labels = torch.as_tensor(groups)
@@ -101,22 +105,26 @@ def ada(h: Tensor, groups: Any, gamma: Any) -> Tensor:
 
 
 def mixup(h: Tensor, lam: Any, partner: Any = None) -> Tensor:
-    """Mix every row with a partner: ``lam·h + (1 − lam)·h[partner]``.
+    """Mix each row with a partner: ``lam·h + (1 − lam)·h[partner]``.
 
     Parameters
     ----------
     h : Tensor of shape (n_batch, ...) or (2·n_batch, ...)
-        The rows: floats, on any device.
+        Rows of floats, on any device.
     lam : float, or array-like or Tensor of shape (n_batch,)
-        How much the row itself counts, in [0, 1]. It gets no gradient.
+        Weight of the row, in [0, 1]. Has no gradient.
     partner : array-like or Tensor of int, shape (n_batch,), optional
-        The place of each row's partner in ``h``, such as ``torch.randperm(len(h))``. Without it
-        ``h`` has the rows in its first half and their partners in its second.
+        Index in ``h`` of the partner of each row, such as ``torch.randperm(len(h))``. By
+        default the first half of ``h`` are the rows and the second half their partners.
 
     Returns
     -------
-    Tensor of shape (n_batch, ...)
-        Of the dtype and on the device of ``h``.
+    out : Tensor of shape (n_batch, ...)
+        Mixed rows, with the dtype and device of ``h``.
+
+    See Also
+    --------
+    windlass.Mixup : Draws partners and weights.
 
     Examples
     --------
@@ -127,7 +135,7 @@ def mixup(h: Tensor, lam: Any, partner: Any = None) -> Tensor:
     """
     _check(h)
     if h.element_size() < 4:
-        # In 16 bits the weights of features and targets would not be the same.
+        # With 16 bits, features and targets would have different weights.
         return mixup(h.float(), lam, partner).to(h.dtype)
     if partner is not None:
         mine, theirs = h, h.index_select(0, _places(partner, len(h)).to(h.device))
@@ -135,13 +143,13 @@ def mixup(h: Tensor, lam: Any, partner: Any = None) -> Tensor:
         mine, theirs = h.chunk(2)
     else:
         raise InputError(
-            f"h must have rows and as many partners, got {len(h)} rows\n"
-            "hint: give partner, or torch.cat([rows, partners]) as h"
+            f"h must have an even number of rows without partner, got {len(h)}\n"
+            "hint: pass partner, or torch.cat([rows, partners]) as h"
         )
     if _compiling():
         share = _traced(lam, len(mine), _LAMBDA, "lam")
     else:
-        # A tensor even of one number: 1 − share is then rounded as in the core.
+        # A tensor even for one number: 1 − share is then rounded as in the core.
         strength = _strength(lam, len(mine), _LAMBDA, "lam")
         share = torch.as_tensor(strength, dtype=torch.float64)
     share = _per_row(share, h)
@@ -149,7 +157,7 @@ def mixup(h: Tensor, lam: Any, partner: Any = None) -> Tensor:
 
 
 def _compiling() -> bool:
-    """Whether torch.compile traces this; the oldest versions of torch cannot tell."""
+    """Return whether torch.compile is tracing; False for the oldest versions of torch."""
     return hasattr(torch, "compiler") and torch.compiler.is_compiling()
 
 
@@ -158,13 +166,13 @@ def _check(h: Any) -> None:
         hint = "\nhint: torch.as_tensor(h)" if isinstance(h, np.ndarray) else ""
         raise InputTypeError(f"h must be a tensor, got {type(h).__name__}{hint}")
     if not h.is_floating_point():
-        raise InputTypeError(f"h must hold floats, got {h.dtype}\nhint: h.float()")
+        raise InputTypeError(f"h must be a tensor of floats, got {h.dtype}\nhint: h.float()")
     if h.layout != torch.strided:
         raise InputTypeError(f"h must be dense, got {h.layout}\nhint: h.to_dense()")
     if h.ndim == 0:
-        raise InputError("h must have a row for every sample, got a single number")
+        raise InputError("h must have one row per sample, got a single number")
     if len(h) == 0:
-        raise InputError("h has no rows\nhint: leave empty batches out")
+        raise InputError("h has no rows\nhint: omit empty batches")
 
 
 def _check_shape(values: Any, rows: int, name: str) -> None:
@@ -179,22 +187,22 @@ def _labels(groups: Any, rows: int) -> Labels:
     array = np.asarray(groups)
     if array.dtype.kind not in "iub":
         raise InputTypeError(
-            f"groups must hold whole numbers, got {array.dtype}\nhint: ada.groups_[idx]"
+            f"groups must be integers, got {array.dtype}\nhint: ada.groups_[idx]"
         )
     _check_shape(array, rows, "groups")
-    # Always a copy: the gradient needs the labels as they are now.
+    # Always a copy: the backward pass needs the current labels.
     return array.astype(np.int64)
 
 
 def _places(partner: Any, rows: int) -> Tensor:
     if _compiling() or (isinstance(partner, torch.Tensor) and not partner.is_cpu):
-        # Their values are not looked at: torch does, without waiting for a device.
+        # torch checks the values, without a synchronization of the device.
         places = torch.as_tensor(partner)
         _check_shape(places, rows, "partner")
         return places.long()
     array = np.asarray(partner)
     if array.dtype.kind not in "iu":
-        raise InputTypeError(f"partner must hold places of rows, got {array.dtype}")
+        raise InputTypeError(f"partner must be integers, got {array.dtype}")
     _check_shape(array, rows, "partner")
     outside = array[(array < 0) | (array >= rows)]
     if len(outside):
@@ -203,7 +211,7 @@ def _places(partner: Any, rows: int) -> Tensor:
 
 
 def _strength(value: Any, rows: int, limits: tuple[float, float], name: str) -> Strength:
-    """Give a number, or an array with a number for every row."""
+    """Convert to a number, or an array with one number per row."""
     low, high = limits
     if type(value) is float and low <= value <= high:
         return value
@@ -213,14 +221,14 @@ def _strength(value: Any, rows: int, limits: tuple[float, float], name: str) -> 
     array = np.asarray(value)
     if array.dtype.kind not in "fiu":
         raise InputTypeError(
-            f"{name} must be a number, or a number for every row, got {type(value).__name__}"
+            f"{name} must be a number, or one number per row, got {type(value).__name__}"
         )
     if array.shape not in ((), (rows,)):
         text = f"{name} must be a number, or one for each of {rows} rows, got shape {array.shape}"
-        # What a loop over an ADA with per="row" asked for.
-        hint = "\nhint: ada.draw_gamma(step, idx) gives those of a batch" if name == "gamma" else ""
+        # For ADA with per="row".
+        hint = "\nhint: ada.draw_gamma(step, idx) draws those of a batch" if name == "gamma" else ""
         raise InputError(text + hint)
-    # Asked as "is it inside?": NaN is not.
+    # Negated so that NaN is outside.
     outside = array[~((array >= low) & (array <= high))]
     if len(outside):
         raise _out_of_range(f"{outside[0]:g}", limits, name)
@@ -228,7 +236,7 @@ def _strength(value: Any, rows: int, limits: tuple[float, float], name: str) -> 
 
 
 def _traced(value: Any, rows: int, limits: tuple[float, float], name: str) -> Any:
-    """Check what can be known of a strength while a graph is made: not the values of a tensor."""
+    """Check a strength while a graph is traced, without the values of tensors."""
     if isinstance(value, (int, float)):
         if not limits[0] <= value <= limits[1]:
             raise _out_of_range(str(value), limits, name)
@@ -243,17 +251,17 @@ def _traced(value: Any, rows: int, limits: tuple[float, float], name: str) -> An
 
 def _check_constant(value: Tensor, name: str) -> None:
     if value.requires_grad:
-        raise InputTypeError(f"{name} requires a gradient, and gets none\nhint: {name}.detach()")
+        raise InputTypeError(f"{name} requires a gradient, but has none\nhint: {name}.detach()")
 
 
 def _out_of_range(got: str, limits: tuple[float, float], name: str) -> InputError:
-    # The core writes 1e16.
+    # As the core formats numbers: 1e16.
     low, high = (f"{limit:g}".replace("+", "") for limit in limits)
     return InputError(f"{name} must be in [{low}, {high}], got {got}")
 
 
 def _in_core(h: Tensor) -> bool:
-    """Whether the core can reach the rows, and has their width."""
+    """Return whether the core can compute on these rows."""
     return (
         type(h) in (torch.Tensor, torch.nn.Parameter)
         and h.is_cpu
@@ -262,14 +270,14 @@ def _in_core(h: Tensor) -> bool:
     )
 
 
-# Inside torch.func (grad, vmap, …) tensors have no memory of their own.
+# Inside torch.func (grad, vmap, …) tensors have no data pointer.
 _transforming: Callable[[], bool] = getattr(
     torch._C, "_are_functorch_transforms_active", lambda: False
 )
 
 
 def _in_one_node(h: Tensor, labels: Labels, gamma: Strength, transposed: bool) -> Tensor:
-    """Apply the core's map, as one node of the graph if there is a graph."""
+    """Apply the core's map, as one autograd node if gradients are needed."""
     if h.requires_grad and torch.is_grad_enabled():
         made: Tensor = _GroupMean.apply(h, labels, gamma, transposed)
         return made
@@ -277,7 +285,7 @@ def _in_one_node(h: Tensor, labels: Labels, gamma: Strength, transposed: bool) -
 
 
 class _GroupMean(torch.autograd.Function):  # type: ignore[misc]
-    """The core's map; its gradient is the transposed map, which has the map as its own."""
+    """The core's map; its gradient is the transposed map, and vice versa."""
 
     @staticmethod
     def forward(ctx: Any, h: Tensor, labels: Labels, gamma: Strength, transposed: bool) -> Tensor:
@@ -295,33 +303,33 @@ def _mapped(h: Tensor, labels: Labels, gamma: Strength, transposed: bool) -> Ten
     try:
         return torch.from_numpy(core.group_mean(rows, labels, gamma, transposed))
     except InputError:
-        # All else was checked, so a value is not finite, or nearly so. Loops of torch expect that
-        # to go on: a GradScaler tries scales until gradients overflow.
+        # Everything else is checked, so a value is infinite, NaN or too large. Training loops
+        # expect no error: a GradScaler tries scales until gradients overflow.
         by_torch = _moved_back if transposed else _moved
         return by_torch(h.detach(), torch.from_numpy(labels), gamma)
 
 
 def _moved(h: Tensor, labels: Tensor, gamma: Any) -> Tensor:
-    """The core's map by operations of torch: ``mean + shrink·(h − mean)``."""
-    # Written so that rows stay the same, to the bit, where γ is 1 or a group has one row.
+    """Compute the core's map with torch operations: ``mean + shrink·(h − mean)``."""
+    # In this form rows are unchanged, bit by bit, if γ is 1 or a group has one row.
     return h - (1 - _shrink(gamma, h)) * (h - _group_means(h, labels))
 
 
 def _moved_back(gradient: Tensor, labels: Tensor, gamma: Any) -> Tensor:
-    """The transposed map by operations of torch."""
+    """Compute the transposed map with torch operations."""
     shrink = _shrink(gamma, gradient)
     return shrink * gradient + _group_means((1 - shrink) * gradient, labels)
 
 
 def _shrink(gamma: Any, like: Tensor) -> Any:
-    """What is left of a distance to the mean, for every row or for all: ``1/√γ``."""
+    """Return the factor of distances to the mean, per row or for all: ``1/√γ``."""
     if isinstance(gamma, np.ndarray):
         gamma = torch.from_numpy(gamma)
     return _per_row(gamma**-0.5, like)
 
 
 def _per_row(values: Any, like: Tensor) -> Any:
-    """Make a value for every row fit to rows of any number of dimensions; a number does."""
+    """Reshape one value per row to broadcast with rows; return numbers unchanged."""
     if not isinstance(values, torch.Tensor):
         return values
     values = values.to(like)
@@ -329,18 +337,18 @@ def _per_row(values: Any, like: Tensor) -> Any:
 
 
 def _group_means(rows: Tensor, labels: Tensor) -> Tensor:
-    """Give every row the mean of its group."""
+    """Return the group mean of each row."""
     places = _numbered(labels).to(rows.device)
     counts = rows.new_zeros(len(rows)).index_add(0, places, rows.new_ones(len(rows)))
-    # As many sums as rows, of which the last may be of nothing: a number of groups that depends
-    # on values would have to be waited for, and could not be compiled.
+    # One sum per row, some of them unused: a number of groups that depends on values would need
+    # a synchronization of the device, and could not be compiled.
     sums = torch.zeros_like(rows).index_add(0, places, rows)
     means = sums / _per_row(counts.clamp(min=1), rows)
     return means.index_select(0, places)
 
 
 def _numbered(labels: Tensor) -> Tensor:
-    """Number groups from 0 on."""
+    """Number groups from 0."""
     ordered, order = torch.sort(labels)
     new = torch.zeros_like(order)
     new[1:] = ordered[1:] != ordered[:-1]
@@ -350,24 +358,28 @@ def _numbered(labels: Tensor) -> Tensor:
 class Collate:
     """A ``collate_fn`` that augments the batches of a ``DataLoader``.
 
-    The random numbers of a batch are those of its rows and the epoch, so any number of
-    workers gives the same batches.
+    The random numbers of a batch depend on its rows and the epoch, so the batches are the same
+    for any number of workers.
 
     Parameters
     ----------
     augmenter : Augmenter
         A fitted augmenter.
     keep_index : bool, default False
-        Whether batches are ``(x, y, idx)`` and not ``(x, y)``.
+        Whether batches are ``(x, y, idx)`` instead of ``(x, y)``.
+
+    See Also
+    --------
+    windlass.ADA.batch : Augment one batch.
 
     Notes
     -----
-    Samples of the data set are ``(x, y, index)``, put together as ``default_collate`` does.
-    Call :meth:`set_epoch` before every epoch: a batch of the same rows in the same order is
-    otherwise augmented the same way again.
+    Samples of the dataset are ``(x, y, index)`` and are collated by ``default_collate``. Call
+    :meth:`set_epoch` before every epoch; otherwise a batch of the same rows in the same order
+    gets the same augmentation again.
 
-    Rows are shuffled by torch. With ``persistent_workers=True`` it does so otherwise than without
-    workers, from the second epoch on, unless the sampler has a generator of its own:
+    torch shuffles the rows. With ``persistent_workers=True`` the order differs from that without
+    workers from the second epoch on, unless the sampler has its own generator:
     ``sampler=RandomSampler(rows, generator=torch.Generator().manual_seed(0))``.
 
     Examples
@@ -392,26 +404,37 @@ class Collate:
         augmenter._core()
         self.augmenter = augmenter
         self.keep_index = keep_index
-        # In shared memory: workers that stay between epochs see it change.
+        # In shared memory, so that persistent workers see changes.
         self._epoch = torch.zeros((), dtype=torch.int64).share_memory_()
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        # A copy of a collate has workers of its own.
+        # An unpickled copy has its own workers.
         self._epoch.share_memory_()
 
     def set_epoch(self, epoch: int) -> None:
-        """Say which epoch begins.
+        """Set the number of the epoch, which seeds the random numbers.
 
         Parameters
         ----------
         epoch : int
-            Its number.
+            Number of the epoch.
         """
         self._epoch.fill_(_arrays.whole(epoch, "epoch"))
 
     def __call__(self, samples: list[Any]) -> tuple[Tensor, ...]:
-        """Put samples together, and augment them."""
+        """Collate samples, and augment them.
+
+        Parameters
+        ----------
+        samples : list of (x, y, index)
+            Samples of the dataset.
+
+        Returns
+        -------
+        batch : tuple of Tensor
+            ``(x, y)``, or ``(x, y, idx)`` with ``keep_index``.
+        """
         if not all(isinstance(sample, (tuple, list)) and len(sample) == 3 for sample in samples):
             raise InputError(
                 "samples must be (x, y, index)\n"
@@ -423,7 +446,7 @@ class Collate:
             if not isinstance(side, torch.Tensor):
                 raise InputTypeError(
                     f"{name} of samples must be numbers, arrays or tensors, "
-                    f"and together they are a {type(side).__name__}"
+                    f"but default_collate returns a {type(side).__name__}"
                 )
         index = _arrays.row_numbers(idx)
         step = core.step_of(index, int(self._epoch))

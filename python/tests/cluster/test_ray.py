@@ -65,8 +65,8 @@ def test_the_same_bits_as_the_command(
         data.repartition(4), plan, folder, "y", key=key, provenance=True, **settings
     )
     assert (rows, rows_of(written(folder))) == (len(expected), expected)
-    assert verify(str(folder), path).endswith(f"{rows} rows, all as computed again\n")
-    with pytest.raises(windlass.InputError, match="is there already"):
+    assert verify(str(folder), path).endswith(f"{rows} rows, all match\n")
+    with pytest.raises(windlass.InputError, match="already exists"):
         windlass.ray.write_parquet(data, plan, folder, "y", key=key)
 
 
@@ -88,7 +88,7 @@ def test_what_was_fitted_is_a_file(ray: Any, tmp_path: pathlib.Path) -> None:
     again = windlass.FittedTable.load(str(tmp_path / "anchors.json"))
     windlass.ray.augment(data, again).write_parquet(str(tmp_path / "out"))
     said = verify(str(tmp_path / "out"), path, str(tmp_path / "anchors.json"))
-    assert said.endswith("4800 rows, all as computed again\n")
+    assert said.endswith("4800 rows, all match\n")
 
 
 def test_bad_values_name_column_and_key(ray: Any) -> None:
@@ -98,7 +98,7 @@ def test_bad_values_name_column_and_key(ray: Any) -> None:
     data = table(60).to_pydict()
     data["y"][41] = float("nan")
     bad = ray.data.from_arrow(pyarrow.table(data)).repartition(3)
-    with pytest.raises(Exception, match=r"the target `y` is missing in row id=290"):
+    with pytest.raises(Exception, match=r"target `y` is missing in row id=290"):
         windlass.ray.fit(bad, windlass.ADA(), "y", key="id")
     # A block in which a column holds something else.
     good = table(60)
