@@ -1,7 +1,7 @@
 //! `cargo xtask fuzz`: fuzz the readers of tables, models, fitted methods and manifests.
 //!
 //! `libFuzzer` on the stable compiler: the flags below are what its coverage needs. `fuzz/corpus` has the seeds;
-//! inputs that reach new code are kept outside the repository, in the user's cache, and inputs that fail in
+//! inputs that reach new code are stored outside the repository, in the user's cache, and inputs that fail in
 //! `fuzz/found`. A failing input joins the seeds together with its fix.
 
 use std::path::Path;

@@ -3,13 +3,14 @@
 //! ```text
 //! cargo xtask test     format, clippy, tests, doc tests, docs, benches in test mode, Python
 //!                      (--all adds torch, Spark, deep networks, overflow checks, every feature alone, kills and
-//!                      a full disk: what CI runs; --cluster tests Spark and Ray alone, with executors in processes of their own)
+//!                      a full disk: what CI runs; --cluster tests only Spark and Ray, with executors in separate
+//! processes)
 //! cargo xtask bench    the benchmarks compared with their peers, written to docs/results/; `bench calibration`
 //!                      simulates how often intervals and verdicts of `compare` are right
 //! cargo xtask structure  crates depend downward, and no modules import each other in a circle (part of test)
 //! cargo xtask build    what compiling the first command takes, written to docs/results/build.md; compared with
 //!                      REVISION if one is named
-//! cargo xtask outputs  hashes of what the command and the Python package compute, compared with xtask/outputs.txt
+//! cargo xtask outputs  hashes of outputs of the command and the Python package, compared with xtask/outputs.txt
 //!                      (--accept writes them there)
 //! cargo xtask site     the documentation site (--accept first writes what commands, Python and notebooks print
 //!                      into README.md, docs/ and examples/)

@@ -292,7 +292,7 @@ impl EpochProgress for Deadline<'_> {
     }
 }
 
-/// Fits every entry once per fold, with notes on omitted columns; refused as interrupted if it is cancelled.
+/// Fits every entry once per fold, with notes on omitted columns; the error `Interrupted` if cancelled.
 fn fit_portfolio(
     context: &FitContext<'_>,
     portfolio: &[PortfolioEntry],

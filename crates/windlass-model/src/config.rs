@@ -170,7 +170,7 @@ pub struct NetworkConfig {
     /// Augmentation inside the loop.
     pub augment: Option<InLoopAugmentConfig>,
     /// Validation rows, which choose the best epoch. If they are held out by time, networks are then trained on all
-    /// rows for as many epochs.
+    /// rows for the chosen number of epochs.
     pub valid: Validation,
     /// How validation rows are held out.
     #[serde(default)]

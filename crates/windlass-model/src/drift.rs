@@ -156,7 +156,7 @@ fn p_value(statistic: f64, first: usize, last: usize) -> Option<f64> {
     }
     let root = libm::sqrt(first as f64 * last as f64 / (first + last) as f64);
     let scaled = (root + 0.12 + 0.11 / root) * statistic;
-    // The series converges slowly only where it is 1.
+    // The series converges slowly only if it is 1.
     if scaled < 0.3 {
         return Some(1.0);
     }

@@ -83,7 +83,7 @@ impl<'a> NetworkFold<'a> {
         })
     }
 
-    /// The run that trains a network on all rows, for as many epochs as validation rows chose.
+    /// The run that trains a network on all rows, for the number of epochs that validation rows chose.
     fn refit(&self, network: &NetworkConfig, epochs: usize, seed: Seed) -> Result<RunSpec> {
         let training =
             TrainConfig { epochs: epochs.max(1), patience: None, ..network.training.clone() };

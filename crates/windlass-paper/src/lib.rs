@@ -1,6 +1,6 @@
 //! The experiments of *Anchor Data Augmentation* (NeurIPS 2023), from raw data to a page.
 //!
-//! | Module | What is in it |
+//! | Module | Content |
 //! | :-- | :-- |
 //! | [`data`] | the data sets: registry, download, readers, generators |
 //! | [`networks`] | LSTNet, ResNet-18 and DeepDTA |

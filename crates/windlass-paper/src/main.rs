@@ -19,7 +19,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
     arg_required_else_help = true,
     disable_help_subcommand = true
 )]
-#[command(after_help = "Exit codes: 0 done, 1 the input was refused, 2 a fault, 130 interrupted.")]
+#[command(after_help = "Exit codes: 0 success, 1 invalid input, 2 system error, 130 interrupted.")]
 struct WindlassPaper {
     #[command(subcommand)]
     command: Command,

@@ -49,12 +49,12 @@ pub(crate) enum Color {
 }
 
 impl Color {
-    /// The attributes of what is filled with the color.
+    /// The attributes of an element filled with the color.
     pub(crate) fn fill(self) -> String {
         self.attributes("fill", "")
     }
 
-    /// The attributes of what is drawn with the color as a line.
+    /// The attributes of a line in the color.
     pub(crate) fn stroke(self) -> String {
         self.attributes("stroke", "-line")
     }

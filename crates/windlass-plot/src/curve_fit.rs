@@ -13,7 +13,7 @@ use crate::svg::num;
 /// Radii of the training rows and of others.
 const RADII: [f64; 2] = [4.2, 2.6];
 
-/// A plot of rows, of the true curve and of curves fitted to the rows. What is not finite is
+/// A plot of rows, of the true curve and of curves fitted to the rows. Values that are not finite are
 /// omitted.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CurveFit {

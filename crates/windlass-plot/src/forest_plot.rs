@@ -6,7 +6,7 @@ use crate::layout::Layout;
 use crate::row_plot::{ReferenceLine, RowPlot};
 use crate::svg::{circle, group, line, num};
 
-/// What the color of a row means.
+/// The meaning of the color of a row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Emphasis {
     /// Neither good nor bad: gray.

@@ -1,4 +1,4 @@
-// A synthetic row stands at mean + (row − mean)/√γ. Axes are linear, so this holds for places in the picture.
+// A synthetic row is at mean + (row − mean)/√γ. Axes are linear, so this applies to positions in the picture.
 for (const slider of document.querySelectorAll("input[data-moves]")) {
   const dots = document.querySelectorAll(`#${slider.dataset.moves} circle[data-mx]`);
   const shown = slider.parentElement.querySelector("output");

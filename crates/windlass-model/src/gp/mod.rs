@@ -1,6 +1,6 @@
 //! Gaussian process regression.
 //!
-//! Every target has a process of its own, since targets differ in the columns that matter. Columns are centered
+//! Every target has its own process, since targets differ in the relevant columns. Columns are centered
 //! and divided by their standard deviation (those with two values by the difference), targets standardized:
 //!
 //! ```text
@@ -44,7 +44,7 @@ const MAX_EXACT: usize = 2000;
 const SAMPLE: usize = 1000;
 /// The most rows that every start sees.
 const START_ROWS: usize = 500;
-/// The most columns with a length of their own.
+/// Maximum number of columns with separate length scales.
 const MAX_LENGTHS: usize = 30;
 /// The most steps from a start.
 const STEPS: usize = 100;
@@ -61,7 +61,7 @@ const MAX_STARTS: usize = 100;
 pub struct GaussianProcessSettings {
     /// Starts of the optimization of hyperparameters.
     pub starts: usize,
-    /// Whether every column has a length of its own; by default if there are at most 30.
+    /// Whether every column has its own length scale; by default if there are at most 30.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub length_per_column: Option<bool>,
 }
@@ -73,7 +73,7 @@ impl Default for GaussianProcessSettings {
 }
 
 impl GaussianProcessSettings {
-    /// Refuses what is out of range.
+    /// Returns an error for settings outside their range.
     pub fn check(&self) -> Result<()> {
         if (1..=MAX_STARTS).contains(&self.starts) {
             return Ok(());
@@ -86,7 +86,7 @@ impl GaussianProcessSettings {
 /// A fitted Gaussian process for every target.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GaussianProcess {
-    /// Of every column, what is subtracted and then divided by.
+    /// Offset and divisor of every column.
     pub(crate) column_offset: Vec<f64>,
     pub(crate) column_scale: Vec<f64>,
     /// The rows that predictions depend on: all, or the sample of a large table.
@@ -202,8 +202,9 @@ impl GaussianProcess {
         Ok(Self::from_starts(table, &prior, starts, steps, seed))
     }
 
-    /// Fits the same process to other rows: its hyperparameters are kept, or, with `steps` > 0, optimized from
-    /// where they are by at most as many steps.
+    /// Fits the same process to other rows with the same hyperparameters or, with `steps` > 0, after at most this
+    /// number of
+    /// optimization steps.
     ///
     /// The table must have the columns and targets of the one that the process was fitted to.
     pub fn refit(&self, data: &Dataset, steps: usize, seed: Seed) -> Result<Self> {
@@ -224,7 +225,7 @@ impl GaussianProcess {
         Ok(Self::from_starts(table, &prior, starts, steps, seed))
     }
 
-    /// Takes further steps from hyperparameters, and solves for the coefficients.
+    /// Continues the optimization of hyperparameters, and solves for the coefficients.
     fn from_starts(
         table: Standardized,
         prior: &Prior,
@@ -266,7 +267,7 @@ impl GaussianProcess {
         Self { column_offset, column_scale, rows, targets }
     }
 
-    /// Bytes of the matrices of covariances that a fit to so many rows allocates at once.
+    /// Bytes of the covariance matrices that a fit to this number of rows allocates.
     fn matrix_bytes(rows: usize, targets: usize) -> u64 {
         let side = if rows <= MAX_EXACT { rows } else { SAMPLE } as u64;
         let at_once = targets.clamp(1, rayon::current_num_threads()) as u64;
@@ -573,7 +574,7 @@ mod tests {
         }
     }
 
-    /// Noise that is told by weights is believed: rows of little weight do not matter.
+    /// Row weights scale the noise: rows of little weight do not matter.
     #[test]
     fn rows_of_little_weight_matter_little() {
         let clean = smooth(80, 3, 0.05, 0);

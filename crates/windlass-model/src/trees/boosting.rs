@@ -1,4 +1,4 @@
-//! Gradient boosting for the squared error: every tree is grown on what the trees before it left unexplained.
+//! Gradient boosting for the squared error: every tree is fitted to the residuals of the trees before it.
 //!
 //! ```text
 //! F_0 = mean of y,    F_b = F_{b−1} + η t_b,    t_b grown on y − F_{b−1}
@@ -54,7 +54,7 @@ impl Default for BoostingSettings {
 }
 
 impl BoostingSettings {
-    /// Refuses what is out of range.
+    /// Returns an error for settings outside their range.
     pub fn check(&self) -> Result<()> {
         check_trees(self.trees)?;
         let rate = self.rate();
@@ -121,7 +121,7 @@ impl TrainingRows {
         trees
     }
 
-    /// Keeps the weights of about half of the rows, and of one at least.
+    /// Draws about half of the rows, and at least one, by setting the weights of the others to 0.
     fn draw_half(&self, weights: &mut [f64], random: &mut Random) {
         let own = |row: usize| self.weights.as_ref().map_or(1.0, |weights| weights[row]);
         loop {

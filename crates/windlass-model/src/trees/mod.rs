@@ -8,7 +8,7 @@
 //! | :-- | :-- | :-- |
 //! | random forest | rows drawn with replacement, in proportion to their weights | the best |
 //! | extra trees | all rows | the best of one random threshold per column |
-//! | boosting | what the trees before it left unexplained ([`boosting`]) | the best and random ones, in turn |
+//! | boosting | the residuals of the trees before it ([`boosting`]) | the best and random ones, in turn |
 //!
 //! A split sends `x ≤ threshold` to the left, and missing values (NaN) to the side that was better in training. Trees
 //! of forests have a value for every target in each leaf. Every tree has random numbers of its own, so the same seed
@@ -80,7 +80,7 @@ impl Default for ForestSettings {
 }
 
 impl ForestSettings {
-    /// Refuses what is out of range.
+    /// Returns an error for settings outside their range.
     pub fn check(&self) -> Result<()> {
         check_trees(self.trees)?;
         let counts = [("leaf", Some(self.leaf))];
@@ -161,7 +161,7 @@ pub struct TreeArrays {
     pub right: Vec<u32>,
     /// Whether a split sends missing values to the left: 1 or 0. Empty is 0 for all.
     pub missing_left: Vec<u8>,
-    /// What a leaf predicts, 0 for a split: a value for every target, or one value if targets have trees of their own.
+    /// The prediction of a leaf, 0 for a split: one value per target, or one value if targets have separate trees.
     pub value: Vec<f64>,
 }
 
@@ -307,7 +307,7 @@ impl TreeEnsemble {
         Ok(Array2::from_shape_vec((x.nrows(), targets), out).expect("a row for every row"))
     }
 
-    /// The number of trees; if targets have trees of their own, those of all targets together.
+    /// The number of trees; if targets have separate trees, the total.
     #[must_use]
     pub fn trees(&self) -> usize {
         self.starts.len()
@@ -359,8 +359,9 @@ impl TreeEnsemble {
         }
     }
 
-    /// The trees of some lists, or what is wrong with them. Nothing in them is believed: what is accepted predicts a
-    /// finite number for every row.
+    /// Reads trees from lists, or returns what is wrong with them. Everything is validated, so that predictions are
+    /// finite
+    /// for every row.
     pub fn from_arrays(arrays: TreeArrays) -> Result<Self, String> {
         let TreeArrays { width, targets, starts, feature, threshold, left, right, .. } = arrays;
         let TreeArrays { mut missing_left, value, .. } = arrays;

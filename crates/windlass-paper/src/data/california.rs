@@ -1,4 +1,4 @@
-//! California housing as scikit-learn gives it: averages a household instead of the totals of a block.
+//! California housing as in scikit-learn: averages per household instead of totals per block.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ pub(super) const COLUMNS: [&str; 9] = [
     "MedHouseVal",
 ];
 
-/// Dollars that the target counts as one.
+/// The unit of the target in dollars.
 const UNIT: f64 = 100_000.0;
 
 /// Reads the published columns and derives scikit-learn's.

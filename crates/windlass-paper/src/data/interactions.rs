@@ -155,7 +155,7 @@ impl Interactions {
         all
     }
 
-    /// Writes the two files in the published format; refuses to overwrite.
+    /// Writes the two files in the published format; an error if they exist.
     pub fn write(&self, folder: &Path) -> Result<(), crate::Error> {
         let files = [("train_val.csv", TRAIN_YEARS), ("test.csv", TEST_YEARS)];
         for path in files.iter().map(|(name, _)| folder.join(name)) {

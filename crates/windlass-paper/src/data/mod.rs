@@ -232,7 +232,7 @@ impl DataSet {
         }
     }
 
-    /// Refuses an unavailable data set.
+    /// Returns an error if the dataset is unavailable.
     pub fn check_available(&self) -> Result<()> {
         if self.is_unavailable() {
             return Err(Error::Unavailable { name: self.name, source_of: self.source });

@@ -105,7 +105,7 @@ impl RcfMnist {
         Ok(())
     }
 
-    /// Refuses a directory that has one already.
+    /// Returns an error if the directory has one already.
     pub fn check_folder(folder: &Path) -> Result<()> {
         let path = folder.join(RECIPE);
         if path.exists() { Err(Error::Exists { path }) } else { Ok(()) }

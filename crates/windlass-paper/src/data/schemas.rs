@@ -2,7 +2,7 @@
 
 use super::text::{Separator, TextSchema};
 
-/// Hertz, degrees, metres, metres a second, metres, decibels.
+/// Hertz, degrees, meters, meters per second, meters, decibels.
 pub(super) static AIRFOIL: TextSchema = TextSchema {
     separator: Separator::Blanks,
     header: false,
@@ -103,7 +103,7 @@ pub(super) static CALIFORNIA: TextSchema = TextSchema {
     dropped: &[],
 };
 
-/// The game's number says nothing of the player.
+/// The number of the game is not a feature.
 pub(super) static SKILLCRAFT: TextSchema = TextSchema {
     separator: Separator::Comma,
     header: true,
@@ -271,7 +271,7 @@ pub(super) static CRIME: TextSchema = TextSchema {
     dropped: &["county", "community", "community_name", "fold"],
 };
 
-/// Kilograms a cubic metre, days and megapascals; the columns of a sheet.
+/// Kilograms per cubic meter, days and megapascals; the columns of a sheet.
 pub(super) static CONCRETE: [&str; 9] = [
     "cement",
     "blast_furnace_slag",
@@ -284,7 +284,7 @@ pub(super) static CONCRETE: [&str; 9] = [
     "compressive_strength",
 ];
 
-/// The value of a currency in dollars, a row a day; which column is which country is not stated.
+/// Exchange rates in dollars, one row per day; the countries of the columns are not stated.
 pub(super) static EXCHANGE_RATE: TextSchema = TextSchema {
     separator: Separator::Comma,
     header: false,
@@ -293,7 +293,7 @@ pub(super) static EXCHANGE_RATE: TextSchema = TextSchema {
     dropped: &[],
 };
 
-/// The use of two clients, a row an hour; the clock is not that of the measurements.
+/// The consumption of two clients, one row per hour; the clock is not that of the measurements.
 pub(super) static ELECTRICITY: TextSchema = TextSchema {
     separator: Separator::Comma,
     header: true,
@@ -302,7 +302,7 @@ pub(super) static ELECTRICITY: TextSchema = TextSchema {
     dropped: &[],
 };
 
-/// The same of more clients.
+/// The consumption of more clients.
 pub(super) static ELECTRICITY_1000H: TextSchema = TextSchema {
     separator: Separator::Comma,
     header: true,

@@ -1,4 +1,4 @@
-//! Rows that are arrays and no table.
+//! Rows that are arrays instead of a table.
 
 use std::sync::Arc;
 

@@ -68,13 +68,13 @@ pub(crate) const fn is_built() -> bool {
     cfg!(feature = "deep")
 }
 
-/// Refuses a device that is not built in. Whether the machine has one is found out when it is opened.
+/// Returns an error for a device that is not built in. Whether the machine has one is checked when it is opened.
 #[cfg(feature = "deep")]
 pub(crate) fn check_device(name: &str) -> Result<()> {
     training::device(Some(name)).map(|_| ())
 }
 
-/// Refuses a network whose weights are not in the file that it names.
+/// Returns an error if the weights of a network are not in its file.
 #[cfg(feature = "deep")]
 pub(crate) fn check_weights(network: &NetworkSpec) -> Result<()> {
     use windlass_train::Architecture as _;

@@ -184,7 +184,7 @@ impl<'a> DeepRuns<'a> {
     }
 }
 
-/// Executes the runs in order, at most `most` at a time, each in a thread pool of its own. In a shared pool, a thread
+/// Executes the runs in order, at most `most` at a time, each in its own thread pool. In a shared pool, a thread
 /// that waits inside a training step could start another run of minutes first.
 fn run_in_own_pools(
     todo: &[Key],

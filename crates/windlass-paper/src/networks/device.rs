@@ -43,7 +43,7 @@ impl std::fmt::Display for Device {
 }
 
 impl Device {
-    /// Refuses a device that was not built in.
+    /// Returns an error for a device that is not built in.
     pub fn check(self) -> Result<()> {
         let built = match self {
             Self::Cpu => true,
@@ -65,7 +65,7 @@ impl Device {
             Self::Wgpu => burn_tensor::Device::wgpu(burn_tensor::DeviceKind::DefaultDevice),
             #[cfg(feature = "cuda")]
             Self::Cuda(number) => burn_tensor::Device::cuda(number),
-            // What was not built in was refused.
+            // Other devices were rejected before.
             _ => burn_tensor::Device::flex(),
         }
     }

@@ -47,7 +47,7 @@ pub(crate) struct Weights<'a> {
     pub(crate) hidden_bias: &'a [f32],
 }
 
-/// What the way back needs: the gates and states of every step.
+/// The gates and states of every step, for the backward pass.
 #[derive(Clone, Debug)]
 pub(crate) struct Tape {
     /// For each block of rows and each step: n, r, z, the state's part of n, and the new state.
@@ -238,7 +238,7 @@ fn activate(before: &[f32], new: &mut [f32]) {
     }
 }
 
-/// What a block's way back reads.
+/// The inputs of the backward pass of a block.
 struct BackwardInputs<'a> {
     x: &'a [f32],
     tape: &'a [f32],
@@ -400,7 +400,7 @@ fn transpose(from: &[f32], into: &mut [f32], width: usize) {
     }
 }
 
-/// `1 / (1 + exp(-x))` to a few units in the last place; not-a-number stays what it is.
+/// `1 / (1 + exp(-x))` to a few units in the last place; NaN stays NaN.
 #[inline(always)]
 fn sigmoid(x: f32) -> f32 {
     // Below -87 the answer is 1e-38 in place of even less.
@@ -408,7 +408,7 @@ fn sigmoid(x: f32) -> f32 {
     1.0 / (1.0 + power.mul_add(rest, power))
 }
 
-/// The hyperbolic tangent to a few units in the last place; not-a-number stays what it is.
+/// The hyperbolic tangent to a few units in the last place; NaN stays NaN.
 #[inline(always)]
 fn tanh(x: f32) -> f32 {
     // exp(2 |x|) - 1 keeps the digits of small values; beyond 20 the answer is one.

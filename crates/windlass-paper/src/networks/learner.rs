@@ -22,7 +22,7 @@ pub struct DeepArchitecture {
 }
 
 impl DeepArchitecture {
-    /// Refuses invalid sizes and devices that are not built in.
+    /// Returns an error for invalid sizes and devices that are not built in.
     pub fn new(description: NetworkSpec, device: Device) -> Result<Self> {
         description
             .check()

@@ -1,6 +1,6 @@
 //! Augmentation of hidden layers: the linear map of a method on tensors, with gradients.
 //!
-//! As in the core no matrix of rows by rows is made: O(rows · features), on whatever device.
+//! As in the core, no n × n matrix is formed: O(rows · features), on any device.
 
 use burn_tensor::{IndexingUpdateOp, Int, Tensor, TensorData};
 use windlass::{Form, Mixing, Strength};

@@ -19,7 +19,7 @@ use crate::networks::gru::{self, Sizes, Tape, Weights};
 use crate::networks::network::Pass;
 use crate::networks::params::{Init, TensorSpec};
 
-/// What the tensors of a layer are called, behind its name: by the input, by the state, and their biases.
+/// The names of a layer's tensors after its own name: input weights, state weights, and their biases.
 const TENSORS: [&str; 4] = ["weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0"];
 
 /// The tensors of a layer, with PyTorch's names and initialization: gates in the order reset, update, new.

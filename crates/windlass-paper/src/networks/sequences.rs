@@ -7,7 +7,7 @@
 //! let aspirin = sequences::drug("CC(=O)OC1=CC=CC=C1C(=O)O");
 //! assert_eq!(aspirin.len(), 100);
 //! assert_eq!(sequences::DRUG[aspirin[0] as usize], b'C');
-//! // Letters that nobody knows, and the places behind the last, are `?`.
+//! // Unknown letters, and the places after the last, are `?`.
 //! assert_eq!(sequences::DRUG[aspirin[99] as usize], b'?');
 //! assert_eq!(sequences::protein("mvj")[..2], sequences::protein("MV")[..2]);
 //! ```
@@ -16,9 +16,9 @@
 pub const DRUG: &[u8; 63] = b"#%()+-.0123456789=?ABCDEFGHIKLMNOPRSTUVWYZ[]_abcdefghilmnorstuy";
 /// The letters of proteins, in the order of their codes.
 pub const PROTEIN: &[u8; 26] = b"?ABCDEFGHIKLMNOPQRSTUVWXYZ";
-/// Letters of a molecule that count.
+/// Maximum number of letters of a molecule.
 pub const DRUG_LENGTH: usize = 100;
-/// Letters of a protein that count.
+/// Maximum number of letters of a protein.
 pub const PROTEIN_LENGTH: usize = 1000;
 
 /// The codes of a molecule.
@@ -27,7 +27,7 @@ pub fn drug(smiles: &str) -> Vec<f32> {
     codes(smiles.chars(), DRUG, DRUG_LENGTH)
 }
 
-/// The codes of a protein; small letters are taken as large ones.
+/// The codes of a protein; lowercase letters count as uppercase.
 #[must_use]
 pub fn protein(sequence: &str) -> Vec<f32> {
     codes(sequence.chars().flat_map(char::to_uppercase), PROTEIN, PROTEIN_LENGTH)

@@ -59,7 +59,7 @@ impl NetworkSpec {
         }
     }
 
-    /// Refuses invalid sizes.
+    /// Returns an error for invalid sizes.
     pub fn check(&self) -> Result<(), String> {
         match self {
             Self::Lstnet(net) => net.check(),
@@ -69,7 +69,7 @@ impl NetworkSpec {
     }
 }
 
-/// Refuses sizes that are 0.
+/// Returns an error for sizes of 0.
 fn positive(sizes: &[(&str, usize)]) -> Result<(), String> {
     match sizes.iter().find(|(_, size)| *size == 0) {
         Some((name, _)) => Err(format!("`{name}` must be 1 or more")),

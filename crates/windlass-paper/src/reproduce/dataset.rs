@@ -173,7 +173,7 @@ impl DatasetSpec {
         )
     }
 
-    /// Refuses a data set whose files are missing.
+    /// Returns an error if files of the dataset are missing.
     pub(crate) fn check(&self) -> Result<()> {
         let folders = data::search_dirs();
         match self {

@@ -20,7 +20,7 @@ use crate::{Error, PublishedSplits, Result};
 /// Size of the published grid of γ, from which every batch draws one value.
 const GRID_SIZE: usize = 20;
 
-/// Everything that decides the results of a part, apart from its rows.
+/// The settings of a part.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PartConfig {
     /// The splits.
@@ -258,7 +258,7 @@ impl CandidateGrid {
             ..MethodParams::default()
         }
         .restricted_to(method);
-        // What the published settings say is not left to a default.
+        // Published settings are set explicitly, not by defaults.
         for (name, key) in [
             ("beta", "beta"),
             ("epsilon", "epsilon"),

@@ -14,7 +14,7 @@ use crate::deep::DeepConfig;
 use crate::networks::NetworkSpec;
 use crate::{Error, PublishedSplits, Result};
 
-/// What a page shows.
+/// The content of a page.
 pub(super) struct Page<'a> {
     pub(super) experiment: &'a Experiment,
     /// The command that reproduces it.
@@ -33,7 +33,7 @@ const MARK: &str = "<!-- Made by windlass-paper reproduce -->";
 /// A page written by hand with a section about each experiment; generated pages link to it if it exists.
 const CONCLUSIONS: &str = "../conclusions.md";
 
-/// Refuses to overwrite a page that we did not write.
+/// Returns an error for an existing page that windlass-paper did not write.
 pub(super) fn check_overwrite(place: &Path) -> Result<()> {
     match std::fs::read(place) {
         Ok(bytes) if !bytes.starts_with(MARK.as_bytes()) => {

@@ -55,7 +55,7 @@ pub fn names() -> Vec<&'static str> {
     FILES.iter().map(|(name, _)| *name).collect()
 }
 
-/// Refuses to overwrite a README.md that we did not write.
+/// Returns an error for an existing README.md that windlass-paper did not write.
 pub fn check_index(output: &Path) -> Result<()> {
     markdown::check_overwrite(&output.join("README.md"))
 }

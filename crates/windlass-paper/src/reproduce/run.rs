@@ -81,7 +81,7 @@ impl DeepProgress for RunRecorder<'_> {
 }
 
 impl Reproduction {
-    /// Prepares an experiment, whose results go to a subdirectory of `output`. Refuses what this build cannot run.
+    /// Prepares an experiment, whose results go to a subdirectory of `output`. An error if this build cannot run it.
     pub fn new(experiment: Experiment, scope: Scope, output: &Path) -> Result<Self> {
         if !experiment.can_run() {
             return Err(Error::NotBuilt { name: experiment.name });
@@ -315,7 +315,7 @@ fn use_pretrained(experiment: &mut Experiment, path: &Path) -> Result<String> {
     Ok(format!("sha256:{:x}", Sha256::digest(bytes)))
 }
 
-/// Refuses duplicate seeds and seeds above 16 bits.
+/// Returns an error for duplicate seeds and seeds above 16 bits.
 fn check_seeds(seeds: &[u64]) -> Result<()> {
     const MOST: u64 = 65_535;
     let bad = |why: String| Err(Error::BadSeeds { why });
@@ -335,7 +335,7 @@ fn test_columns(columns: &windlass_table::Columns) -> windlass_table::Columns {
     windlass_table::Columns { carry: vec![], exclude: vec![], ..columns.clone() }
 }
 
-/// Reads stored results; refuses those of another plan.
+/// Reads stored results; an error if they belong to another plan.
 fn read_stored(place: &Path, plan: &RunPlan<PartConfig>) -> Result<Option<StoredPart>> {
     let Some(was) = read_json::<Value>(place)? else { return Ok(None) };
     if let Some(PlanDifference { what, was, is }) = plan_difference(&was, plan) {

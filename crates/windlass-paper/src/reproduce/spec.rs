@@ -23,7 +23,7 @@ pub struct Experiment {
     pub title: String,
     /// Its place in the paper.
     pub paper: String,
-    /// What it is about.
+    /// A short description.
     pub about: String,
     /// Named lists of candidates that several parts share.
     #[serde(default)]
@@ -193,7 +193,7 @@ impl ExperimentPart {
         only.map_or(!self.only_when_asked, |only| only == self.name)
     }
 
-    /// Refuses inconsistent settings.
+    /// Returns an error for inconsistent settings.
     fn check(&self) -> Result<(), String> {
         let in_order = self.split == SplitSpec::InOrder;
         let Some(network) = &self.network else {

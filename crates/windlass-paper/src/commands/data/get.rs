@@ -67,7 +67,7 @@ fn get(args: &GetArgs, fetch: &Fetch, set: &DataSet) -> Result<()> {
             let begins = bar.position() == 0;
             bar.set_position(so_far);
             if begins {
-                // What was kept took no time.
+                // Bytes of a resumed download took no time.
                 bar.reset_eta();
             }
         });

@@ -21,7 +21,7 @@ pub(super) struct Response {
     pub(super) body: Box<dyn Read>,
 }
 
-/// Parses and checks an address; the error says why it is refused.
+/// Parses and checks an address; the error is the reason for rejecting it.
 pub(super) fn check(address: &str) -> Result<Uri, &'static str> {
     let uri: Uri = address.parse().map_err(|_| "it is not well formed")?;
     let host = uri.host().filter(|host| !host.is_empty()).ok_or("it names no computer")?;

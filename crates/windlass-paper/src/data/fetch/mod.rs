@@ -38,9 +38,9 @@ pub enum FetchOutcome {
     Present(PathBuf),
     /// It was downloaded.
     Fetched {
-        /// Where it is.
+        /// Its path.
         path: PathBuf,
-        /// Where it came from.
+        /// Its source.
         from: String,
     },
 }
@@ -56,7 +56,8 @@ enum Failure {
 type FetchResult<T> = Result<T, Failure>;
 
 impl Fetch {
-    /// Downloads to `folder` what is neither there nor in the `searched` directories. A mirror has the paths of the
+    /// Downloads files to `folder` that are neither there nor in the `searched` directories. A mirror has the paths
+    /// of the
     /// registry below its address, and replaces all other addresses.
     pub fn new(folder: PathBuf, searched: Vec<PathBuf>, mirror: Option<&str>) -> Result<Self> {
         if let Some(address) = mirror {
@@ -189,12 +190,12 @@ fn check(file: &File, bytes: &[u8]) -> FetchResult<()> {
     Err(Failure::Source(why))
 }
 
-/// The time that a download of so many bytes may take: ten minutes, and more for what is longer at 20 kB/s.
+/// The time limit of a download: ten minutes, or the time at 20 kB/s if that is longer.
 fn time_limit(bytes: u64) -> Duration {
     Duration::from_mins(10) + Duration::from_secs(bytes / 20_000)
 }
 
-/// Appends what is missing of a partial.
+/// Appends the rest of a partial download.
 fn download(
     url: &str,
     partial: &mut PartialDownload,
