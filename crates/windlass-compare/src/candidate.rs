@@ -222,8 +222,6 @@ impl ModelName {
             Self::Boosting => {
                 "Gradient-boosted trees: each corrects the errors of the previous ones"
             }
-            Self::ExtraTrees => "Extra trees: a forest of trees with random thresholds",
-            Self::Boosting => "Boosted trees: each corrects the errors of those before it",
             Self::Auto => {
                 "Automatic model selection: a weighted average of several kinds of models"
             }

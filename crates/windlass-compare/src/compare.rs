@@ -515,7 +515,7 @@ impl<'a> Comparison<'a> {
             self.in_fold(fold, frames.fit(&model_config, progress))?
         };
         let trained = if key.candidate.model == ModelName::Distilled {
-            self.in_fold(fold, frames.distill(&trained.model, seed, watch))?
+            self.in_fold(fold, frames.distill(&trained.model, seed, progress))?
         } else {
             trained
         };
