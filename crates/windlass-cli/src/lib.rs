@@ -42,7 +42,7 @@ enum Command {
 }
 
 /// Options that `-h` shows; `--help` shows all of them, and begins with examples.
-const COMMON: [&str; 33] = [
+const COMMON: [&str; 31] = [
     "against",
     "alpha",
     "anchors",
@@ -53,9 +53,7 @@ const COMMON: [&str; 33] = [
     "clusters",
     "committee",
     "copies",
-    "distill",
     "force",
-    "hidden",
     "interval",
     "json",
     "method",

@@ -625,8 +625,8 @@ impl Distiller<'_> {
         let whole = FoldBatches::whole(&table.batch, None);
         let batches = || std::iter::once(&whole).chain(folds);
         let mut student_config = self.context.config.clone();
-        let (mut notes, mut histories, mut diverged) = (vec![], vec![], None);
-        notes.extend(data.iter().flat_map(|one| one.notes.clone()));
+        let (mut histories, mut diverged) = (vec![], None);
+        let notes = data[0].notes.clone();
         let mut members: Vec<EnsembleMember> = match &mut student_config.kind {
             Kind::Network(network) => {
                 let (mut students, mut specs) = (vec![], vec![]);

@@ -253,7 +253,12 @@ pub(crate) fn run(args: &CompareArgs) -> Result<u8> {
         }
     };
     let mut summary = comparison.summary(&runs);
-    summary.next.iter_mut().for_each(|next| next.command = Some(next_command(next.candidate)));
+    if let Some(next) = &mut summary.next {
+        next.command = Some(next_command(next.candidate));
+        if next.candidate.model == ModelName::Auto {
+            next.text.push_str(" (with --distill: one small network)");
+        }
+    }
     if runs.len() < comparison.keys().len() {
         terminal::say(&format!(
             "interrupted after {} of {} runs, which are saved. To resume:\n  {}",

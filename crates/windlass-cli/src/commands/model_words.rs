@@ -34,7 +34,7 @@ pub(super) fn labeled_rows_in_words(distillation: &Distillation, rows: u64) -> S
     let Distillation { synthetic, unlabeled, out_of_fold_labels, .. } = distillation;
     let how = if *out_of_fold_labels { "out-of-fold" } else { "in-sample" };
     let mut text = format!("{rows} of the table ({how})");
-    let made = distillation.rows - rows - unlabeled;
+    let made = distillation.rows.saturating_sub(rows.saturating_add(*unlabeled));
     if let Some(synthetic) = synthetic.as_ref().filter(|_| made > 0) {
         let _ = write!(text, ", {made} synthetic ({})", synthetic.method.name());
     }
