@@ -204,6 +204,9 @@ impl Model {
             return Err(Error::NotTheTeachersTable { column, path: table.path.to_owned() });
         }
         check_sizes(table)?;
+        // Refuses a table that the teacher cannot predict before anything is fitted.
+        let labels = self.predict(&table.table.batch, table.path, 0);
+        let labels = labels.map_err(|error| error.locate(&table.table.places))?.mean;
         let validated = Validated::new(self, table, config, progress)?;
         let student_config = self.student_config(config, &validated);
         let context = FitContext {
@@ -212,7 +215,7 @@ impl Model {
             config: &student_config,
             encoding: Encoding::Numeric,
         };
-        Distiller { teacher: self, context, config, unlabeled }.run(&validated, progress)
+        Distiller { teacher: self, context, config, unlabeled }.run(labels, &validated, progress)
     }
 
     /// The median time that the prediction of one row takes, over rows of a table.
@@ -283,15 +286,20 @@ impl Model {
 
     /// The configuration of this model with cross-validation.
     fn cross_validated_config(&self, rows: usize) -> ModelConfig {
-        let folds = 5.min(rows / 2).max(2);
+        const FOLDS: usize = 5;
+        let most = (rows / 2).max(2);
         let mut config = self.metadata.config.clone();
         match &mut config.kind {
-            Kind::Network(network) if matches!(network.valid, Validation::Folds(_)) => {}
-            Kind::Network(network) => network.valid = Validation::Folds(folds),
-            Kind::Auto(_) => {}
+            Kind::Network(network) => {
+                let folds =
+                    if let Validation::Folds(folds) = network.valid { folds } else { FOLDS };
+                network.valid = Validation::Folds(folds.min(most));
+            }
+            Kind::Auto(auto) => auto.folds = auto.folds.min(most),
             _ => {
-                let split = Split::Rows;
-                config.cross_validation.get_or_insert(CrossValidation { folds, split });
+                let usual = CrossValidation { folds: FOLDS, split: Split::Rows };
+                let cross_validation = config.cross_validation.get_or_insert(usual);
+                cross_validation.folds = cross_validation.folds.min(most);
             }
         }
         config
@@ -420,13 +428,17 @@ struct Distiller<'a> {
 }
 
 impl Distiller<'_> {
-    fn run(&self, validated: &Validated<'_>, progress: &dyn EpochProgress) -> Result<Distilled> {
+    /// `labels` are the teacher's predictions of the rows of the table.
+    fn run(
+        &self,
+        mut labels: Array2<f64>,
+        validated: &Validated<'_>,
+        progress: &dyn EpochProgress,
+    ) -> Result<Distilled> {
         let NamedTable { table, path } = self.context.train;
         let teacher = |rows: &RecordBatch, path: &Path, first: u64| -> Result<Array2<f64>> {
             Ok(self.teacher.predict(rows, path, first)?.mean)
         };
-        let mut labels =
-            teacher(&table.batch, path, 0).map_err(|error| error.locate(&table.places))?;
         if validated.labels_rows
             && let Some(out_of_fold) = &validated.model.out_of_fold
         {
@@ -604,12 +616,11 @@ impl Distiller<'_> {
         }
         let width = (preprocessing.width() + preprocessing.targets.len()) as u64;
         // Of each student, features and labels in parts, stacked and in the precision of networks.
-        let needs = [width, 3 * F64, students as u64]
-            .into_iter()
-            .fold(rows.saturating_add(unlabeled), u64::saturating_mul);
-        if needs > self.config.memory {
-            let (what, memory) = ("training", self.config.memory);
-            return Err(windlass_table::Error::NeedsMemory { what, needs, memory }.into());
+        let (rows, memory) = (rows.saturating_add(unlabeled), self.config.memory);
+        let bytes = [width, 3 * F64, students as u64];
+        let needs = bytes.into_iter().fold(rows, u64::saturating_mul);
+        if needs > memory {
+            return Err(Error::ManyLabeledRows { rows, needs, memory });
         }
         Ok(())
     }
@@ -949,7 +960,7 @@ mod tests {
         let told = refused(&model, &table, &DistillConfig { steps: 0, ..small(None) });
         assert!(told.contains("steps"), "{told}");
         let told = refused(&model, &table, &DistillConfig { memory: 1 << 10, ..small(None) });
-        assert!(told.contains("training needs"), "{told}");
+        assert!(told.contains("labeled rows take about"), "{told}");
         let told = refused(&model, &load(&rows(40, &[]), &["z"]), &small(None));
         assert_eq!(told, format!("`{NAME}` has no column `y`, which the teacher was trained with"));
         let lacking = in_memory(&rows(40, &[]).project(&[0, 1, 3, 4, 5]).unwrap());
@@ -964,6 +975,6 @@ mod tests {
             &DistillConfig { out_of_fold_labels: false, estimate_error: false, ..small(None) },
         );
         student.drop_fold_members();
-        assert!(refused(&student, &table, &small(None)).contains("itself a student"));
+        assert!(refused(&student, &table, &small(None)).contains("a student itself"));
     }
 }

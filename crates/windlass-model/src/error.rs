@@ -135,10 +135,13 @@ pub enum Error {
     /// A table without a column that the teacher was trained with.
     #[error("`{}` has no column `{column}`, which the teacher was trained with", path.display())]
     NotTheTeachersTable { column: String, path: PathBuf },
-    /// A teacher that is a student itself, without models of folds.
+    /// More rows to label than there is memory for.
     #[error(
-        "the teacher is itself a student: what it expects of new rows cannot be estimated again"
+        "{rows} labeled rows take about {} MiB, but only {} MiB are allowed", needs >> 20, memory >> 20
     )]
+    ManyLabeledRows { rows: u64, needs: u64, memory: u64 },
+    /// A teacher that is a student itself, without models of folds.
+    #[error("the teacher is a student itself, without models of folds")]
     StudentAsTeacher,
     /// A file name extension without a known format.
     #[error("unknown export format of `{}`", path.display())]
@@ -252,6 +255,9 @@ impl Error {
             Self::PreAugmented => "augment the table, or use another model".into(),
             Self::NotTheTeachersTable { .. } => {
                 "use the table that the teacher was trained on, or one with the same columns".into()
+            }
+            Self::ManyLabeledRows { .. } => {
+                format!("choose fewer {}, or raise {}", param("copies"), param("memory"))
             }
             Self::StudentAsTeacher => "distill its own teacher".into(),
             Self::ExportEnding { .. } => "use the extension .onnx, or .h for C".into(),

@@ -10,8 +10,8 @@ use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use indicatif::ProgressBar;
 use windlass_compare::{
-    Candidate, CompareConfig, Comparison, Key, MethodName, ModelName, Results, Run, RunDir,
-    RunPlan, RunProgress, SplitRule, Summary, in_percent, p_value,
+    Candidate, CompareConfig, Comparison, Key, MethodName, ModelName, NextStep, Results, Run,
+    RunDir, RunPlan, RunProgress, SplitRule, Summary, in_percent, p_value,
 };
 use windlass_model::{Kind, NamedTable, check_memory};
 use windlass_plot::format::signed_percent;
@@ -253,12 +253,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<u8> {
         }
     };
     let mut summary = comparison.summary(&runs);
-    if let Some(next) = &mut summary.next {
-        next.command = Some(next_command(next.candidate));
-        if next.candidate.model == ModelName::Auto {
-            next.text.push_str(" (with --distill: one small network)");
-        }
-    }
+    summary.next.iter_mut().for_each(add_command);
     if runs.len() < comparison.keys().len() {
         terminal::say(&format!(
             "interrupted after {} of {} runs, which are saved. To resume:\n  {}",
@@ -359,6 +354,14 @@ fn write_report(
         folder.write(&name, &bytes)?;
     }
     Ok(())
+}
+
+/// Adds the command to type to the next step.
+fn add_command(next: &mut NextStep) {
+    next.command = Some(next_command(next.candidate));
+    if next.candidate.model == ModelName::Auto {
+        next.text.push_str(" (with --distill: one small network)");
+    }
 }
 
 /// The command that trains the recommended candidate: the arguments of this one without those of comparisons.
