@@ -3,8 +3,8 @@
 Cells are those of `models.py`: a table, a number of training rows and a random split. In each cell, teacher and students
 are trained and applied by the command; configurations differ from the default student in one factor. One line of JSON
 per cell and configuration goes to the results file, and what is there already is not computed again: a run can be
-interrupted. Configurations have stages; stage `i` of split `j` is computed in round `i + j`, so that what matters most
-has the most splits, and every round is complete before the next begins.
+interrupted. Configurations have stages; stage `i` at the `j`-th size in split `k` is computed in round `i + j + 3k`, all
+tables of a size together: what matters most and costs least comes first.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import textwrap
 import time
 from pathlib import Path
 
@@ -221,29 +222,32 @@ def run(arguments: argparse.Namespace) -> None:
             done.add((cell["config"], cell["table"], cell["rows"], cell["split"]))
     Path(arguments.teachers).mkdir(parents=True, exist_ok=True)
     data = tables(Path(arguments.data))
-    for number in range(arguments.splits + len(STAGES) - 1):
-        for split in range(arguments.splits):
-            if not 0 <= number - split < len(STAGES):
+    last = len(STAGES) - 1
+    rounds = [
+        (stage + place + 3 * split, stage, rows, split)
+        for split in range(arguments.splits)
+        for stage in range(len(STAGES))
+        for place, rows in enumerate(arguments.sizes)
+    ]
+    for _, stage, rows, split in sorted(rounds):
+        for table, (frame, target) in data.items():
+            configs = STAGES[stage]
+            todo = [name for name in configs if (name, table, rows, split) not in done]
+            if not todo or len(frame) < 1.5 * rows:
                 continue
-            configs = STAGES[number - split]
-            for rows in arguments.sizes:
-                for table, (frame, target) in data.items():
-                    todo = [name for name in configs if (name, table, rows, split) not in done]
-                    if not todo or len(frame) < 1.5 * rows:
+            with tempfile.TemporaryDirectory() as folder:
+                cell = Cell(arguments, Path(folder), table, rows, split, (frame, target))
+                for name in todo:
+                    try:
+                        result = cell.measure(name, configs[name])
+                    except RuntimeError as error:
+                        print(f"{name}, {table}, {rows} rows: {error}", file=sys.stderr)
                         continue
-                    with tempfile.TemporaryDirectory() as folder:
-                        cell = Cell(arguments, Path(folder), table, rows, split, (frame, target))
-                        for name in todo:
-                            try:
-                                result = cell.measure(name, configs[name])
-                            except RuntimeError as error:
-                                print(f"{name}, {table}, {rows} rows: {error}", file=sys.stderr)
-                                continue
-                            place = {"config": name, "table": table, "rows": rows, "split": split}
-                            with store.open("a") as file:
-                                file.write(json.dumps({**place, **result}) + "\n")
-                        if number - split == len(STAGES) - 1:
-                            cell.teacher.unlink(missing_ok=True)
+                    place = {"config": name, "table": table, "rows": rows, "split": split}
+                    with store.open("a") as file:
+                        file.write(json.dumps({**place, **result}) + "\n")
+                if stage == last:
+                    cell.teacher.unlink(missing_ok=True)
 
 
 def over_tables(differences: pd.Series) -> tuple[float, float, float]:
@@ -272,7 +276,7 @@ def signed(mean: float, half: float) -> str:
 
 
 def listed(names: list[str]) -> str:
-    return ", ".join(names) if names else "none"
+    return "; ".join(names) if names else "none"
 
 
 class Results:
@@ -336,27 +340,31 @@ def main_table(results: Results, names: list[str]) -> list[str]:
     return out
 
 
-def carriers(results: Results) -> list[str]:
-    found, tests = {}, {}
-    for name in CARRIERS:
-        if results.has(name, COPIES) and len(results.by_table(name, COPIES)) > 1:
-            found[name] = results.by_table(name, COPIES)
-            tests[name] = over_tables(found[name])[2]
-    adjusted = holm(tests)
+def carriers(results: Results, baseline: str) -> list[str]:
+    """Carriers of labels to a baseline without synthetic rows, and a verdict in words."""
+    tables_there = results.cells.table.nunique()
+    if not results.has(baseline):
+        return [f"Not measured yet: {baseline}."]
+    measured = [name for name in CARRIERS if results.has(name)]
+    found = {name: results.by_table(name, baseline) for name in measured}
+    partial = [name for name, means in found.items() if len(means) < tables_there]
+    found = {name: means for name, means in found.items() if len(means) == tables_there}
+    adjusted = holm({name: over_tables(means)[2] for name, means in found.items()})
     sizes = sorted(results.cells.rows.unique())
-    out = ["| | all sizes | " + " | ".join(f"{rows} rows" for rows in sizes) + " | better on | p (Holm) | to in-sample copies |",
-           "| :-- |" + " --: |" * (len(sizes) + 4)]
+    out = ["| | all sizes | " + " | ".join(f"{rows} rows" for rows in sizes) + " | better on | p (Holm) |",
+           "| :-- |" + " --: |" * (len(sizes) + 3)]
     verdicts: dict[str, list[str]] = {"better": [], "no better": [], "worse": []}
     for name, means in found.items():
         mean, half, _ = over_tables(means)
-        in_sample = signed(*over_tables(results.by_table(name, IN_SAMPLE))[:2]) if results.has(IN_SAMPLE) else "–"
-        each = [signed(*over_tables(results.by_table(name, COPIES, rows))[:2]) for rows in sizes]
-        out.append(f"| {name} | {signed(mean, half)} | {' | '.join(each)} | {int((means < 0).sum())} of {len(means)} | {adjusted[name]:.3f} | {in_sample} |")
+        each = [signed(*over_tables(results.by_table(name, baseline, rows))[:2]) for rows in sizes]
+        out.append(f"| {name} | {signed(mean, half)} | {' | '.join(each)} | {int((means < 0).sum())} of {len(means)} | {adjusted[name]:.3f} |")
         clear = adjusted[name] < 0.05
         verdicts["better" if clear and mean < 0 else "worse" if clear else "no better"].append(name)
-    out += ["", f"Better than relabeled copies (Holm-adjusted p < 0.05): {listed(verdicts['better'])}.",
-            f"No better than relabeled copies: {listed(verdicts['no better'])}.",
-            f"Worse than relabeled copies: {listed(verdicts['worse'])}."]
+    out += ["", f"* Better than {baseline} (Holm-adjusted p < 0.05): {listed(verdicts['better'])}.",
+            f"* Not shown to be better: {listed(verdicts['no better'])}.",
+            f"* Worse: {listed(verdicts['worse'])}."]
+    if partial:
+        out.append(f"* Not measured on all tables yet: {listed(partial)}.")
     return out
 
 
@@ -367,6 +375,8 @@ def factors(results: Results) -> list[str]:
             if not results.has(name) or not len(results.by_table(name, DEFAULT)):
                 continue
             means = results.by_table(name, DEFAULT)
+            if len(means) < results.cells.table.nunique():
+                continue
             out.append(
                 f"| {factor} | {name} | {signed(*over_tables(means)[:2])} | {int((means < 0).sum())} of {len(means)} "
                 f"| {results.median(name, 'bytes') / 1000:.0f} | {results.median(name, 'cpu'):.1f} |"
@@ -386,8 +396,10 @@ def goals(results: Results) -> list[str]:
     for rows, most in ((50, -8.0), (100, -8.0), (200, -5.0)):
         means = results.by_table(DEFAULT, TUNED, rows)
         mean, half, _ = over_tables(means)
-        if not len(means):
-            out.append(f"| to the tuned network at {rows} rows: at most {most:+.0f} | – | not measured |")
+        whole = len(results.by_table(TEACHER, TUNED, rows))
+        if len(means) < whole:
+            measured = f"{signed(mean, half)} on {len(means)} of {whole} tables" if len(means) else "–"
+            out.append(f"| to the tuned network at {rows} rows: at most {most:+.0f} | {measured} | not yet known |")
             continue
         goal(f"to the tuned network at {rows} rows: at most {most:+.0f}", signed(mean, half), mean <= most)
     worse = []
@@ -397,7 +409,7 @@ def goals(results: Results) -> list[str]:
     few = results.splits(DEFAULT) < 3
     text = "significantly worse than the tuned network on no table"
     if few:
-        out.append(f"| {text} | too few splits | not measured |")
+        out.append(f"| {text} | too few splits | not yet known |")
     else:
         goal(text, listed(worse), not worse)
     to_teacher = results.difference(DEFAULT, TEACHER)
@@ -415,6 +427,19 @@ def goals(results: Results) -> list[str]:
     return out
 
 
+def state(results: Results, names: list[str]) -> str:
+    """How much of the study is there."""
+    text = "Splits that are complete, with all tables at all sizes, are in the last column of the large table; "
+    text += f"{results.cells.groupby(['table', 'rows', 'split']).ngroups} cells (table, size, split) have results."
+    partial = [name for name in names if results.has(name) and not results.splits(name)]
+    absent = [name for name in names if not results.has(name)]
+    if partial:
+        text += f" Not complete, means of the cells that are there: {listed(partial)}."
+    if absent:
+        text += f" Not measured yet: {listed(absent)}."
+    return textwrap.fill(text, 118, break_on_hyphens=False)
+
+
 def page(arguments: argparse.Namespace) -> None:
     results = Results(Path(arguments.results))
     names = [name for stage in STAGES for name in stage]
@@ -429,18 +454,20 @@ def page(arguments: argparse.Namespace) -> None:
         "mean of the best epochs. *Own labels* is the default student's network, optimizer and steps on the training rows",
         "with the table's targets: no teacher and no synthetic rows. *Relabeled copies* has the teacher's labels, as many",
         "steps, and no synthetic rows. MUNGE and uniform box are generated by the script and passed as unlabeled rows.",
-        f"Complete splits: {results.splits(DEFAULT)} of the default student; the tables have a column with the number of each.",
-        "", "## To reach", "", *goals(results), "",
+        "", state(results, names), "",
+        "## To reach", "", *goals(results), "",
         "## Students, committees and teachers", "",
         "100·ln of the ratio of the RMSE to that of the tuned network, the mean over tables with its 95 % interval;",
         "below 0 is better than the tuned network. *Better on* counts tables at sizes; *to the teacher* is the median over",
         "cells; kB, µs and CPU seconds to train are medians, those of students without the teacher's.", "",
         *main_table(results, names), "",
         "## Which rows carry the teacher's labels", "",
-        f"Students on {NUMBER} synthetic rows per training row, to the student on the training rows alone, with the teacher's",
-        "labels and as many steps (*relabeled copies*): 100·ln of the ratio of the RMSE, over tables. The last column compares",
-        "with copies whose labels are in-sample predictions of the teacher instead of out-of-fold predictions.", "",
-        *carriers(results), "",
+        f"Students on {NUMBER} synthetic rows per training row, to the student on the training rows alone, with as many",
+        "steps: 100·ln of the ratio of the RMSE, the mean over tables. First to copies with the teacher's out-of-fold",
+        "predictions as labels, as all students have them:", "",
+        *carriers(results, COPIES), "",
+        "Then to copies with its in-sample predictions:", "",
+        *carriers(results, IN_SAMPLE), "",
         "## One factor at a time", "", *factors(results),
     ]))  # fmt: skip
 
