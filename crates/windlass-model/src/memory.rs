@@ -76,16 +76,17 @@ pub fn check_memory(
     let kernels = match kind {
         Kind::GaussianProcess(_) | Kind::Auto(_) => {
             let targets = table.roles.targets().len();
-            GaussianProcess::peak_bytes(table.batch.num_rows(), targets, at_once)
+            let in_folds = at_once > 1 || matches!(kind, Kind::Auto(_));
+            GaussianProcess::peak_bytes(table.batch.num_rows(), targets, at_once, in_folds)
         }
         _ => 0,
     };
     match widest {
-        _ if kernels > memory => Err(Error::LargeKernel { needs: kernels, memory }),
         _ if weights > memory => Err(Error::LargeNetwork { needs: weights, memory }),
         Some((column, levels)) if needs > memory => {
             Err(Error::ManyLevels { column, levels, needs, memory })
         }
+        _ if kernels > memory => Err(Error::LargeKernel { needs: kernels, memory }),
         _ => Ok(()),
     }
 }

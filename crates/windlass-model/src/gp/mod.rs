@@ -281,11 +281,12 @@ impl GaussianProcess {
         usize::try_from(fits).unwrap_or(usize::MAX).max(1)
     }
 
-    /// Bytes of matrices of covariances at the same time, of `folds` fits to parts of some rows and one to all of them.
-    pub(crate) fn peak_bytes(rows: usize, targets: usize, folds: usize) -> u64 {
+    /// Bytes of the matrices of covariances of fits to some rows, and to folds of them if `in_folds`, of which at most
+    /// `at_once` run at the same time.
+    pub(crate) fn peak_bytes(rows: usize, targets: usize, at_once: usize, in_folds: bool) -> u64 {
         // The largest matrices of a fold: each has half of the rows at least.
-        let fold = if folds > 1 { rows.min(MAX_EXACT.max(rows / 2)) } else { rows };
-        let at_once = Self::fits_at_once(fold, targets).min(folds.max(1));
+        let fold = if in_folds { rows.min(MAX_EXACT.max(rows / 2)) } else { rows };
+        let at_once = Self::fits_at_once(fold, targets).min(at_once.max(1));
         let of_folds = Self::matrix_bytes(fold, targets) * at_once as u64;
         of_folds.max(Self::matrix_bytes(rows, targets))
     }
@@ -512,12 +513,12 @@ mod tests {
     fn fits_at_once_stay_within_their_memory() {
         let bytes = |rows: u64| 48 * rows * rows;
         assert_eq!(GaussianProcess::fits_at_once(2000, 1), 2);
-        assert_eq!(GaussianProcess::peak_bytes(100, 1, 4), 4 * bytes(100));
-        assert_eq!(GaussianProcess::peak_bytes(2000, 1, 4), 2 * bytes(2000));
+        assert_eq!(GaussianProcess::peak_bytes(100, 1, 4, true), 4 * bytes(100));
+        assert_eq!(GaussianProcess::peak_bytes(2000, 1, 4, true), 2 * bytes(2000));
         // Its folds may be exact; those of a large table have a sample.
-        assert_eq!(GaussianProcess::peak_bytes(3000, 1, 4), 2 * bytes(2000));
-        assert_eq!(GaussianProcess::peak_bytes(3000, 1, 1), bytes(1000));
-        assert_eq!(GaussianProcess::peak_bytes(9000, 1, 4), 4 * bytes(1000));
+        assert_eq!(GaussianProcess::peak_bytes(3000, 1, 4, true), 2 * bytes(2000));
+        assert_eq!(GaussianProcess::peak_bytes(3000, 1, 1, false), bytes(1000));
+        assert_eq!(GaussianProcess::peak_bytes(9000, 1, 4, true), 4 * bytes(1000));
     }
 
     #[test]
