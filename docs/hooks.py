@@ -53,17 +53,17 @@ NOTEBOOKS = {
     f"examples/{path.name}": f"notebooks/{path.stem}.md"
     for path in sorted((ROOT / "examples").glob("*.ipynb"))
 }
-# Pages of the Python reference: a title, a sentence, and what is documented.
+# Pages of the Python reference: title, sentence and documented names.
 PYTHON = {
-    "augmenters": ("Augmenters", "Methods of augmentation on arrays and batches.",
+    "augmenters": ("Augmenters", "Augmentation methods for arrays and batches.",
                    ["ADA", "Mixup", "CMixup", "LocalMixup", "Noise", "Augmenter"]),
     "tables": ("Tables", "Augmentation of pandas, polars and pyarrow tables.",
                ["augment", "FittedTable", "InputError", "InputTypeError"]),
-    "compare": ("Comparisons", "Does augmentation help?", ["compare", "Comparison"]),
+    "compare": ("Comparisons", "Test whether augmentation helps.", ["compare", "Comparison"]),
     "models": ("Models", "Estimators with the interface of scikit-learn.",
                ["AugmentedRegressor", "Regressor", "distill", "AnchorRegressor", "Path"]),
     "torch": ("PyTorch", "Tensors, batches and data loaders.", ["torch"]),
-    "clusters": ("Spark and Ray", "Tables on a cluster.", ["spark", "ray"]),
+    "clusters": ("Spark and Ray", "Augmentation of distributed tables.", ["spark", "ray"]),
 }  # fmt: skip
 
 
@@ -249,7 +249,7 @@ def command_pages():
 
 
 def plain(text):
-    """Escape what Markdown would take for markup, except code."""
+    """Escape Markdown markup, except code."""
     parts = text.split("`")
     escaped = [html.escape(part, quote=False) for part in parts[::2]]
     escaped = [re.sub(r"([*_\[\]|])", r"\\\1", part) for part in escaped]
@@ -269,7 +269,7 @@ def command_page(name, text):
             out += f"\n## {first[:-1]}\n{options(rest)}"
         elif first.endswith(":") and re.match(r" +(\$ )?windlass", rest):
             # Long lines are wrapped by the help.
-            lines = re.sub(r"\n +(?!(\$ )?windlass|#)", " ", rest)
+            lines = re.sub(r"\n +(?! |(\$ )?windlass|#)", " ", rest)
             out += f"\n## {first[:-1]}\n\n```sh\n{re.sub('^ +', '', lines, flags=re.M)}\n```\n"
         elif re.search(r"^ ", rest, re.MULTILINE):
             out += f"\n```text\n{paragraph}\n```\n"

@@ -796,5 +796,7 @@ def named(name: str, **params: Any) -> Augmenter:
     known = METHODS[name]._get_param_names()
     for param in params:
         if param not in known:
-            raise InputTypeError(f"{name} has no option {param!r}: its options are {', '.join(known)}")
+            raise InputTypeError(
+                f"{name} has no option {param!r}: its options are {', '.join(known)}"
+            )
     return METHODS[name](**params)

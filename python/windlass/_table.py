@@ -173,7 +173,8 @@ def names_of(columns: Any, role: str) -> list[str]:
 def word_of(value: Any, name: str) -> str:
     """Check that a setting is a string."""
     if not isinstance(value, str):
-        raise InputTypeError(f"{name} must be a string, got {value!r} of type {type(value).__name__}")
+        kind = type(value).__name__
+        raise InputTypeError(f"{name} must be a string, got {value!r} of type {kind}")
     return value
 
 
@@ -215,7 +216,8 @@ class Source:
         """Add columns that are not part of the result; return their names."""
         if len(values) != len(self.core):
             raise InputError(
-                f"X and {names[0]} must have the same number of rows, got {len(self.core)} and {len(values)}"
+                f"X and {names[0]} must have the same number of rows, "
+                f"got {len(self.core)} and {len(values)}"
             )
         taken = self.core.names
         fresh = [_fresh(name, taken) for name in names]

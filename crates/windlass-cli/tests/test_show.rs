@@ -17,7 +17,7 @@ fn every_kind_of_file_is_explained() {
     desk.run(augment).ok();
     for (file, kind, expected) in [
         ("m.windlass", "model", ["ridge", "398 rows, xxh3-128:", "RMSE"]),
-        ("f.json", "fitted state", ["398 rows", "ada", "seed 0"]),
+        ("f.json", "fitted augmentation", ["398 rows", "ada", "seed 0"]),
         ("m.json", "manifest of an augmented table", ["398 rows", "ada", "mpg"]),
         ("out.parquet", "augmented table", ["796", "not marked", "xxh3-128:"]),
     ] {

@@ -133,7 +133,7 @@ fn describe_fitted(fitted: &Fitted, value: Value) -> Described {
         let _ =
             writeln!(text, "  groups     {}", super::augment::groups_in_words(&fitted.groups()));
     }
-    Described { kind: "fitted state", text, json: value }
+    Described { kind: "fitted augmentation", text, json: value }
 }
 
 fn manifest_in_words(manifest: &Manifest) -> String {
