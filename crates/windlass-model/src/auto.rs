@@ -23,13 +23,13 @@ use crate::config::{AutoConfig, InLoopAugmentConfig, Kind, NetworkConfig, Valida
 use crate::ensemble::Blend;
 use crate::fit::{FitContext, FoldBatches, Trained, check_sizes};
 use crate::gp::GaussianProcessSettings;
-use crate::held_out::OutOfFold;
 use crate::metadata::{
     AutoSelection, DomainMetrics, EntryError, FarGroups, FoldWeight, PortfolioResult,
 };
 use crate::metrics::Metrics;
 use crate::model::{EnsembleMember, Model};
 use crate::network::{NetworkFold, member_seed, run_networks};
+use crate::out_of_fold::OutOfFold;
 use crate::preprocessing::{ColumnNote, Encoding};
 use crate::split::{Fold, Split, groups_of};
 use crate::trees::{BoostingSettings, ForestSettings};

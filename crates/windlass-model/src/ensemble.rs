@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use ndarray::{Array2, Axis};
 
-use crate::held_out::OutOfFold;
+use crate::out_of_fold::OutOfFold;
 
 /// Weights that minimize the squared error of out-of-fold predictions.
 pub(crate) struct Blend {

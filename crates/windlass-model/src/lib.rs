@@ -18,7 +18,7 @@ mod fit;
 mod gamma_path;
 mod gp;
 mod groups;
-mod held_out;
+mod importance;
 mod interval;
 mod memory;
 mod metadata;
@@ -27,6 +27,7 @@ mod model;
 mod network;
 pub mod onnx;
 mod options;
+mod out_of_fold;
 mod preprocessing;
 mod serialize;
 mod split;
@@ -46,7 +47,6 @@ pub use error::{Error, Result};
 pub use fit::Trained;
 pub use gamma_path::{GammaPath, GammaPathConfig, PathRow};
 pub use gp::{GaussianProcess, GaussianProcessSettings};
-pub use held_out::OutOfFold;
 pub use interval::{Bounds, Intervals};
 pub use memory::check_memory;
 pub use metadata::{
@@ -57,6 +57,7 @@ pub use metrics::Metrics;
 pub use model::{Model, Predictions};
 pub use network::Checkpoint;
 pub use options::{ActivationName, NetworkOptions, OptimizerName, parse_loss};
+pub use out_of_fold::OutOfFold;
 pub use preprocessing::{
     ColumnNote, FittedScaling, Input, Preprocessing, Scaling, Target, row_weights,
 };

@@ -13,9 +13,9 @@ use crate::Result;
 use crate::config::ModelConfig;
 use crate::design_matrix::NamedTable;
 use crate::gp::GaussianProcess;
-use crate::held_out::OutOfFold;
 use crate::metadata::{EstimatorMetadata, FORMAT, FoldWeight, MemberMetadata, ModelMetadata};
 use crate::metrics::Metrics;
+use crate::out_of_fold::OutOfFold;
 use crate::preprocessing::{Preprocessing, row_weights};
 use crate::trees::TreeEnsemble;
 

@@ -10,9 +10,9 @@ use windlass::regress::LinearModel;
 use windlass_train::{LayerParameters, Network, Shape, with_checksum, without_checksum};
 
 use crate::gp::GaussianProcess;
-use crate::held_out::OutOfFold;
 use crate::metadata::{EstimatorMetadata, FORMAT, MemberMetadata, ModelMetadata, OLDEST_FORMAT};
 use crate::model::{EnsembleMember, Estimator, Model};
+use crate::out_of_fold::OutOfFold;
 use crate::trees::{TreeArrays, TreeEnsemble};
 use crate::{Error, Result};
 

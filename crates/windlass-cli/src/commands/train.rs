@@ -398,7 +398,7 @@ pub(crate) fn run(args: &TrainArgs) -> Result<u8> {
         return Err(windlass_table::Error::Interrupted.into());
     }
     if args.distill {
-        let rows = NamedTable { table: &frame, path: table.path() };
+        let rows = NamedTable { table: &loaded, path: table.path() };
         return write_student(args, &trained.model, rows, started);
     }
     trained.add_importance()?;

@@ -1,7 +1,4 @@
-//! Held-out rows: their predictions, and permutation importance, how much their error grows when a column is
-//! shuffled.
-//!
-//! [`OutOfFold`] is stored in the model: prediction intervals are computed from its residuals.
+//! Permutation importance: how much the error on held-out rows grows when a column is shuffled.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -17,30 +14,6 @@ use crate::Result;
 use crate::metadata::Importance;
 use crate::metrics::Metrics;
 use crate::model::Model;
-
-/// Out-of-fold predictions: each row is predicted by members that were not trained on it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct OutOfFold {
-    /// The rows of the training table, from 0, one fold after the other; empty if held-out rows are those of a
-    /// validation table.
-    pub rows: Vec<u64>,
-    /// The fold of every held-out row.
-    pub folds: Vec<u32>,
-    /// The targets.
-    pub y: Array2<f64>,
-    /// The predictions.
-    pub predicted: Array2<f64>,
-    /// The weights of the rows, if they have any.
-    pub weights: Option<Vec<f64>>,
-}
-
-impl OutOfFold {
-    /// The error of the predictions.
-    #[must_use]
-    pub fn metrics(&self) -> Metrics {
-        Metrics::compute(&self.y, &self.predicted, self.weights.as_deref())
-    }
-}
 
 /// Held-out rows of a model, whose fold members were not trained on them.
 pub(crate) struct HeldOutRows<'a> {
