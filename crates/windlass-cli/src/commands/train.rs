@@ -121,7 +121,7 @@ pub(crate) struct TrainArgs {
 enum ModelName {
     /// Multilayer perceptron: --hidden, --activation
     Mlp,
-    /// Network of the ADA paper for tables: two hidden layers of 128 units, leaky ReLU
+    /// Network of the ADA paper for tables: two hidden layers of 128 leaky rectified linear units
     Fcn3,
     /// Network of the ADA paper for curves: five hidden layers of 50 units
     Mlp5x50,
@@ -292,6 +292,21 @@ impl TrainArgs {
         Ok(Kind::Network(Box::new(network)))
     }
 
+    /// The networks to train, for the progress bar.
+    fn network_runs(&self, kind: &Kind, table: &LoadedTable) -> NetworkRuns {
+        match kind {
+            Kind::Network(network) => {
+                let again = if matches!(network.split, Split::Time(_)) { 2 } else { 1 };
+                NetworkRuns {
+                    count: self.common.network.committee.unwrap_or(1).saturating_mul(again),
+                    epochs: network.training.epochs,
+                }
+            }
+            Kind::Auto(auto) => auto.networks(table),
+            _ => NetworkRuns { count: 0, epochs: 0 },
+        }
+    }
+
     fn model_config(&self, columns: Columns) -> Result<ModelConfig> {
         const FOLDS: usize = 5;
         let kind = self.kind()?;
@@ -360,17 +375,7 @@ pub(crate) fn run(args: &TrainArgs) -> Result<u8> {
     if model_config.holds_out() {
         args.common.note_random_split(&loaded);
     }
-    let runs = match &model_config.kind {
-        Kind::Network(network) => {
-            let again = if matches!(network.split, Split::Time(_)) { 2 } else { 1 };
-            NetworkRuns {
-                count: args.common.network.committee.unwrap_or(1).saturating_mul(again),
-                epochs: network.training.epochs,
-            }
-        }
-        Kind::Auto(auto) => auto.networks(&loaded),
-        _ => NetworkRuns { count: 0, epochs: 0 },
-    };
+    let runs = args.network_runs(&model_config.kind, &loaded);
     let folds = model_config.cross_validation.as_ref().map_or(runs.count, |config| config.folds);
     let at_once = folds.min(rayon::current_num_threads());
     check_memory(
@@ -386,8 +391,9 @@ pub(crate) fn run(args: &TrainArgs) -> Result<u8> {
         terminal::begin_writing();
     }
     let checkpoint = args.common.network.checkpoint.as_deref().map(InFile::new);
+    let rows = NamedTable { table: &loaded, path: table.path() };
     let mut trained = Model::train(
-        NamedTable { table: &loaded, path: table.path() },
+        rows,
         valid.as_ref().zip(valid_file.as_deref()).map(|(table, path)| NamedTable { table, path }),
         &model_config,
         &watch,
@@ -398,7 +404,6 @@ pub(crate) fn run(args: &TrainArgs) -> Result<u8> {
         return Err(windlass_table::Error::Interrupted.into());
     }
     if args.distill {
-        let rows = NamedTable { table: &loaded, path: table.path() };
         return write_student(args, &trained.model, rows, started);
     }
     trained.add_importance()?;
