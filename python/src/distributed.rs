@@ -166,19 +166,6 @@ impl PassAccumulator {
 ///
 /// Returned by :func:`windlass.spark.fit` and :func:`windlass.ray.fit`. Its files are those of the
 /// options ``--save-fitted`` and ``--fitted`` of ``windlass augment``.
-///
-/// Attributes
-/// ----------
-/// rows : int
-///     Number of rows of the fitted table.
-/// groups : list of int
-///     Number of rows of each group.
-/// complete : list of str
-///     Columns without missing values in the fitted table.
-/// rows_by : str
-///     Row identifier: "number", "content" or "column:NAME".
-/// draws_for_rows : bool
-///     Whether random numbers depend on rows.
 #[pyclass(frozen, module = "windlass._windlass")]
 pub(crate) struct FittedTable {
     core: Arc<windlass_table::Fitted>,
@@ -211,7 +198,8 @@ impl FittedTable {
     ///
     /// Returns
     /// -------
-    /// fitted : FittedTable
+    /// fitted
+    ///     The fitted state.
     #[staticmethod]
     fn load(path: PathBuf) -> PyResult<Self> {
         let text = std::fs::read_to_string(&path)?;

@@ -693,7 +693,7 @@ fn stacked(parts: &[Array2<f64>]) -> Array2<f64> {
 mod tests {
     use std::sync::Arc;
 
-    use arrow_array::{ArrayRef, Float64Array, Int64Array, StringArray};
+    use arrow_array::{ArrayRef, Float64Array, StringArray, UInt64Array};
     use windlass::Stream;
 
     use super::*;
@@ -718,7 +718,7 @@ mod tests {
             Arc::new(StringArray::from((0..count).map(word).collect::<Vec<_>>()))
         };
         let days: ArrayRef =
-            Arc::new(Int64Array::from_iter_values((0..count).map(|row| row as i64 / 2)));
+            Arc::new(UInt64Array::from_iter_values((0..count).map(|row| row as u64 / 2)));
         let columns = [
             ("a", column(&|row| draw(0, row))),
             ("b", column(&|row| draw(1, row))),

@@ -13,6 +13,7 @@ use windlass_model::{
     BoostingSettings, DistillConfig, Distilled, Error as ModelError, Kind, Metrics, Model,
     NamedTable, PreAugmentConfig, Trained,
 };
+use windlass_plot::format::significant;
 use windlass_table::{OutputKind, Table, check_outputs, write_atomic};
 
 use super::model_words::{
@@ -313,7 +314,7 @@ impl Summary {
                 rmse,
                 r2.map_or_else(String::new, |r2| format!("{r2:.3}")),
                 format!("{:.0} kB", cost.bytes as f64 / 1e3),
-                format!("{:.0} µs", cost.microseconds),
+                format!("{} µs", significant(cost.microseconds, 3)),
             ]);
         }
         for [name, rmse, r2, size, time] in &lines {

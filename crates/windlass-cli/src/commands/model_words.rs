@@ -61,6 +61,7 @@ fn in_words(kind: &Kind, members: usize) -> String {
         (Kind::GaussianProcess(_), _) => "Gaussian process".into(),
         (Kind::ExtraTrees(forest), _) => format!("{} extra trees", forest.trees),
         (Kind::Boosting(boosting), _) => format!("{} boosted trees", boosting.trees),
+        (Kind::Auto(_), 1) => "ensemble of 1 model".into(),
         (Kind::Auto(_), members) => format!("ensemble of {members} models"),
     }
 }

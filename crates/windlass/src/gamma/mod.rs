@@ -5,8 +5,7 @@
 //! | [`Uniform`](GammaDistribution::Uniform) | uniform on `[1/α, α]` | the paper's text |
 //! | [`PaperGrid`](GammaDistribution::PaperGrid) | uniform on `{1/α, …, 1/β₁, 1, β₁, …, α}` | its section on linear data |
 //! | [`PublishedGrid`](GammaDistribution::PublishedGrid) | uniform on the published code's list, without 1 | its code |
-//! | [`LogUniform`](GammaDistribution::LogUniform) | `exp(u)`, u uniform on `[−ln α, ln α]` | equally often below and
-//! above 1 |
+//! | [`LogUniform`](GammaDistribution::LogUniform) | `exp(u)`, u uniform on `[−ln α, ln α]` | equal below and above 1 |
 //! | [`Gamma`](GammaDistribution::Gamma) | a gamma distribution | the paper's conclusion |
 //! | [`List`](GammaDistribution::List) | the given values in turn | figure 1 |
 //!
