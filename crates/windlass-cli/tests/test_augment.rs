@@ -338,7 +338,7 @@ fn values_out_of_range_are_counted_and_bounds_are_kept() {
     let said = desk.run(&format!("{words} -o out.csv")).ok();
     assert!(said.err.contains("  outside     "), "{}", said.err);
     assert!(said.err.contains(" below and ") || said.err.contains(" above"), "{}", said.err);
-    assert!(said.err.contains("\nhint: --clip observed keeps values inside"), "{}", said.err);
+    assert!(said.err.contains("\nhint: --clip observed clips values to"), "{}", said.err);
     let said = desk.run(&format!("{words} --clip observed -o out.csv")).ok();
     assert!(said.err.contains("  clipped     ") && !said.err.contains("hint:"), "{}", said.err);
     assert!(said.err.contains("  outside     no value"), "{}", said.err);
@@ -556,7 +556,7 @@ fn duplicate_keys_are_refused() {
         let said =
             desk.run(&format!("augment t.csv -t y --rows-by column:key --per {per} -o out.csv"));
         assert_eq!(said.code, Some(1), "{per}");
-        assert!(said.err.contains("two rows have the same, key=k0"), "{}", said.err);
+        assert!(said.err.contains("two rows have the key key=k0"), "{}", said.err);
     }
 }
 

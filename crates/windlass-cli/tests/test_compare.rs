@@ -265,7 +265,7 @@ fn the_split_is_one_option_of_every_command() {
     let quick = "--hidden 4 --epochs 3";
     // Every kind of model says what to expect by the split, and is trained on all rows by time.
     for (split, said_of_it) in [
-        ("time:day", "  split    held-out rows are later by `day`"),
+        ("time:day", "  split    held-out rows are later in `day`"),
         ("group:site", "  split    rows with the same `site` are held out together"),
         ("domain:site", "  split    each value of `site` is held out as a whole"),
         ("rows", QUIET),
@@ -410,7 +410,7 @@ fn a_fold_without_weight_is_refused_and_leaves_no_folder() {
     for split in ["group:site --folds 3", "domain:site"] {
         let said = desk.run(&format!("compare t.csv -t y --weight w --split {split} {quick}"));
         assert_eq!(said.code, Some(1), "{said:?}");
-        assert!(said.err.contains("the test rows have no weight"), "{}", said.err);
+        assert!(said.err.contains("all weights of the test rows are 0"), "{}", said.err);
         assert!(said.err.contains("hint: ") && !desk.path("out").exists(), "{}", said.err);
     }
     let said = desk.run(&format!("compare t.csv -t y --split domain:site {quick}"));

@@ -132,7 +132,7 @@ fn own_files_are_overwritten_by_their_kind_only() {
     let compare = "compare t.csv -t y --hidden 4 --epochs 2 --folds 2 --repeats 1 --methods erm,noise --models mlp -q -o c";
     desk.run(compare);
     let again = desk.run(compare);
-    assert!(again.err.contains("replace them with --force"), "{}", again.err);
+    assert!(again.err.contains("overwrite with --force"), "{}", again.err);
     assert!(matches!(desk.run(&format!("{compare} --force")).code, Some(0 | 3)));
 }
 

@@ -190,12 +190,9 @@ fn what_was_not_fitted_is_refused() {
     desk.put("swapped.json", swapped.replace("\"@\"", "\"carried\""));
     refused("t.csv --fitted swapped.json", "`site` holds text, not numbers");
     refused("t.csv --fitted fitted.json --copies 3", "cannot be used with");
-    refused(
-        "t.csv -t y --method mixup --save-fitted f.json",
-        "what was fitted is the table itself",
-    );
+    refused("t.csv -t y --method mixup --save-fitted f.json", "its fitted state is the table");
     refused("t.csv -t y --rows-by column:x", "cannot identify rows");
-    refused("t.csv -t y --rows-by column:site --per row", "two rows have the same");
-    refused("t.csv -t y --rows-by column:none", "no column `none`");
+    refused("t.csv -t y --rows-by column:site --per row", "two rows have the key");
+    refused("t.csv -t y --rows-by column:none", "no such column: `none`");
     refused("t.csv -t y --rows-by id", "column:NAME");
 }

@@ -44,7 +44,7 @@ fn options_have_upper_limits() {
     refused(&desk, &format!("{train} --augment ada --manifold {HUGE}"), "hint: ");
     for split in ["rows", "time:a"] {
         let words = format!("{train} --committee {HUGE} --split {split}");
-        refused(&desk, &words, "a committee of 18446744073709551615");
+        refused(&desk, &words, "an average of 18446744073709551615");
     }
     // More rows than there are is all of them.
     desk.run(&format!("{train} --batch {HUGE} --patience {HUGE} --epochs 2 --hidden 4")).ok();

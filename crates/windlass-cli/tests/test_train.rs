@@ -127,7 +127,7 @@ fn a_run_goes_on_from_its_checkpoint() {
     assert!(desk.get("again") == desk.get("m"));
     let other = desk.run(&words(13, "-o other --checkpoint run.state"));
     assert_eq!(other.code, Some(1));
-    assert!(other.err.contains("other rows or settings"), "{}", other.err);
+    assert!(other.err.contains("different rows or settings"), "{}", other.err);
 }
 
 /// Killed in the middle of a long run, then called again: the weights of a run that nothing happened to.

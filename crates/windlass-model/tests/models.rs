@@ -266,7 +266,7 @@ fn saved_and_read(kind: Kind) {
     let mut broken = bytes.clone();
     broken[header_end..].fill(0);
     let refused = Model::from_bytes(&broken, &table.path).unwrap_err().to_string();
-    assert!(refused.contains("not a model of windlass"), "{refused}");
+    assert!(refused.contains("not a model file"), "{refused}");
 }
 
 /// A Gaussian process is read back from its file, and has the same bits every time.

@@ -267,12 +267,12 @@ fn damaged_images_are_refused() {
         message
     };
     for at in [0, 5, 17, 40, 1000, whole.len() - 1] {
-        assert!(said(&whole[..at]).contains("is not a whole gzip file"));
+        assert!(said(&whole[..at]).contains("is not a complete gzip file"));
         let mut altered = whole.clone();
         altered[at] ^= 1;
         said(&altered);
     }
-    assert!(said(b"no gzip").contains("is not a whole gzip file"));
+    assert!(said(b"no gzip").contains("is not a complete gzip file"));
     std::fs::copy(path.with_file_name(images), own.join(labels)).unwrap();
     let error = data::fashion_mnist_from(MnistSplit::T10k, &[folder.path().into()]).unwrap_err();
     assert!(error.to_string().ends_with("of labels: it begins with [0, 0, 8, 3]"), "{error}");

@@ -174,7 +174,7 @@ fn checkpoints_of_other_runs_are_refused() {
         RunSpec { training: training(3), ..spec.clone() },
     ] {
         let refused = Trainer::resume(&other, &state).unwrap_err();
-        assert!(refused.to_string().contains("other rows or settings"), "{refused}");
+        assert!(refused.to_string().contains("different rows or settings"), "{refused}");
     }
     for cut in [0, 7, 100, state.len() / 2, state.len() - 1] {
         assert!(matches!(Trainer::resume(&spec, &state[..cut]), Err(Error::BadState { .. })));
@@ -261,7 +261,7 @@ fn invalid_settings_are_refused() {
         ("clip_norm must be", with(&|spec| spec.training.clip_norm = Some(0.0))),
         ("weight decay must be", with(&|spec| spec.training.weight_decay = -1.0)),
         ("delta must be", with(&|spec| spec.training.loss = Loss::Huber(0.0))),
-        ("needs a unit", with(&|spec| spec.shape.hidden = vec![4, 0])),
+        ("needs at least one feature", with(&|spec| spec.shape.hidden = vec![4, 0])),
         ("at most", with(&|spec| spec.shape.hidden = vec![1 << 40])),
         ("expected 3 features, got 2", with(&|spec| spec.shape.inputs = 3)),
         ("expected 2 targets, got 1", with(&|spec| spec.shape.outputs = 2)),
@@ -278,7 +278,7 @@ fn invalid_settings_are_refused() {
             }),
         ),
         (
-            "a hidden layer has not",
+            "applies to the input only",
             with(&|spec| {
                 spec.augment = Some(Augment::new(Noise::default()).after(1));
             }),

@@ -136,9 +136,9 @@ def test_bad_values_name_column_and_key(spark: Any, tmp_path: pathlib.Path) -> N
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(windlass.InputTypeError, match="`site` of target is not numeric"):
         windlass.spark.fit(df, windlass.ADA(), "site", key="id")
-    with pytest.raises(windlass.InputError, match="two rows have the same"):
+    with pytest.raises(windlass.InputError, match="two rows have the key"):
         windlass.spark.fit(df, windlass.ADA(per="row"), "w", key="month")
-    with pytest.raises(windlass.InputError, match="the columns that were fitted"):
+    with pytest.raises(windlass.InputError, match="differ from the fitted columns"):
         windlass.spark.augment(df.drop("a"), fitted)
 
 
