@@ -341,7 +341,7 @@ fn values_out_of_range_are_counted_and_bounds_are_kept() {
     assert!(said.err.contains("\nhint: --clip observed clips values to"), "{}", said.err);
     let said = desk.run(&format!("{words} --clip observed -o out.csv")).ok();
     assert!(said.err.contains("  clipped     ") && !said.err.contains("hint:"), "{}", said.err);
-    assert!(said.err.contains("  outside     no value"), "{}", said.err);
+    assert!(said.err.contains("  outside     none"), "{}", said.err);
     assert!(!desk.run(&format!("{words} --clip none -o out.csv")).ok().err.contains("clipped"));
     desk.run(&format!("{words} --bounds mpg=5..50 --bounds acceleration=..25 --manifest m.json --provenance --quiet -o out.csv")).ok();
     let text = desk.text("out.csv");
