@@ -116,7 +116,7 @@ fn automatic_selection_is_trained_and_distilled_at_once() {
     let said = desk.run("train train.csv -t y --auto --distill -o s.windlass --report r.html").ok();
     assert!(said.err.starts_with("s.windlass: network 64-64"), "{}", said.err);
     assert!(said.err.contains("teacher    ensemble of"), "{}", said.err);
-    assert!(desk.text("r.html").contains("Expected error of new rows"));
+    assert!(desk.text("r.html").contains("Expected error on new rows"));
     desk.run("train train.csv -t y --auto -o t.windlass --quiet").ok();
     desk.run("distill t.windlass train.csv -o again.windlass --quiet").ok();
     assert_eq!(desk.get("s.windlass"), desk.get("again.windlass"));

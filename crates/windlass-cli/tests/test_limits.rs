@@ -102,7 +102,7 @@ fn categories_with_many_levels_are_counted_before_they_are_fitted() {
     refused(&desk, words, "--memory");
     // Folds have fewer rows than the table, and so exact processes with larger matrices.
     let words = "train t.csv -t y -o m --auto --memory 64MiB --exclude id";
-    refused(&desk, words, "matrices of covariances take ");
+    refused(&desk, words, "covariance matrices need ");
 }
 
 /// Reports and plans can be passed on without saying where files lie on this machine.

@@ -249,9 +249,9 @@ fn results_do_not_depend_on_order_or_interruption() {
         RunDir::resume::<_, Run>(&place, plan).unwrap_err().to_string()
     };
     let other = RunPlan { tables: vec!["xxh3-128:0".into()], ..plan.clone() };
-    assert!(says(&other).contains("results of other data"));
+    assert!(says(&other).contains("results with different data"));
     let other = RunPlan { config: CompareConfig { folds: 4, ..config.clone() }, ..plan.clone() };
-    assert!(says(&other).contains("results of other settings: folds 3, now folds 4"));
+    assert!(says(&other).contains("results with different settings: folds 3, now folds 4"));
 }
 
 /// Runs with synthetic errors: `gain` is the relative change of the error.

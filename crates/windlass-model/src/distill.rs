@@ -887,7 +887,7 @@ mod tests {
         assert_eq!(predictions(&with, &table), predictions(&run(Some(&without_target)), &table));
         let lacking = in_memory(&more.project(&[0, 2]).unwrap());
         let refused = model.distill(named(&table), Some(&lacking), &config, &()).unwrap_err();
-        let told = format!("the model needs column `b`, which `{NAME}` has not");
+        let told = format!("`{NAME}` has no column `b`, which the model needs");
         assert_eq!(refused.to_string(), told);
     }
 

@@ -286,7 +286,7 @@ impl Error {
                 param("format")
             ),
             Self::MissingFeature { feature, .. } => format!(
-                "the Python package and release binaries read it; or `cargo install windlass-cli --features {feature}`"
+                "use the Python package or a release binary, which read it, or compile with the cargo feature `{feature}`"
             ),
             Self::ReadOnlyFormat { .. } => "write .csv or .parquet".into(),
             Self::NoSheet { sheets, .. } => format!("the sheets are {}", quoted(sheets)),

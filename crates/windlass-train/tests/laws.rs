@@ -272,7 +272,7 @@ fn invalid_settings_are_refused() {
             }),
         ),
         (
-            "no hidden layer 2",
+            "hidden layer 2 does not exist",
             with(&|spec| {
                 spec.augment = Some(Augment::new(Mixup::default()).after(2));
             }),
