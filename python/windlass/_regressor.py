@@ -515,8 +515,8 @@ class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def card_(self) -> dict[str, Any]:
         """Metadata of the model file."""
         check_is_fitted(self, "model_")
-        card: dict[str, Any] = json.loads(self.model_.card)
-        return card
+        metadata: dict[str, Any] = json.loads(self.model_.metadata)
+        return metadata
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Write a model file, which ``windlass predict`` can read.
