@@ -1,11 +1,13 @@
 """Augmentation of Ray Datasets.
 
+As in :mod:`windlass.spark`, Ray distributes the rows as Arrow blocks, and the compiled core
+does the computation. The result is bit-identical for any partition into blocks.
+
+Examples
+--------
 >>> import windlass.ray  # doctest: +SKIP
 >>> plan = windlass.ADA(clusters=32, alpha=2.0, copies=4, random_state=7)  # doctest: +SKIP
 >>> more = windlass.ray.augment(dataset, plan, target="y", provenance=True)  # doctest: +SKIP
-
-As in :mod:`windlass.spark`, Ray distributes the rows as Arrow blocks, and the compiled core
-does the computation. The result is bit-identical for any partition into blocks.
 """
 
 from __future__ import annotations

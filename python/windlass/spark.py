@@ -1,14 +1,16 @@
 """Augmentation of Spark DataFrames.
 
->>> import windlass.spark  # doctest: +SKIP
->>> plan = windlass.ADA(clusters=32, alpha=2.0, copies=4, random_state=7)  # doctest: +SKIP
->>> out = windlass.spark.augment(df, plan, target="y", provenance=True)  # doctest: +SKIP
->>> out.write.parquet("augmented")  # doctest: +SKIP
-
 Spark distributes the rows as Arrow batches, and the compiled core does the computation. Fitting
 takes one to three passes of partial sums, which are merged exactly; rows are neither shuffled
 nor collected. The result is bit-identical to the command ``windlass augment`` with
 ``--rows-by``, for any partitioning.
+
+Examples
+--------
+>>> import windlass.spark  # doctest: +SKIP
+>>> plan = windlass.ADA(clusters=32, alpha=2.0, copies=4, random_state=7)  # doctest: +SKIP
+>>> out = windlass.spark.augment(df, plan, target="y", provenance=True)  # doctest: +SKIP
+>>> out.write.parquet("augmented")  # doctest: +SKIP
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
 """Augmentation of torch tensors: differentiable maps for hidden layers, and a collate function.
 
+Examples
+--------
 >>> import torch
 >>> import windlass.torch as wt
 >>> h = torch.tensor([[0.0], [4.0], [10.0], [30.0]], requires_grad=True)

@@ -226,7 +226,7 @@ fn page(measured: &Measured, python: &Path) -> Result<String> {
     let threads = std::thread::available_parallelism()?;
     writeln!(
         page,
-        "# Core library: benchmarks beside their peers
+        "# Core library compared with its peers
 
 Made by `cargo xtask bench`; seeds are fixed in `{BENCHES}`.
 windlass {}, {}, {}, {threads} threads{}.

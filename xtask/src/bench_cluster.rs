@@ -61,7 +61,7 @@ fn page(measured: &Value) -> Result<String> {
 Made by `cargo xtask bench cluster`; the table (16 features, a target, a group of 10, a key; seed 7) and all sides are in
 `{SCRIPT}`. windlass {}, {}, PySpark {}, Ray {}, {} threads{}.
 
-The work: group means of 17 columns, and 4 copies beside the originals, with provenance, from Parquet to Parquet. *spark* and *ray*
+The work: group means of 17 columns, and 4 copies in addition to the originals, with provenance, from Parquet to Parquet. *spark* and *ray*
 are `augment`, with what the engine has to write Parquet; *-written* are `write_parquet`, in which our core writes it. *plain* is
 the same in expressions of Spark: means joined by broadcast, a cross join with the copies. Spark is `local-cluster[2,1,1024]`:
 two executors of one core, in processes of their own, on all sides with the settings that [Spark and Ray](../guides/clusters.md#settings)

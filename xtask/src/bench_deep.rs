@@ -54,7 +54,7 @@ fn page(measured: &Measured, versions: &Value) -> Result<String> {
     let mut page = String::new();
     writeln!(
         page,
-        "# Deep networks: a step of training beside PyTorch
+        "# Deep networks: a training step compared with PyTorch
 
 Made by `cargo xtask bench deep`; networks, rows and seeds are in `{BENCHES}`. windlass {}, burn 0.22.1 (flex), {},
 Python {}, torch {} (eager, CPU), {} threads{}.

@@ -53,7 +53,7 @@ fn page(measured: &Measured, versions: &Value) -> Result<String> {
     let mut page = String::new();
     writeln!(
         page,
-        "# The Python package beside the Rust crate, scikit-learn and PyTorch
+        "# The Python package compared with the Rust crate, scikit-learn and PyTorch
 
 Made by `cargo xtask bench python`; the script, with its seeds, is `{SCRIPT}`. windlass {}, {}, Python {}, numpy {},
 scikit-learn {}, torch {} (eager, CPU), {} threads{}.

@@ -39,7 +39,7 @@ fn page(measured: &Value) -> Result<String> {
     let rustc = run_command(Command::new("rustc").arg("--version"))?;
     writeln!(
         page,
-        "# Tables: the command beside its peers
+        "# Tables: the command compared with its peers
 
 Made by `cargo xtask bench tables`; the tables, the seed (7) and the peers\u{2019} scripts are in
 `{BENCHES}/tables.py`. windlass {}, {}, Python {}, Polars {}, pandas {}, numpy {}, {} threads{}.

@@ -95,7 +95,7 @@ fn trees(page: &mut String, measured: &Measured) -> Result<()> {
     writeln!(
         page,
         "
-## Trees beside scikit-learn
+## Trees compared with scikit-learn
 
 1,000 rows × 20 columns, 100 trees (boosting: 1,000), the fastest of five fits, medians over rounds. To reach: three
 times scikit-learn's speed for forest and extra trees.
@@ -145,7 +145,7 @@ fn page(measured: &Measured, versions: &Value) -> Result<String> {
     let mut page = String::new();
     writeln!(
         page,
-        "# Training: the engine beside PyTorch and burn
+        "# Training: the engine compared with PyTorch and burn
 
 Made by `cargo xtask bench train`; networks, data and seeds are in `{BENCHES}`. windlass {}, {}, Python {},
 torch {} (eager, CPU), burn 0.22.1 (flex), {} threads{}.

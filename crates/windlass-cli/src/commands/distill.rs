@@ -45,18 +45,18 @@ the teacher has no such models (--compact, or a model without held-out rows), th
 A student is clearly worse if its RMSE is at least 2 % higher and the 95 % interval of the difference, paired
 over held-out rows, excludes 0.")]
 pub(crate) struct DistillArgs {
-    /// A model made by `windlass train`
+    /// Model file that `windlass train` wrote
     teacher: PathBuf,
-    /// Files or folders of files with the same columns, or `-`: the table that the teacher was trained on
+    /// Table that the teacher was trained on: files or folders with the same columns; `-` is stdin
     #[arg(required = true, value_name = "INPUT")]
     inputs: Vec<PathBuf>,
-    /// Where the student goes
+    /// Model file to write
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// Further rows to label: a file with the columns that the teacher uses; a target in it is ignored
+    /// File with additional unlabeled rows; its target column, if any, is ignored
     #[arg(long, value_name = "FILE")]
     unlabeled: Option<PathBuf>,
-    /// The kind of student
+    /// Kind of student
     #[arg(long, value_name = "KIND", default_value = "network", value_parser = choices(&[
         ("network", "A dense network: --hidden, --steps", Student::Network),
         ("boosting", "Gradient-boosted trees", Student::Boosting),
@@ -71,28 +71,28 @@ pub(crate) struct DistillArgs {
     /// Label training rows by the teacher's predictions, not by its out-of-fold predictions
     #[arg(long)]
     in_sample_labels: bool,
-    /// Train one student only, without its expected error
+    /// Skip the cross-validation that estimates the expected error
     #[arg(long)]
     no_expected_error: bool,
-    /// Keep the students of folds in the file: prediction intervals then account for how much they differ
+    /// Keep the students of the folds in the file: prediction intervals then include the variation between them
     #[arg(long, conflicts_with = "no_expected_error")]
     keep_fold_models: bool,
-    /// Overwrite existing files, also those that Windlass did not write
+    /// Overwrite existing files, including files that Windlass did not write
     #[arg(long)]
     force: bool,
     /// Print a JSON summary to stdout
     #[arg(long)]
     json: bool,
-    /// No summary and no progress
+    /// Print no summary, notes or progress
     #[arg(short, long)]
     quiet: bool,
-    /// Seed of random numbers: the same seed, the same student
+    /// Random seed; the same seed gives the same results
     #[arg(short, long, value_name = "N", default_value_t = 0)]
     seed: u64,
     /// Generator of synthetic rows
     #[arg(short, long, value_name = "METHOD", default_value = "mixup", value_parser = method_names(), help_heading = "Synthetic rows")]
     method: &'static MethodInfo,
-    /// Synthetic rows for every row of the table; 0 for none
+    /// Number of synthetic rows per row of the table; 0 for none
     #[arg(short, long, value_name = "N", default_value_t = DistillConfig::COPIES, help_heading = "Synthetic rows")]
     copies: usize,
     #[command(flatten, next_help_heading = "Synthetic rows")]
@@ -298,7 +298,7 @@ impl Summary {
         let mut text = format!("{}: {what}, {seconds:.1} s\n", path.display());
         let _ = writeln!(text, "  teacher    {teacher}");
         let _ = writeln!(text, "  target     {}", student.targets().join(", "));
-        let _ = writeln!(text, "  inputs     {}", metadata.features().join(", "));
+        let _ = writeln!(text, "  features   {}", metadata.features().join(", "));
         let rows = labeled_rows_in_words(distillation, metadata.rows);
         let _ = writeln!(text, "  labeled    {rows}");
         for note in &self.notes {

@@ -27,7 +27,7 @@ categories; NAN is a missing value. Predictions are those of `windlass predict`.
 pub(crate) struct ExportArgs {
     /// Model file that `windlass train` wrote
     model: PathBuf,
-    /// Where it goes: a .onnx file, or a .h file for C
+    /// Output file: .onnx, or .h for C
     output: PathBuf,
     /// Overwrite existing files, including files that Windlass did not write
     #[arg(long)]
