@@ -13,8 +13,8 @@
 //! single precision in networks, double elsewhere. Fused multiply-add, which networks use, is a multiplication in
 //! double precision on processors without it, which rounds alike but for about one in 2²⁹ additions.
 //!
-//! Names of columns and levels are arbitrary text. They reach the file only as [identifiers](identifier) and as
-//! [comments](comment) that cannot end early.
+//! Names of columns and levels are arbitrary text. They reach the file only as identifiers and as
+//! comments that cannot end early.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;

@@ -137,7 +137,7 @@ fn a_file_of_interactions_says_where_it_is_wrong() {
     assert_eq!((&good.drugs[0][..], &good.proteins[0][..]), ("CC(=O)N", "MTEY"));
     assert_eq!((good.scores[0], good.years[0]), (6.5, 2013));
     let said = read("Drug,Target,Y\nC,M,1\n").unwrap_err();
-    assert!(said.ends_with("has no column `Year`, but Drug, Target, Y"), "{said}");
+    assert!(said.ends_with("has no column `Year`; its columns are Drug, Target, Y"), "{said}");
     let said = read("Drug,Target,Y,Year\nC,M,1,2013\nC,M,strong,2013\n").unwrap_err();
     assert!(said.ends_with("line 3, column `Y`: `strong` is not a number"), "{said}");
     let said = read("Drug,Target,Y,Year\n,M,1,2013\n").unwrap_err();
