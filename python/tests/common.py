@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import subprocess
@@ -41,3 +42,12 @@ def rows(n=80, d=3, seed=0):
     rng = np.random.default_rng(seed)
     x = rng.normal(size=(n, d))
     return x, x @ np.linspace(1, -2, d) + 0.1 * rng.normal(size=n)
+
+
+def write_csv(path, x, y):
+    """Write features x0, x1, … and the target y with all their digits; return the path."""
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow([*(f"x{column}" for column in range(x.shape[1])), "y"])
+        writer.writerows([[repr(float(v)) for v in (*row, t)] for row, t in zip(x, y)])
+    return path

@@ -1,10 +1,8 @@
 """Students from Python are those of the command, and any regressor can be teacher or student."""
 
-import csv
-
 import numpy as np
 import pytest
-from common import rows, windlass
+from common import rows, windlass, write_csv
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import Ridge
@@ -23,11 +21,7 @@ class Recorder(RegressorMixin, BaseEstimator):
 
 def test_the_same_bits_as_the_command(tmp_path):
     x, y = rows(60, 3)
-    table = tmp_path / "rows.csv"
-    with table.open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(["x0", "x1", "x2", "y"])
-        writer.writerows([[repr(float(v)) for v in (*row, t)] for row, t in zip(x, y)])
+    table = write_csv(tmp_path / "rows.csv", x, y)
     teacher, student = tmp_path / "teacher", tmp_path / "student"
     words = "--hidden 8 --epochs 10 --committee 3 --quiet"
     windlass("train", table, "--target", "y", *words.split(), "--output", teacher)

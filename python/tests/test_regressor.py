@@ -11,7 +11,7 @@ import time
 
 import numpy as np
 import pytest
-from common import CARS, rows, windlass
+from common import CARS, rows, windlass, write_csv
 from sklearn.base import clone
 
 import windlass as package
@@ -20,11 +20,7 @@ from windlass import ADA, CMixup, InputError, InputTypeError, Mixup, Regressor
 
 def test_the_same_bits_as_the_command(tmp_path):
     x, y = rows(60, 3)
-    table = tmp_path / "rows.csv"
-    with table.open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(["x0", "x1", "x2", "y"])
-        writer.writerows([[repr(float(v)) for v in (*row, t)] for row, t in zip(x, y)])
+    table = write_csv(tmp_path / "rows.csv", x, y)
     theirs, ours = tmp_path / "theirs.windlass", tmp_path / "ours.windlass"
     words = "--hidden 16,8 --epochs 12 --augment ada --clusters 4 --manifold 1 --seed 5 --quiet"
     windlass("train", table, "--target", "y", *words.split(), "--output", theirs)

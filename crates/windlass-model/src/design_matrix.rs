@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
-use ndarray::Array2;
+use ndarray::{Array2, Axis, concatenate};
 use windlass::{Copies, Dataset, Plan, Seed};
 use windlass_table::LoadedTable;
 
@@ -55,4 +55,10 @@ pub(crate) fn to_f32(dataset: &Dataset) -> Result<Arc<Dataset<f32>>> {
     let narrow = |values: &Array2<f64>| values.mapv(|value| value as f32);
     let weights = dataset.weights().map(<[f64]>::to_vec);
     Ok(Arc::new(Dataset::new(narrow(dataset.x()), narrow(dataset.y()), weights)?))
+}
+
+/// Matrices with the same columns, one below the other.
+pub(crate) fn stacked(parts: &[Array2<f64>]) -> Array2<f64> {
+    let views: Vec<_> = parts.iter().map(|part| part.view()).collect();
+    concatenate(Axis(0), &views).expect("parts of the same width")
 }

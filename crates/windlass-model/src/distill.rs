@@ -15,7 +15,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use arrow_array::RecordBatch;
-use ndarray::{Array2, Axis, concatenate};
+use ndarray::Array2;
 use rayon::prelude::*;
 use windlass::{Copies, Dataset, MethodInfo, MethodParams, ParamName, Seed};
 use windlass_table::{
@@ -27,7 +27,7 @@ use windlass_train::{Activation, EpochProgress, Outcome, Schedule, TrainConfig};
 use crate::config::{
     CrossValidation, Kind, ModelConfig, NetworkConfig, PreAugmentConfig, Validation,
 };
-use crate::design_matrix::NamedTable;
+use crate::design_matrix::{NamedTable, stacked};
 use crate::drift::Drift;
 use crate::ensemble::Blend;
 use crate::fit::{FitContext, FoldBatches, Trained, check_sizes};
@@ -494,7 +494,8 @@ impl Distiller<'_> {
         Ok(Distilled { student: trained, teacher })
     }
 
-    /// The rows that a student is trained on: some rows, synthetic rows made of them, and unlabeled rows, with labels.
+    /// The rows that a student is trained on, with labels: some rows, synthetic rows generated from them, and unlabeled
+    /// rows.
     fn data(
         &self,
         rows: &RecordBatch,
@@ -549,7 +550,7 @@ impl Distiller<'_> {
         Ok((preprocessing, notes))
     }
 
-    /// Synthetic rows made of some rows: columns that the teacher uses as numbers are moved, others are those of the
+    /// Synthetic rows generated from some rows: columns that the teacher uses as numbers are moved, others are those of the
     /// source row. There are none without such columns.
     fn synthetic(&self, rows: &RecordBatch, seed: Seed) -> Result<Vec<RecordBatch>> {
         let NamedTable { table, path } = self.context.train;
@@ -583,7 +584,7 @@ impl Distiller<'_> {
         Ok(batches)
     }
 
-    /// The columns that synthetic rows have other numbers in.
+    /// The columns that augmentation changes.
     fn moved(&self) -> Vec<String> {
         let table = self.context.train.table;
         let used = self.teacher.metadata.features();
@@ -603,7 +604,7 @@ impl Distiller<'_> {
         names.filter(|name| used.contains(&&**name) && !groups.contains(&&**name)).collect()
     }
 
-    /// Refuses more labeled rows than there is memory for.
+    /// Returns an error if the labeled rows do not fit in memory.
     fn check_memory(&self, students: usize) -> Result<()> {
         const F64: u64 = 8;
         let NamedTable { table, .. } = self.context.train;
@@ -682,11 +683,6 @@ impl Distiller<'_> {
         let held_out = folds.iter().filter_map(|fold| fold.valid.clone()).collect();
         Ok((Trained { model, histories, diverged, cancelled: false, held_out }, notes))
     }
-}
-
-fn stacked(parts: &[Array2<f64>]) -> Array2<f64> {
-    let views: Vec<_> = parts.iter().map(|part| part.view()).collect();
-    concatenate(Axis(0), &views).expect("parts of the same width")
 }
 
 #[cfg(test)]

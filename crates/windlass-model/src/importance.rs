@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use arrow_array::{RecordBatch, UInt64Array};
 use arrow_select::take::take;
-use ndarray::{Array2, Axis, concatenate};
 use rayon::prelude::*;
 use windlass::{Seed, Stream};
 use windlass_table::select;
 
 use crate::Result;
+use crate::design_matrix::stacked;
 use crate::metadata::Importance;
 use crate::metrics::Metrics;
 use crate::model::Model;
@@ -62,11 +62,7 @@ impl HeldOutRows<'_> {
             y.push(self.model.members[0].preprocessing.raw_targets(rows));
             predicted.push(self.model.predict_fold(fold, rows, Path::new("-"), 0)?);
         }
-        let stack = |folds: &[Array2<f64>]| {
-            let views: Vec<_> = folds.iter().map(|fold| fold.view()).collect();
-            concatenate(Axis(0), &views).expect("the same targets")
-        };
-        Ok(Metrics::compute(&stack(&y), &stack(&predicted), None).rmse)
+        Ok(Metrics::compute(&stacked(&y), &stacked(&predicted), None).rmse)
     }
 }
 

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use arrow_array::RecordBatch;
-use ndarray::{Array2, Axis, concatenate};
+use ndarray::Array2;
 use windlass::regress::LinearModel;
 use windlass_table::LoadedTable;
 use windlass_train::Network;
 
 use crate::Result;
 use crate::config::ModelConfig;
-use crate::design_matrix::NamedTable;
+use crate::design_matrix::{NamedTable, stacked};
 use crate::gp::GaussianProcess;
 use crate::metadata::{EstimatorMetadata, FORMAT, FoldWeight, MemberMetadata, ModelMetadata};
 use crate::metrics::Metrics;
@@ -73,8 +73,7 @@ impl EnsembleMember {
             return predict(0);
         }
         let blocks = (0..count).step_by(at_once).map(predict).collect::<Result<Vec<_>>>()?;
-        let views: Vec<_> = blocks.iter().map(|block| block.view()).collect();
-        Ok(concatenate(Axis(0), &views).expect("the same targets"))
+        Ok(stacked(&blocks))
     }
 
     fn metadata(&self) -> MemberMetadata {

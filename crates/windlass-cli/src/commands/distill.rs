@@ -11,7 +11,7 @@ use windlass_compare::out_of_fold_difference;
 use windlass_compare::statistics::Interval;
 use windlass_model::{
     BoostingSettings, DistillConfig, Distilled, Error as ModelError, Kind, Metrics, Model,
-    NamedTable, PreAugmentConfig, Trained,
+    NamedTable, NetworkRuns, PreAugmentConfig, Trained,
 };
 use windlass_plot::format::significant;
 use windlass_table::{OutputKind, Table, check_outputs, write_atomic};
@@ -161,21 +161,22 @@ pub(crate) fn run(args: &DistillArgs) -> Result<u8> {
     let rows = teacher.load_for_distillation(&table, args.read.memory, &progress)?;
     progress.clear();
     let rows = NamedTable { table: &rows, path: table.path() };
-    let run = Run { teacher: &teacher, rows, config: &config, quiet: args.quiet, json: args.json };
+    let (quiet, json) = (args.quiet, args.json);
+    let run = DistillRun { teacher: &teacher, rows, config: &config, quiet, json };
     let student = run.write(unlabeled.as_ref(), args.keep_fold_models, &args.output, started)?;
     exit_code(&student)
 }
 
-/// Reports a student that diverged.
-pub(super) fn exit_code(student: &Trained) -> Result<u8> {
-    match student.diverged {
+/// Returns an error if training diverged.
+pub(super) fn exit_code(trained: &Trained) -> Result<u8> {
+    match trained.diverged {
         Some(epoch) => Err(ModelError::Diverged { epoch }.into()),
         None => Ok(0),
     }
 }
 
-/// A distillation, and how it is reported.
-pub(super) struct Run<'a> {
+/// A distillation and the form of its summary.
+pub(super) struct DistillRun<'a> {
     pub(super) teacher: &'a Model,
     pub(super) rows: NamedTable<'a>,
     pub(super) config: &'a DistillConfig,
@@ -183,7 +184,7 @@ pub(super) struct Run<'a> {
     pub(super) json: bool,
 }
 
-impl Run<'_> {
+impl DistillRun<'_> {
     /// Distills, writes the student and prints a summary.
     pub(super) fn write(
         &self,
@@ -192,10 +193,10 @@ impl Run<'_> {
         output: &Path,
         started: Instant,
     ) -> Result<Trained> {
-        let (runs, epochs) = self.epochs();
-        let watch = Epochs::new(self.quiet, runs, epochs);
-        let mut distilled = self.teacher.distill(self.rows, unlabeled, self.config, &watch)?;
-        watch.clear();
+        let runs = self.network_runs();
+        let progress = Epochs::new(self.quiet, runs.count, runs.epochs);
+        let mut distilled = self.teacher.distill(self.rows, unlabeled, self.config, &progress)?;
+        progress.clear();
         distilled.student.add_importance()?;
         if !keep_fold_models {
             distilled.student.model.drop_fold_members();
@@ -212,23 +213,24 @@ impl Run<'_> {
         Ok(distilled.student)
     }
 
-    /// Number of networks and of their epochs, for the progress bar.
-    fn epochs(&self) -> (usize, usize) {
+    /// The networks to train, for the progress bar.
+    fn network_runs(&self) -> NetworkRuns {
         /// The usual number of folds.
         const FOLDS: usize = 4;
         let copies = self.config.synthetic.as_ref().map_or(0, |synthetic| synthetic.copies);
         let labeled = self.rows.table.batch.num_rows().saturating_mul(1 + copies);
         match &self.config.student {
             Kind::Network(network) => {
-                let runs = if self.config.estimate_error { 1 + FOLDS } else { 1 };
-                (runs, self.config.steps.div_ceil(network.training.steps(labeled).max(1)))
+                let count = if self.config.estimate_error { 1 + FOLDS } else { 1 };
+                let epochs = self.config.steps.div_ceil(network.training.steps(labeled).max(1));
+                NetworkRuns { count, epochs }
             }
-            _ => (0, 0),
+            _ => NetworkRuns { count: 0, epochs: 0 },
         }
     }
 }
 
-/// What a model costs, and its error.
+/// Error, size and prediction time of a model.
 #[derive(Serialize)]
 struct Cost {
     /// Metrics of held-out rows.
@@ -245,7 +247,7 @@ impl Cost {
     }
 }
 
-/// What came of a distillation, for machines.
+/// Summary of a distillation, also as JSON.
 #[derive(Serialize)]
 struct Summary {
     /// Rows of the table.
@@ -264,7 +266,7 @@ struct Summary {
 
 impl Summary {
     fn new(teacher: &Model, distilled: &Distilled, rows: NamedTable<'_>) -> Result<Self> {
-        /// A difference of RMSE that does not matter, certain or not.
+        /// Relative difference of RMSE that is ignored even if it is significant.
         const NEGLIGIBLE: f64 = 0.02;
         let student = &distilled.student.model;
         let metadata = student.metadata();
@@ -317,8 +319,8 @@ impl Summary {
                 format!("{} µs", significant(cost.microseconds, 3)),
             ]);
         }
-        for [name, rmse, r2, size, time] in &lines {
-            let _ = writeln!(text, "  {name:<10} {rmse:>13} {r2:>8} {size:>10} {time:>10}");
+        for line in terminal::aligned(&lines, 1..usize::MAX).lines() {
+            let _ = writeln!(text, "  {line}");
         }
         let Some(difference) = &self.difference else { return text };
         let _ = writeln!(text, "  The student's RMSE is {}.", difference.in_words());

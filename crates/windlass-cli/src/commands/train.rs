@@ -10,9 +10,9 @@ use windlass::MethodInfo;
 use windlass_compare::model_report;
 use windlass_model::{
     AutoConfig, AutoSelection, BoostingSettings, Checkpoint, CrossValidation, DistillConfig,
-    DomainMetrics, Drift, Error as ModelError, ForestSettings, GaussianProcessSettings,
-    InLoopAugmentConfig, Kind, Metrics, Model, ModelConfig, ModelMetadata, NamedTable,
-    NetworkConfig, NetworkRuns, Split, Trained, Validation, check_memory,
+    DomainMetrics, Drift, ForestSettings, GaussianProcessSettings, InLoopAugmentConfig, Kind,
+    Metrics, Model, ModelConfig, ModelMetadata, NamedTable, NetworkConfig, NetworkRuns, Split,
+    Trained, Validation, check_memory,
 };
 use windlass_plot::{Annotation, Labels, Layout, LinePlot, LineSeries};
 use windlass_table::{
@@ -432,10 +432,7 @@ pub(crate) fn run(args: &TrainArgs) -> Result<u8> {
     } else if !args.common.quiet {
         terminal::say(in_words(&trained, &args.output, seconds).trim_end());
     }
-    match trained.diverged {
-        Some(epoch) => Err(ModelError::Diverged { epoch }.into()),
-        None => Ok(0),
-    }
+    distill::exit_code(&trained)
 }
 
 /// Distills a teacher, and writes its student.
@@ -447,7 +444,7 @@ fn write_student(
 ) -> Result<u8> {
     let TrainingArgs { json, quiet, seed, .. } = args.common;
     let config = DistillConfig { seed, memory: args.common.read.memory, ..Default::default() };
-    let run = distill::Run { teacher, rows, config: &config, quiet, json };
+    let run = distill::DistillRun { teacher, rows, config: &config, quiet, json };
     let student = run.write(None, false, &args.output, started)?;
     if let Some(path) = &args.report {
         let page =

@@ -275,13 +275,13 @@ impl GaussianProcess {
         side * side * 6 * 8 * at_once
     }
 
-    /// Fits to so many rows that run at the same time.
+    /// Maximum number of simultaneous fits to this number of rows.
     pub(crate) fn fits_at_once(rows: usize, targets: usize) -> usize {
         let fits = AT_ONCE_BYTES / Self::matrix_bytes(rows, targets).max(1);
         usize::try_from(fits).unwrap_or(usize::MAX).max(1)
     }
 
-    /// Bytes of the matrices of covariances of fits to some rows, and to folds of them if `in_folds`, of which at most
+    /// Bytes of the covariance matrices of fits to some rows, and to folds of them if `in_folds`, of which at most
     /// `at_once` run at the same time.
     pub(crate) fn peak_bytes(rows: usize, targets: usize, at_once: usize, in_folds: bool) -> u64 {
         // The largest matrices of a fold: each has half of the rows at least.
