@@ -81,6 +81,12 @@ pub enum Error {
         "noise and group means of all rows apply to features and targets, not to a hidden layer"
     )]
     NotLinear,
+    /// No row has a rare target.
+    #[error("no row has a rare target: {why}")]
+    NoRareRows { why: &'static str },
+    /// A control point of a relevance is invalid.
+    #[error("control point {point} of the relevance: {why}")]
+    BadControlPoint { point: usize, why: &'static str },
     /// A matrix could not be factorized.
     #[error("the singular value decomposition of a {rows} x {columns} matrix did not converge")]
     NoConvergence { rows: usize, columns: usize },

@@ -26,6 +26,7 @@
 //! | set the distribution of γ | [`gamma`] |
 //! | fit anchor regression or ridge | [`regress`] |
 //! | compute metrics | [`metrics`] |
+//! | find rare targets | [`relevance`] |
 //!
 //! # Guarantees
 //!
@@ -49,6 +50,7 @@ mod moments;
 mod param_name;
 mod real;
 pub mod regress;
+pub mod relevance;
 pub mod rng;
 pub mod simd;
 mod sums;
@@ -73,6 +75,8 @@ pub use mixing::group_mean::{GroupMeans, GroupSums};
 pub use mixing::{Form, Mixing, Strength};
 pub use param_name::{ParamName, ParamStyle};
 pub use real::Real;
+#[doc(inline)]
+pub use relevance::{ControlPoint, RARE_THRESHOLD, RareSpec, Relevance, Tails};
 #[doc(inline)]
 pub use rng::{Draws, Seed, Stream};
 
