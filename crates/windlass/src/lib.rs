@@ -41,6 +41,7 @@ pub mod anchors;
 pub mod augment;
 mod choice;
 mod data;
+pub mod density;
 mod error;
 pub mod gamma;
 pub mod method;
@@ -64,6 +65,8 @@ pub use anchors::{
 #[doc(inline)]
 pub use augment::{Copies, Plan};
 pub use data::{Dataset, Samples};
+#[doc(inline)]
+pub use density::{Density, density_weights};
 pub use error::{Error, Result};
 #[doc(inline)]
 pub use gamma::{GammaDistribution, Gammas, paper_grid, published_grid};

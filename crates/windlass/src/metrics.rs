@@ -14,6 +14,9 @@
 //!
 //! "R²" means either of the last two in the literature; they agree only for least squares on training rows, so they
 //! have different names here.
+//!
+//! Two views of errors by the size of the target: [`sera`] weights squared errors by the relevance of the target, and
+//! [`by_range`] divides the rows into ranges of the target.
 
 use ndarray::{ArrayView, ArrayView1, ArrayView2, Dimension};
 
@@ -80,6 +83,89 @@ impl Metric {
         let values: Vec<f64> = outputs.filter_map(|(y, p)| of_output(y, p, weights)).collect();
         (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
     }
+}
+
+/// The squared error-relevance area (SERA): the area under the curve of `Σ (y − p)²` over the rows with a relevance
+/// of at least t, for t from 0 to 1 (Ribeiro, Moniz, 2020).
+///
+/// A row counts for every t up to its relevance φ, so the area is exactly `Σ φ·(y − p)²`.
+///
+/// ```
+/// use windlass::metrics::sera;
+///
+/// assert_eq!(sera(&[1.0, 5.0], &[2.0, 3.0], &[0.0, 0.5])?, 2.0);
+/// # Ok::<(), windlass::Error>(())
+/// ```
+pub fn sera(y: &[f64], p: &[f64], relevance: &[f64]) -> Result<f64> {
+    check(column(y), column(p), None)?;
+    same_rows(("the targets", y.len()), ("the relevance", relevance.len()))?;
+    if let Some(&got) = relevance.iter().find(|phi| !(0.0..=1.0).contains(*phi)) {
+        return Err(Error::OutOfRange { name: "relevance", range: "[0, 1]", got });
+    }
+    Ok(y.iter().zip(p).zip(relevance).map(|((y, p), phi)| phi * (y - p).powi(2)).sum())
+}
+
+/// A slice as a matrix of one column.
+fn column(values: &[f64]) -> ArrayView2<'_, f64> {
+    ArrayView1::from(values).insert_axis(ndarray::Axis(1))
+}
+
+/// The error on the rows in a range of the target.
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RangeError {
+    /// The smallest and the largest target of the range.
+    pub range: [f64; 2],
+    /// Number of rows.
+    pub rows: usize,
+    /// Root mean squared error.
+    pub rmse: f64,
+    /// Mean of `p − y`: positive if predictions are too large.
+    pub bias: f64,
+}
+
+/// The inner edges of ranges of the target with about the same number of rows, ascending; equal edges are one.
+#[must_use]
+pub fn quantile_edges(y: &[f64], ranges: usize) -> Vec<f64> {
+    let mut sorted = y.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let mut edges: Vec<f64> =
+        (1..ranges).filter_map(|at| sorted.get(at * sorted.len() / ranges).copied()).collect();
+    edges.dedup();
+    // No target is below the smallest.
+    edges.retain(|edge| sorted.first().is_some_and(|least| edge > least));
+    edges
+}
+
+/// The errors in ranges of the target between ascending inner edges, without ranges that have no rows. A target at an
+/// edge belongs to the range above.
+///
+/// ```
+/// use windlass::metrics::{by_range, quantile_edges};
+///
+/// let (y, p) = ([1.0, 2.0, 3.0, 9.0], [1.0, 2.0, 4.0, 6.0]);
+/// let errors = by_range(&y, &p, &quantile_edges(&y, 2))?;
+/// assert_eq!((errors[0].rmse, errors[1].bias), (0.0, -1.0));
+/// # Ok::<(), windlass::Error>(())
+/// ```
+pub fn by_range(y: &[f64], p: &[f64], edges: &[f64]) -> Result<Vec<RangeError>> {
+    check(column(y), column(p), None)?;
+    let mut ranges: Vec<Vec<(f64, f64)>> = vec![vec![]; edges.len() + 1];
+    for (&y, &p) in y.iter().zip(p) {
+        ranges[edges.partition_point(|edge| *edge <= y)].push((y, p));
+    }
+    let error = |rows: &Vec<(f64, f64)>| {
+        let count = rows.len() as f64;
+        let least = rows.iter().fold(f64::INFINITY, |least, (y, _)| least.min(*y));
+        let most = rows.iter().fold(f64::NEG_INFINITY, |most, (y, _)| most.max(*y));
+        RangeError {
+            range: [least, most],
+            rows: rows.len(),
+            rmse: (rows.iter().map(|(y, p)| (y - p).powi(2)).sum::<f64>() / count).sqrt(),
+            bias: rows.iter().map(|(y, p)| p - y).sum::<f64>() / count,
+        }
+    };
+    Ok(ranges.iter().filter(|rows| !rows.is_empty()).map(error).collect())
 }
 
 fn check(y: ArrayView2<'_, f64>, p: ArrayView2<'_, f64>, weights: Option<&[f64]>) -> Result<()> {
@@ -168,4 +254,46 @@ fn determination(
 /// Checked directly: the variance of equal values may not be 0, because their mean is rounded.
 fn is_constant(values: ArrayView1<'_, f64>) -> bool {
     values.iter().all(|&value| value == values[0])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The area by its definition, with many steps.
+    #[test]
+    fn sera_is_the_area_under_the_curve() {
+        let y: Vec<f64> = (0..40).map(f64::from).collect();
+        let p: Vec<f64> = y.iter().map(|y| y + (y * 1.7).sin() * 3.0).collect();
+        let phi: Vec<f64> = y.iter().map(|y| (y / 39.0).powi(2)).collect();
+        let steps = 100_000;
+        let above = |t: f64| -> f64 {
+            let rows = y.iter().zip(&p).zip(&phi).filter(|(_, phi)| **phi >= t);
+            rows.map(|((y, p), _)| (y - p).powi(2)).sum()
+        };
+        let area: f64 =
+            (0..steps).map(|k| above((f64::from(k) + 0.5) / f64::from(steps))).sum::<f64>();
+        let area = area / f64::from(steps);
+        assert!((sera(&y, &p, &phi).unwrap() / area - 1.0).abs() < 1e-4);
+    }
+
+    #[test]
+    fn ranges_partition_the_rows() {
+        let y = [0.0, 0.0, 0.0, 0.0, 1.0, 2.0, 3.0];
+        let p = [1.0; 7];
+        let errors = by_range(&y, &p, &quantile_edges(&y, 5)).unwrap();
+        assert_eq!(errors.iter().map(|error| error.rows).sum::<usize>(), 7);
+        assert_eq!(errors[0].range, [0.0, 0.0]);
+        let squares: f64 = errors.iter().map(|error| error.rmse.powi(2) * error.rows as f64).sum();
+        let all = Metric::Mse.score(ArrayView1::from(&y), ArrayView1::from(&p), None).unwrap();
+        assert!((squares / 7.0 - all).abs() < 1e-12);
+        assert!(quantile_edges(&[2.0; 9], 5).is_empty() && quantile_edges(&[], 5).is_empty());
+    }
+
+    #[test]
+    fn sera_refuses_relevance_outside_its_range() {
+        assert!(sera(&[1.0], &[1.0], &[1.5]).is_err());
+        assert!(sera(&[1.0], &[1.0], &[f64::NAN]).is_err());
+        assert!(sera(&[1.0], &[1.0, 2.0], &[1.0]).is_err());
+    }
 }
