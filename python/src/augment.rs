@@ -5,7 +5,8 @@ use numpy::{PyArray1, PyArrayDyn, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use windlass::{
-    AnchorMatrix, Anchors, Batch, Column, Copies, Dataset, Draw, How, Partition, Real, Seed,
+    AnchorMatrix, Anchors, Batch, Column, Copies, Dataset, Draw, How, MethodParams, Partition,
+    RareSpec, Real, Relevance, Restricted, Seed,
 };
 use windlass_table::{AnchorSource, MethodConfig};
 
@@ -29,6 +30,37 @@ pub(crate) struct FittedMethod {
     seed: u64,
     kept: Kept,
     core: Box<dyn windlass::Fitted>,
+    rare: Option<RareRows>,
+}
+
+/// The rare rows, for pickling.
+#[derive(Clone)]
+struct RareRows {
+    relevance: Relevance,
+    rows: Vec<usize>,
+}
+
+impl RareRows {
+    /// The method, whose copies are made of the rare rows only.
+    fn restrict(
+        rare: Option<&Self>,
+        core: Box<dyn windlass::Fitted>,
+    ) -> PyResult<Box<dyn windlass::Fitted>> {
+        let Some(rare) = rare.filter(|_| core.sources().is_none()) else { return Ok(core) };
+        Ok(Box::new(Restricted::new(core, rare.rows.clone()).refused()?))
+    }
+}
+
+/// φ of each target.
+#[pyfunction]
+pub(crate) fn relevance<'py>(
+    py: Python<'py>,
+    y: PyReadonlyArray1<'_, f64>,
+    rare: &Bound<'_, PyAny>,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let (targets, spec) = (y.as_array().to_vec(), options::rare(Some(rare))?.unwrap_or_default());
+    let relevance = away(py, || spec.relevance(&targets))?.refused()?;
+    Ok(PyArray1::from_vec(py, targets.iter().map(|&y| relevance.at(y)).collect()))
 }
 
 fn flat(rows: ArrayD<f64>) -> Array2<f64> {
@@ -57,7 +89,7 @@ fn given(anchors: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Given>> {
 impl FittedMethod {
     /// Fits a method; `anchors` and `within` are integer labels, `anchors` may also be a matrix.
     #[new]
-    #[pyo3(signature = (name, options, x, y, seed, weights=None, anchors=None, within=None))]
+    #[pyo3(signature = (name, options, x, y, seed, weights=None, anchors=None, within=None, rare=None))]
     #[expect(clippy::too_many_arguments, reason = "called by keyword, in one place")]
     fn new(
         py: Python<'_>,
@@ -69,8 +101,10 @@ impl FittedMethod {
         weights: Option<PyReadonlyArray1<'_, f64>>,
         anchors: Option<&Bound<'_, PyAny>>,
         within: Option<PyReadonlyArray1<'_, i64>>,
+        rare: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let method = options::method(name, options)?;
+        let rare = options::rare_sources(&method, rare, None)?;
         let (x, y) = (Rows::of(x, "x")?, Rows::of(y, "y")?);
         let weights = weights.map(|weights| weights.as_array().to_vec());
         let anchors = given(anchors)?;
@@ -80,10 +114,22 @@ impl FittedMethod {
             _ => None,
         };
         let rows = x.shape().first().copied().unwrap_or(0);
-        let core = core_method(py, &method, anchors, within, rows)?;
+        let find = |targets: Vec<f64>, spec: &RareSpec| {
+            let relevance = spec.relevance(&targets)?;
+            let rows = relevance.rare_rows(&targets);
+            Ok(RareRows { relevance, rows })
+        };
+        let rare = rare.map(|rare| {
+            with_samples(py, (&x, &y, None), |samples| {
+                find(samples.y().column(0).to_vec(), &rare.targets)
+            })
+        });
+        let rare = rare.transpose()?;
+        let core = core_method(py, &method, anchors, within, rows, rare.as_ref())?;
         let core = with_samples(py, (&x, &y, weights.as_deref()), |samples| {
             core.fit(samples, Seed(seed))
         })?;
+        let core = RareRows::restrict(rare.as_ref(), core)?;
         let kept = match (&method, core.partition(), matrix) {
             (MethodConfig::Ada(_), Some(labels), _) => {
                 Kept::Groups { labels: labels.clone(), weights }
@@ -95,12 +141,12 @@ impl FittedMethod {
             }
         };
         let options = options.copy()?.unbind();
-        Ok(Self { name: name.to_owned(), options, seed, kept, core })
+        Ok(Self { name: name.to_owned(), options, seed, kept, core, rare })
     }
 
     /// Restores a pickled method.
     #[staticmethod]
-    #[pyo3(signature = (name, options, seed, labels=None, matrix=None, rows=None, weights=None))]
+    #[pyo3(signature = (name, options, seed, labels=None, matrix=None, rows=None, weights=None, rare=None, sources=None))]
     #[expect(clippy::too_many_arguments, reason = "called by pickle")]
     fn again(
         py: Python<'_>,
@@ -111,8 +157,16 @@ impl FittedMethod {
         matrix: Option<PyReadonlyArray2<'_, f64>>,
         rows: Option<(PyReadonlyArray2<'_, f64>, PyReadonlyArray2<'_, f64>)>,
         weights: Option<PyReadonlyArray1<'_, f64>>,
+        rare: Option<&Bound<'_, PyAny>>,
+        sources: Option<PyReadonlyArray1<'_, i64>>,
     ) -> PyResult<Self> {
         let method = options::method(name, options)?;
+        let rare = match (options::rare(rare)?, &sources) {
+            (Some(RareSpec::Points(relevance)), Some(sources)) => {
+                Some(RareRows { relevance, rows: row_numbers(sources)? })
+            }
+            _ => None,
+        };
         let weights = weights.map(|weights| weights.as_array().to_vec());
         let (anchors, kept) = match (labels, matrix, rows) {
             (Some(labels), ..) => {
@@ -139,16 +193,17 @@ impl FittedMethod {
             Kept::Matrix(matrix) => &blank(matrix.nrows(), None)?,
             Kept::Rows(dataset) => dataset,
         };
-        let core = core_method(py, &method, anchors, None, dataset.rows())?;
+        let core = core_method(py, &method, anchors, None, dataset.rows(), rare.as_ref())?;
         let core = away(py, || core.fit(&dataset.samples(), Seed(seed)))?.refused()?;
+        let core = RareRows::restrict(rare.as_ref(), core)?;
         let options = options.copy()?.unbind();
-        Ok(Self { name: name.to_owned(), options, seed, kept, core })
+        Ok(Self { name: name.to_owned(), options, seed, kept, core, rare })
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let again = py.get_type::<Self>().getattr("again")?;
         let none = || py.None().into_bound(py);
-        let mut state = [none(), none(), none(), none()];
+        let mut state = [none(), none(), none(), none(), none(), none()];
         let weights = match &self.kept {
             Kept::Groups { labels, weights } => {
                 let labels = labels.labels().iter().map(|&label| label as usize);
@@ -169,10 +224,17 @@ impl FittedMethod {
         if let Some(weights) = weights {
             state[3] = PyArray1::from_vec(py, weights).into_any();
         }
-        let [labels, matrix, rows, weights] = state;
+        if let Some(RareRows { relevance, rows }) = &self.rare {
+            let points = relevance.points().into_iter();
+            let points = points.map(|point| vec![point.y, point.phi, point.slope.unwrap_or(0.0)]);
+            state[4] = points.collect::<Vec<_>>().into_pyobject(py)?;
+            state[5] = as_index(py, rows.iter().copied()).into_any();
+        }
+        let [labels, matrix, rows, weights, rare, sources] = state;
         let options = self.options.bind(py).clone();
         // The anchors are passed, so parameters of k-means no longer apply.
-        let arguments = (&self.name, options, self.seed, labels, matrix, rows, weights);
+        let arguments =
+            (&self.name, options, self.seed, labels, matrix, rows, weights, rare, sources);
         (again, arguments).into_pyobject(py)
     }
 
@@ -184,8 +246,9 @@ impl FittedMethod {
     }
 
     /// The random draws of an augmented dataset.
-    fn plan(&self, py: Python<'_>, copies: usize, originals: bool) -> PyResult<Plan> {
-        let copies = Copies::new(copies).originals(originals);
+    #[pyo3(signature = (copies, originals))]
+    fn plan(&self, py: Python<'_>, copies: Option<usize>, originals: bool) -> PyResult<Plan> {
+        let copies = copies.map_or_else(Copies::auto, Copies::new).originals(originals);
         let draw = || windlass::Plan::draw(self.core.as_ref(), copies, Seed(self.seed));
         let plan = away(py, draw)?.refused()?;
         let groups = self.core.partition().map(|labels| labels.labels().to_vec());
@@ -243,7 +306,7 @@ impl FittedMethod {
         let draw = || self.core.draw(batch, Seed(self.seed), step);
         let draw = away_unless(py, little, draw)?.refused()?;
         let origins = (0..draw.rows()).filter_map(|row| draw.origin(row));
-        let out = OriginColumns::of(origins.map(|origin| (0, Some(origin))), None).into_dict(py)?;
+        let out = OriginColumns::of(origins.map(|origin| (0, origin)), None).into_dict(py)?;
         out.del_item("synthetic")?;
         out.del_item("copy")?;
         if let Some(weights) = draw.row_weights() {
@@ -312,10 +375,14 @@ fn core_method(
     anchors: Option<Given>,
     within: Option<Partition>,
     rows: usize,
+    rare: Option<&RareRows>,
 ) -> PyResult<std::sync::Arc<dyn windlass::Method>> {
     let ada = match method {
         MethodConfig::Ada(ada) => ada,
-        MethodConfig::Other { method, params } => return Ok((method.build)(params)),
+        MethodConfig::Other { method, params } => {
+            let rare = rare.map(|rare| RareSpec::Points(rare.relevance.clone()));
+            return Ok((method.build)(&MethodParams { rare, ..params.clone() }));
+        }
     };
     let groups = ada.groups_in(rows as u64, within.as_ref().map_or(1, Partition::groups));
     let anchors: Anchors = match anchors {
@@ -369,20 +436,12 @@ impl Plan {
 
     /// The source row of each row.
     fn sources<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
-        let originals = 0..self.plan.original_rows();
-        let made = self.plan.draws().iter().flat_map(|draw| draw.gathered().take(draw.rows()));
-        as_index(py, originals.chain(made))
+        as_index(py, self.plan.origins().map(|(_, origin)| origin.source))
     }
 
     /// The provenance of each row.
     fn provenance<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let originals = (0..self.plan.original_rows())
-            .map(|source| (0, Some(windlass::Origin { source, how: How::Copy })));
-        let made =
-            self.plan.draws().iter().enumerate().flat_map(|(copy, draw)| {
-                (0..draw.rows()).map(move |row| (copy + 1, draw.origin(row)))
-            });
-        OriginColumns::of(originals.chain(made), self.groups.as_deref()).into_dict(py)
+        OriginColumns::of(self.plan.origins(), self.groups.as_deref()).into_dict(py)
     }
 }
 
@@ -400,13 +459,9 @@ struct OriginColumns {
 
 impl OriginColumns {
     /// Builds the columns from the copy and origin of each row; `groups` are those of the training rows.
-    fn of(
-        rows: impl Iterator<Item = (usize, Option<windlass::Origin>)>,
-        groups: Option<&[u32]>,
-    ) -> Self {
+    fn of(rows: impl Iterator<Item = (usize, windlass::Origin)>, groups: Option<&[u32]>) -> Self {
         let mut out = Self::default();
         for (copy, origin) in rows {
-            let Some(origin) = origin else { continue };
             let (mut group, mut gamma) = (-1, f64::NAN);
             let (mut partner, mut lambda) = (-1, f64::NAN);
             if let Some(groups) = groups {

@@ -52,7 +52,7 @@ pub(crate) struct FitDriver {
 #[pymethods]
 impl FitDriver {
     #[new]
-    #[pyo3(signature = (schema, name, options, *, target, roles, copies, originals, seed, clip, bounds, drop_missing_target, provenance, rows_by, memory))]
+    #[pyo3(signature = (schema, name, options, *, target, roles, copies, rare, originals, seed, clip, bounds, drop_missing_target, provenance, rows_by, memory))]
     #[expect(clippy::too_many_arguments, reason = "called by keyword, in one place")]
     fn new(
         schema: &Bound<'_, PyAny>,
@@ -60,7 +60,8 @@ impl FitDriver {
         options: &Bound<'_, PyDict>,
         target: Vec<String>,
         roles: &Bound<'_, PyDict>,
-        copies: usize,
+        copies: Option<usize>,
+        rare: Option<&Bound<'_, PyAny>>,
         originals: bool,
         seed: u64,
         clip: &str,
@@ -70,10 +71,12 @@ impl FitDriver {
         rows_by: &str,
         memory: u64,
     ) -> PyResult<Self> {
+        let method = options::method(name, options)?;
         let settings = AugmentConfig {
             columns: column_roles(target, roles)?,
-            method: options::method(name, options)?,
-            copies,
+            rare: options::rare_sources(&method, rare, copies)?,
+            method,
+            copies: copies.unwrap_or(1),
             originals,
             seed,
             clip: options::word("clip", clip, &CLIP)?,

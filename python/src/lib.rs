@@ -22,7 +22,7 @@ mod _windlass {
     #[pymodule_export]
     use super::arrays::rounded;
     #[pymodule_export]
-    use super::augment::{FittedMethod, Plan};
+    use super::augment::{FittedMethod, Plan, relevance};
     #[pymodule_export]
     use super::command::run_command;
     #[pymodule_export]

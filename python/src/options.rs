@@ -2,17 +2,18 @@
 //! count as not set.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::str::FromStr as _;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use windlass::regress::AnchorRegression;
-use windlass::{METHODS, MethodInfo, MethodParams, Param};
+use windlass::{ControlPoint, METHODS, MethodInfo, MethodParams, Param, RareSpec, Relevance};
 use windlass_compare::CompareConfig;
 use windlass_model::{
     ActivationName, DistillConfig, Kind, NetworkOptions, OptimizerName, Scaling, Split, Validation,
 };
-use windlass_table::{AugmentConfig, Bounds, IntegerHandling, MethodConfig};
+use windlass_table::{AugmentConfig, Bounds, IntegerHandling, MethodConfig, RareSources};
 use windlass_train::{Loss, Schedule, Shuffle, TrainConfig};
 
 use crate::errors::{InputError, InputTypeError, Refused as _};
@@ -175,6 +176,42 @@ pub(crate) fn bounds(
     bounds.collect()
 }
 
+/// Which targets are rare: a word, the name of a file, or control points `(y, phi)` or `(y, phi, slope)`.
+pub(crate) fn rare(value: Option<&Bound<'_, PyAny>>) -> PyResult<Option<RareSpec>> {
+    let Some(value) = value else { return Ok(None) };
+    if let Ok(text) = value.extract::<PathBuf>() {
+        return windlass_table::read_rare(&text.to_string_lossy()).refused().map(Some);
+    }
+    let Ok(rows) = value.extract::<Vec<Vec<f64>>>() else {
+        let (shown, kind) = (value.repr()?, value.get_type().name()?);
+        return Err(InputTypeError::new_err(format!(
+            "rare must be one of {}, a file, or control points (y, phi), got {shown} of type {kind}",
+            RareSpec::WORDS
+        )));
+    };
+    let point = |row: &Vec<f64>| match row[..] {
+        [y, phi] => Ok(ControlPoint { y, phi, slope: None }),
+        [y, phi, slope] => Ok(ControlPoint { y, phi, slope: Some(slope) }),
+        _ => {
+            let text = format!("a control point is (y, phi) or (y, phi, slope), got {row:?}");
+            Err(InputError::new_err(text))
+        }
+    };
+    let points = rows.iter().map(point).collect::<PyResult<Vec<_>>>()?;
+    Ok(Some(RareSpec::Points(Relevance::from_points(&points).refused()?)))
+}
+
+/// The rare sources of a method, as requested or by its default, and whether the number of copies follows from them.
+pub(crate) fn rare_sources(
+    method: &MethodConfig,
+    rare: Option<&Bound<'_, PyAny>>,
+    copies: Option<usize>,
+) -> PyResult<Option<RareSources>> {
+    let default = || method.info().rare.then(RareSpec::default);
+    let targets = self::rare(rare)?.or_else(default);
+    Ok(targets.map(|targets| RareSources { targets, balance: copies.is_none() }))
+}
+
 /// The word for a value.
 fn word_of<T: PartialEq>(value: &T, words: &[(&'static str, T)]) -> &'static str {
     words.iter().find(|(_, other)| other == value).map_or("", |(word, _)| word)
@@ -276,7 +313,7 @@ pub(crate) fn defaults(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     }
     let settings = AugmentConfig::new(&[]);
     let augment = PyDict::new(py);
-    augment.set_item("copies", settings.copies)?;
+    augment.set_item("copies", "auto")?;
     augment.set_item("originals", settings.originals)?;
     augment.set_item("random_state", settings.seed)?;
     augment.set_item("clip", word_of(&settings.clip, &CLIP))?;

@@ -244,7 +244,7 @@ pub(crate) fn column_roles(target: Vec<String>, roles: &Bound<'_, PyDict>) -> Py
 
 /// Augments a table with provenance; returns it with the names of the augmented columns.
 #[pyfunction]
-#[pyo3(signature = (table, name, options, *, target, roles, copies, originals, seed, clip, bounds, drop_missing_target))]
+#[pyo3(signature = (table, name, options, *, target, roles, copies, rare, originals, seed, clip, bounds, drop_missing_target))]
 #[expect(clippy::too_many_arguments, reason = "called by keyword, in one place")]
 pub(crate) fn augment(
     py: Python<'_>,
@@ -253,17 +253,20 @@ pub(crate) fn augment(
     options: &Bound<'_, PyDict>,
     target: Vec<String>,
     roles: &Bound<'_, PyDict>,
-    copies: usize,
+    copies: Option<usize>,
+    rare: Option<&Bound<'_, PyAny>>,
     originals: bool,
     seed: u64,
     clip: &str,
     bounds: BTreeMap<String, (Option<f64>, Option<f64>)>,
     drop_missing_target: bool,
 ) -> PyResult<(Table, Vec<String>)> {
+    let method = options::method(name, options)?;
     let settings = AugmentConfig {
         columns: column_roles(target, roles)?,
-        method: options::method(name, options)?,
-        copies,
+        rare: options::rare_sources(&method, rare, copies)?,
+        method,
+        copies: copies.unwrap_or(1),
         originals,
         seed,
         clip: options::word("clip", clip, &CLIP)?,
@@ -273,7 +276,7 @@ pub(crate) fn augment(
         rows_by: RowIdSource::Number,
         decimals: Decimals::default(),
     };
-    windlass::Copies::new(copies).check().refused()?;
+    windlass::Copies::new(settings.copies).check().refused()?;
     let rows = table.rows()?;
     let made = interruptible(py, |stop| {
         let ear = Ear(stop);

@@ -17,9 +17,11 @@ together.
 Task                        API
 =========================== =====================================================
 augment arrays and batches  :class:`ADA`, :class:`Mixup`, :class:`CMixup`,
-                            :class:`LocalMixup`, :class:`Noise`
+                            :class:`LocalMixup`, :class:`Noise`, :class:`SMOTER`,
+                            :class:`SMOGN`
 augment a table             :func:`augment`
 augment inside ``fit``      :class:`AugmentedRegressor`
+find rare targets           :func:`relevance`
 test whether it helps       :func:`compare`
 train a model               :class:`Regressor`
 distill a model             :func:`distill`, :meth:`Regressor.distill`
@@ -48,11 +50,14 @@ if TYPE_CHECKING:
     from ._anchor import Path as Path
     from ._augmented_regressor import AugmentedRegressor as AugmentedRegressor
     from ._augmenters import ADA as ADA
+    from ._augmenters import SMOGN as SMOGN
+    from ._augmenters import SMOTER as SMOTER
     from ._augmenters import Augmenter as Augmenter
     from ._augmenters import CMixup as CMixup
     from ._augmenters import LocalMixup as LocalMixup
     from ._augmenters import Mixup as Mixup
     from ._augmenters import Noise as Noise
+    from ._augmenters import relevance as relevance
     from ._compare import Comparison as Comparison
     from ._compare import compare as compare
     from ._distill import distill as distill
@@ -68,6 +73,9 @@ _HOMES = {
     "LocalMixup": "_augmenters",
     "Mixup": "_augmenters",
     "Noise": "_augmenters",
+    "SMOGN": "_augmenters",
+    "SMOTER": "_augmenters",
+    "relevance": "_augmenters",
     "AugmentedRegressor": "_augmented_regressor",
     "AnchorRegressor": "_anchor",
     "Path": "_anchor",

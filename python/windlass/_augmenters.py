@@ -11,6 +11,7 @@ import numpy as np
 from . import _arrays
 from ._base import DEFAULTS, BaseEstimator, seed_of
 from ._windlass import Fitted, InputError, InputTypeError, Plan
+from ._windlass import relevance as _relevance
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from ._base import RandomStateLike
 
-_COPIES: int = DEFAULTS["augment"]["copies"]
+_COPIES: int | str = DEFAULTS["augment"]["copies"]
 _ORIGINALS: bool = DEFAULTS["augment"]["originals"]
 _SEED: RandomStateLike = DEFAULTS["augment"]["random_state"]
 _ADA = DEFAULTS["ada"]
@@ -28,13 +29,15 @@ _MIXUP = DEFAULTS["mixup"]
 _C_MIXUP = DEFAULTS["c-mixup"]
 _LOCAL_MIXUP = DEFAULTS["local-mixup"]
 _NOISE = DEFAULTS["noise"]
+_SMOTER = DEFAULTS["smoter"]
+_SMOGN = DEFAULTS["smogn"]
 
 
 class Augmenter(BaseEstimator):  # type: ignore[misc]
     """Base class of all augmentation methods.
 
-    Use one of :class:`ADA`, :class:`Mixup`, :class:`CMixup`, :class:`LocalMixup` and
-    :class:`Noise`.
+    Use one of :class:`ADA`, :class:`Mixup`, :class:`CMixup`, :class:`LocalMixup`,
+    :class:`Noise`, :class:`SMOTER` and :class:`SMOGN`.
 
     Attributes
     ----------
@@ -61,7 +64,8 @@ class Augmenter(BaseEstimator):  # type: ignore[misc]
     # Whether it can be fitted separately in each partition of a table that does not fit in memory.
     _within_partitions: ClassVar[bool] = False
 
-    copies: int
+    copies: int | str
+    rare: Any = None
     originals: bool
     random_state: RandomStateLike
 
@@ -145,6 +149,7 @@ class Augmenter(BaseEstimator):  # type: ignore[misc]
             weights=_arrays.weights(sample_weight),
             anchors=found,
             within=within,
+            rare=self.rare,
         )
         self._remember(X, x.shape[1], seed)
 
@@ -153,7 +158,7 @@ class Augmenter(BaseEstimator):  # type: ignore[misc]
         self.seed_ = seed
         self.n_features_in_ = features
         self._groups: np.ndarray[Any, Any] | None = None
-        self._drawn: tuple[int, bool] | None = None
+        self._drawn: tuple[int | None, bool] | None = None
         self._provenance: dict[str, np.ndarray[Any, Any]] | None = None
         names = _arrays.column_names(X) if _arrays.is_table(X) else []
         if names and all(isinstance(name, str) for name in names):
@@ -169,7 +174,7 @@ class Augmenter(BaseEstimator):  # type: ignore[misc]
         sample_weight: ArrayLike | None = None,
         anchors: Any = None,
     ) -> tuple[Any, Any]:
-        """Fit, and generate ``copies`` synthetic rows per row.
+        """Fit, and generate ``copies`` synthetic rows per row, or per row with a rare target.
 
         Split before you augment: test on rows that no synthetic row is derived from.
 
@@ -200,8 +205,8 @@ class Augmenter(BaseEstimator):  # type: ignore[misc]
 
             return _table.resample(self, X, y, sample_weight, anchors)
         x, targets = self._rows(X, y)
-        copies, originals = _arrays.whole(self.copies, "copies", 1), bool(self.originals)
-        check_room(len(x) * (copies + 1), math.prod(x.shape[1:]))
+        copies, originals = copies_of(self.copies), bool(self.originals)
+        check_room(len(x) * ((copies or 1) + 1), math.prod(x.shape[1:]))
         x_in, y_in = _arrays.same_floats(x, targets)
         self._fit(X, x_in, y_in, sample_weight, anchors)
         plan = self._core().plan(copies, originals)
@@ -302,6 +307,15 @@ class Augmenter(BaseEstimator):  # type: ignore[misc]
         return self._core().plan(*self._drawn)  # type: ignore[misc]
 
 
+def copies_of(copies: Any) -> int | None:
+    """Return a number of copies, or ``None`` if it is automatic."""
+    if isinstance(copies, str):
+        if copies != "auto":
+            raise InputError(f'copies must be an integer or "auto", got {copies!r}')
+        return None
+    return _arrays.whole(copies, "copies", 1)
+
+
 def check_room(rows: int, columns: int) -> None:
     """Raise an error if the result does not fit in memory, before the process is killed."""
     try:
@@ -387,8 +401,12 @@ class ADA(Augmenter):
     per : {"auto", "row", "copy"}, default "auto"
         Draw one γ per row, or one per copy or batch; "auto" is "row" for
         :meth:`fit_resample` and "copy" for :meth:`batch`.
-    copies : int, default 1
-        Number of synthetic rows per row in :meth:`fit_resample`.
+    copies : int or "auto", default "auto"
+        Number of synthetic rows per row in :meth:`fit_resample`; "auto" is 1 or, with ``rare``,
+        the number that makes rare rows as many as the others.
+    rare : str, path or list of control points, optional
+        Generate rows in :meth:`fit_resample` only from rows whose (first) target is rare: see
+        :func:`windlass.relevance`.
     originals : bool, default True
         Whether :meth:`fit_resample` returns the original rows too, before the synthetic rows.
     random_state : int, Generator or None, default 0
@@ -437,7 +455,8 @@ class ADA(Augmenter):
         cluster_scale: str = _ADA["cluster_scale"],
         within: Any = _ADA["within"],
         per: str = _ADA["per"],
-        copies: int = _COPIES,
+        copies: int | str = _COPIES,
+        rare: Any = None,
         originals: bool = _ORIGINALS,
         random_state: RandomStateLike = _SEED,
     ) -> None:
@@ -450,6 +469,7 @@ class ADA(Augmenter):
         self.within = within
         self.per = per
         self.copies = copies
+        self.rare = rare
         self.originals = originals
         self.random_state = random_state
 
@@ -578,8 +598,12 @@ class Mixup(Augmenter):
     per : {"auto", "row", "copy"}, default "auto"
         Draw one λ per row, or one per copy or batch; "auto" is "row" for
         :meth:`fit_resample` and "copy" for :meth:`batch`.
-    copies : int, default 1
-        Number of synthetic rows per row in :meth:`fit_resample`.
+    copies : int or "auto", default "auto"
+        Number of synthetic rows per row in :meth:`fit_resample`; "auto" is 1 or, with ``rare``,
+        the number that makes rare rows as many as the others.
+    rare : str, path or list of control points, optional
+        Generate rows in :meth:`fit_resample` only from rows whose (first) target is rare: see
+        :func:`windlass.relevance`.
     originals : bool, default True
         Whether :meth:`fit_resample` returns the original rows too.
     random_state : int, Generator or None, default 0
@@ -614,13 +638,15 @@ class Mixup(Augmenter):
         beta: float = _MIXUP["beta"],
         *,
         per: str = _MIXUP["per"],
-        copies: int = _COPIES,
+        copies: int | str = _COPIES,
+        rare: Any = None,
         originals: bool = _ORIGINALS,
         random_state: RandomStateLike = _SEED,
     ) -> None:
         self.beta = beta
         self.per = per
         self.copies = copies
+        self.rare = rare
         self.originals = originals
         self.random_state = random_state
 
@@ -635,7 +661,7 @@ class CMixup(Augmenter):
         deviations, such as ``"0.25sd"``.
     beta : float, default 2.0
         The weight λ of the row is drawn from Beta(beta, beta).
-    per, copies, originals, random_state
+    per, copies, rare, originals, random_state
         See :class:`Mixup`.
 
     See Also
@@ -669,7 +695,8 @@ class CMixup(Augmenter):
         *,
         beta: float = _C_MIXUP["beta"],
         per: str = _C_MIXUP["per"],
-        copies: int = _COPIES,
+        copies: int | str = _COPIES,
+        rare: Any = None,
         originals: bool = _ORIGINALS,
         random_state: RandomStateLike = _SEED,
     ) -> None:
@@ -677,6 +704,7 @@ class CMixup(Augmenter):
         self.beta = beta
         self.per = per
         self.copies = copies
+        self.rare = rare
         self.originals = originals
         self.random_state = random_state
 
@@ -693,7 +721,7 @@ class LocalMixup(Augmenter):
         rows; :meth:`batch` gives them weight 0: see ``draw(idx, step=step)["weight"]``.
     beta : float, default 2.0
         The weight λ of the row is drawn from Beta(beta, beta).
-    per, copies, originals, random_state
+    per, copies, rare, originals, random_state
         See :class:`Mixup`.
 
     See Also
@@ -725,7 +753,8 @@ class LocalMixup(Augmenter):
         *,
         beta: float = _LOCAL_MIXUP["beta"],
         per: str = _LOCAL_MIXUP["per"],
-        copies: int = _COPIES,
+        copies: int | str = _COPIES,
+        rare: Any = None,
         originals: bool = _ORIGINALS,
         random_state: RandomStateLike = _SEED,
     ) -> None:
@@ -733,6 +762,7 @@ class LocalMixup(Augmenter):
         self.beta = beta
         self.per = per
         self.copies = copies
+        self.rare = rare
         self.originals = originals
         self.random_state = random_state
 
@@ -748,8 +778,12 @@ class Noise(Augmenter):
         Standard deviation of the noise on features.
     noise_units : {"sd", "absolute"}, default "sd"
         Units of the noise: standard deviations of each column, or units of the column.
-    copies : int, default 1
-        Number of synthetic rows per row in :meth:`fit_resample`.
+    copies : int or "auto", default "auto"
+        Number of synthetic rows per row in :meth:`fit_resample`; "auto" is 1 or, with ``rare``,
+        the number that makes rare rows as many as the others.
+    rare : str, path or list of control points, optional
+        Generate rows in :meth:`fit_resample` only from rows whose (first) target is rare: see
+        :func:`windlass.relevance`.
     originals : bool, default True
         Whether :meth:`fit_resample` returns the original rows too.
     random_state : int, Generator or None, default 0
@@ -772,7 +806,8 @@ class Noise(Augmenter):
         feature_noise: float = _NOISE["feature_noise"],
         *,
         noise_units: str = _NOISE["noise_units"],
-        copies: int = _COPIES,
+        copies: int | str = _COPIES,
+        rare: Any = None,
         originals: bool = _ORIGINALS,
         random_state: RandomStateLike = _SEED,
     ) -> None:
@@ -780,12 +815,161 @@ class Noise(Augmenter):
         self.feature_noise = feature_noise
         self.noise_units = noise_units
         self.copies = copies
+        self.rare = rare
         self.originals = originals
         self.random_state = random_state
 
 
+class SMOTER(Augmenter):
+    """SMOTER: mix each row of rare target with a rare neighbor.
+
+    Parameters
+    ----------
+    neighbors : int, default 5
+        Number of nearest rare rows, by standardized features, of which one is the partner.
+        Low and high targets are not mixed.
+    rare : str, path or list of control points, default "both"
+        Which targets are rare: see :func:`windlass.relevance`.
+    copies : int or "auto", default "auto"
+        Number of synthetic rows per rare row in :meth:`fit_resample`; "auto" makes rare rows as
+        many as the others.
+    originals : bool, default True
+        Whether :meth:`fit_resample` returns the original rows too. All of them are kept, of which
+        the paper drops some that are not rare.
+    random_state : int, Generator or None, default 0
+        Random seed; ``None`` uses a new seed in every fit.
+
+    See Also
+    --------
+    SMOGN : Noise instead of a partner that is far away.
+    relevance : Which targets are rare.
+
+    References
+    ----------
+    Torgo, Ribeiro, Pfahringer, Branco, *SMOTE for Regression*, EPIA 2013,
+    https://doi.org/10.1007/978-3-642-40669-0_33.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.arange(40.0)[:, None]
+    >>> y = X[:, 0] ** 2  # the five highest are rare
+    >>> X2, y2 = SMOTER(rare="high").fit_resample(X, y)
+    >>> X2.shape, bool((y2[40:] >= 35**2).all())
+    ((70, 1), True)
+    """
+
+    _method = "smoter"
+
+    def __init__(
+        self,
+        neighbors: int = int(_SMOTER["neighbors"]),
+        *,
+        rare: Any = "both",
+        copies: int | str = _COPIES,
+        originals: bool = _ORIGINALS,
+        random_state: RandomStateLike = _SEED,
+    ) -> None:
+        self.neighbors = neighbors
+        self.rare = rare
+        self.copies = copies
+        self.originals = originals
+        self.random_state = random_state
+
+
+class SMOGN(Augmenter):
+    """SMOGN: mix each row of rare target with a near rare row, or add noise if none is near.
+
+    Parameters
+    ----------
+    neighbors : int, default 5
+        Number of nearest rare rows, by standardized features, of which one is the partner. It is
+        near if it is nearer than half the median distance to the other rare rows.
+    perturbation : float, default 0.02
+        Standard deviation of the noise, in standard deviations of each column.
+    rare, copies, originals, random_state
+        See :class:`SMOTER`.
+
+    See Also
+    --------
+    SMOTER : Always a partner.
+    relevance : Which targets are rare.
+
+    References
+    ----------
+    Branco, Torgo, Ribeiro, *SMOGN: a Pre-processing Approach for Imbalanced Regression*, 2017,
+    https://proceedings.mlr.press/v74/branco17a.html.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.arange(40.0)[:, None]
+    >>> smogn = SMOGN(rare="high", copies=2)
+    >>> X2, y2 = smogn.fit_resample(X, X[:, 0] ** 2)
+    >>> X2.shape, int((smogn.provenance_["partner"][40:] >= 0).sum())
+    ((50, 1), 5)
+    """
+
+    _method = "smogn"
+
+    def __init__(
+        self,
+        neighbors: int = int(_SMOGN["neighbors"]),
+        perturbation: float = _SMOGN["perturbation"],
+        *,
+        rare: Any = "both",
+        copies: int | str = _COPIES,
+        originals: bool = _ORIGINALS,
+        random_state: RandomStateLike = _SEED,
+    ) -> None:
+        self.neighbors = neighbors
+        self.perturbation = perturbation
+        self.rare = rare
+        self.copies = copies
+        self.originals = originals
+        self.random_state = random_state
+
+
+def relevance(y: ArrayLike, rare: Any = "both") -> np.ndarray[Any, Any]:
+    """Return the relevance φ of targets: 1 for rare ones, 0 for common ones.
+
+    A target with a relevance of at least 0.8 is rare.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        Targets.
+    rare : str, path or list of control points, default "both"
+        Which targets are rare: "high", "low" or "both" extremes, by the box plot (0 at the
+        median, 1 at the most extreme values within 1.5 interquartile ranges of the quartiles);
+        "density", targets in sparse ranges (1 minus the scaled density); control points
+        ``(y, phi)`` or ``(y, phi, slope)`` with increasing ``y``; or the path of a table of
+        them, with columns ``y``, ``phi`` and, optionally, ``slope``.
+
+    Returns
+    -------
+    phi : ndarray of shape (n_samples,)
+        Relevance of each target, in [0, 1]: a monotone cubic interpolation of the control points.
+
+    See Also
+    --------
+    SMOTER : Generate rows of rare targets.
+
+    Examples
+    --------
+    >>> relevance([1.0, 2.0, 3.0, 4.0, 5.0], rare="high")
+    array([0. , 0. , 0. , 0.5, 1. ])
+    >>> relevance([10.0, 15.0, 20.0], rare=[(10, 0), (20, 1)])
+    array([0. , 0.5, 1. ])
+    """
+    targets = _arrays.to_numpy(y, "y")
+    if targets.ndim != 1:
+        raise InputError(f"y must have one dimension, got shape {targets.shape}")
+    return _relevance(np.ascontiguousarray(targets, dtype=np.float64), rare)
+
+
 METHODS: dict[str, type[Augmenter]] = {
-    method._method: method for method in (ADA, Mixup, CMixup, LocalMixup, Noise)
+    method._method: method for method in (ADA, Mixup, CMixup, LocalMixup, Noise, SMOTER, SMOGN)
 }
 
 

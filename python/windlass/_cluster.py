@@ -9,7 +9,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from . import _windlass as core
-from ._augmenters import Augmenter, named
+from ._augmenters import Augmenter, copies_of, named
 from ._base import DEFAULTS, seed_of
 from ._table import bounds_of, names_of, word_of
 from ._windlass import FittedTable, InputError, InputTypeError
@@ -62,7 +62,8 @@ class Request:
                 name: names_of(value, name) if name in lists and value is not None else value
                 for name, value in roles.items()
             },
-            "copies": self.augmenter.copies,
+            "copies": copies_of(self.augmenter.copies),
+            "rare": self.augmenter.rare,
             "originals": bool(self.augmenter.originals),
             "seed": seed_of(self.augmenter.random_state),
             "clip": word_of(clip, "clip"),

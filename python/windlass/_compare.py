@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _arrays
 from . import _windlass as core
-from ._augmenters import METHODS, Augmenter, named
+from ._augmenters import METHODS, Augmenter, copies_of, named
 from ._base import DEFAULTS, has_names, needs, seed_of
 from ._table import Source, _fresh, _target_names
 from ._windlass import InputError, InputTypeError, Table
@@ -209,7 +209,7 @@ def _candidates(
             "label": _fresh(label or (_NO_AUGMENTATION if name == "none" else name), taken),
             "method": name,
             "options": None if augmenter is None else _words(augmenter),
-            "copies": 0 if augmenter is None else int(augmenter.copies),
+            "copies": 0 if augmenter is None else _count(augmenter),
         }
         out.append((who, augmenter))
     plain = [pair for pair in out if pair[0]["method"] == "none"]
@@ -223,6 +223,11 @@ def _candidates(
         raise InputError("nothing to compare: there is only one candidate\nhint: name more methods")
     # The reference comes first.
     return plain + others
+
+
+def _count(augmenter: Augmenter) -> int:
+    """Return the number of copies; 0 if it depends on the number of rare rows."""
+    return copies_of(augmenter.copies) or int(augmenter.rare is None)
 
 
 def _words(augmenter: Augmenter) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _arrays
 from . import _windlass as core
-from ._augmenters import Augmenter, check_room, named
+from ._augmenters import Augmenter, check_room, copies_of, named
 from ._base import DEFAULTS, needs, seed_of
 from ._windlass import InputError, InputTypeError
 
@@ -34,7 +34,7 @@ def augment(
     target: str | Sequence[str],
     *,
     method: str | Augmenter = "ada",
-    copies: int | None = None,
+    copies: int | str | None = None,
     originals: bool | None = None,
     provenance: bool = False,
     random_state: RandomStateLike = _USUAL["random_state"],
@@ -69,8 +69,9 @@ def augment(
         converted by ``str(name)``.
     method : str or Augmenter, default "ada"
         Name of a method ("ada", "mixup", …), or an augmenter with its parameters.
-    copies : int, default 1
-        Number of synthetic rows per row.
+    copies : int or "auto", default "auto"
+        Number of synthetic rows per row; "auto" is 1 or, with ``rare``, the number that makes rare
+        rows as many as the others.
     originals : bool, default True
         Whether to return the original rows too, before the synthetic rows.
     provenance : bool, default False
@@ -99,7 +100,8 @@ def augment(
     drop_missing_target : bool, default False
         Drop rows without a finite target instead of raising an error.
     **options
-        Parameters of the method, such as ``alpha=3.0`` or ``bandwidth="0.5sd"``.
+        Parameters of the method, such as ``alpha=3.0``, ``bandwidth="0.5sd"`` or
+        ``rare="high"``: generate rows only from rows with a high target.
 
     Returns
     -------
@@ -230,7 +232,7 @@ class Source:
         target: list[str],
         roles: dict[str, Any],
         *,
-        copies: int,
+        copies: int | str,
         originals: bool,
         seed: int,
         clip: str = _USUAL["clip"],
@@ -249,15 +251,16 @@ class Source:
             options["anchors"] = f"column:{self.beside(found, 'anchors')[0]}"
         if within is not None:
             options["within"] = self.beside(within, "within")[0]
-        copies = _arrays.whole(copies, "copies", 1)
-        check_room(len(self.core) * (copies + 1), len(self.names))
+        count = copies_of(copies)
+        check_room(len(self.core) * ((count or 1) + 1), len(self.names))
         table, moved = core.augment(
             self.core,
             augmenter._method,
             options,
             target=target,
             roles=roles,
-            copies=copies,
+            copies=count,
+            rare=augmenter.rare,
             originals=bool(originals),
             seed=seed,
             clip=word_of(clip, "clip"),

@@ -11,11 +11,12 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, ValueEnum};
 use windlass::{
     AnchorSource, ClusterCount, ClusterScaling, Copies, GammaDistribution, METHODS, MethodInfo,
-    MethodParams, PARAMS, Param, ParamStyle, Per,
+    MethodParams, PARAMS, Param, ParamStyle, Per, RareSpec,
 };
 use windlass_table::{
     AdaConfig, AugmentConfig, Bounds, Columns, Decimals, Encoding, Format, IntegerHandling,
-    MethodConfig, ReadOptions, RoleRules, RowIdSource, SheetName, Table, WriteOptions, type_name,
+    MethodConfig, RareSources, ReadOptions, RoleRules, RowIdSource, SheetName, Table, WriteOptions,
+    read_rare, type_name,
 };
 
 /// How files are read.
@@ -252,9 +253,15 @@ pub(crate) struct MethodArgs {
     method: MethodChoice,
     #[command(flatten)]
     params: ParamArgs,
-    /// Number of synthetic rows per original row
-    #[arg(short, long, value_name = "N", default_value_t = 1)]
-    copies: usize,
+    /// Number of synthetic rows per original row [default: 1; with --rare, as many as make rare rows as many as the
+    /// others]
+    #[arg(short, long, value_name = "N")]
+    copies: Option<usize>,
+    /// Generate synthetic rows only from rows with a rare target: high, low or both (extremes, by the box plot), density
+    /// (sparse ranges), or a file of control points of the relevance with the columns y, phi and, optionally, slope
+    /// [default: both, for methods that augment rare rows only]
+    #[arg(long, value_name = "high|low|both|density|FILE")]
+    rare: Option<String>,
     /// Random seed; the same seed gives the same rows
     #[arg(short, long, value_name = "N", default_value_t = 0)]
     seed: u64,
@@ -455,6 +462,9 @@ impl MethodArgs {
             (MethodChoice::Auto, Some(option)) => {
                 Err(Error::does_not_apply(option, "--method auto"))
             }
+            (MethodChoice::Auto, None) if self.rare.is_some() => {
+                Err(Error::does_not_apply("--rare", "--method auto"))
+            }
             _ => self.settings(Columns::default(), (true, false)).map(drop),
         }
     }
@@ -475,10 +485,15 @@ impl MethodArgs {
         (originals, provenance): (bool, bool),
         method: Option<MethodConfig>,
     ) -> Result<AugmentConfig> {
-        Copies::new(self.copies).check()?;
+        self.copies.map_or(Ok(()), |copies| Copies::new(copies).check())?;
+        let targets = match &self.rare {
+            Some(text) => Some(read_rare(text)?),
+            None => method.as_ref().filter(|own| own.info().rare).map(|_| RareSpec::default()),
+        };
+        let rare = targets.map(|targets| RareSources { targets, balance: self.copies.is_none() });
         let settings = AugmentConfig {
             columns,
-            copies: if method.is_some() { self.copies } else { 0 },
+            copies: if method.is_some() { self.copies.unwrap_or(1) } else { 0 },
             method: method.unwrap_or_else(|| MethodConfig::Ada(AdaConfig::default())),
             originals,
             seed: self.seed,
@@ -488,9 +503,15 @@ impl MethodArgs {
             rows_by: self.rows_by.clone(),
             bounds: self.bounds.iter().cloned().collect(),
             decimals: self.decimals,
+            rare,
         };
         settings.check()?;
         Ok(settings)
+    }
+
+    /// The file of control points, if there is one.
+    pub(crate) fn control_points(&self) -> Option<PathBuf> {
+        self.rare.as_ref().filter(|text| RareSpec::named(text).is_none()).map(PathBuf::from)
     }
 
     /// The file of an anchor matrix, if there is one.

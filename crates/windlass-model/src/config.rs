@@ -96,7 +96,7 @@ pub struct CrossValidation {
 pub struct PreAugmentConfig {
     /// The method.
     pub method: MethodConfig,
-    /// Synthetic rows for every training row.
+    /// Synthetic rows for every source row; 0: [automatic](windlass::Copies::auto).
     pub copies: usize,
 }
 

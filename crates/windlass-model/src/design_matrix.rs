@@ -42,7 +42,8 @@ pub(crate) fn pre_augmented(
     seed: Seed,
 ) -> Result<Dataset> {
     let fitted = groups::method(rows, &config.method)?.fit(&dataset.samples(), seed)?;
-    let plan = Plan::draw(fitted.as_ref(), Copies::new(config.copies), seed)?;
+    let copies = if config.copies == 0 { Copies::auto() } else { Copies::new(config.copies) };
+    let plan = Plan::draw(fitted.as_ref(), copies, seed)?;
     let source = |row: usize| plan.origin(row).map_or(0, |origin| origin.source);
     let weights = |all: &[f64]| (0..plan.rows()).map(|row| all[source(row)]).collect();
     let (x, y) = (plan.features(dataset.x().view())?, plan.targets(dataset.y().view())?);

@@ -8,6 +8,7 @@
 //! | [`ForestPlot`] | means with intervals, in named rows |
 //! | [`StripPlot`] | all values, in named rows |
 //! | [`CurveFit`] | rows with one feature, and the curves fitted to them |
+//! | [`Histogram`] | how values are distributed, in stacked bars |
 //! | [`HeatMap`] | a value for each pair of names |
 //! | [`ImageGrid`] | small images with captions, in rows |
 //!
@@ -41,6 +42,7 @@ mod gamma_slider;
 #[cfg(feature = "png")]
 mod glyphs;
 mod heat_map;
+mod histogram;
 mod image_grid;
 mod layout;
 mod legend;
@@ -59,6 +61,7 @@ pub use forest_plot::{Emphasis, ForestPlot, ForestRow};
 pub use frame::Labels;
 pub use gamma_slider::{GammaSlider, SliderPoint};
 pub use heat_map::HeatMap;
+pub use histogram::Histogram;
 pub use image_grid::{ImageGrid, ImageRow, Thumbnail};
 pub use layout::Layout;
 pub use line_plot::{LinePlot, LineSeries};

@@ -10,9 +10,9 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use serde::Serialize;
-use windlass::Seed;
+use windlass::{Relevance, Seed};
 
-use crate::column::range;
+use crate::column::{range, to_f64};
 use crate::config::AugmentConfig;
 use crate::fit::driver::FitDriver;
 use crate::fit::fitted::{BoundFitted, Fitted};
@@ -74,10 +74,13 @@ pub struct Summary {
     pub rows_out: u64,
     /// Number of synthetic rows.
     pub synthetic: u64,
-    /// Requested number of synthetic rows: copies × rows. A method may generate fewer.
+    /// Requested number of synthetic rows: copies × rows, or rare rows. A method may generate fewer.
     pub requested: u64,
     /// Columns by role.
     pub roles: Vec<(String, Vec<String>)>,
+    /// The rows with rare targets, if only those are sources of synthetic rows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rare: Option<RareSummary>,
     /// The groups.
     pub groups: Vec<GroupSummary>,
     /// Minimum and maximum of γ.
@@ -88,6 +91,48 @@ pub struct Summary {
     pub fingerprint: String,
     /// The seed.
     pub seed: u64,
+}
+
+/// The rows with rare targets.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct RareSummary {
+    /// The target that decides.
+    pub target: String,
+    /// Number of rare rows.
+    pub rows: u64,
+    /// Number of synthetic rows for each.
+    pub copies: usize,
+    /// The ranges of rare targets.
+    pub ranges: Vec<RareRange>,
+}
+
+/// A range of rare targets.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct RareRange {
+    /// The least rare target; `None`: no limit.
+    pub low: Option<f64>,
+    /// The greatest rare target; `None`: no limit.
+    pub high: Option<f64>,
+    /// Number of rare rows in it.
+    pub rows: u64,
+}
+
+impl RareSummary {
+    fn new(target: String, copies: usize, relevance: &Relevance) -> Self {
+        let finite = |end: f64| end.is_finite().then_some(end);
+        let range = |(low, high)| RareRange { low: finite(low), high: finite(high), rows: 0 };
+        let ranges = relevance.rare_ranges().into_iter().map(range).collect();
+        Self { target, rows: 0, copies, ranges }
+    }
+
+    /// Counts a rare row.
+    fn count(&mut self, y: f64) {
+        self.rows += 1;
+        let range = self.ranges.iter_mut().find(|range| range.high.is_none_or(|high| y <= high));
+        if let Some(range) = range {
+            range.rows += 1;
+        }
+    }
 }
 
 /// Synthetic values outside the bounds or the observed range of a column.
@@ -267,6 +312,12 @@ impl<'a> Augmentation<'a> {
         self.fitted().groups()
     }
 
+    /// The relevance of the first target, if only rare rows are sources of synthetic rows.
+    #[must_use]
+    pub fn relevance(&self) -> Option<&Relevance> {
+        self.fitted().relevance.as_ref()
+    }
+
     /// Writes the output batch by batch: the originals, then copy after copy, unless the output
     /// accepts any order.
     ///
@@ -280,6 +331,10 @@ impl<'a> Augmentation<'a> {
         /// Copies that are generated from a block before the next block is read.
         const INTERLEAVED_COPIES: usize = 8;
         let mut tally = Tally::new(self.roles().moved().len());
+        tally.rare = self.fitted().relevance.as_ref().map(|relevance| {
+            let target = self.rows.table.schema().field(self.roles().targets[0]).name().clone();
+            RareSummary::new(target, self.copies(), relevance)
+        });
         let generator = &self.fitted().generator;
         let interleaved = output.any_order() && generator.is_streaming();
         progress.stage("writing");
@@ -288,7 +343,7 @@ impl<'a> Augmentation<'a> {
             let at_once = if interleaved { INTERLEAVED_COPIES } else { 1 };
             let copies: Vec<usize> = left.by_ref().take(at_once).collect();
             if copies.is_empty() {
-                return Ok(self.summary(&tally));
+                return Ok(self.summary(tally));
             }
             let seed = Seed(self.fitted().settings().seed);
             let generators = copies.iter().map(|&copy| generator.copy(copy, seed));
@@ -296,13 +351,24 @@ impl<'a> Augmentation<'a> {
             for block in self.rows.blocks() {
                 let block = block?;
                 let labels = generator.label(&block)?;
+                let sources = self.fitted().sources(&block);
+                if let (Some(rare), Some(sources)) = (&mut tally.rare, &sources)
+                    && copies[0] == *self.bound.copies().start()
+                {
+                    let targets = to_f64(block.batch.column(self.roles().targets[0]));
+                    let targets = targets.values().iter().zip(sources);
+                    targets.filter(|(_, rare)| **rare).for_each(|(&y, _)| rare.count(y));
+                }
                 for (&copy, generator) in copies.iter().zip(&generators) {
                     progress.advance(block.rows() as u64)?;
                     let generated = generator.block(&block, &labels)?;
-                    let rows = self.bound.output.batch(copy, &block, generated.as_ref())?;
+                    let sources = sources.as_deref().filter(|_| copy > 0);
+                    let rows =
+                        self.bound.output.batch(copy, &block, generated.as_ref(), sources)?;
                     tally.add(copy, &rows, generated.as_ref());
                     if let Some(sample) = &mut sample {
-                        sample.add(copy, &rows.batch, generated.groups().as_deref());
+                        let groups = generated.groups().map(|groups| rows.keep_groups(groups));
+                        sample.add(copy, &rows.batch, groups.as_deref());
                     }
                     output.write(copy, rows.batch)?;
                 }
@@ -310,7 +376,8 @@ impl<'a> Augmentation<'a> {
         }
     }
 
-    fn summary(&self, tally: &Tally) -> Summary {
+    fn summary(&self, tally: Tally) -> Summary {
+        let sources = tally.rare.as_ref().map_or(self.profile.kept, |rare| rare.rows);
         let fields = self.rows.table.schema().fields();
         let settings = self.fitted().settings();
         let outside = self.roles().moved().into_iter().zip(&tally.out_of_range);
@@ -325,8 +392,9 @@ impl<'a> Augmentation<'a> {
             rows_synthetic: self.profile.synthetic,
             rows_out: tally.rows,
             synthetic: tally.synthetic,
-            requested: self.profile.kept.saturating_mul(settings.copies as u64),
+            requested: sources.saturating_mul(settings.copies as u64),
             roles,
+            rare: tally.rare,
             groups: self.groups(),
             gamma: tally.gamma,
             outside: outside
@@ -358,6 +426,7 @@ struct Tally {
     /// One per moved column.
     out_of_range: Vec<OutOfRange>,
     gamma: Option<(f64, f64)>,
+    rare: Option<RareSummary>,
 }
 
 impl Tally {
@@ -367,6 +436,7 @@ impl Tally {
             synthetic: 0,
             out_of_range: vec![OutOfRange::default(); moved],
             gamma: None,
+            rare: None,
         }
     }
 
@@ -379,7 +449,8 @@ impl Tally {
             all.above += more.above;
             all.clipped |= more.clipped;
         }
-        if let Some((low, high)) = generated.gammas().and_then(|gammas| range(&gammas)) {
+        let gammas = generated.gammas().map(|gammas| rows.keep_numbers(gammas));
+        if let Some((low, high)) = gammas.and_then(|gammas| range(&gammas)) {
             let (least, most) = self.gamma.unwrap_or((low, high));
             self.gamma = Some((least.min(low), most.max(high)));
         }

@@ -8,7 +8,7 @@ use serde::ser::{SerializeMap as _, SerializeTuple as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use windlass::{
     Ada, Anchors, ClusterOn, ClusterScaling, Clustering, GammaDistribution, METHODS, MethodInfo,
-    MethodParams, ParamName, Partition, Per, RowProvenance,
+    MethodParams, ParamName, Partition, Per, RareSpec, RowProvenance,
 };
 pub use windlass::{AnchorSource, ClusterCount};
 
@@ -22,6 +22,7 @@ use crate::{Error, Result, RowIdSource};
 /// | `columns` | – | requested roles of columns |
 /// | `method` | ADA | augmentation method |
 /// | `copies` | `1` | number of synthetic rows per row |
+/// | `rare` | – | which rows are sources of synthetic rows, if only those with rare targets are |
 /// | `originals` | `true` | whether the original rows are written too, before the copies |
 /// | `seed` | `0` | random seed |
 /// | `clip` | `false` | clip synthetic values to the observed range of their column |
@@ -48,6 +49,19 @@ pub struct AugmentConfig {
     pub bounds: BTreeMap<String, Bounds>,
     #[serde(default = "Decimals::of_0_1_0")]
     pub decimals: Decimals,
+    #[serde(default)]
+    pub rare: Option<RareSources>,
+}
+
+/// Rows with rare targets as the only sources of synthetic rows. Rows are rare by the first target.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RareSources {
+    /// Which targets are rare.
+    pub targets: RareSpec,
+    /// Whether `copies` is set by the rows: [as many as make rare rows as many as the
+    /// others](windlass::Copies::balancing).
+    pub balance: bool,
 }
 
 /// The decimals of synthetic values.
@@ -86,6 +100,7 @@ impl AugmentConfig {
             rows_by: RowIdSource::Number,
             bounds: BTreeMap::new(),
             decimals: Decimals::Auto,
+            rare: None,
         }
     }
 
@@ -96,6 +111,12 @@ impl AugmentConfig {
             windlass::Copies::new(self.copies).check()?;
         }
         self.method.check()
+    }
+
+    /// The sources of synthetic rows, if they are rare rows only: as set, or by the defaults of the method.
+    pub(crate) fn rare_targets(&self) -> Option<RareSpec> {
+        let default = || self.method.info().rare.then(RareSpec::default);
+        self.rare.as_ref().map(|rare| rare.targets.clone()).or_else(default)
     }
 
     /// Whether random numbers depend on rows, so that rows need identifiers.

@@ -172,6 +172,12 @@ pub enum Error {
     /// A parameter is missing.
     #[error(fmt = needs)]
     Needs { of: &'static str, param: ParamName },
+    /// A text that does not say which targets are rare.
+    #[error(fmt = unknown_rare)]
+    UnknownRare { text: String },
+    /// An invalid file of control points of a relevance.
+    #[error("`{}`{}: {why}", path.display(), row.as_ref().map_or(String::new(), |row| format!(", row {row}")))]
+    BadRelevance { path: PathBuf, row: Option<String>, why: String },
     /// An invalid setting.
     #[error(transparent)]
     Setting(#[from] windlass::Error),
@@ -272,6 +278,11 @@ fn does_not_apply(param: &ParamName, to: &str, f: &mut fmt::Formatter<'_>) -> fm
 fn needs(of: &str, param: &ParamName, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     write!(f, "{of} needs ")?;
     param.fmt(f)
+}
+
+fn unknown_rare(text: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    ParamName("rare").fmt(f)?;
+    write!(f, ": `{text}` is neither one of {} nor a file", windlass::RareSpec::WORDS)
 }
 
 impl Error {
@@ -379,6 +390,9 @@ impl Error {
             Self::TooLarge { .. } => {
                 format!("raise {}, or split the table into smaller files", param("memory"))
             }
+            Self::NeedsMemory { what: "finding rare targets", .. } => {
+                format!("raise {}", param("memory"))
+            }
             Self::NeedsMemory { what: "training", .. } => {
                 format!("raise {}, or train on a sample of the rows", param("memory"))
             }
@@ -414,6 +428,14 @@ impl Error {
                 "all files of a table need the same columns in the same order".into()
             }
             Self::DoesNotApply { .. } => "omit it".into(),
+            Self::UnknownRare { .. } | Self::BadRelevance { .. } => {
+                "a file of control points is a table with the columns y, phi and, optionally, slope".into()
+            }
+            Self::Setting(windlass::Error::NoRareRows { .. }) => format!(
+                "choose other targets with {}: {} or a file of control points",
+                param("rare"),
+                windlass::RareSpec::WORDS
+            ),
             Self::Needs { param: ParamName("anchors"), .. } => "use matrix:FILE".into(),
             Self::BadManifest { .. } => "use the manifest as augment wrote it".into(),
             Self::Needs { .. } | Self::Setting(_) | Self::Io { .. } | Self::Interrupted => {

@@ -36,18 +36,19 @@ mod manifest;
 mod note;
 mod plot_sample;
 mod progress;
+mod rare;
 mod row_place;
 mod rows;
 mod schema;
 mod text;
 mod verify;
 
-pub use augment::{Augmentation, OutOfRangeCount, Output, Summary};
+pub use augment::{Augmentation, OutOfRangeCount, Output, RareRange, RareSummary, Summary};
 pub use bounds::Bounds;
 pub use column::{MARK, SOURCE, SYNTHETIC, is_numeric, select, to_f64, type_name};
 pub use config::{
     AdaConfig, AnchorSource, AugmentConfig, ClusterCount, Columns, Decimals, IntegerHandling,
-    MethodConfig, RoleRules, check_clusters,
+    MethodConfig, RareSources, RoleRules, check_clusters,
 };
 pub use dates::{DateOrder, date_order, is_temporal, to_seconds};
 pub use error::{Error, Result, RowList};
@@ -67,6 +68,7 @@ pub use manifest::Manifest;
 pub use note::Note;
 pub use plot_sample::{PlotPoint, PlotSample};
 pub use progress::RowProgress;
+pub use rare::read_rare;
 pub use row_place::{RowPlace, RowPlaces};
 pub use rows::row_id::{DuplicateCounter, RowIdSource, row_ids};
 pub use schema::profile::{ColumnProfile, MAX_LEVELS, Profile};

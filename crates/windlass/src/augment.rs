@@ -23,15 +23,18 @@ use crate::method::Side;
 use crate::mixing::{Ready, buffer, task_rows, with_rows};
 use crate::{Batch, Draw, Error, Fitted, How, Origin, Real, Result, Seed};
 
+const MAX_COPIES: usize = 1_000_000;
+
 /// The number of synthetic copies of each row, and whether originals come first.
 ///
 /// | Setting | Default | Range |
 /// | :-- | :-- | :-- |
-/// | [`new`](Self::new) | – | `1, …, 1e6` |
+/// | [`new`](Self::new), [`auto`](Self::auto) | – | `1, …, 1e6` |
 /// | [`originals`](Self::originals) | `true` | |
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Copies {
-    count: usize,
+    /// `None`: automatic.
+    count: Option<usize>,
     originals: bool,
 }
 
@@ -39,16 +42,40 @@ impl Copies {
     /// This many synthetic copies of every row, after the originals.
     #[must_use]
     pub fn new(count: usize) -> Self {
-        Self { count, originals: true }
+        Self { count: Some(count), originals: true }
+    }
+
+    /// One synthetic copy of every row; if copies are made of [some rows](Fitted::sources) only, the number that
+    /// makes these and their copies [as many as the others](Self::balancing).
+    #[must_use]
+    pub fn auto() -> Self {
+        Self { count: None, originals: true }
+    }
+
+    /// The number of copies of some rows that makes them, with their copies, as many as the others: `others/some − 1`,
+    /// rounded, and at least 1.
+    ///
+    /// ```
+    /// use windlass::Copies;
+    ///
+    /// assert_eq!([10, 30, 45, 90].map(|rare| Copies::balancing(rare, 100 - rare)), [8, 1, 1, 1]);
+    /// ```
+    #[must_use]
+    #[expect(clippy::cast_possible_truncation, reason = "bounded")]
+    #[expect(clippy::cast_sign_loss, reason = "at least 1")]
+    pub fn balancing(some: u64, others: u64) -> usize {
+        (others as f64 / (some as f64).max(1.0) - 1.0).round().clamp(1.0, MAX_COPIES as f64)
+            as usize
     }
 
     /// Returns an error for a number outside its range.
     pub fn check(self) -> Result<()> {
-        const MAX: usize = 1_000_000;
-        if (1..=MAX).contains(&self.count) {
-            return Ok(());
+        match self.count {
+            Some(count) if !(1..=MAX_COPIES).contains(&count) => {
+                Err(Error::OutOfRange { name: "copies", range: "[1, 1e6]", got: count as f64 })
+            }
+            _ => Ok(()),
         }
-        Err(Error::OutOfRange { name: "copies", range: "[1, 1e6]", got: self.count as f64 })
     }
 
     /// Sets whether the originals come first.
@@ -67,34 +94,64 @@ impl Copies {
 pub struct Plan {
     training_rows: usize,
     originals: bool,
-    draws: Vec<Draw>,
+    copies: Vec<DrawnCopy>,
+}
+
+/// A copy of a dataset.
+#[derive(Debug, Clone)]
+struct DrawnCopy {
+    draw: Draw,
+    /// The rows of the draw that are part of the copy; `None`: all.
+    kept: Option<Vec<usize>>,
+}
+
+impl DrawnCopy {
+    fn rows(&self) -> usize {
+        self.kept.as_ref().map_or(self.draw.rows(), Vec::len)
+    }
+
+    /// The row of the draw that is a row of the copy.
+    fn row(&self, row: usize) -> usize {
+        self.kept.as_ref().map_or(row, |kept| kept[row])
+    }
 }
 
 impl Plan {
-    /// Draws every copy.
+    /// Draws every copy, of the [sources](Fitted::sources) of the method.
     pub fn draw(fitted: &dyn Fitted, copies: Copies, seed: Seed) -> Result<Self> {
         copies.check()?;
-        let draw = |copy| fitted.draw(Batch::All, seed, copy).map(Draw::without_weightless_rows);
-        let draws = (0..copies.count as u64).map(draw).collect::<Result<_>>()?;
-        Ok(Self { training_rows: fitted.rows(), originals: copies.originals, draws })
+        let (rows, sources) = (fitted.rows(), fitted.sources());
+        let count = copies.count.unwrap_or_else(|| {
+            let some = sources.map_or(rows, <[usize]>::len);
+            Copies::balancing(some as u64, (rows - some) as u64)
+        });
+        let is_source = sources.map(|sources| {
+            let mut is_source = vec![false; rows];
+            sources.iter().for_each(|&row| is_source[row] = true);
+            is_source
+        });
+        let copy = |step| {
+            let draw = fitted.draw(Batch::All, seed, step)?.without_weightless_rows();
+            let kept = is_source.as_ref().map(|is_source| {
+                let sources = draw.gathered().take(draw.rows()).enumerate();
+                sources.filter(|(_, source)| is_source[*source]).map(|(row, _)| row).collect()
+            });
+            Ok(DrawnCopy { draw, kept })
+        };
+        let drawn = (0..count as u64).map(copy).collect::<Result<_>>()?;
+        Ok(Self { training_rows: rows, originals: copies.originals, copies: drawn })
     }
 
     /// The number of rows, originals included.
     #[must_use]
     pub fn rows(&self) -> usize {
-        self.original_rows() + self.draws.iter().map(Draw::rows).sum::<usize>()
+        self.original_rows() + self.copies.iter().map(DrawnCopy::rows).sum::<usize>()
     }
 
     /// The number of originals that come first.
     #[must_use]
     pub fn original_rows(&self) -> usize {
         if self.originals { self.training_rows } else { 0 }
-    }
-
-    /// The draw of every copy, in order.
-    #[must_use]
-    pub fn draws(&self) -> &[Draw] {
-        &self.draws
     }
 
     /// The copy of a row, 0 for originals; `None` after the last row.
@@ -104,13 +161,13 @@ impl Plan {
         if row < end {
             return Some(0);
         }
-        self.draws
+        self.copies
             .iter()
-            .position(|draw| {
-                end += draw.rows();
+            .position(|copy| {
+                end += copy.rows();
                 row < end
             })
-            .map(|draw| draw + 1)
+            .map(|copy| copy + 1)
     }
 
     /// The origin of a row; `None` after the last row.
@@ -120,13 +177,23 @@ impl Plan {
             return Some(Origin { source: row, how: How::Copy });
         }
         let mut row = row - self.original_rows();
-        for draw in &self.draws {
-            if row < draw.rows() {
-                return draw.origin(row);
+        for copy in &self.copies {
+            if row < copy.rows() {
+                return copy.draw.origin(copy.row(row));
             }
-            row -= draw.rows();
+            row -= copy.rows();
         }
         None
+    }
+
+    /// The copy and the origin of every row, in order.
+    pub fn origins(&self) -> impl Iterator<Item = (usize, Origin)> + '_ {
+        let original = |source| (0, Origin { source, how: How::Copy });
+        let copies = self.copies.iter().enumerate().flat_map(|(number, copy)| {
+            let origin = |row| copy.draw.origin(copy.row(row)).expect("a row of the draw");
+            (0..copy.rows()).map(move |row| (number + 1, origin(row)))
+        });
+        (0..self.original_rows()).map(original).chain(copies)
     }
 
     /// The augmented features, from the training features.
@@ -202,19 +269,25 @@ impl Plan {
         let mut tasks: Vec<Task<'_, T>> = Vec::with_capacity(out.len() / (step * width) + 1);
         let (originals, mut rest) = out.split_at_mut(self.original_rows() * width);
         tasks.extend(Task::split(None, originals, step, width));
-        for draw in 0..self.draws.len() {
-            let (copy, behind) = rest.split_at_mut(self.draws[draw].rows() * width);
-            tasks.extend(Task::split(Some(draw), copy, step, width));
+        for copy in 0..self.copies.len() {
+            let (own, behind) = rest.split_at_mut(self.copies[copy].rows() * width);
+            tasks.extend(Task::split(Some(copy), own, step, width));
             rest = behind;
         }
         // All copies of a block one after the other: its rows are read from memory once.
         tasks.sort_by_key(|task| task.first);
-        tasks.into_par_iter().for_each(|Task { draw, first, out }| match draw {
-            None => out.copy_from_slice(&source[first * width..][..out.len()]),
-            Some(draw) => {
+        tasks.into_par_iter().for_each(|Task { copy, first, out }| {
+            let Some(copy) = copy else {
+                return out.copy_from_slice(&source[first * width..][..out.len()]);
+            };
+            let DrawnCopy { draw, kept } = &self.copies[copy];
+            let (ready, rows) = (&ready[uses[copy]], (training, draw.gather_map()));
+            let Some(kept) = kept else {
                 let range = first..first + out.len() / width;
-                let draw_rows = (training, self.draws[draw].gather_map());
-                self.draws[draw].write(side, &ready[uses[draw]], draw_rows, range, out);
+                return draw.write(side, ready, rows, range, out);
+            };
+            for (&row, out) in kept[first..].iter().zip(out.chunks_exact_mut(width)) {
+                draw.write(side, ready, rows, row..row + 1, out);
             }
         });
         Ok(())
@@ -228,9 +301,9 @@ impl Plan {
         training: ArrayView2<'_, T>,
     ) -> Result<(Vec<Ready<T>>, Vec<usize>)> {
         let mut ready: Vec<Ready<T>> = vec![];
-        let mut uses = Vec::with_capacity(self.draws.len());
-        for (i, draw) in self.draws.iter().enumerate() {
-            if i == 0 || !draw.shares_preparation(&self.draws[i - 1]) {
+        let mut uses = Vec::with_capacity(self.copies.len());
+        for (i, DrawnCopy { draw, .. }) in self.copies.iter().enumerate() {
+            if i == 0 || !draw.shares_preparation(&self.copies[i - 1].draw) {
                 ready.push(draw.prepare(side, training, draw.gather_map())?);
             }
             uses.push(ready.len() - 1);
@@ -241,20 +314,20 @@ impl Plan {
 
 /// Some rows of one copy, written by one task.
 struct Task<'a, T> {
-    /// Which draw, or `None` for originals.
-    draw: Option<usize>,
+    /// Which copy, or `None` for originals.
+    copy: Option<usize>,
     first: usize,
     out: &'a mut [T],
 }
 
 impl<'a, T> Task<'a, T> {
     fn split(
-        draw: Option<usize>,
+        copy: Option<usize>,
         out: &'a mut [T],
         step: usize,
         width: usize,
     ) -> impl Iterator<Item = Self> {
         let parts = out.chunks_mut(step * width).enumerate();
-        parts.map(move |(part, out)| Self { draw, first: part * step, out })
+        parts.map(move |(part, out)| Self { copy, first: part * step, out })
     }
 }

@@ -1,6 +1,6 @@
 //! Means and standard deviations of columns, from exact sums.
 
-use ndarray::{ArrayView2, Axis, s};
+use ndarray::{Array2, ArrayView2, Axis, s};
 use rayon::prelude::*;
 
 use crate::data::row_slices;
@@ -22,6 +22,18 @@ pub(crate) fn moments(rows: ArrayView2<'_, f64>, weights: Option<&[f64]>) -> (Ve
     });
     let deviations = variances.iter().zip(&units).map(|(v, unit)| v.sqrt() * unit).collect();
     (means, deviations)
+}
+
+/// Rows in standard deviations from the mean of each column; a constant column is only centered.
+pub(crate) fn standardize(mut rows: Array2<f64>, weights: Option<&[f64]>) -> Array2<f64> {
+    let (means, deviations) = moments(rows.view(), weights);
+    for (mut column, (mean, deviation)) in
+        rows.columns_mut().into_iter().zip(means.into_iter().zip(deviations))
+    {
+        let unit = if deviation > 0.0 { deviation } else { 1.0 };
+        column.mapv_inplace(|value| (value - mean) / unit);
+    }
+    rows
 }
 
 /// A power of two that keeps squares from overflowing: 1 except for enormous values.

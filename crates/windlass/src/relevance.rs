@@ -217,6 +217,12 @@ impl Relevance {
         self.at(y) >= RARE_THRESHOLD
     }
 
+    /// The rows with rare targets, in order.
+    #[must_use]
+    pub fn rare_rows(&self, y: &[f64]) -> Vec<usize> {
+        (0..y.len()).filter(|&row| self.is_rare(y[row])).collect()
+    }
+
     /// The ranges of rare targets, in order; open ends are infinite.
     #[must_use]
     pub fn rare_ranges(&self) -> Vec<(f64, f64)> {
@@ -329,7 +335,14 @@ impl RareSpec {
     pub fn relevance(&self, y: &[f64]) -> Result<Relevance> {
         let relevance = match self {
             Self::Tails(tails) => Relevance::from_box_plot(y, *tails)?,
-            Self::Density => Relevance::from_density(&Density::fit(y, None)?, y)?,
+            Self::Density => {
+                // In order, so that no bit depends on the order of rows.
+                let sorted = sorted(y)?;
+                if sorted.first() == sorted.last() {
+                    return Err(Error::NoRareRows { why: "the target is constant" });
+                }
+                Relevance::from_density(&Density::fit(&sorted, None)?, &sorted)?
+            }
             Self::Points(relevance) => relevance.clone(),
         };
         if y.iter().any(|&y| relevance.is_rare(y)) {

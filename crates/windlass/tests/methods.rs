@@ -450,8 +450,7 @@ fn a_data_set_has_a_strength_for_each_row_and_a_minibatch_one_for_all() {
     for (name, methods) in cases {
         let draws = methods.map(|method| {
             let fitted = method.fit(&samples, Seed(0)).unwrap();
-            let whole = Plan::draw(fitted.as_ref(), Copies::new(1), Seed(0)).unwrap();
-            let whole = whole.draws()[0].clone();
+            let whole = fitted.draw(Batch::All, Seed(0), 0).unwrap();
             (shared(&whole), shared(&fitted.draw(Batch::Rows(&batch), Seed(0), 3).unwrap()))
         });
         assert_eq!(draws, [(false, true), (false, false), (true, true)], "{name}");

@@ -7,14 +7,14 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use clap::Args;
-use windlass::{PARAMS, ParamStyle};
+use windlass::{PARAMS, ParamStyle, Relevance};
 use windlass_compare::{Error as CompareError, TuneConfig};
 use windlass_model::{NamedTable, NetworkOptions, Scaling, Split, Validation};
-use windlass_plot::{Labels, Layout, Point, PointSeries, Scatter};
+use windlass_plot::{Histogram, Labels, Layout, LineSeries, Point, PointSeries, Scatter};
 use windlass_table::{
     AugmentConfig, Augmentation, Columns, Error as TableError, Fitted, LoadedTable, Manifest,
-    MethodConfig, OutOfRangeCount, OutputKind, PlotSample, Sink, Summary, Table, check_outputs,
-    write_atomic,
+    MethodConfig, OutOfRangeCount, OutputKind, PlotPoint, PlotSample, RareRange, RareSummary, Sink,
+    Summary, Table, check_outputs, write_atomic,
 };
 
 use super::network::carried;
@@ -32,6 +32,7 @@ Examples:
   windlass augment train.parquet -t y --clusters 12 --copies 10 --provenance -o out.parquet
   windlass augment train.csv -t y --anchors column:site --clip observed -o - | head
   windlass augment train.csv -t y1,y2 --method c-mixup --bandwidth 1.0 -o out.arrow
+  windlass augment train.csv -t y --method smogn --rare high --plot rare.svg -o out.csv
   windlass augment folder/ -t y --within species --plot rows.svg --plot-x size -o out.parquet
   windlass augment train.parquet -t y --save-fitted anchors.json -o out.parquet
   windlass augment more.parquet --fitted anchors.json -o more-out.parquet")]
@@ -63,7 +64,8 @@ pub(crate) struct AugmentArgs {
     /// Use a fitted state that was saved before, and its settings; the table needs the same columns
     #[arg(long, value_name = "FILE.json", conflicts_with_all = settings_options())]
     fitted: Option<PathBuf>,
-    /// Plot original and synthetic rows to a .svg or .png file
+    /// Plot original and synthetic rows to a .svg or .png file; with --rare and without --plot-x, a histogram of the target
+    /// with its relevance
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
     /// Column on the x axis of the plot [default: the feature most correlated with the target]
@@ -89,7 +91,7 @@ pub(crate) struct AugmentArgs {
 
 /// Options whose values are part of a saved fitted state.
 fn settings_options() -> impl Iterator<Item = &'static str> {
-    let others = "target save_fitted split no_originals provenance method preset copies seed rows_by clip bounds \
+    let others = "target save_fitted split no_originals provenance method preset copies rare seed rows_by clip bounds \
                   decimals \
                   drop_missing_target features exclude carry categorical continuous weight integers";
     others.split(' ').chain(PARAMS.iter().map(|param| param.name))
@@ -122,7 +124,8 @@ pub(crate) fn run(args: &AugmentArgs) -> Result<u8> {
     ];
     let outputs = outputs.into_iter().filter_map(|(path, kind)| Some((path?.as_path(), kind)));
     let outputs: Vec<(&Path, OutputKind)> = outputs.collect();
-    let read = args.inputs.iter().chain(args.method.matrix()).chain(&args.fitted);
+    let points = args.method.control_points();
+    let read = args.inputs.iter().chain(args.method.matrix()).chain(&args.fitted).chain(&points);
     let read: Vec<PathBuf> = read.cloned().collect();
     check_outputs(&outputs, args.read.format.map(Into::into), &read, args.force)?;
     let fitted = args.fitted.as_deref().map(read_fitted).transpose()?;
@@ -151,7 +154,11 @@ pub(crate) fn run(args: &AugmentArgs) -> Result<u8> {
     progress.clear();
     let picture = match (&args.plot, format, &sketch) {
         (Some(path), Some(format), Some(sketch)) => {
-            Some((path, draw(path, format, sketch, &summary)?))
+            let svg = match augmentation.relevance() {
+                Some(relevance) if args.plot_x.is_none() => histogram(sketch, &summary, relevance),
+                _ => scatter(sketch, &summary),
+            };
+            Some((path, format.encode(path, svg)?))
         }
         _ => None,
     };
@@ -236,31 +243,51 @@ fn search(
     Ok(result.network.augment.map(|augment| augment.method))
 }
 
-fn draw(
-    path: &Path,
-    format: PlotFormat,
-    sketch: &PlotSample,
-    summary: &Summary,
-) -> Result<Vec<u8>> {
-    let series = |name: &str, points: &[windlass_table::PlotPoint]| {
-        let point = |point: &windlass_table::PlotPoint| Point {
-            at: (point.x, point.y),
-            group: point.group,
-        };
-        PointSeries { name: name.to_owned(), points: points.iter().map(point).collect() }
-    };
-    let some = match sketch.stride {
+/// A note on the rows that are drawn, if not all are.
+fn drawn(sketch: &PlotSample) -> String {
+    match sketch.stride {
         1 => String::new(),
         stride => format!(" (one row of {stride})"),
+    }
+}
+
+/// The target of original and synthetic rows, and its relevance.
+fn histogram(sketch: &PlotSample, summary: &Summary, relevance: &Relevance) -> String {
+    /// Points of the curve.
+    const POINTS: u32 = 400;
+    let targets = |points: &[PlotPoint]| points.iter().map(|point| point.y).collect::<Vec<f64>>();
+    let (originals, synthetic) = (targets(&sketch.originals), targets(&sketch.synthetic));
+    let all = originals.iter().chain(&synthetic).copied();
+    let (low, high) =
+        (all.clone().fold(f64::INFINITY, f64::min), all.fold(f64::NEG_INFINITY, f64::max));
+    let curve = (0..=POINTS).map(|step| {
+        let share = f64::from(step) / f64::from(POINTS);
+        let y = low * (1.0 - share) + high * share;
+        (y, relevance.at(y))
+    });
+    let title = format!("{} and its relevance, {}{}", sketch.y_name, summary.method, drawn(sketch));
+    let plot = Histogram {
+        labels: Labels::new(title, &sketch.y_name, "rows"),
+        series: vec![("Original".to_owned(), originals), ("Synthetic".to_owned(), synthetic)],
+        curve: LineSeries::new("relevance φ, from 0 to 1 at the top", curve),
     };
-    let title = format!("{} against {}, {}{some}", sketch.y_name, sketch.x_name, summary.method);
+    plot.to_svg(&Layout::PAGE)
+}
+
+fn scatter(sketch: &PlotSample, summary: &Summary) -> String {
+    let series = |name: &str, points: &[PlotPoint]| {
+        let point = |point: &PlotPoint| Point { at: (point.x, point.y), group: point.group };
+        PointSeries { name: name.to_owned(), points: points.iter().map(point).collect() }
+    };
+    let (x, y, some) = (&sketch.x_name, &sketch.y_name, drawn(sketch));
+    let title = format!("{y} against {x}, {}{some}", summary.method);
     let scatter = Scatter {
         labels: Labels::new(title, &sketch.x_name, &sketch.y_name),
         series: vec![series("Original", &sketch.originals), series("Synthetic", &sketch.synthetic)],
         by_group: true,
         ..Scatter::default()
     };
-    format.encode(path, scatter.to_svg(&Layout::PAGE))
+    scatter.to_svg(&Layout::PAGE)
 }
 
 fn in_words(summary: &Summary, output: &Path, seconds: f64) -> String {
@@ -275,6 +302,10 @@ fn in_words(summary: &Summary, output: &Path, seconds: f64) -> String {
             "  generated   {} of {} synthetic rows: no partner within --epsilon for the others",
             summary.synthetic, summary.requested
         );
+    }
+    if let Some(rare) = &summary.rare {
+        let rows = summary.rows_in - summary.rows_dropped - summary.rows_synthetic;
+        let _ = writeln!(text, "  rare        {}", rare_in_words(rare, rows));
     }
     if summary.rows_dropped > 0 {
         let _ =
@@ -318,6 +349,24 @@ fn in_words(summary: &Summary, output: &Path, seconds: f64) -> String {
         let _ = writeln!(text, "hint: a larger --epsilon or more --copies give more rows");
     }
     text
+}
+
+/// The number of rare rows, their ranges and their copies.
+fn rare_in_words(rare: &RareSummary, rows: u64) -> String {
+    let range = |range: &RareRange| {
+        let number = |end: f64| windlass_plot::format::significant(end, 4);
+        let place = match (range.low, range.high) {
+            (Some(low), Some(high)) => format!("{} to {}", number(low), number(high)),
+            (Some(low), None) => format!("≥ {}", number(low)),
+            (None, Some(high)) => format!("≤ {}", number(high)),
+            (None, None) => "any value".to_owned(),
+        };
+        format!("{place} ({})", range.rows)
+    };
+    let ranges: Vec<String> = rare.ranges.iter().map(range).collect();
+    let RareSummary { target, rows: count, copies, .. } = rare;
+    let copies = if *copies == 1 { "1 copy".into() } else { format!("{copies} copies") };
+    format!("{count} of {rows} rows, {copies} of each: {target} {}", shortened(&ranges))
 }
 
 /// A column with its numbers of values below and above the range.

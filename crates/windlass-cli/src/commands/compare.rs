@@ -116,7 +116,10 @@ fn size(text: &str) -> Result<Size, String> {
 impl CompareArgs {
     fn methods(&self) -> Vec<MethodName> {
         let all = self.methods.contains(&None);
-        let chosen = |method: &MethodName| all || self.methods.contains(&Some(*method));
+        // Methods for rare targets emphasize a few rows at the cost of the others: they are named explicitly.
+        let in_all = |method: &MethodName| !method.info().is_some_and(|method| method.rare);
+        let chosen =
+            |method: &MethodName| all && in_all(method) || self.methods.contains(&Some(*method));
         MethodName::all().into_iter().filter(chosen).collect()
     }
 

@@ -152,6 +152,9 @@ fn settings_in_words(settings: &AugmentConfig) -> String {
             let _ = writeln!(text, "             {} {value}", param.name);
         }
     }
+    if let Some(rare) = &settings.rare {
+        let _ = writeln!(text, "  rare       {} (only sources of synthetic rows)", rare.targets);
+    }
     let originals = if settings.originals { "with" } else { "without" };
     let _ = writeln!(
         text,

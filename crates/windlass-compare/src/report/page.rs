@@ -274,7 +274,11 @@ fn settings_elsewhere(results: &Results) -> String {
             None => "original training rows".to_owned(),
             Some(made) => {
                 let method = describe::method(&made.method);
-                format!("{method}; synthetic rows per original row: {}", made.copies)
+                let copies = match made.copies {
+                    0 => "automatic".to_owned(),
+                    copies => copies.to_string(),
+                };
+                format!("{method}; synthetic rows per source row: {copies}")
             }
         };
         format!("<tr><td>{}</td><td>{}</td></tr>\n", escape(&declared.name), escape(&method))

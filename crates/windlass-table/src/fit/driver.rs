@@ -30,7 +30,7 @@
 //! ```
 
 use arrow_schema::SchemaRef;
-use windlass::{ParamName, sample_within};
+use windlass::{Copies, ParamName, Relevance, sample_within};
 
 use super::context::PassContext;
 use super::fitted::Fitted;
@@ -56,6 +56,8 @@ pub struct FitDriver {
     context: PassContext,
     /// After the first pass.
     profiled: Option<ProfiledTable>,
+    /// After the first pass, if only rare rows are sources.
+    relevance: Option<Relevance>,
     next: Step,
 }
 
@@ -84,7 +86,7 @@ impl FitDriver {
         let context = PassContext::new(&schema, settings, memory)?;
         context.block_reader(&schema)?;
         let next = Step::Pass(Pass::Profile(ProfilePass::new(&schema, &context)));
-        Ok(Self { schema, context, profiled: None, next })
+        Ok(Self { schema, context, profiled: None, relevance: None, next })
     }
 
     pub(crate) fn block_reader(&self) -> Result<BlockReader> {
@@ -107,7 +109,8 @@ impl FitDriver {
             Pass::GroupSums(pass) => self.finish_groups(pass)?,
             Pass::Load(pass) => {
                 let ProfiledTable { profile, roles } = self.profiled()?;
-                let generator = pass.finish(profile, roles, &self.context)?;
+                let generator =
+                    pass.finish(profile, roles, &self.context, self.relevance.as_ref())?;
                 Step::Done(Generator::InMemory(generator))
             }
         };
@@ -120,7 +123,8 @@ impl FitDriver {
             return Err(Error::bad_part("not all passes are done"));
         };
         let ProfiledTable { profile, roles } = table;
-        Ok(Fitted::new(&self.schema, self.context.settings, profile, roles, generator))
+        let settings = self.context.settings;
+        Ok(Fitted::new(&self.schema, settings, profile, roles, generator, self.relevance))
     }
 
     fn profiled(&self) -> Result<&ProfiledTable> {
@@ -129,7 +133,7 @@ impl FitDriver {
 
     /// The second pass, or the third if the speculation in the first was right.
     fn finish_profile(&mut self, pass: ProfilePass) -> Result<Step> {
-        let ProfilePass { profile, speculation } = pass;
+        let ProfilePass { profile, speculation, targets } = pass;
         let (profile, levels) = profile.finish(&self.schema);
         if profile.kept == 0 {
             return Err(Error::NoTargets { path: "the table".into() });
@@ -138,6 +142,15 @@ impl FitDriver {
         let roles = self.context.requested.infer(&self.schema, column);
         roles.check_values(&self.schema, &profile)?;
         roles.check_features(&self.schema)?;
+        if let (Some(rare), Some(targets)) = (self.context.settings.rare_targets(), targets) {
+            let relevance = rare.relevance(&targets)?;
+            let settings = &mut self.context.settings;
+            if settings.rare.as_ref().is_some_and(|rare| rare.balance) {
+                let rare = relevance.rare_rows(&targets).len() as u64;
+                settings.copies = Copies::balancing(rare, targets.len() as u64 - rare);
+            }
+            self.relevance = Some(relevance);
+        }
         let table = self.profiled.insert(ProfiledTable { profile, roles });
         let pass = second_pass(table, levels, &self.schema, &self.context)?;
         match (pass, speculation) {

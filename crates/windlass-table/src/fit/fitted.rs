@@ -7,9 +7,9 @@ use std::sync::Arc;
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::{Field, Schema, SchemaRef};
 use serde::{Deserialize, Serialize};
-use windlass::{ParamName, Seed};
+use windlass::{ParamName, Relevance, Seed};
 
-use crate::column::{is_numeric, type_name};
+use crate::column::{is_numeric, to_f64, type_name};
 use crate::config::{AugmentConfig, Decimals, RoleRules};
 use crate::dates::is_temporal;
 use crate::generate::generator::{Generator, SavedGenerator};
@@ -18,7 +18,7 @@ use crate::generate::output_batch::{ObservedColumn, OutputLayout};
 use crate::io::read::rechunk::rechunk;
 use crate::io::write::sink::{Sink, WriteOptions};
 use crate::manifest::Manifest;
-use crate::rows::block::BlockReader;
+use crate::rows::block::{Block, BlockReader};
 use crate::rows::row_id::{DuplicateCounter, RowIdSource};
 use crate::schema::profile::Profile;
 use crate::schema::roles::{Role, RoleReason, Roles};
@@ -34,6 +34,8 @@ pub struct Fitted {
     /// `None` if it was fitted in another process.
     pub(crate) profile: Option<Profile>,
     pub(crate) generator: Generator,
+    /// Decides which rows are sources of synthetic rows, if not all are.
+    pub(crate) relevance: Option<Relevance>,
 }
 
 /// A column of the training table.
@@ -65,6 +67,8 @@ struct FittedFile {
     table: TableInfo,
     columns: Vec<FittedColumn>,
     fitted: SavedGenerator,
+    #[serde(default)]
+    relevance: Option<Relevance>,
 }
 
 impl Fitted {
@@ -74,6 +78,7 @@ impl Fitted {
         profile: Profile,
         roles: Roles,
         generator: Generator,
+        relevance: Option<Relevance>,
     ) -> Self {
         let moved = roles.moved();
         let column = |(place, field): (usize, &Arc<Field>)| FittedColumn {
@@ -85,7 +90,8 @@ impl Fitted {
         };
         let columns = schema.fields().iter().enumerate().map(column).collect();
         let table = TableInfo { rows: profile.rows, fingerprint: profile.fingerprint.clone() };
-        Self { settings, columns, table, roles, profile: Some(profile), generator }
+        let profile = Some(profile);
+        Self { settings, columns, table, roles, profile, generator, relevance }
     }
 
     /// The configuration.
@@ -155,6 +161,13 @@ impl Fitted {
         }
     }
 
+    /// Which rows of a block are sources of synthetic rows, if not all are.
+    pub(crate) fn sources(&self, block: &Block) -> Option<Vec<bool>> {
+        let relevance = self.relevance.as_ref()?;
+        let targets = to_f64(block.batch.column(self.roles.targets[0]));
+        Some(targets.values().iter().map(|&y| relevance.is_rare(y)).collect())
+    }
+
     /// Whether equal rows must be counted with a [`DuplicateCounter`].
     #[must_use]
     pub fn needs_duplicate_counts(&self) -> bool {
@@ -168,12 +181,16 @@ impl Fitted {
             table: self.table.clone(),
             columns: self.columns.clone(),
             fitted: self.generator.to_saved(),
+            relevance: self.relevance.clone(),
         }
     }
 
     fn from_file(file: FittedFile) -> Result<Self> {
-        let FittedFile { settings, table, columns, fitted, .. } = file;
+        let FittedFile { settings, table, columns, fitted, relevance, .. } = file;
         settings.check()?;
+        if settings.rare_targets().is_some() != relevance.is_some() {
+            return Err(Error::bad_part("its relevance of targets is missing or not needed"));
+        }
         let reasons =
             columns.iter().map(|_| RoleReason::Inferred("as fitted".to_owned())).collect();
         let roles = Roles::new(columns.iter().map(|column| column.role).collect(), reasons);
@@ -184,8 +201,8 @@ impl Fitted {
         if ranges.into_iter().any(|(low, high)| low > high || low.is_nan() || high.is_nan()) {
             return Err(Error::bad_part("a range is empty"));
         }
-        let generator = Generator::from_saved(fitted, &settings, &roles)?;
-        Ok(Self { settings, columns, table, roles, profile: None, generator })
+        let generator = Generator::from_saved(fitted, &settings, &roles, relevance.as_ref())?;
+        Ok(Self { settings, columns, table, roles, profile: None, generator, relevance })
     }
 
     /// JSON, for methods with groups. Others would have to save the whole table.
@@ -217,13 +234,14 @@ impl Fitted {
 
     /// A hash of the fitted method.
     pub(crate) fn fingerprint(&self) -> String {
-        let FittedFile { settings, table, columns, fitted, .. } = self.to_file();
+        let FittedFile { settings, table, columns, fitted, relevance, .. } = self.to_file();
         let rounded: Vec<Option<u8>> = columns.iter().map(|column| column.decimals).collect();
         let own = &settings.columns;
         let extras = (settings.decimals, &settings.bounds, &rounded, own.rules);
         let is_old = settings.decimals == Decimals::Full
             && settings.bounds.is_empty()
-            && own.rules == RoleRules::V1;
+            && own.rules == RoleRules::V1
+            && relevance.is_none();
         // The layout of 0.1.0, so that its fitted methods have the same hash.
         let config = (
             (&own.target, &own.features, &own.exclude, &own.carry),
@@ -240,6 +258,9 @@ impl Fitted {
         let mut bytes = postcard::to_stdvec(&old).unwrap_or_default();
         if !is_old {
             bytes.extend(postcard::to_stdvec(&extras).unwrap_or_default());
+        }
+        if let Some(relevance) = relevance {
+            bytes.extend(postcard::to_stdvec(&relevance).unwrap_or_default());
         }
         format!("xxh3-128:{:032x}", xxhash_rust::xxh3::xxh3_128(&bytes))
     }
@@ -344,10 +365,12 @@ impl BoundFitted {
         fitted.roles.check_values(&self.input, &Profile::from_block(&block, &checked))?;
         let seed = Seed(fitted.settings.seed);
         let labels = fitted.generator.label(&block)?;
+        let sources = self.fitted.sources(&block);
         let generate = |copy| {
             let copy_generator = fitted.generator.copy(copy, seed)?;
             let generated = copy_generator.block(&block, &labels)?;
-            Ok(self.output.batch(copy, &block, generated.as_ref())?.batch)
+            let sources = sources.as_deref().filter(|_| copy > 0);
+            Ok(self.output.batch(copy, &block, generated.as_ref(), sources)?.batch)
         };
         self.copies().map(generate).collect()
     }

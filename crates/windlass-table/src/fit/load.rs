@@ -1,6 +1,7 @@
 //! Pass for methods that need all rows in memory.
 
 use serde::{Deserialize, Serialize};
+use windlass::Relevance;
 
 use super::context::PassContext;
 use crate::config::MethodConfig;
@@ -45,6 +46,7 @@ impl LoadPass {
         profile: &Profile,
         roles: &Roles,
         context: &PassContext,
+        relevance: Option<&Relevance>,
     ) -> Result<InMemoryGenerator> {
         let key = match &context.settings.rows_by {
             RowIdSource::Column(column) => Some(column.as_str()),
@@ -52,7 +54,7 @@ impl LoadPass {
         };
         self.rows.sort(key)?;
         let table = TrainingTable { rows: profile.rows, memory: context.memory };
-        InMemoryGenerator::fit(self.rows, &context.settings, roles, Some(&table))
+        InMemoryGenerator::fit(self.rows, &context.settings, roles, relevance, Some(&table))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use windlass::Seed;
+use windlass::{Relevance, Seed};
 
 use crate::config::{AugmentConfig, MethodConfig};
 use crate::generate::generated_block::GeneratedBlock;
@@ -41,6 +41,7 @@ impl Generator {
         saved: SavedGenerator,
         settings: &AugmentConfig,
         roles: &Roles,
+        relevance: Option<&Relevance>,
     ) -> Result<Self> {
         match (saved, &settings.method) {
             (SavedGenerator::Groups(groups), MethodConfig::Ada(ada)) => {
@@ -48,7 +49,7 @@ impl Generator {
             }
             (SavedGenerator::Groups(_), _) => Err(Error::bad_part("only ada has groups")),
             (SavedGenerator::Rows(rows), _) => {
-                let generator = InMemoryGenerator::fit(rows, settings, roles, None)?;
+                let generator = InMemoryGenerator::fit(rows, settings, roles, relevance, None)?;
                 Ok(Self::InMemory(generator))
             }
         }

@@ -7,8 +7,8 @@ use arrow_array::{Array as _, ArrayRef, Float64Array, Int64Array, UInt64Array};
 use arrow_buffer::NullBuffer;
 use ndarray::{Array2, Axis};
 use windlass::{
-    AnchorMatrix, Batch, Draw, Fitted, How, Method as _, MethodParams, ParamName, Per,
-    RowProvenance, Samples, Seed,
+    AnchorMatrix, Batch, Draw, Fitted, How, Method as _, MethodParams, ParamName, Per, RareSpec,
+    Relevance, RowProvenance, Samples, Seed,
 };
 
 use crate::column::{is_numeric, matrix, type_name};
@@ -53,6 +53,7 @@ impl InMemoryGenerator {
         rows: LoadedRows,
         settings: &AugmentConfig,
         roles: &Roles,
+        relevance: Option<&Relevance>,
         table: Option<&TrainingTable>,
     ) -> Result<Self> {
         let mismatch = || Error::bad_part("its columns differ from those of the table");
@@ -80,7 +81,8 @@ impl InMemoryGenerator {
             (MethodConfig::Other { method, params }, _) => {
                 // Blocks are drawn one by one, but `Per::Auto` means that of a whole table.
                 let per = params.per.map(Per::of_table);
-                (method.build)(&MethodParams { per, ..params.clone() }).fit(&samples, seed)?
+                let rare = relevance.cloned().map(RareSpec::Points);
+                (method.build)(&MethodParams { per, rare, ..params.clone() }).fit(&samples, seed)?
             }
         };
         let detail = settings.method.info().provenance;

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use arrow_array::cast::AsArray as _;
 use arrow_array::{Array, ArrayRef, BooleanArray, Float64Array, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
-use arrow_select::filter::filter_record_batch;
+use arrow_select::filter::filter;
 use rayon::prelude::*;
 
 use crate::column::{range, restore_nans, round_decimals, to_f64, to_type};
@@ -60,6 +61,41 @@ pub(crate) struct OutputBatch {
     pub(crate) batch: RecordBatch,
     /// One per moved column; empty for originals.
     pub(crate) out_of_range: Vec<OutOfRange>,
+    /// Which rows of the block are in the batch, if not all are.
+    pub(crate) kept: Option<BooleanArray>,
+}
+
+impl OutputBatch {
+    /// The numbers of the rows that are kept.
+    pub(crate) fn keep_numbers(&self, values: Float64Array) -> Float64Array {
+        keep_numbers(values, self.kept.as_ref())
+    }
+
+    /// The groups of the rows that are kept.
+    pub(crate) fn keep_groups(&self, groups: Vec<u32>) -> Vec<u32> {
+        let Some(kept) = &self.kept else { return groups };
+        groups
+            .into_iter()
+            .zip(kept.values())
+            .filter(|(_, kept)| *kept)
+            .map(|(own, _)| own)
+            .collect()
+    }
+}
+
+fn keep_numbers(values: Float64Array, kept: Option<&BooleanArray>) -> Float64Array {
+    match kept {
+        Some(kept) => filter(&values, kept).expect("a flag for every row").as_primitive().clone(),
+        None => values,
+    }
+}
+
+/// The values of the rows that are kept.
+fn keep(values: &ArrayRef, kept: Option<&BooleanArray>) -> ArrayRef {
+    match kept {
+        Some(kept) => filter(values, kept).expect("a flag for every row"),
+        None => Arc::clone(values),
+    }
 }
 
 impl OutputLayout {
@@ -108,23 +144,38 @@ impl OutputLayout {
         Ok(Self { schema: Arc::new(Schema::new(fields)), columns, provenance })
     }
 
-    /// A block of a copy; copy 0 are the originals.
+    /// A block of a copy; copy 0 are the originals. Only `sources` are part of it, if given.
     pub(crate) fn batch(
         &self,
         copy: usize,
         block: &Block,
         generated: &dyn GeneratedBlock,
+        sources: Option<&[bool]>,
     ) -> Result<OutputBatch> {
+        let kept = match (generated.keep(), sources) {
+            (Some(own), Some(sources)) => {
+                Some(own.iter().zip(sources).map(|(own, source)| *own && *source).collect())
+            }
+            (own, sources) => own.or_else(|| sources.map(<[bool]>::to_vec)),
+        };
+        let kept = kept.map(BooleanArray::from);
         let column = |column: &OutputColumn| -> Result<_> {
             let original = block.batch.column(column.place);
             Ok(match column.moved {
                 Some(index) if copy > 0 => {
                     let values = generated.column(index, &to_f64(original))?;
-                    let (values, outside) = column.finish(values, original);
+                    let values = keep_numbers(values, kept.as_ref());
+                    let original = keep(original, kept.as_ref());
+                    let (values, outside) = column.finish(values, &original);
                     (values, Some((index, outside)))
                 }
-                _ if original.data_type() == &column.data_type => (Arc::clone(original), None),
-                _ => (arrow_cast::cast(original, &column.data_type).expect("a number"), None),
+                _ if original.data_type() == &column.data_type => {
+                    (keep(original, kept.as_ref()), None)
+                }
+                _ => {
+                    let cast = arrow_cast::cast(original, &column.data_type).expect("a number");
+                    (keep(&cast, kept.as_ref()), None)
+                }
             })
         };
         let columns = self.columns.par_iter().map(column).collect::<Result<Vec<_>>>()?;
@@ -132,17 +183,13 @@ impl OutputLayout {
         let mut outside: Vec<(usize, OutOfRange)> = outside.into_iter().flatten().collect();
         outside.sort_by_key(|&(index, _)| index);
         if self.provenance {
-            columns.extend(provenance::columns(copy, block, generated));
+            let provenance = provenance::columns(copy, block, generated);
+            columns.extend(provenance.iter().map(|column| keep(column, kept.as_ref())));
         }
         let batch = RecordBatch::try_new(Arc::clone(&self.schema), columns)
             .expect("columns of the schema's types");
-        let batch = match generated.keep() {
-            Some(keep) => filter_record_batch(&batch, &BooleanArray::from(keep))
-                .expect("a flag for every row"),
-            None => batch,
-        };
         let out_of_range = outside.into_iter().map(|(_, outside)| outside).collect();
-        Ok(OutputBatch { batch, out_of_range })
+        Ok(OutputBatch { batch, out_of_range, kept })
     }
 }
 

@@ -175,6 +175,7 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     provenance: RowProvenance::Group,
     search: &[&[&ALPHA], &[&CLUSTERS], &[&GAMMA], &[&CLUSTER_ON]],
     in_tune: true,
+    rare: false,
     // Anchors from columns need a table, so windlass-table resolves them.
     build: |params| {
         Arc::new(Ada {

@@ -97,6 +97,7 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     provenance: RowProvenance::Pair,
     search: &[&[&BANDWIDTH], &[&BETA]],
     in_tune: true,
+    rare: false,
     build: |params| {
         let bandwidth = params.bandwidth.unwrap_or(CMixup::default().bandwidth);
         Arc::new(CMixup { bandwidth, mixup: Mixup::new(params) })

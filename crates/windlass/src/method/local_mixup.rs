@@ -23,7 +23,7 @@ use super::registry::{BETA, EPSILON, PER};
 use super::values::Epsilon;
 use super::{Batch, Draw, Fitted, Method, MethodInfo, Mixup, RowProvenance};
 use crate::gamma::check_positive;
-use crate::moments::moments;
+use crate::moments::standardize;
 use crate::{Result, RowSample, Samples, Seed};
 
 /// Maximum number of distinct rows for the default ε.
@@ -66,6 +66,7 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     provenance: RowProvenance::Pair,
     search: &[&[&BETA], &[&EPSILON]],
     in_tune: false,
+    rare: false,
     build: |params| {
         let epsilon = params.epsilon.unwrap_or_default();
         Arc::new(LocalMixup { epsilon, mixup: Mixup::new(params) })
@@ -92,14 +93,7 @@ impl Method for LocalMixup {
         self.check()?;
         let mut features = samples.x().to_owned();
         if !matches!(self.epsilon, Epsilon::Absolute(_)) {
-            let (means, deviations) = moments(features.view(), samples.weights());
-            for (mut column, (mean, deviation)) in
-                features.columns_mut().into_iter().zip(means.into_iter().zip(deviations))
-            {
-                // A constant column has standard deviation 0 and no distances.
-                let unit = if deviation > 0.0 { deviation } else { 1.0 };
-                column.mapv_inplace(|value| (value - mean) / unit);
-            }
+            features = standardize(features, samples.weights());
         }
         let squared_epsilon = match self.epsilon {
             Epsilon::Absolute(epsilon) | Epsilon::Deviations(epsilon) => epsilon * epsilon,

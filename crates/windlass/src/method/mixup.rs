@@ -114,6 +114,7 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     provenance: RowProvenance::Pair,
     search: &[&[&BETA]],
     in_tune: true,
+    rare: false,
     build: |params| Arc::new(Mixup::new(params)),
 };
 

@@ -8,6 +8,10 @@
 //! | [`LocalMixup`] | a partner; pairs that are far apart have weight 0 | partner, λ |
 //! | [`CMixup`] | a partner with a similar target | partner, λ |
 //! | [`Ada`] | a strength γ toward or away from the group's mean | group, γ |
+//! | [`Smoter`] | for a rare row, a rare neighbor as partner | partner, λ |
+//! | [`Smogn`] | for a rare row, a near rare partner, or noise if none is near | partner, λ |
+//!
+//! [`Restricted`] makes copies of some rows only, such as rare ones, by any method.
 //!
 //! Random numbers are a function of seed, step and row, so a draw can be repeated at any time.
 //! A new method is a file that implements [`Method`] and [`Fitted`] and describes itself in `INFO`, listed in
@@ -38,6 +42,9 @@ mod local_mixup;
 mod mixup;
 mod noise;
 mod registry;
+mod restricted;
+mod smogn;
+mod smoter;
 mod values;
 
 use std::fmt::Debug;
@@ -54,6 +61,9 @@ pub use noise::Noise;
 pub use registry::{
     HiddenInfo, MethodInfo, MethodParams, PARAMS, Param, RowProvenance, SearchRange, TrialSpec,
 };
+pub use restricted::Restricted;
+pub use smogn::Smogn;
+pub use smoter::Smoter;
 pub use values::{Bandwidth, Epsilon, NoiseUnits};
 
 use crate::choice::choice;
@@ -65,8 +75,15 @@ use crate::{Error, Mixing, Partition, Real, Result, Samples, Seed};
 use noise::AddedNoise;
 
 /// All methods with a name.
-pub static METHODS: [&MethodInfo; 5] =
-    [&noise::INFO, &mixup::INFO, &local_mixup::INFO, &c_mixup::INFO, &ada::INFO];
+pub static METHODS: [&MethodInfo; 7] = [
+    &noise::INFO,
+    &mixup::INFO,
+    &local_mixup::INFO,
+    &c_mixup::INFO,
+    &ada::INFO,
+    &smoter::INFO,
+    &smogn::INFO,
+];
 
 /// A method of augmentation with its settings.
 pub trait Method: Debug + Send + Sync {
@@ -90,6 +107,11 @@ pub trait Fitted: Debug + Send + Sync {
     /// same draw. The draw of a row does not depend on its position, so a row that occurs twice in a batch gets the
     /// same partner, noise and strength twice.
     fn draw(&self, batch: Batch<'_>, seed: Seed, step: u64) -> Result<Draw>;
+
+    /// The training rows, in order, of which copies of a dataset are made; `None`: all.
+    fn sources(&self) -> Option<&[usize]> {
+        None
+    }
 
     /// The groups of the training rows, if the method has any.
     fn partition(&self) -> Option<&Partition> {
@@ -374,6 +396,7 @@ impl Draw {
             Map::Identity { .. } => How::Copy,
             Map::GroupMean(map) => How::Group { group: map.group(row), gamma: map.gamma(row) },
             Map::Projection(map) => How::Projection { gamma: map.gamma(row) },
+            Map::Pairs(_) if self.noise_scale(row).is_some() => How::Noise,
             Map::Pairs(map) => {
                 let partner = self.gather_map().partner(row, map.rows());
                 How::Pair { partner, lambda: map.lambda(row) }
@@ -399,6 +422,11 @@ impl Draw {
             mixing: Mixing(Map::Pairs(pairs.without(|row| weights[row] == 0.0))),
             ..self
         }
+    }
+
+    /// The factor of the noise on a row; `None` if it has no noise.
+    fn noise_scale(&self, row: usize) -> Option<f64> {
+        self.noise.as_ref()?.scale(row)
     }
 
     /// The positions of its input rows among the training rows.
@@ -464,7 +492,9 @@ impl Draw {
         if let Some(noise) = &self.noise {
             let training = self.gather_map();
             for (row, out) in range.zip(out.chunks_exact_mut(rows.ncols())) {
-                noise.add(side, training.source(row), out);
+                if let Some(scale) = noise.scale(row) {
+                    noise.add(side, training.source(row), scale, out);
+                }
             }
         }
     }

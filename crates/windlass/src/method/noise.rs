@@ -6,6 +6,8 @@
 
 use std::sync::Arc;
 
+use ndarray::ArrayView2;
+
 use super::registry::{FEATURE_NOISE, NOISE_UNITS, TARGET_NOISE};
 use super::values::NoiseUnits;
 use super::{Batch, Draw, Fitted, Method, MethodInfo, RowProvenance, Side};
@@ -57,9 +59,35 @@ struct FittedNoise {
 
 /// The standard deviation of the noise on every column.
 #[derive(Debug)]
-struct Deviations {
+pub(super) struct Deviations {
     features: Vec<f64>,
     targets: Vec<f64>,
+}
+
+impl Deviations {
+    /// Multiples of the standard deviations of features and targets.
+    pub(super) fn of_columns(samples: &Samples<'_>, features: f64, targets: f64) -> Self {
+        let scaled = |rows: ArrayView2<'_, f64>, factor: f64| -> Vec<f64> {
+            if factor == 0.0 {
+                return vec![0.0; rows.ncols()];
+            }
+            let (_, own) = moments(rows, samples.weights());
+            own.into_iter().map(|own| own * factor).collect()
+        };
+        Self { features: scaled(samples.x(), features), targets: scaled(samples.y(), targets) }
+    }
+
+    /// Returns an error if noise of `scale` times these deviations could overflow.
+    pub(super) fn check(&self, scale: f64) -> Result<()> {
+        let mut all = self.features.iter().chain(&self.targets).map(|deviation| deviation * scale);
+        match all.find(|deviation| deviation.is_nan() || *deviation >= f64::LIMIT) {
+            None => Ok(()),
+            Some(got) => {
+                let name = "the standard deviation of the noise";
+                Err(Error::OutOfRange { name, range: "a range that cannot overflow", got })
+            }
+        }
+    }
 }
 
 pub(super) static INFO: MethodInfo = MethodInfo {
@@ -71,6 +99,7 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     provenance: RowProvenance::Source,
     search: &[&[&TARGET_NOISE, &FEATURE_NOISE]],
     in_tune: true,
+    rare: false,
     build: |params| {
         let default = Noise::default();
         Arc::new(Noise {
@@ -95,30 +124,16 @@ impl Method for Noise {
 
     fn fit(&self, samples: &Samples<'_>, _seed: Seed) -> Result<Box<dyn Fitted>> {
         self.check()?;
-        let scaled = |rows: ndarray::ArrayView2<'_, f64>, deviation: f64| -> Vec<f64> {
-            if self.noise_units == NoiseUnits::Deviations && deviation > 0.0 {
-                let (_, own) = moments(rows, samples.weights());
-                own.into_iter().map(|own| own * deviation).collect()
-            } else {
-                vec![deviation; rows.ncols()]
-            }
+        let (features, targets) = (self.feature_noise, self.target_noise);
+        let deviations = match self.noise_units {
+            NoiseUnits::Deviations => Deviations::of_columns(samples, features, targets),
+            NoiseUnits::Absolute => Deviations {
+                features: vec![features; samples.x().ncols()],
+                targets: vec![targets; samples.y().ncols()],
+            },
         };
-        let deviations = Arc::new(Deviations {
-            features: scaled(samples.x(), self.feature_noise),
-            targets: scaled(samples.y(), self.target_noise),
-        });
-        let all = deviations.features.iter().chain(&deviations.targets);
-        if let Some(&got) =
-            all.clone().find(|&&deviation| deviation.is_nan() || deviation >= f64::LIMIT)
-        {
-            let range = "a range that cannot overflow";
-            return Err(Error::OutOfRange {
-                name: "the standard deviation of the noise",
-                range,
-                got,
-            });
-        }
-        Ok(Box::new(FittedNoise { rows: samples.rows(), deviations }))
+        deviations.check(1.0)?;
+        Ok(Box::new(FittedNoise { rows: samples.rows(), deviations: Arc::new(deviations) }))
     }
 }
 
@@ -130,7 +145,8 @@ impl Fitted for FittedNoise {
     fn draw(&self, batch: Batch<'_>, seed: Seed, step: u64) -> Result<Draw> {
         let sources = batch.check(self.rows)?;
         let rows = sources.map_or(self.rows, <[usize]>::len);
-        let noise = AddedNoise { deviations: Arc::clone(&self.deviations), seed, step };
+        let deviations = Arc::clone(&self.deviations);
+        let noise = AddedNoise { deviations, scales: None, seed, step };
         Ok(Draw { noise: Some(noise), ..Draw::of(self.rows, sources, Mixing::identity(rows)) })
     }
 }
@@ -138,14 +154,21 @@ impl Fitted for FittedNoise {
 /// The additive term of a draw, generated when it is added.
 #[derive(Debug, Clone)]
 pub(super) struct AddedNoise {
-    deviations: Arc<Deviations>,
-    seed: Seed,
-    step: u64,
+    pub(super) deviations: Arc<Deviations>,
+    /// The factor of the deviations in each row of the batch, `None` for a row without noise; without it, 1.
+    pub(super) scales: Option<Vec<Option<f64>>>,
+    pub(super) seed: Seed,
+    pub(super) step: u64,
 }
 
 impl AddedNoise {
-    /// Adds the noise to the synthetic row of training row `source`.
-    pub(super) fn add<T: Real>(&self, side: Side, source: usize, row: &mut [T]) {
+    /// The factor of the deviations in a row of the batch.
+    pub(super) fn scale(&self, row: usize) -> Option<f64> {
+        self.scales.as_ref().map_or(Some(1.0), |scales| scales[row])
+    }
+
+    /// Adds the noise, with a factor, to the synthetic row of training row `source`.
+    pub(super) fn add<T: Real>(&self, side: Side, source: usize, scale: f64, row: &mut [T]) {
         let (stream, deviations) = match side {
             Side::Features => (Stream::FeatureNoise, &self.deviations.features),
             Side::Targets => (Stream::TargetNoise, &self.deviations.targets),
@@ -153,7 +176,7 @@ impl AddedNoise {
         let mut draws: Draws = self.seed.at(stream, self.step, source as u64);
         for (value, &deviation) in row.iter_mut().zip(deviations) {
             if deviation > 0.0 {
-                *value = T::narrow(value.widen() + deviation * draws.normal());
+                *value = T::narrow(value.widen() + scale * deviation * draws.normal());
             }
         }
     }

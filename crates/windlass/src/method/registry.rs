@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::values::{Bandwidth, Epsilon, NoiseUnits};
 use super::{Method, Per};
 use crate::anchors::{AnchorSource, ClusterCount, ClusterOn, ClusterScaling};
-use crate::{GammaDistribution, Result};
+use crate::{GammaDistribution, RareSpec, Result};
 
 /// The description of an augmentation method.
 #[derive(Debug)]
@@ -31,6 +31,8 @@ pub struct MethodInfo {
     pub search: &'static [&'static [&'static Param]],
     /// Whether `tune` searches the method.
     pub in_tune: bool,
+    /// Whether its sources are rows with rare targets only.
+    pub rare: bool,
     /// Creates the method.
     pub build: fn(&MethodParams) -> Arc<dyn Method>,
 }
@@ -191,6 +193,14 @@ pub struct MethodParams {
     pub noise_units: Option<NoiseUnits>,
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub per: Option<Per>,
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub neighbors: Option<usize>,
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub perturbation: Option<f64>,
+    /// Which targets are rare, for methods with [`MethodInfo::rare`]. Not in `PARAMS`: it applies to more than the
+    /// method.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub rare: Option<RareSpec>,
 }
 
 impl MethodParams {
@@ -213,7 +223,7 @@ impl MethodParams {
     /// The parameters that apply to a method.
     #[must_use]
     pub fn restricted_to(&self, method: &MethodInfo) -> Self {
-        let mut own = Self::default();
+        let mut own = Self { rare: self.rare.clone(), ..Self::default() };
         for param in method.params {
             if let Some(text) = (param.get)(self) {
                 (param.set)(&mut own, &text).expect("values can be read again");
@@ -248,7 +258,7 @@ fn text(value: Option<&impl ToString>) -> Option<String> {
 }
 
 /// Every parameter, in the order of help texts.
-pub static PARAMS: [&Param; 14] = [
+pub static PARAMS: [&Param; 16] = [
     &ANCHORS,
     &CLUSTERS,
     &CLUSTER_ON,
@@ -263,6 +273,8 @@ pub static PARAMS: [&Param; 14] = [
     &TARGET_NOISE,
     &FEATURE_NOISE,
     &NOISE_UNITS,
+    &NEIGHBORS,
+    &PERTURBATION,
 ];
 
 /// A parameter without a default that neither a search nor a comparison varies.
@@ -450,5 +462,33 @@ pub(super) static NOISE_UNITS: Param = Param {
     help: "Units of the noise: standard deviations of each column, or units of the column",
     set: |params, text| store(&mut params.noise_units, text),
     get: |params| text(params.noise_units.as_ref()),
+    ..TEXT
+};
+
+pub(super) static NEIGHBORS: Param = Param {
+    name: "neighbors",
+    placeholder: "K",
+    default: Some("5"),
+    range: "[1, 1000]",
+    is_number: true,
+    help: "Number of nearest rare rows of which one is the partner",
+    set: |params, text| {
+        params.neighbors =
+            Some(text.trim().parse().map_err(|_| format!("`{text}` is not a whole number"))?);
+        Ok(())
+    },
+    get: |params| text(params.neighbors.as_ref()),
+    ..TEXT
+};
+
+pub(super) static PERTURBATION: Param = Param {
+    name: "perturbation",
+    placeholder: "P",
+    default: Some("0.02"),
+    range: "[0, inf)",
+    is_number: true,
+    help: "Standard deviation of the noise, in standard deviations of each column",
+    set: |params, text| store_number(&mut params.perturbation, text),
+    get: |params| text(params.perturbation.as_ref()),
     ..TEXT
 };
