@@ -102,9 +102,10 @@ fn same_seed_same_bytes() {
     for (folder, first) in [("parquet", "train.csv"), ("arrow", "train.csv")] {
         desk.convert(first, &format!("{folder}/train.{folder}"));
     }
-    for method in
-        ["--anchors kmeans --clusters 9", "--anchors column:site --within species --per row"]
-    {
+    for method in [
+        "--anchors kmeans --clusters 9 --rare high",
+        "--anchors column:site --within species --per row",
+    ] {
         for output in ["out.csv", "out.parquet", "out.arrow"] {
             let mut hashes = vec![];
             for (input, more) in [
@@ -138,6 +139,7 @@ fn same_seed_same_bytes() {
 #[test]
 fn every_method_can_be_verified_in_every_format() {
     let desk = desk_with_table();
+    desk.put("points.csv", "y,phi,slope\n0,0,0\n20,0.5,\n37,1,0\n");
     desk.put("anchors.csv", {
         let rows: Vec<String> = (0..240).map(|row| format!("{},1", row % 10)).collect();
         format!("m,one\n{}\n", rows.join("\n"))
@@ -148,6 +150,10 @@ fn every_method_can_be_verified_in_every_format() {
         "--anchors bins:size --clusters 4 --per row",
         "--anchors quantiles:y1 --clusters 4 --within species --gamma log-uniform",
         "--anchors column:site --within species --clip observed --weight w",
+        "--method smoter --rare both",
+        "--method smogn --rare density --copies 2",
+        "--method c-mixup --rare high --clip observed",
+        "--rare points.csv --clusters 4",
         "--anchors matrix:anchors.csv --gamma grid:10",
         "--within species --cluster-on x --cluster-scale raw --gamma gamma:4,0.3",
         "--gamma list:0.5,2 --integers float --categorical count",
@@ -576,4 +582,130 @@ fn large_numbers_are_short_and_large_integers_are_noted() {
     let said = desk.run("augment huge.csv -t y -o huge-out.csv");
     assert!(said.err.contains("column `x` is 1e308 in row 1"), "{}", said.err);
     assert!(desk.run("inspect huge.csv").ok().out.contains("2 to 1e308"));
+}
+
+/// A table whose target has a long upper tail.
+fn skewed_table(rows: usize) -> String {
+    let mut text = String::from("a,b,kind,y\n");
+    for row in 0..rows {
+        let a = (row * 37 % 101) as f64 / 10.0;
+        let (b, kind) = (row * 7 % 50, row % 3);
+        writeln!(text, "{a},{b},k{kind},{:.3}", (a / 2.0).exp() + b as f64 / 50.0).unwrap();
+    }
+    text
+}
+
+/// The columns of a table with provenance: target, synthetic, source, copy, partner and λ.
+fn provenance(text: &str) -> Vec<(f64, bool, usize, usize, Option<usize>)> {
+    let header: Vec<&str> = text.lines().next().unwrap().split(',').collect();
+    let place = |name: &str| header.iter().position(|&column| column == name);
+    let at = |name: &str| place(name).unwrap();
+    let row = |line: &str| {
+        let fields: Vec<&str> = line.split(',').collect();
+        let partner = place("windlass_partner").and_then(|at| fields[at].parse().ok());
+        let number = |name: &str| fields[at(name)].parse().unwrap();
+        let synthetic = fields[at("windlass_synthetic")] == "true";
+        let (source, copy) = (number("windlass_source"), number("windlass_copy"));
+        (fields[at("y")].parse().unwrap(), synthetic, source, copy, partner)
+    };
+    text.lines().skip(1).map(row).collect()
+}
+
+#[test]
+fn only_rare_rows_are_sources() {
+    let desk = TestDir::new();
+    desk.put("t.csv", skewed_table(300));
+    for method in ["smoter", "smogn", "ada", "c-mixup", "local-mixup", "mixup", "noise"] {
+        let words = format!("augment t.csv -t y --method {method} --rare high --provenance");
+        let said = desk.run(&format!("{words} --json --force -o out.csv")).ok();
+        let summary: serde_json::Value = serde_json::from_str(&said.out).unwrap();
+        let rows = provenance(&desk.text("out.csv"));
+        let rare = &summary["rare"];
+        let low = rare["ranges"][0]["low"].as_f64().unwrap();
+        let is_rare = |row: &usize| rows[*row].0 >= low;
+        let sources: Vec<usize> = (0..300).filter(is_rare).collect();
+        assert_eq!(rare["rows"], sources.len(), "{method}");
+        assert!((10..100).contains(&sources.len()));
+        // Rare rows and their copies are as many as the others, to half a copy of each.
+        let copies = rare["copies"].as_u64().unwrap() as usize;
+        let balanced = sources.len() * (copies + 1);
+        assert!(balanced.abs_diff(300 - sources.len()) <= sources.len() / 2 + 1, "{method}");
+        let made: Vec<_> = rows.iter().filter(|row| row.1).collect();
+        assert!(made.iter().all(|row| sources.contains(&row.2)), "{method}");
+        if method != "local-mixup" {
+            assert_eq!(made.len(), sources.len() * copies, "{method}");
+        }
+        assert_eq!(summary["synthetic"], made.len());
+        if ["smoter", "smogn"].contains(&method) {
+            let partners: Vec<usize> = made.iter().filter_map(|row| row.4).collect();
+            assert!(partners.iter().all(|row| sources.contains(row)), "{method}");
+            assert_eq!(partners.len() == made.len(), method == "smoter");
+            assert!(method == "smogn" || made.iter().all(|row| row.0 >= low - 0.001));
+        }
+        desk.run(&format!("{words} --copies 2 --quiet --force -o two.csv")).ok();
+        let two = provenance(&desk.text("two.csv"));
+        // The first copies do not depend on the number of copies.
+        let first = |rows: &[(f64, bool, usize, usize, Option<usize>)]| -> Vec<_> {
+            rows.iter().filter(|row| row.3 <= 2).copied().collect()
+        };
+        assert_eq!(first(&two), if copies >= 2 { first(&rows) } else { first(&two) }, "{method}");
+    }
+}
+
+#[test]
+fn rare_rows_do_not_depend_on_threads_memory_or_files() {
+    let desk = TestDir::new();
+    let table = skewed_table(9_000);
+    desk.put("t.csv", &table);
+    let (header, rows) = table.split_once('\n').unwrap();
+    let rows: Vec<&str> = rows.lines().collect();
+    for (part, rows) in rows.chunks(1_999).enumerate() {
+        desk.put(&format!("parts/{part}.csv"), format!("{header}\n{}\n", rows.join("\n")));
+    }
+    for method in ["smoter --rare both", "smogn --rare high", "c-mixup --rare density"] {
+        let mut all = vec![];
+        for (input, more) in
+            [("t.csv", "--threads 1"), ("t.csv", "--threads 4 --memory 64MiB"), ("parts", "")]
+        {
+            let words = format!("augment {input} -t y --method {method} --provenance {more}");
+            desk.run(&format!("{words} --quiet --force -o out.csv")).ok();
+            all.push(desk.text("out.csv"));
+        }
+        assert!(all.iter().all(|text| *text == all[0]), "{method}");
+    }
+}
+
+#[test]
+fn a_plot_of_rare_rows_shows_the_relevance() {
+    let desk = TestDir::new();
+    desk.put("t.csv", skewed_table(300));
+    let words = "augment t.csv -t y --rare high --quiet --force -o out.csv --plot plot.svg";
+    desk.run(words).ok();
+    let svg = desk.text("plot.svg");
+    assert!(svg.contains("relevance φ") && svg.contains(">Original (300)<"), "{svg}");
+    assert!(svg.contains("<rect x=") && !svg.contains("<circle cx='90"));
+    desk.run(&format!("{words} --plot-x a")).ok();
+    let svg = desk.text("plot.svg");
+    assert!(svg.contains("y against a") && !svg.contains("relevance"));
+}
+
+/// The level of a category, a date and a missing value are those of the source row.
+#[test]
+fn rare_rows_of_a_table_with_every_kind_of_column() {
+    let desk = desk_with_table();
+    for method in ["smoter", "smogn"] {
+        let words = format!("augment train.csv {TARGETS} --method {method} --rare high");
+        desk.run(&format!("{words} --provenance --quiet --force -o out.csv")).ok();
+        let text = desk.text("out.csv");
+        let lines: Vec<&str> = text.lines().skip(1).collect();
+        assert!(lines.len() > 300, "{}", lines.len());
+        for line in &lines[240..] {
+            let made = fields(line);
+            let source = fields(lines[made[12].parse::<usize>().unwrap()]);
+            for carried in [0, 3, 4, 5, 6, 7, 8] {
+                assert_eq!(source[carried], made[carried]);
+            }
+            assert!(!source[1].is_empty() || made[1].is_empty());
+        }
+    }
 }

@@ -18,6 +18,7 @@ fn bad_input_is_refused_with_these_words() {
     text(log, &plain);
     columns(log, &plain, &with);
     settings(log, &with);
+    rare_targets(log, &with);
     damaged(log, &plain);
     outputs(log);
     models(log);
@@ -169,6 +170,11 @@ fn settings(log: &mut String, with: &dyn Fn(&str) -> String) {
         ("a plot of words", "--plot p.svg --plot-x kind"),
         ("clusters of a column", "--anchors column:kind --clusters 3"),
         ("anchors unknown", "--anchors trees"),
+        ("no neighbors", "--method smoter --neighbors 0"),
+        ("half a neighbor", "--method smoter --neighbors 2.5"),
+        ("negative perturbation", "--method smogn --perturbation -1"),
+        ("rare targets of an unknown kind", "--rare hihg"),
+        ("rare targets of a search", "--method auto --rare high"),
         ("no unit of memory", "--memory 5apples"),
         ("little memory", "--memory 1MiB"),
         ("more than the memory", "--method mixup --memory 32MiB --continuous b"),
@@ -183,6 +189,28 @@ fn settings(log: &mut String, with: &dyn Fn(&str) -> String) {
             case(log, title, &with(options), |_| {});
         }
     }
+}
+
+fn rare_targets(log: &mut String, with: &dyn Fn(&str) -> String) {
+    for (title, points) in [
+        ("control points in disorder", "y,phi\n1,0\n5,0.5\n3,1\n"),
+        ("a relevance above 1", "y,phi\n1,0\n5,1.5\n"),
+        ("a control point without a relevance", "y,phi\n1,0\n5,\n9,1\n"),
+        ("a relevance in words", "y,phi\n1,0\n5,much\n"),
+        ("control points without targets", "target,phi\n1,0\n5,1\n"),
+        ("one control point", "y,phi\n1,1\n"),
+        ("control points far from all targets", "y,phi\n100,0\n200,1\n"),
+    ] {
+        case(log, title, &with("--rare points.csv"), |desk| {
+            desk.put("points.csv", points);
+        });
+    }
+    case(log, "a constant target without rare values", &with("--method smogn"), |desk| {
+        desk.put("good.csv", "a,b,y\n1,2,5\n2,4,5\n3,1,5\n4,4,5\n");
+    });
+    case(log, "a tail without values", &with("--rare high"), |desk| {
+        desk.put("good.csv", "a,b,y\n1,2,5\n2,4,5\n3,1,5\n4,4,1\n");
+    });
 }
 
 fn damaged(log: &mut String, plain: &dyn Fn(&str) -> String) {

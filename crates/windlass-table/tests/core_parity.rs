@@ -16,12 +16,13 @@ use ndarray::{Array2, Axis};
 use tempfile::TempDir;
 use windlass::{
     Ada, Anchors, CMixup, ClusterOn, ClusterScaling, Clustering, Copies, Fitted, GammaDistribution,
-    Method as _, MethodInfo, MethodParams, Mixup, Noise, Partition, Per, Plan, Samples, Seed,
-    Stream,
+    Method as _, MethodInfo, MethodParams, Mixup, Noise, Partition, Per, Plan, RareSpec, Relevance,
+    Restricted, Samples, Seed, Smogn, Smoter, Stream, Tails,
 };
 use windlass_table::{
     AdaConfig, AnchorSource, AugmentConfig, Augmentation, ClusterCount, DEFAULT_MEMORY, Decimals,
-    IntegerHandling, LoadedTable, MethodConfig, ReadOptions, Sink, Table, WriteOptions,
+    IntegerHandling, LoadedTable, MethodConfig, RareSources, ReadOptions, Sink, Table,
+    WriteOptions,
 };
 
 struct TestDir(TempDir);
@@ -79,15 +80,27 @@ fn same_as_core(
     method: MethodConfig,
     fitted: &dyn Fn(&Samples<'_>) -> Box<dyn Fitted>,
 ) {
+    same_rare_rows_as_core(rows, method, None, fitted);
+}
+
+/// With `rare`, the number of copies is automatic.
+fn same_rare_rows_as_core(
+    rows: usize,
+    method: MethodConfig,
+    rare: Option<RareSpec>,
+    fitted: &dyn Fn(&Samples<'_>) -> Box<dyn Fitted>,
+) {
     let (x, y, _, text) = data(rows);
     let samples = Samples::new(x.view(), y.view()).unwrap();
-    let plan = Plan::draw(fitted(&samples).as_ref(), Copies::new(3), Seed(7)).unwrap();
+    let copies = if rare.is_some() { Copies::auto() } else { Copies::new(3) };
+    let plan = Plan::draw(fitted(&samples).as_ref(), copies, Seed(7)).unwrap();
+    let rare = rare.map(|targets| RareSources { targets, balance: true });
     let (more_x, more_y) = (plan.features(x.view()).unwrap(), plan.targets(y.view()).unwrap());
     let table = TestDir::new();
     let table = table.table(&text);
     let decimals = Decimals::Full;
     let settings =
-        AugmentConfig { method, copies: 3, seed: 7, decimals, ..AugmentConfig::new(&["y"]) };
+        AugmentConfig { method, copies: 3, seed: 7, decimals, rare, ..AugmentConfig::new(&["y"]) };
     let batches = augmented(&table, &settings);
     for (name, expected) in [
         ("a", more_x.column(0)),
@@ -168,6 +181,41 @@ fn other_methods_are_those_of_the_core() {
     same_as_core(400, noise, &|samples| {
         Noise { feature_noise: 0.3, ..Noise::default() }.fit(samples, Seed(7)).unwrap()
     });
+}
+
+#[test]
+fn rare_rows_are_those_of_the_core() {
+    let high = RareSpec::Tails(Tails::High);
+    for rare in [RareSpec::default(), high.clone(), RareSpec::Density] {
+        let smoter = Smoter { rare: rare.clone(), ..Smoter::default() };
+        let smogn = Smogn { smoter: smoter.clone(), ..Smogn::default() };
+        let config = method("smoter", MethodParams::default());
+        same_rare_rows_as_core(400, config, Some(rare.clone()), &|samples| {
+            smoter.fit(samples, Seed(7)).unwrap()
+        });
+        let config = method("smogn", MethodParams::default());
+        same_rare_rows_as_core(400, config, Some(rare), &|samples| {
+            smogn.fit(samples, Seed(7)).unwrap()
+        });
+    }
+    // More rows than a block has, and groups that are streamed.
+    let kmeans = AdaConfig { clusters: ClusterCount::Count(4), ..AdaConfig::default() };
+    let restricted = |fitted: Box<dyn Fitted>, samples: &Samples<'_>| -> Box<dyn Fitted> {
+        let targets = samples.y().column(0).to_vec();
+        let rare = Relevance::from_box_plot(&targets, Tails::High).unwrap().rare_rows(&targets);
+        Box::new(Restricted::new(fitted, rare).unwrap())
+    };
+    same_rare_rows_as_core(70_000, MethodConfig::Ada(kmeans), Some(high.clone()), &|samples| {
+        restricted(Ada::default().clusters(4).fit(samples, Seed(7)).unwrap(), samples)
+    });
+    same_rare_rows_as_core(
+        400,
+        method("local-mixup", MethodParams::default()),
+        Some(high),
+        &|samples| {
+            restricted(windlass::LocalMixup::default().fit(samples, Seed(7)).unwrap(), samples)
+        },
+    );
 }
 
 #[test]

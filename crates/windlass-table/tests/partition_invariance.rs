@@ -11,12 +11,12 @@ use arrow_array::{
 use arrow_schema::{Field, Schema};
 use proptest::prelude::*;
 use windlass::{
-    Bandwidth, Epsilon, GammaDistribution, MethodInfo, MethodParams, Per, Seed, Stream,
+    Bandwidth, Epsilon, GammaDistribution, MethodInfo, MethodParams, Per, RareSpec, Seed, Stream,
 };
 use windlass_table::{
     AdaConfig, AnchorSource, AugmentConfig, Augmentation, ClusterCount, DEFAULT_MEMORY,
     DuplicateCounter, Error, FitDriver, Fitted, IntegerHandling, Manifest, MethodConfig,
-    PassAccumulator, ReadOptions, RowIdSource, Table, Verdict, VerifyOptions, row_ids,
+    PassAccumulator, RareSources, ReadOptions, RowIdSource, Table, Verdict, VerifyOptions, row_ids,
 };
 
 /// Columns of all types. With `duplicates` every row occurs twice, and there is no key.
@@ -58,6 +58,10 @@ fn settings(method: MethodConfig, duplicates: bool) -> AugmentConfig {
     settings.copies = 2;
     settings.seed = 5;
     settings.provenance = true;
+    // Rare rows of methods with and without groups, and with a default.
+    let rare = ["ada", "c-mixup", "smogn"].contains(&settings.method.name())
+        && settings.method != ada(|ada| ada.clusters = ClusterCount::Count(5));
+    settings.rare = rare.then(|| RareSources { targets: RareSpec::Density, balance: true });
     settings.rows_by =
         if duplicates { RowIdSource::Content } else { RowIdSource::Column("id".to_owned()) };
     settings
@@ -102,6 +106,8 @@ fn methods() -> Vec<MethodConfig> {
             "noise",
             MethodParams { target_noise: Some(0.2), feature_noise: Some(0.1), ..default() },
         ),
+        method("smoter", default()),
+        method("smogn", default()),
     ]
 }
 
@@ -164,7 +170,7 @@ proptest! {
 
     #[test]
     fn any_split_and_order_gives_the_same_fit(
-        method in 0..9_usize,
+        method in 0..11_usize,
         duplicates: bool,
         weighted: bool,
         mut cuts in prop::collection::vec(0..120_usize, 0..6),

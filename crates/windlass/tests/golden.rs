@@ -12,8 +12,8 @@ use serde::de::DeserializeOwned;
 use windlass::metrics::Metric;
 use windlass::regress::{AnchorRegression, Exogenous, Ridge};
 use windlass::{
-    AnchorMatrix, Bandwidth, CMixup, KMeans, Mixing, Partition, Samples, Seed, Strength,
-    published_grid,
+    AnchorMatrix, Bandwidth, Batch, CMixup, ControlPoint, How, KMeans, Method, Mixing, Partition,
+    RareSpec, Relevance, Samples, Seed, Smogn, Smoter, Strength, published_grid,
 };
 
 #[derive(Deserialize)]
@@ -385,4 +385,90 @@ fn k_means_is_as_good_as_scikit_learn_on_real_data() {
             assert!(ratio < 1.01, "{} {} k={}: {ratio}", case.name, want.scale, want.k);
         }
     }
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum RareCase {
+    Relevance {
+        relevance: String,
+        #[serde(default)]
+        points: Vec<(f64, f64, Option<f64>)>,
+        y: Vec<f64>,
+        phi: Vec<f64>,
+    },
+    Method {
+        method: String,
+        seed: u64,
+        step: u64,
+        neighbors: usize,
+        perturbation: Option<f64>,
+        x: Golden,
+        y: Vec<f64>,
+        made: MadeRows,
+    },
+}
+
+#[derive(Deserialize)]
+struct MadeRows {
+    rows: Vec<usize>,
+    partner: Vec<Option<usize>>,
+    lambda: Vec<Option<f64>>,
+    x: Vec<f64>,
+    y: Vec<f64>,
+}
+
+#[test]
+fn relevance_equals_an_independent_implementation() {
+    let mut compared = 0;
+    for case in cases::<RareCase>("rare_targets.json") {
+        let RareCase::Relevance { relevance: kind, points, y, phi } = case else { continue };
+        let point = |&(y, phi, slope): &(f64, f64, Option<f64>)| ControlPoint { y, phi, slope };
+        let points: Vec<ControlPoint> = points.iter().map(point).collect();
+        let relevance = match RareSpec::named(&kind) {
+            Some(spec) => spec.relevance(&y).unwrap(),
+            None => Relevance::from_points(&points).unwrap(),
+        };
+        for (&y, phi) in y.iter().zip(phi) {
+            let got = relevance.at(y);
+            assert!((got - phi).abs() < 1e-14, "{kind} at {y}: {got} against {phi}");
+        }
+        compared += 1;
+    }
+    assert_eq!(compared, 5);
+}
+
+/// Partners and λ to the bit, since the random numbers are numpy's; rows to rounding.
+#[test]
+fn smoter_and_smogn_equal_an_independent_implementation() {
+    let mut compared = 0;
+    for case in cases::<RareCase>("rare_targets.json") {
+        let RareCase::Method { method, seed, step, neighbors, perturbation, x, y, made } = case
+        else {
+            continue;
+        };
+        let (x, y) = (x.matrix(), ndarray::Array1::from(y));
+        let smoter = Smoter { neighbors, ..Smoter::default() };
+        let built: Box<dyn Method> = match perturbation {
+            Some(perturbation) => Box::new(Smogn { smoter, perturbation }),
+            None => Box::new(smoter),
+        };
+        let fitted = built.fit(&Samples::new(x.view(), y.view()).unwrap(), Seed(seed)).unwrap();
+        assert_eq!(fitted.sources(), Some(&made.rows[..]), "{method}");
+        let draw = fitted.draw(Batch::Rows(&made.rows), Seed(seed), step).unwrap();
+        for (row, expected) in made.partner.iter().zip(&made.lambda).enumerate() {
+            let got = match draw.origin(row).unwrap().how {
+                How::Pair { partner, lambda } => (Some(partner), Some(lambda)),
+                _ => (None, None),
+            };
+            assert_eq!(got, (*expected.0, *expected.1), "{method}, row {row}");
+        }
+        let want = Array2::from_shape_vec((made.rows.len(), x.ncols()), made.x).unwrap();
+        let got = draw.features(x.view()).unwrap();
+        assert_close(got.view().into_dyn(), want.view().into_dyn(), 1e-13, &method);
+        let (got, want) = (draw.targets(y.view()).unwrap(), ndarray::Array1::from(made.y));
+        assert_close(got.view().into_dyn(), want.view().into_dyn(), 1e-13, &method);
+        compared += 1;
+    }
+    assert_eq!(compared, 6);
 }

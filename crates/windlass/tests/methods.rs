@@ -10,7 +10,7 @@ use windlass::regress::{AnchorRegression, Ridge};
 use windlass::{
     Ada, AnchorMatrix, Bandwidth, Batch, CMixup, Copies, Draw, Epsilon, Erm, Fitted,
     GammaDistribution, How, KMeans, LocalMixup, MeansOf, Method, Mixing, Mixup, Noise, Partition,
-    Per, Plan, Samples, Seed, Strength,
+    Per, Plan, RareSpec, Relevance, Restricted, Samples, Seed, Smogn, Smoter, Strength, Tails,
 };
 
 /// Every method with some of its settings, for `n` rows.
@@ -40,6 +40,9 @@ fn every_method(n: usize) -> Vec<(&'static str, Box<dyn Method>)> {
         ("ada published", Box::new(Ada::published(4, 2.0))),
         ("ada within", Box::new(Ada::default().clusters(3).within(levels))),
         ("ada, real-valued anchors", Box::new(Ada::default().anchors(anchors))),
+        ("smoter", Box::new(Smoter::default())),
+        ("smoter, sparse targets", Box::new(Smoter { neighbors: 2, rare: RareSpec::Density })),
+        ("smogn", Box::new(Smogn { perturbation: 0.5, ..Smogn::default() })),
     ]
 }
 
@@ -504,4 +507,117 @@ fn epsilon_is_taken_from_standardized_rows() {
     let same = LocalMixup::default().fit(&Samples::new(x.view(), y.view()).unwrap(), Seed(0));
     let draw = same.unwrap().draw(Batch::All, Seed(0), 0).unwrap();
     assert_eq!(draw.row_weights().unwrap(), [1.0; 5]);
+}
+
+/// A target with a long upper tail, of the first feature.
+fn skewed_data(n: usize) -> (Array2<f64>, Array1<f64>) {
+    let (x, _) = clustered_data(n, 3);
+    let y = x.column(0).mapv(|x| (x / 3.0).exp());
+    (x, y)
+}
+
+/// Rare rows are the only sources; a partner is one of the nearest rare rows of the same tail, λ is in [0, 1), and
+/// rows that are not rare stay as they are in a minibatch.
+#[test]
+fn partners_of_rare_rows_are_their_nearest_rare_rows() {
+    let (x, y) = skewed_data(400);
+    let samples = Samples::new(x.view(), y.view()).unwrap();
+    let relevance = Relevance::from_box_plot(&y.to_vec(), Tails::Both).unwrap();
+    let fitted = Smoter::default().fit(&samples, Seed(0)).unwrap();
+    let rare = relevance.rare_rows(&y.to_vec());
+    assert_eq!(fitted.sources().unwrap(), rare);
+    let middle = {
+        let mut sorted = y.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        sorted[200]
+    };
+    let (means, deviations) = (x.mean_axis(Axis(0)).unwrap(), x.std_axis(Axis(0), 0.0));
+    let distance = |a: usize, b: usize| {
+        let z = |row: usize| (&x.row(row) - &means) / &deviations;
+        (z(a) - z(b)).mapv(|v| v * v).sum()
+    };
+    let mut tails = [0, 0];
+    for step in 0..3 {
+        let draw = fitted.draw(Batch::All, Seed(1), step).unwrap();
+        for row in 0..400 {
+            let How::Pair { partner, lambda } = draw.origin(row).unwrap().how else { panic!() };
+            if !relevance.is_rare(y[row]) {
+                assert_eq!((partner, lambda), (row, 1.0));
+                continue;
+            }
+            tails[usize::from(y[row] > middle)] += 1;
+            let same_tail =
+                |&other: &usize| other != row && (y[other] > middle) == (y[row] > middle);
+            let mut near: Vec<usize> = rare.iter().copied().filter(same_tail).collect();
+            near.sort_by(|&a, &b| distance(row, a).total_cmp(&distance(row, b)));
+            assert!(near[..5].contains(&partner) && (0.0..1.0).contains(&lambda));
+        }
+    }
+    assert!(tails.iter().all(|&count| count > 30), "{tails:?}");
+}
+
+/// Copies of the rare rows are those rows of the copies of all rows, for methods with groups, pairs, weights and noise.
+#[test]
+fn a_restricted_method_makes_the_same_rows_of_its_sources() {
+    let (x, y) = skewed_data(300);
+    let samples = Samples::new(x.view(), y.view()).unwrap();
+    let relevance = Relevance::from_box_plot(&y.to_vec(), Tails::High).unwrap();
+    let rare = relevance.rare_rows(&y.to_vec());
+    for (name, method) in every_method(x.nrows()) {
+        let fitted = method.fit(&samples, Seed(3)).unwrap();
+        if fitted.sources().is_some() {
+            continue;
+        }
+        let all = Plan::draw(fitted.as_ref(), Copies::new(2), Seed(8)).unwrap();
+        let only = Restricted::new(fitted, rare.clone()).unwrap();
+        let some = Plan::draw(&only, Copies::new(2), Seed(8)).unwrap();
+        let kept: Vec<usize> = (0..all.rows())
+            .filter(|&row| row < 300 || rare.contains(&all.origin(row).unwrap().source))
+            .collect();
+        assert_eq!(some.rows(), kept.len(), "{name}");
+        assert!(name.starts_with("local") || some.rows() == 300 + 2 * rare.len(), "{name}");
+        let want = all.features(x.view()).unwrap().select(Axis(0), &kept);
+        assert_eq!(bits(&some.features(x.view()).unwrap()), bits(&want), "{name}");
+        let want = all.targets(y.view()).unwrap().select(Axis(0), &kept);
+        assert_eq!(some.targets(y.view()).unwrap(), want, "{name}");
+        let origins: Vec<_> = some.origins().collect();
+        for (row, &place) in kept.iter().enumerate() {
+            assert_eq!(some.origin(row), all.origin(place), "{name}");
+            assert_eq!(
+                (some.copy(row), some.origin(row)),
+                (Some(origins[row].0), Some(origins[row].1))
+            );
+        }
+    }
+}
+
+/// A rare row without others of its tail is copied, or gets noise; equal rows are neighbors at distance 0.
+#[test]
+fn few_or_equal_rare_rows() {
+    let mut y: Vec<f64> = (0..30).map(|i| f64::from(i % 5)).collect();
+    y.extend([50.0, 90.0, 90.0]);
+    let (x, y) =
+        (Array2::from_shape_fn((33, 2), |(i, j)| (i.min(31) * (j + 1)) as f64), Array1::from(y));
+    let samples = Samples::new(x.view(), y.view()).unwrap();
+    let one = RareSpec::Points(
+        Relevance::from_points(
+            &[(4.0, 0.0), (45.0, 1.0), (55.0, 1.0), (60.0, 0.0)]
+                .map(|(y, phi)| windlass::ControlPoint { y, phi, slope: None }),
+        )
+        .unwrap(),
+    );
+    let smoter = Smoter { rare: one, ..Smoter::default() };
+    let fitted = smoter.fit(&samples, Seed(0)).unwrap();
+    assert_eq!(fitted.sources(), Some(&[30][..]));
+    let draw = fitted.draw(Batch::Rows(&[30]), Seed(0), 0).unwrap();
+    assert_eq!(draw.targets(y.view()).unwrap()[0], 50.0);
+    let fitted = Smogn { smoter, perturbation: 0.1 }.fit(&samples, Seed(0)).unwrap();
+    let draw = fitted.draw(Batch::Rows(&[30]), Seed(0), 0).unwrap();
+    assert_eq!(draw.origin(0).unwrap().how, How::Noise);
+    let moved = draw.targets(y.view()).unwrap()[0];
+    assert!(moved != 50.0 && (moved - 50.0).abs() < 25.0, "{moved}");
+    let high = Smoter { neighbors: 1, rare: RareSpec::Tails(Tails::High) };
+    let fitted = high.fit(&samples, Seed(0)).unwrap();
+    let draw = fitted.draw(Batch::Rows(&[31, 32]), Seed(0), 0).unwrap();
+    assert_eq!(draw.gathered().collect::<Vec<_>>(), [31, 32, 32, 31]);
 }

@@ -6,9 +6,10 @@ use ndarray::{Array1, Array2, array};
 use windlass::metrics::Metric;
 use windlass::regress::{AnchorRegression, Ridge};
 use windlass::{
-    Ada, AnchorMatrix, Anchors, Bandwidth, Batch, Bins, CMixup, Column, Copies, Draw, Epsilon, Erm,
-    Error, Fitted, GammaDistribution, GroupSums, KMeans, LocalMixup, MeansOf, Method, Mixing,
-    Mixup, Noise, Partition, Plan, Result, RowSample, Samples, Seed, Strength,
+    Ada, AnchorMatrix, Anchors, Bandwidth, Batch, Bins, CMixup, Column, ControlPoint, Copies, Draw,
+    Epsilon, Erm, Error, Fitted, GammaDistribution, GroupSums, KMeans, LocalMixup, MeansOf, Method,
+    Mixing, Mixup, Noise, Partition, Plan, RareSpec, Relevance, Restricted, Result, RowSample,
+    Samples, Seed, Smogn, Smoter, Strength,
 };
 
 #[track_caller]
@@ -189,6 +190,33 @@ fn settings_outside_their_range() {
         Mixing::pairs(2, Strength::PerRow(vec![0.5])),
         "lambda and the batch must have the same number of rows, got 1 and 2",
     );
+}
+
+#[test]
+fn rare_targets_that_do_not_exist() {
+    let none = |neighbors| Smoter { neighbors, ..Smoter::default() };
+    refused(fit(&none(0)), "neighbors must be in [1, 1000], got 0");
+    refused(fit(&none(1001)), "neighbors must be in [1, 1000], got 1001");
+    for perturbation in [-0.1, f64::NAN] {
+        let smogn = Smogn { perturbation, ..Smogn::default() };
+        refused(fit(&smogn), &format!("perturbation must be in [0, inf), got {perturbation}"));
+    }
+    let (x, y) = data();
+    let constant = y.mapv(|_| 3.0);
+    let samples = Samples::new(x.view(), constant.view()).unwrap();
+    let message = "no row has a rare target: the target is constant";
+    for rare in [RareSpec::default(), RareSpec::Density] {
+        refused(Smoter { rare, ..Smoter::default() }.fit(&samples, Seed(0)), message);
+    }
+    let point = |y, phi| ControlPoint { y, phi, slope: None };
+    let points = Relevance::from_points(&[point(0.0, 0.0), point(100.0, 1.0)]).unwrap();
+    let far = Smoter { rare: RareSpec::Points(points), ..Smoter::default() };
+    let message = "no row has a rare target: the relevance of every target is below 0.8";
+    refused(fit(&far), message);
+    let refused_point = Relevance::from_points(&[point(0.0, 0.0), point(1.0, 1.5)]);
+    refused(refused_point, "control point 1 of the relevance: phi must be in [0, 1]");
+    let erm = Erm.fit(&Samples::new(x.view(), y.view()).unwrap(), Seed(0)).unwrap();
+    refused(Restricted::new(erm, vec![2, 6]), "row 6 does not exist: there are 6 rows");
 }
 
 #[test]

@@ -4,7 +4,8 @@
 use std::path::{Path, PathBuf};
 
 use windlass::{
-    Ada, CMixup, LocalMixup, METHODS, Method, MethodInfo, MethodParams, Mixup, Noise, PARAMS, Param,
+    Ada, CMixup, LocalMixup, METHODS, Method, MethodInfo, MethodParams, Mixup, Noise, PARAMS,
+    Param, Smogn, Smoter,
 };
 
 fn built(name: &str, params: &MethodParams) -> String {
@@ -13,12 +14,14 @@ fn built(name: &str, params: &MethodParams) -> String {
 
 #[test]
 fn defaults_are_those_of_the_types() {
-    let defaults: [(&str, Box<dyn Method>); 5] = [
+    let defaults: [(&str, Box<dyn Method>); 7] = [
         ("ada", Box::new(Ada::default())),
         ("mixup", Box::new(Mixup::default())),
         ("c-mixup", Box::new(CMixup::default())),
         ("local-mixup", Box::new(LocalMixup::default())),
         ("noise", Box::new(Noise::default())),
+        ("smoter", Box::new(Smoter::default())),
+        ("smogn", Box::new(Smogn::default())),
     ];
     for (name, default) in defaults {
         let method = MethodInfo::named(name).unwrap();
@@ -45,6 +48,8 @@ fn values_can_be_read_again() {
         ("target_noise", "0.2"),
         ("feature_noise", "0.3"),
         ("noise_units", "absolute"),
+        ("neighbors", "7"),
+        ("perturbation", "0.05"),
     ];
     assert_eq!(values.len(), PARAMS.len());
     for (name, text) in values {
@@ -61,6 +66,7 @@ fn values_can_be_read_again() {
         ("gamma", "often"),
         ("clusters", "0"),
         ("epsilon", "far"),
+        ("neighbors", "2.5"),
     ] {
         assert!((Param::named(name).unwrap().set)(&mut MethodParams::default(), text).is_err());
     }
