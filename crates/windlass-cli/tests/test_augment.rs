@@ -151,7 +151,7 @@ fn every_method_can_be_verified_in_every_format() {
         "--anchors quantiles:y1 --clusters 4 --within species --gamma log-uniform",
         "--anchors column:site --within species --clip observed --weight w",
         "--method smoter --rare both",
-        "--method smogn --rare density --copies 2",
+        "--method smogn --rare density",
         "--method c-mixup --rare high --clip observed",
         "--rare points.csv --clusters 4",
         "--anchors matrix:anchors.csv --gamma grid:10",
@@ -512,7 +512,7 @@ fn the_examples_of_the_help_run() {
             run += 1;
         }
     }
-    assert_eq!(run, 16);
+    assert_eq!(run, 17);
     assert!(desk.run("--help").ok().out.contains("Exit codes"));
     assert!(desk.run("--version").ok().out.starts_with("windlass 0."));
 }
@@ -639,7 +639,7 @@ fn only_rare_rows_are_sources() {
         if ["smoter", "smogn"].contains(&method) {
             let partners: Vec<usize> = made.iter().filter_map(|row| row.4).collect();
             assert!(partners.iter().all(|row| sources.contains(row)), "{method}");
-            assert_eq!(partners.len() == made.len(), method == "smoter");
+            assert!(method == "smogn" || partners.len() == made.len());
             assert!(method == "smogn" || made.iter().all(|row| row.0 >= low - 0.001));
         }
         desk.run(&format!("{words} --copies 2 --quiet --force -o two.csv")).ok();
@@ -702,7 +702,7 @@ fn rare_rows_of_a_table_with_every_kind_of_column() {
         for line in &lines[240..] {
             let made = fields(line);
             let source = fields(lines[made[12].parse::<usize>().unwrap()]);
-            for carried in [0, 3, 4, 5, 6, 7, 8] {
+            for carried in [0, 3, 4, 5, 6, 7] {
                 assert_eq!(source[carried], made[carried]);
             }
             assert!(!source[1].is_empty() || made[1].is_empty());

@@ -15,7 +15,7 @@ const COMMANDS: [&str; 23] = [
     "augment cars.csv --target mpg --provenance --manifest m.json --save-fitted f.json -o out.csv",
     "augment cars.csv --target mpg --method local-mixup --epsilon 0.1sd -o out.parquet",
     "augment cars.csv --target mpg --method smogn -o rare.csv",
-    "augment cars.csv --target mpg --rare high --copies 3 --manifest r.json -o rare.csv",
+    "augment cars.csv --target mpg --rare high --copies 3 -o high.csv",
     "verify out.csv --against cars.csv --manifest m.json",
     "verify cut.csv --against cars.csv --manifest m.json",
     "compare few.csv -t mpg --epochs 5 --repeats 1 --methods none,ada,placebo --models mlp,ridge -o compared",

@@ -431,11 +431,6 @@ impl Error {
             Self::UnknownRare { .. } | Self::BadRelevance { .. } => {
                 "a file of control points is a table with the columns y, phi and, optionally, slope".into()
             }
-            Self::Setting(windlass::Error::NoRareRows { .. }) => format!(
-                "choose other targets with {}: {} or a file of control points",
-                param("rare"),
-                windlass::RareSpec::WORDS
-            ),
             Self::Needs { param: ParamName("anchors"), .. } => "use matrix:FILE".into(),
             Self::BadManifest { .. } => "use the manifest as augment wrote it".into(),
             Self::Needs { .. } | Self::Setting(_) | Self::Io { .. } | Self::Interrupted => {

@@ -97,7 +97,8 @@ impl Relevance {
     /// overshoot are reduced.
     pub fn from_points(points: &[ControlPoint]) -> Result<Self> {
         if points.len() < 2 {
-            return Err(Error::Empty { what: "the relevance", missing: "two control points" });
+            let (name, got) = ("the number of control points", points.len() as f64);
+            return Err(Error::OutOfRange { name, range: "[2, inf)", got });
         }
         for (point, &ControlPoint { y, phi, slope }) in points.iter().enumerate() {
             let why = if !(y.is_finite() && y.abs() < <f64 as crate::Real>::LIMIT) {
@@ -153,9 +154,13 @@ impl Relevance {
             return Err(Error::NoRareRows {
                 why: match tails {
                     _ if sorted.first() == sorted.last() => "the target is constant",
-                    Tails::High => "no target is above the median",
-                    Tails::Low => "no target is below the median",
-                    Tails::Both => "no target differs from the median",
+                    Tails::High => {
+                        "none is above the median; choose low, density or control points"
+                    }
+                    Tails::Low => {
+                        "none is below the median; choose high, density or control points"
+                    }
+                    Tails::Both => "all are equal to the median",
                 },
             });
         }
@@ -348,7 +353,8 @@ impl RareSpec {
         if y.iter().any(|&y| relevance.is_rare(y)) {
             return Ok(relevance);
         }
-        Err(Error::NoRareRows { why: "the relevance of every target is below 0.8" })
+        let why = "their relevance is below 0.8 everywhere; choose other control points";
+        Err(Error::NoRareRows { why })
     }
 }
 
@@ -420,7 +426,7 @@ mod tests {
         let phi = Relevance::from_box_plot(&y, Tails::Both).unwrap();
         assert_eq!((phi.at(0.0), phi.at(1.0), phi.at(10.0)), (0.0, 1.0, 1.0));
         let low = RareSpec::Tails(Tails::Low).relevance(&y).unwrap_err();
-        assert!(low.to_string().contains("no target is below the median"), "{low}");
+        assert!(low.to_string().contains("none is below the median"), "{low}");
     }
 
     #[test]
@@ -430,7 +436,11 @@ mod tests {
         assert!(refused(&[]).contains("no rows"));
         assert!(refused(&[1.0, f64::NAN]).contains("finite"));
         let points = |points: &[ControlPoint]| Relevance::from_points(points).unwrap_err();
-        assert!(points(&[point(1.0, 0.0)]).to_string().contains("two control points"));
+        assert!(
+            points(&[point(1.0, 0.0)])
+                .to_string()
+                .contains("control points must be in [2, inf), got 1")
+        );
         for (second, why) in [
             (point(f64::NAN, 0.5), "y must be a finite number"),
             (point(2.0, 1.5), "phi must be in [0, 1]"),

@@ -211,7 +211,8 @@ fn rare_targets_that_do_not_exist() {
     let point = |y, phi| ControlPoint { y, phi, slope: None };
     let points = Relevance::from_points(&[point(0.0, 0.0), point(100.0, 1.0)]).unwrap();
     let far = Smoter { rare: RareSpec::Points(points), ..Smoter::default() };
-    let message = "no row has a rare target: the relevance of every target is below 0.8";
+    let message = "no row has a rare target: their relevance is below 0.8 everywhere; choose other \
+                   control points";
     refused(fit(&far), message);
     let refused_point = Relevance::from_points(&[point(0.0, 0.0), point(1.0, 1.5)]);
     refused(refused_point, "control point 1 of the relevance: phi must be in [0, 1]");
