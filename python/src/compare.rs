@@ -6,8 +6,9 @@ use std::sync::Arc;
 use arrow_schema::Schema;
 use numpy::{PyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{IntoPyDict as _, PyDict};
 use windlass::ParamStyle;
+use windlass::metrics::RangeError;
 use windlass_compare::{
     Candidate, CandidateSpec, CompareConfig, Comparison, Fold, Key, MethodName, ModelName, Results,
     Run,
@@ -87,7 +88,7 @@ impl EstimatorComparison {
 #[pymethods]
 impl EstimatorComparison {
     #[new]
-    #[pyo3(signature = (table, *, target, roles, candidates, split, folds, repeats, sizes, seed))]
+    #[pyo3(signature = (table, *, target, roles, candidates, split, folds, repeats, sizes, seed, rare=None))]
     #[expect(clippy::too_many_arguments, reason = "called by keyword, in one place")]
     fn new(
         py: Python<'_>,
@@ -100,6 +101,7 @@ impl EstimatorComparison {
         repeats: usize,
         sizes: Vec<Option<usize>>,
         seed: u64,
+        rare: Option<&str>,
     ) -> PyResult<Self> {
         let split = options::split(split)?;
         for (name, least, got) in [("cv", 2, folds), ("repeats", 1, repeats)] {
@@ -113,7 +115,8 @@ impl EstimatorComparison {
         let omitted = omitted(&split, rows.schema());
         let mut columns = column_roles(target, roles)?;
         columns.carry.extend(omitted.clone());
-        let config = CompareConfig {
+        let mut config = CompareConfig {
+            rare: None,
             columns,
             drop_missing_target: false,
             scaling: Scaling::default(),
@@ -131,6 +134,7 @@ impl EstimatorComparison {
         };
         let part = |stop: &_| {
             let loaded = LoadedTable::load(&rows, &config.columns, false, u64::MAX, &Ear(stop))?;
+            config.rare = rare.map(|rare| config.relevance(rare, &loaded)).transpose()?;
             let table = NamedTable { table: &loaded, path: Path::new(NAME) };
             let splits = Arc::clone(Comparison::new(&config, table, None)?.splits());
             Ok::<_, windlass_compare::Error>((loaded, splits))
@@ -295,6 +299,31 @@ impl Outcome {
             out.set_item("seconds", line.seconds)?;
             let each = line.differences.iter().map(|&ratio| percent(ratio)).collect();
             out.set_item("differences", PyArray1::<f64>::from_vec(py, each))?;
+            if let Some(errors) = &line.by_target {
+                out.set_item("bias", errors.bias)?;
+                let fifth = |fifth: &RangeError| {
+                    let RangeError { range: [low, high], rows, rmse, bias } = *fifth;
+                    [
+                        ("low", low),
+                        ("high", high),
+                        ("rows", rows as f64),
+                        ("rmse", rmse),
+                        ("bias", bias),
+                    ]
+                    .into_py_dict(py)
+                };
+                let fifths = errors.fifths.iter().map(fifth).collect::<PyResult<Vec<_>>>()?;
+                out.set_item("fifths", fifths)?;
+                if let Some(rare) = &errors.rare {
+                    out.set_item("rare_rmse", rare.rmse)?;
+                    out.set_item("rare_bias", rare.bias)?;
+                    out.set_item("sera", rare.sera)?;
+                    let difference = line.rare_difference;
+                    out.set_item("rare_difference", difference.map(|found| percent(found.mean)))?;
+                    out.set_item("rare_low", difference.map(|found| percent(found.low)))?;
+                    out.set_item("rare_high", difference.map(|found| percent(found.high)))?;
+                }
+            }
             if let Some((domain, rmse)) = &line.worst {
                 out.set_item("worst", (domain, rmse))?;
             }

@@ -9,6 +9,7 @@ mod command;
 mod compare;
 mod distributed;
 mod errors;
+mod metrics;
 mod mixing;
 mod model;
 mod options;
@@ -33,6 +34,8 @@ mod _windlass {
     };
     #[pymodule_export]
     use super::errors::{InputError, InputTypeError, NeedsMemoryError};
+    #[pymodule_export]
+    use super::metrics::{density_weights, errors_by_range, sera};
     #[pymodule_export]
     use super::mixing::{group_mean, step_of};
     #[pymodule_export]

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 use windlass::ParamStyle;
 use windlass_model::{
-    AutoConfig, BoostingSettings, CrossValidation, DistillConfig, ForestSettings,
+    AutoConfig, BoostingSettings, CrossValidation, DensityWeights, DistillConfig, ForestSettings,
     GaussianProcessSettings, InLoopAugmentConfig, Kind, ModelConfig, NamedTable, NetworkConfig,
     PreAugmentConfig, Split, Validation,
 };
@@ -141,7 +141,7 @@ impl Model {
     /// Trains a model on a table; returns it with notes, histories, the epoch in which it diverged, and a warning if
     /// rows are split at random although they have dates.
     #[staticmethod]
-    #[pyo3(signature = (table, *, target, roles, network, seed, model="mlp", augment=None, valid=None))]
+    #[pyo3(signature = (table, *, target, roles, network, seed, model="mlp", augment=None, valid=None, density=None))]
     #[expect(clippy::too_many_arguments, reason = "called by keyword, in one place")]
     fn train(
         py: Python<'_>,
@@ -153,6 +153,7 @@ impl Model {
         model: &str,
         augment: Option<Inside<'_>>,
         valid: Option<&Table>,
+        density: Option<(f64, bool)>,
     ) -> PyResult<Trained> {
         let said = options::network(network)?;
         let mut network =
@@ -178,6 +179,7 @@ impl Model {
             target_scaling: said.target_scaling,
             kind,
             pre_augment: None,
+            density_weights: density.map(|(alpha, average)| DensityWeights { alpha, average }),
             cross_validation,
             seed,
         };

@@ -26,6 +26,7 @@ test whether it helps       :func:`compare`
 train a model               :class:`Regressor`
 distill a model             :func:`distill`, :meth:`Regressor.distill`
 fit anchor regression       :class:`AnchorRegressor`
+errors on rare targets      :mod:`windlass.metrics`
 augment torch tensors       :mod:`windlass.torch`
 augment on a cluster        :mod:`windlass.spark`, :mod:`windlass.ray`
 =========================== =====================================================
@@ -43,6 +44,7 @@ from typing import TYPE_CHECKING, Any
 from ._windlass import FittedTable, InputError, InputTypeError, __version__
 
 if TYPE_CHECKING:
+    from . import metrics as metrics
     from . import ray as ray
     from . import spark as spark
     from . import torch as torch
@@ -86,8 +88,8 @@ _HOMES = {
     "augment": "_table",
 }
 
-# Modules for optional libraries.
-_MODULES = ("ray", "spark", "torch")
+# Modules that are loaded when they are used.
+_MODULES = ("metrics", "ray", "spark", "torch")
 
 # `from windlass import *` imports estimators only if scikit-learn is installed, and never these
 # modules, which would shadow the libraries `torch` and `ray`.

@@ -43,6 +43,7 @@ def compare(
     split: str = _USUAL["split"],
     groups: Any = None,
     sizes: Sequence[int | None] = (None,),
+    rare: str | None = None,
     copies: int | None = None,
     random_state: RandomStateLike = DEFAULTS["augment"]["random_state"],
     n_jobs: int | None = None,
@@ -81,6 +82,9 @@ def compare(
         Group labels; rows of a group are held out together. Replaces ``split``.
     sizes : sequence of int or None
         Numbers of training rows for learning curves; None is all.
+    rare : str, optional
+        Also report errors on rows with rare targets: "high", "low" or "both" extremes of a box
+        plot, "density" (targets in sparse ranges), or a file with columns y and phi.
     copies : int, optional
         Number of synthetic rows per row, for methods given by name.
     random_state : int, Generator or None, default 0
@@ -137,6 +141,7 @@ def compare(
         folds=int(cv),
         repeats=_arrays.whole(repeats, "repeats"),
         sizes=_sizes(sizes),
+        rare=rare,
         seed=seed_of(random_state),
     )
     targets = _arrays.to_numpy(y, "y").astype(np.float64, copy=False)
@@ -322,8 +327,11 @@ class Comparison:
         (means over splits); ``difference`` in RMSE to no augmentation in percent, with its 95 %
         interval ``low`` to ``high`` and p-value ``p``, corrected for multiple comparisons; and
         the ``finding``: "better" or "worse" if the 95 % interval excludes 0, "probably better"
-        or "probably worse" if the 80 % interval excludes 0, else "cannot tell". The last entry
-        is a baseline, which predicts the mean of the training rows.
+        or "probably worse" if the 80 % interval excludes 0, else "cannot tell". With one target,
+        ``bias`` is the mean of prediction − target and ``fifths`` the errors in fifths of the
+        rows by their target. With ``rare``, ``rare_rmse``, ``rare_bias`` and ``sera`` are errors
+        on rare rows, and ``rare_difference``, ``rare_low`` and ``rare_high`` the difference there.
+        The last entry is a baseline, which predicts the mean of the training rows.
 
     See Also
     --------
@@ -346,7 +354,7 @@ class Comparison:
             import pandas
         except ImportError:
             raise needs("pandas", "a DataFrame", "pandas") from None
-        hidden = ("differences",)
+        hidden = ("differences", "fifths")
         rows = [{k: v for k, v in line.items() if k not in hidden} for line in self.lines]
         return pandas.DataFrame(rows)
 

@@ -115,6 +115,11 @@ class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         or "time:COLUMN": the latest rows, or, with ``committee``, blocks of the later half, each
         predicted from all earlier rows. Networks validated by time are then trained on all
         rows, with the best number of epochs.
+    density_weights : float, optional
+        Weight rows by the rarity of their target: 0 weights all rows alike, 1 ignores rows where
+        targets are densest. Errors of held-out rows are not weighted.
+    density_average : float, optional
+        Average a model trained without weights and one with ``density_weights`` of this strength.
     scale : {"standard", "minmax", "none"}, default "standard"
         Scaling of continuous features.
     target_scale : {"standard", "minmax", "none"}, default "standard"
@@ -181,6 +186,8 @@ class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         valid: float | str = _NET["valid"],
         committee: int | None = _NET["committee"],
         split: str = _NET["split"],
+        density_weights: float | None = None,
+        density_average: float | None = None,
         scale: str = _NET["scale"],
         target_scale: str = _NET["target_scale"],
         categorical: Sequence[str] = (),
@@ -210,6 +217,8 @@ class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.valid = valid
         self.committee = committee
         self.split = split
+        self.density_weights = density_weights
+        self.density_average = density_average
         self.scale = scale
         self.target_scale = target_scale
         self.categorical = categorical
@@ -275,6 +284,7 @@ class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             seed=seed_of(self.random_state),
             model=self.model,
             augment=inside,
+            density=self._density(),
         )
         if diverged is not None:
             raise InputError(
@@ -289,6 +299,15 @@ class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self._flat = targets.ndim == 1
         self._loaded = False
         return self
+
+    def _density(self) -> tuple[float, bool] | None:
+        """Return the strength of density weights, and whether to average with a plain model."""
+        if self.density_weights is None and self.density_average is None:
+            return None
+        if self.density_weights is not None and self.density_average is not None:
+            raise InputError("density_weights and density_average exclude each other\nhint: omit one")
+        average = self.density_average is not None
+        return float(self.density_average if average else self.density_weights), average
 
     def _names(self, count: int) -> list[str]:
         names = getattr(self, "feature_names_in_", None)
@@ -321,6 +340,11 @@ class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                 raise InputError("layer, keep_originals and per_batch need augment")
             return table, None
         augmenter = _augmenter(self.augment, "augment")
+        if augmenter.rare is not None:
+            raise InputError(
+                "rare does not apply to augmentation of batches\n"
+                "hint: AugmentedRegressor(Regressor(), SMOTER()) adds rows before training"
+            )
         options, anchors, within = augmenter._anchors(None, table.names)
         for key, labels in (("anchors", anchors), ("within", within)):
             if labels is None:

@@ -439,3 +439,50 @@ fn small_tables_are_compared_with_automatic_selection() {
     assert!(!models("small.csv --models mlp,ridge --output b"));
     assert!(!models("large.csv --output c"));
 }
+
+/// A table whose high targets are rare.
+fn skewed(rows: u32) -> String {
+    let mut text = String::from("a,b,y\n");
+    for row in 0..rows {
+        let (a, b) = (f64::from(row * 37 % 101) / 25.0, f64::from(row * 23 % 97) / 97.0);
+        writeln!(text, "{a},{b},{}", a.exp() + b).unwrap();
+    }
+    text
+}
+
+/// With --rare, methods for rare targets take part, and errors on rare rows are shown with the bias of all rows.
+#[test]
+fn rare_rows_are_compared() {
+    let desk = TestDir::new();
+    desk.put("t.csv", skewed(101));
+    let quick = "--target y --models mlp,ridge --hidden 8 --epochs 20 --folds 3 --repeats 2";
+    let methods = "--methods none,smoter,smogn,density-weights,density-average";
+    let said = desk.run(&format!("compare t.csv {quick} {methods} --rare high --output a"));
+    assert!(matches!(said.code, Some(0 | 3)), "{said:?}");
+    assert!(said.out.contains("rare rows") && said.out.contains("bias of all"), "{}", said.out);
+    assert!(said.out.contains("judge by the error and the bias over all rows"), "{}", said.out);
+    let page = std::fs::read_to_string(desk.path("a/report.html")).unwrap();
+    assert!(page.contains("Errors by the size of the target") && page.contains("<th>SERA</th>"));
+    let results: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(desk.path("a/results.json")).unwrap()).unwrap();
+    let runs = results["runs"].as_array().unwrap();
+    let sera = |method: &str| -> f64 {
+        let of = |run: &&serde_json::Value| run["method"] == method;
+        runs.iter().filter(of).map(|run| run["by_target"]["rare"]["sera"].as_f64().unwrap()).sum()
+    };
+    let methods = ["none", "smoter", "smogn", "density-weights", "density-average"];
+    let all: Vec<String> = methods.iter().map(|method| sera(method).to_string()).collect();
+    let distinct: std::collections::BTreeSet<&String> = all.iter().collect();
+    assert_eq!(distinct.len(), methods.len(), "{all:?}");
+    // The average of two models has no larger squared error than their mean.
+    let mean = f64::midpoint(sera("none"), sera("density-weights"));
+    assert!(sera("density-average") <= mean * (1.0 + 1e-9), "{all:?}");
+    // Not by default, and not with several targets.
+    let said = desk.run(&format!("compare t.csv {quick} --json --output b"));
+    assert!(!said.out.contains("smoter") && !said.out.contains("density"), "{}", said.out);
+    let said = desk.run(&format!("compare t.csv {quick} -t b --rare high --output c"));
+    assert!(
+        said.code == Some(1) && said.err.contains("does not apply to several targets"),
+        "{said:?}"
+    );
+}

@@ -334,3 +334,49 @@ fn defaults_fit_the_learning_rate() {
         assert!(rmse <= 1.7, "rate {lr}: {rmse}");
     }
 }
+
+/// Emphasis on rare targets: density weights, their average with a plain model, and rows of rare targets.
+#[test]
+fn rare_targets_are_emphasized() {
+    let desk = TestDir::new();
+    let mut text = String::from("a,b,y\n");
+    for row in 0..120 {
+        let (a, b) = (f64::from(row * 37 % 101) / 25.0, f64::from(row * 23 % 97) / 97.0);
+        writeln!(text, "{a},{b},{}", a.exp() + b).unwrap();
+    }
+    desk.put("t.csv", text);
+    let errors = |words: &str| -> serde_json::Value {
+        desk.run(&format!("train t.csv -t y {words} --quiet --force -o m")).ok();
+        let said = desk.run("predict m t.csv --metrics --rare high --json").ok();
+        serde_json::from_str(&said.out).unwrap()
+    };
+    let bias = |errors: &serde_json::Value| errors["rare"]["bias"].as_f64().unwrap();
+    let plain = errors("--model ridge");
+    assert_eq!(plain["fifths"].as_array().unwrap().len(), 5);
+    // A line is too low for the highest of a convex function.
+    assert!(bias(&plain) < 0.0, "{plain}");
+    let weighted = errors("--model ridge --density-weights");
+    let average = errors("--model ridge --density-average=1");
+    assert!(bias(&weighted) > bias(&plain), "{weighted}");
+    let middle = f64::midpoint(bias(&plain), bias(&weighted));
+    assert!((bias(&average) - middle).abs() < 1e-9, "{average}");
+    let said = desk.run("train t.csv -t y --augment smoter --rare high --epochs 5 -o rare").ok();
+    assert!(said.err.contains("augment  smoter before training"), "{}", said.err);
+    let said =
+        desk.run("train t.csv -t y --density-average --model ridge --split rows -o both").ok();
+    let line = "weights  1 − 1 × density of the target, averaged with a model without weights";
+    assert!(said.err.contains(line), "{}", said.err);
+    let said = desk.run("predict both t.csv --metrics --rare high").ok();
+    assert!(said.out.contains("SERA ") && said.out.contains("rare rows"), "{}", said.out);
+    for (words, why) in [
+        ("--density-weights=-1 --model ridge", "expected a number from 0 to 1e6"),
+        ("--density-weights --density-average", "cannot be used with"),
+        ("--rare high", "--rare needs --augment smoter or smogn"),
+        ("--augment smoter --manifold 1", "--manifold does not apply to smoter"),
+        ("-t b --density-weights --model ridge", "does not apply to several targets"),
+    ] {
+        let said = desk.run(&format!("train t.csv -t y {words} -o refused"));
+        assert!(said.code != Some(0) && said.err.contains(why), "{words}: {said:?}");
+        assert!(!desk.path("refused").exists(), "{words}");
+    }
+}

@@ -12,6 +12,7 @@ const CARS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/auto_mpg
 
 fn main() -> Result<()> {
     let config = CompareConfig {
+        rare: None,
         columns: Columns { target: vec!["mpg".into()], ..Columns::default() },
         drop_missing_target: false,
         scaling: Scaling::Standard,

@@ -1,10 +1,10 @@
 //! Candidates of a comparison: methods on networks and other models, with the settings of their trials.
 
 use serde::{Deserialize, Serialize};
-use windlass::{METHODS, MethodInfo, MethodParams, Param, SearchRange};
+use windlass::{METHODS, MethodInfo, MethodParams, Param, RareSpec, Relevance, SearchRange};
 use windlass_model::{
-    AutoConfig, BoostingSettings, ForestSettings, GaussianProcessSettings, InLoopAugmentConfig,
-    Kind, NetworkConfig, PreAugmentConfig, Split,
+    AutoConfig, BoostingSettings, DensityWeights, ForestSettings, GaussianProcessSettings,
+    InLoopAugmentConfig, Kind, NetworkConfig, PreAugmentConfig, Split,
 };
 use windlass_table::MethodConfig;
 use windlass_train::{Activation, FittedOn, Optimizer, TrainConfig};
@@ -22,6 +22,10 @@ pub enum MethodName {
         /// After the first hidden layer instead of on inputs.
         hidden: bool,
     },
+    /// No augmentation, rows weighted by the density of the target.
+    DensityWeights,
+    /// The average of no augmentation and of density weights.
+    DensityAverage,
     /// No augmentation with another seed: differences by chance.
     Placebo,
 }
@@ -35,7 +39,8 @@ impl MethodName {
             let hidden = method.on_hidden_layer.as_ref();
             inputs.into_iter().chain(hidden.map(|_| Self::Augmentation { place, hidden: true }))
         });
-        std::iter::once(Self::Erm).chain(augmentations).chain([Self::Placebo]).collect()
+        let others = [Self::DensityWeights, Self::DensityAverage, Self::Placebo];
+        std::iter::once(Self::Erm).chain(augmentations).chain(others).collect()
     }
 
     /// The method of this name. `erm` (empirical risk minimization) of 0.1.0 is no augmentation.
@@ -50,7 +55,7 @@ impl MethodName {
     pub fn info(self) -> Option<&'static MethodInfo> {
         match self {
             Self::Augmentation { place, .. } => Some(METHODS[place]),
-            Self::Erm | Self::Placebo => None,
+            Self::Erm | Self::DensityWeights | Self::DensityAverage | Self::Placebo => None,
         }
     }
 
@@ -65,6 +70,8 @@ impl MethodName {
     pub fn name(self) -> &'static str {
         match (self, self.info()) {
             (Self::Placebo, _) => "placebo",
+            (Self::DensityWeights, _) => "density-weights",
+            (Self::DensityAverage, _) => "density-average",
             (_, None) => "none",
             (_, Some(MethodInfo { on_hidden_layer: Some(own), .. })) if self.is_hidden() => {
                 own.name
@@ -78,6 +85,8 @@ impl MethodName {
     pub fn title(self) -> &'static str {
         match (self, self.info()) {
             (Self::Placebo, _) => "placebo",
+            (Self::DensityWeights, _) => "density weights",
+            (Self::DensityAverage, _) => "average with density weights",
             (_, None) => "no augmentation",
             (_, Some(MethodInfo { on_hidden_layer: Some(own), .. })) if self.is_hidden() => {
                 own.title
@@ -91,6 +100,12 @@ impl MethodName {
     pub fn help(self) -> String {
         match (self, self.info()) {
             (Self::Placebo, _) => "No augmentation with another seed: differences by chance".into(),
+            (Self::DensityWeights, _) => {
+                "No augmentation, rows weighted by the rarity of their target".into()
+            }
+            (Self::DensityAverage, _) => {
+                "Average of a network without augmentation and one with density weights".into()
+            }
             (_, None) => "No augmentation: the reference of all differences".into(),
             (_, Some(method)) if self.is_hidden() => {
                 format!("{}, after the first hidden layer", method.help)
@@ -103,6 +118,18 @@ impl MethodName {
     #[must_use]
     pub fn label(self) -> &'static str {
         if self == Self::Erm { self.title() } else { self.name() }
+    }
+
+    /// The row weights of the method, if any.
+    pub(crate) fn density_weights(self) -> Option<DensityWeights> {
+        let average = self == Self::DensityAverage;
+        (average || self == Self::DensityWeights).then_some(DensityWeights { alpha: 1.0, average })
+    }
+
+    /// Whether the method is for tables with rare targets only, so that it must be requested.
+    #[must_use]
+    pub fn is_for_rare_targets(self) -> bool {
+        self.density_weights().is_some() || self.info().is_some_and(|method| method.rare)
     }
 
     /// Whether it generates synthetic rows.
@@ -119,9 +146,36 @@ impl MethodName {
             .is_some_and(|method| method.params.iter().copied().any(|param| by_distance(&param)))
     }
 
-    /// The augmentation of a trial, if any.
+    /// The augmentation inside the training loop in a trial, if any.
     fn augment(self, trial: usize, distances: &Distances) -> Option<InLoopAugmentConfig> {
-        let method = self.info()?;
+        let method = self.info().filter(|method| !method.rare)?;
+        let params = Self::params(method, trial, distances);
+        let method = MethodConfig::new(method, &params).expect("parameters of the method");
+        Some(InLoopAugmentConfig {
+            method,
+            layer: usize::from(self.is_hidden()),
+            originals: false,
+            fitted_on: FittedOn::TrainingRows,
+        })
+    }
+
+    /// The synthetic rows that a trial adds before training, if any: those of methods for rare targets, as many as
+    /// make rare rows as many as the others.
+    pub(crate) fn pre_augment(
+        self,
+        trial: usize,
+        distances: &Distances,
+        rare: Option<&Relevance>,
+    ) -> Option<PreAugmentConfig> {
+        let method = self.info().filter(|method| method.rare)?;
+        let rare = rare.cloned().map(RareSpec::Points);
+        let params = MethodParams { rare, ..Self::params(method, trial, distances) };
+        let method = MethodConfig::new(method, &params).expect("parameters of the method");
+        Some(PreAugmentConfig { method, copies: 0 })
+    }
+
+    /// The parameters of a trial.
+    fn params(method: &MethodInfo, trial: usize, distances: &Distances) -> MethodParams {
         let mut params = MethodParams::default();
         for param in method.params {
             let (Some(varied), Some(range)) = (param.trial, param.search) else { continue };
@@ -138,13 +192,7 @@ impl MethodName {
             };
             (param.set)(&mut params, &value).expect("values of the search range");
         }
-        let method = MethodConfig::new(method, &params).expect("parameters of the method");
-        Some(InLoopAugmentConfig {
-            method,
-            layer: usize::from(self.is_hidden()),
-            originals: false,
-            fitted_on: FittedOn::TrainingRows,
-        })
+        params
     }
 }
 

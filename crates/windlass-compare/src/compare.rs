@@ -10,8 +10,8 @@ use ndarray::{Array2, Axis};
 use rayon::prelude::*;
 use windlass::{Seed, Stream};
 use windlass_model::{
-    DistillConfig, Kind, Metrics, Model, ModelConfig, NamedTable, PreAugmentConfig, Preprocessing,
-    Split, Trained, Validation, groups_of, row_weights,
+    DensityWeights, DistillConfig, ErrorsByTarget, Kind, Metrics, Model, ModelConfig, NamedTable,
+    PreAugmentConfig, Preprocessing, Split, Trained, Validation, groups_of, row_weights,
 };
 use windlass_table::{LoadedTable, to_f64};
 use windlass_train::Epoch;
@@ -56,6 +56,8 @@ pub struct Comparison<'a> {
     shared_test_rows: usize,
     /// The unit of every row; none if intervals do not need the errors of rows.
     units: Vec<usize>,
+    /// The edges between fifths of the target; none if there are several targets.
+    edges: Option<Vec<f64>>,
     /// For every size and fold, statistics for search ranges.
     distances: Vec<Vec<Distances>>,
 }
@@ -115,8 +117,9 @@ impl<'a> Comparison<'a> {
         let shared_test_rows = test.map_or(0, |test| shared_rows(table.table, test.table));
         let splits = splits.into();
         let units = config_units(config, table.table)?;
+        let edges = edges(table.table);
         let mut comparison =
-            Self { config, table, test, splits, shared_test_rows, units, distances: vec![] };
+            Self { config, table, test, splits, shared_test_rows, units, edges, distances: vec![] };
         // Fixed settings are not searched.
         let sizes = if config.specs.is_empty() { &config.sizes[..] } else { &[] };
         for &size in sizes {
@@ -132,7 +135,9 @@ impl<'a> Comparison<'a> {
     pub fn external(config: &'a CompareConfig, table: NamedTable<'a>, splits: Arc<[Fold]>) -> Self {
         // The column was read when the splits were drawn.
         let units = config_units(config, table.table).unwrap_or_default();
-        Self { config, table, test: None, splits, shared_test_rows: 0, units, distances: vec![] }
+        let edges = edges(table.table);
+        let (test, shared_test_rows, distances) = (None, 0, vec![]);
+        Self { config, table, test, splits, shared_test_rows, units, edges, distances }
     }
 
     /// The units of the test rows of a fold, ascending: rows, or groups of rows that resemble each other. Empty if
@@ -143,6 +148,20 @@ impl<'a> Comparison<'a> {
         known.collect::<BTreeSet<_>>().into_iter().collect()
     }
 
+    /// The units with rare test rows of a fold, ascending.
+    pub(crate) fn rare_units(&self, fold: &Fold) -> Vec<usize> {
+        let Some(relevance) = &self.config.rare else { return vec![] };
+        let y = targets(&self.table.table.select(&fold.test));
+        let rows = fold.test.iter().zip(y.rows()).filter(|(_, y)| relevance.is_rare(y[0]));
+        let known = rows.filter_map(|(&row, _)| self.units.get(row).copied());
+        known.collect::<BTreeSet<_>>().into_iter().collect()
+    }
+
+    /// The edges between fifths of the target.
+    pub(crate) fn edges(&self) -> &[f64] {
+        self.edges.as_deref().unwrap_or_default()
+    }
+
     /// Squared errors of the test rows, summed over units; empty if one is not finite.
     fn losses(
         &self,
@@ -150,11 +169,15 @@ impl<'a> Comparison<'a> {
         y: &Array2<f64>,
         predicted: &Array2<f64>,
         weights: Option<&[f64]>,
+        is_counted: &dyn Fn(f64) -> bool,
     ) -> Vec<f64> {
         let mut sums: BTreeMap<usize, f64> = BTreeMap::new();
         for (place, (&row, (y, predicted))) in
             fold.test.iter().zip(y.rows().into_iter().zip(predicted.rows())).enumerate()
         {
+            if !is_counted(y[0]) {
+                continue;
+            }
             let Some(&unit) = self.units.get(row) else { return vec![] };
             let error = &y - &predicted;
             let weight = weights.map_or(1.0, |weights| weights[place]);
@@ -314,6 +337,7 @@ impl<'a> Comparison<'a> {
         &self,
         kind: Kind,
         enlarge: Option<PreAugmentConfig>,
+        density_weights: Option<DensityWeights>,
         seed: Seed,
     ) -> ModelConfig {
         let config = self.config;
@@ -324,6 +348,7 @@ impl<'a> Comparison<'a> {
             target_scaling: config.target_scaling,
             kind,
             pre_augment: enlarge,
+            density_weights,
             cross_validation: None,
             seed: seed.0,
         }
@@ -366,7 +391,7 @@ impl<'a> Comparison<'a> {
                 let spec = &self.config.specs[place];
                 let kind = spec.kind.clone().ok_or(Error::ExternalModel)?;
                 let seed = self.config.fold_seed(fold);
-                let model_config = self.model_config(kind, spec.enlarge.clone(), seed);
+                let model_config = self.model_config(kind, spec.enlarge.clone(), None, seed);
                 let trained = self.in_fold(fold, frames.fit(&model_config, progress))?;
                 BestTrial { trials: vec![], chosen: 0, trained }
             }
@@ -419,7 +444,15 @@ impl<'a> Comparison<'a> {
             }
             _ => vec![],
         };
-        let losses = self.losses(fold, &y, predicted, weights.as_deref());
+        let losses = self.losses(fold, &y, predicted, weights.as_deref(), &|_| true);
+        let rare = self.config.rare.as_ref();
+        let rare_losses = rare.map_or_else(Vec::new, |rare| {
+            self.losses(fold, &y, predicted, weights.as_deref(), &|y| rare.is_rare(y))
+        });
+        let by_target = self.edges.as_ref().and_then(|edges| {
+            let values = |all: &Array2<f64>| all.iter().copied().collect::<Vec<_>>();
+            ErrorsByTarget::compute(&values(&y), &values(predicted), edges, rare)
+        });
         let predicted =
             if self.stores_predictions(key) { predicted.iter().copied().collect() } else { vec![] };
         Ok(Run {
@@ -434,6 +467,8 @@ impl<'a> Comparison<'a> {
             predicted,
             blocks,
             losses,
+            by_target,
+            rare_losses,
             seconds,
         })
     }
@@ -479,6 +514,9 @@ impl<'a> Comparison<'a> {
         let split = self.inner_split(frames.train)?;
         let seed = self.config.fold_seed(fold);
         let count = if key.candidate.model.selects() { 1 } else { self.config.tune.max(1) };
+        let density_weights = key.candidate.method.and_then(MethodName::density_weights);
+        let rare = self.config.rare.as_ref();
+        let enlarge = |trial| key.candidate.method?.pre_augment(trial, distances, rare);
         let mut trials: Vec<SettingsTrial> = vec![];
         let mut best: Option<(f64, usize, Option<Trained>)> = None;
         for trial in 0..count {
@@ -492,8 +530,8 @@ impl<'a> Comparison<'a> {
                     network.valid_seed = Some(seed.0);
                 }
             }
-            let model_config =
-                self.model_config(kind, None, trial_seed(key.candidate, seed, trial));
+            let seed = trial_seed(key.candidate, seed, trial);
+            let model_config = self.model_config(kind, enlarge(trial), density_weights, seed);
             let (valid, trained) =
                 self.in_fold(fold, self.assess(frames, &model_config, &split, count, progress))?;
             if progress.cancelled() || trained.as_ref().is_some_and(|trained| trained.cancelled) {
@@ -511,7 +549,8 @@ impl<'a> Comparison<'a> {
         } else {
             // Models without epochs are refitted on all training rows.
             let seed = trial_seed(key.candidate, seed, chosen);
-            let model_config = self.model_config(trials[chosen].kind.clone(), None, seed);
+            let kind = trials[chosen].kind.clone();
+            let model_config = self.model_config(kind, enlarge(chosen), density_weights, seed);
             self.in_fold(fold, frames.fit(&model_config, progress))?
         };
         let trained = if key.candidate.model == ModelName::Distilled {
@@ -608,6 +647,12 @@ fn config_units(config: &CompareConfig, table: &LoadedTable) -> Result<Vec<usize
         SplitRule::HeldOut(split) => units(split, table, Seed(config.seed)),
         _ => Ok(vec![]),
     }
+}
+
+/// The edges between fifths of the target; `None` if there are several targets.
+fn edges(table: &LoadedTable) -> Option<Vec<f64>> {
+    let y = targets(table);
+    (y.ncols() == 1).then(|| ErrorsByTarget::edges(&y.iter().copied().collect::<Vec<_>>()))
 }
 
 /// Returns an error for splits whose training or test rows all have weight 0.

@@ -1,9 +1,9 @@
 //! The configuration of a comparison: candidates, splits, and what all candidates share.
 
 use serde::{Deserialize, Serialize};
-use windlass::{Seed, Stream};
+use windlass::{ParamName, Relevance, Seed, Stream};
 use windlass_model::{NetworkConfig, Scaling};
-use windlass_table::{Columns, LoadedTable, to_f64};
+use windlass_table::{Columns, LoadedTable, read_rare, to_f64};
 
 use crate::candidate::{Candidate, CandidateSpec, MethodName, ModelName};
 use crate::splits::{Fold, SplitRule, salt};
@@ -39,6 +39,9 @@ pub struct CompareConfig {
     pub tune: usize,
     /// The network and its training. Its validation rows choose epochs and settings.
     pub network: NetworkConfig,
+    /// The relevance of targets, which says which rows are rare.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rare: Option<Relevance>,
     /// The random seed.
     pub seed: u64,
 }
@@ -115,6 +118,17 @@ impl CompareConfig {
     #[must_use]
     pub fn placebo_seed(seed: Seed, trial: usize) -> Seed {
         Seed(seed.shared(Stream::Split, salt::PLACEBO | trial as u64).bits())
+    }
+
+    /// The relevance of the target of a table, for words or a file that say which targets are rare.
+    pub fn relevance(&self, rare: &str, loaded: &LoadedTable) -> Result<Relevance> {
+        let &[target] = loaded.roles.targets() else {
+            let (param, to) = (ParamName("rare"), "several targets");
+            return Err(windlass_model::Error::DoesNotApply { param, to }.into());
+        };
+        let y: Vec<f64> = to_f64(loaded.batch.column(target)).values().to_vec();
+        let relevance = read_rare(rare)?.relevance(&y);
+        Ok(relevance.map_err(windlass_table::Error::from)?)
     }
 
     /// Draws the splits; an error if a split cannot be trained on.

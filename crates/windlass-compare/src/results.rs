@@ -1,7 +1,7 @@
 //! The results of every run, as stored.
 
 use serde::{Deserialize, Serialize};
-use windlass_model::{Kind, Metrics};
+use windlass_model::{ErrorsByTarget, Kind, Metrics};
 
 use crate::CompareConfig;
 use crate::candidate::Candidate;
@@ -74,6 +74,12 @@ pub struct Run {
     /// of 0.1.0 have none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub losses: Vec<f64>,
+    /// Errors by the size of the target, if there is one target.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by_target: Option<ErrorsByTarget>,
+    /// As `losses`, of rare test rows.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rare_losses: Vec<f64>,
     /// Duration.
     pub seconds: f64,
 }

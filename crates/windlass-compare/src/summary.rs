@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use windlass::Seed;
-use windlass_model::{Drift, Split, row_weights};
+use windlass_model::{Drift, ErrorsByTarget, Split, row_weights};
 use windlass_plot::format::significant;
 use windlass_table::to_f64;
 
@@ -102,6 +102,12 @@ pub struct CandidateSummary {
     /// (Holm).
     #[serde(default)]
     pub corrected: Option<Interval>,
+    /// Errors by the size of the target, over the test rows of all folds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by_target: Option<ErrorsByTarget>,
+    /// The difference on rare rows with its 95 % interval, corrected for the number of candidates (Holm).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rare_difference: Option<Interval>,
     /// The verdict.
     pub finding: Finding,
     /// Runs that diverged.
@@ -306,6 +312,13 @@ impl Comparison<'_> {
             differences,
             difference,
             corrected: difference,
+            by_target: {
+                let parts: Option<Vec<_>> = own.iter().map(|run| run.by_target.as_ref()).collect();
+                parts.and_then(|parts| ErrorsByTarget::pooled(&parts, self.edges()))
+            },
+            rare_difference: (candidate != reference && !pairs.is_empty())
+                .then(|| self.interval_of_rare_rows(&pairs))
+                .flatten(),
             finding: match candidate.method {
                 Some(MethodName::Erm) => Finding::Reference,
                 Some(MethodName::Placebo) => Finding::Placebo,
@@ -343,6 +356,23 @@ impl Comparison<'_> {
         };
         let folds: Option<Vec<FoldLosses>> = pairs.iter().map(losses).collect();
         folds.map(|folds| over_folds(&folds))
+    }
+
+    /// The interval of the errors of rare held-out rows; `None` if they are not known. Folds without rare rows are
+    /// ignored.
+    fn interval_of_rare_rows(&self, pairs: &[(&Run, &Run)]) -> Option<Interval> {
+        let losses = |(run, other): &(&Run, &Run)| {
+            let units = self.rare_units(self.fold(run.key));
+            let known = [run, other].iter().all(|run| run.rare_losses.len() == units.len());
+            (known && !units.is_empty()).then(|| FoldLosses {
+                repeat: run.key.repeat,
+                units,
+                method: run.rare_losses.clone(),
+                reference: other.rare_losses.clone(),
+            })
+        };
+        let folds: Vec<FoldLosses> = pairs.iter().filter_map(losses).collect();
+        (!folds.is_empty()).then(|| over_folds(&folds))
     }
 
     fn interval_by_overlap(
@@ -423,7 +453,10 @@ impl Comparison<'_> {
         let (mut answer, mut verdict) = judged.augmentation(&over);
         let chosen = judged.chosen();
         if let Some((line, interval)) = chosen.filter(|(line, _)| line.is_rival()) {
-            let what = model_in_words(line.candidate.model);
+            let what = match line.candidate.method {
+                Some(method) => format!("a network with {}", method.title()),
+                None => model_in_words(line.candidate.model).to_owned(),
+            };
             answer = format!("Use {what}");
             verdict = capitalized(&format!(
                 "{what} is {} than the {} without augmentation: RMSE {}. {verdict}",
@@ -447,6 +480,7 @@ impl Comparison<'_> {
             command: None,
         });
         let mut remarks = judged.remarks(next.as_ref().map(|next| next.candidate));
+        remarks.extend(judged.rare_rows());
         self.remark_on_others(main, lines, &mut remarks);
         Conclusion { answer, verdict, next, remarks }
     }
@@ -589,9 +623,10 @@ impl CandidateSummary {
         self.candidate == Candidate::BASELINE
     }
 
-    /// Whether this is another model, whose interval is not corrected.
+    /// Whether this is another model, or the network with row weights, whose interval is not corrected.
     fn is_rival(&self) -> bool {
-        self.candidate.method.is_none() && !self.is_baseline()
+        let is_weighted = |method: MethodName| method.density_weights().is_some();
+        self.candidate.method.is_none_or(is_weighted) && !self.is_baseline()
     }
 }
 
@@ -674,6 +709,54 @@ impl<'a> Judged<'a> {
             .find_map(|rank| self.found(&[rank], |line| !line.is_baseline()).first().copied())
     }
 
+    /// Remarks on rare rows: who is better there, with the error and the bias over all rows.
+    fn rare_rows(&self) -> Vec<String> {
+        let errors = |line: &CandidateSummary| {
+            line.by_target.clone().and_then(|by| by.rare.map(|rare| (by.bias, rare)))
+        };
+        let Some((reference_bias, reference)) = self
+            .main
+            .iter()
+            .find(|line| line.finding == Finding::Reference)
+            .and_then(|line| errors(line))
+        else {
+            return vec![];
+        };
+        let mut remarks = vec![];
+        let number = |value: f64| significant(value, 3);
+        for line in self.main.iter().filter(|line| !line.is_baseline()) {
+            let (Some(interval), Some((bias, rare))) = (line.rare_difference, errors(line)) else {
+                continue;
+            };
+            let finding = Finding::of(&interval);
+            if !matches!(finding, Finding::Better | Finding::ProbablyBetter) {
+                continue;
+            }
+            let overall =
+                line.difference.map_or_else(|| "unknown".into(), |all| in_percent(all.mean));
+            remarks.push(format!(
+                "On rare rows {} is {}: RMSE {}, bias {} instead of {}. Over all rows its RMSE is {overall} and its \
+                 bias {} instead of {}.",
+                self.config.name(line.candidate),
+                finding.name(),
+                interval.in_words(),
+                number(rare.bias),
+                number(reference.bias),
+                number(bias),
+                number(reference_bias)
+            ));
+        }
+        if remarks.is_empty() {
+            remarks.push("No candidate is better on rare rows.".into());
+        }
+        remarks.push(
+            "A model that only predicts larger or smaller values also has smaller errors on rare rows: judge by the \
+             error and the bias over all rows, too."
+                .into(),
+        );
+        remarks
+    }
+
     /// Remarks on the candidates that the verdict does not name.
     fn remarks(&self, next: Option<Candidate>) -> Vec<String> {
         let best = self.best_augmentation().map(|(line, _)| line.candidate);
@@ -745,6 +828,14 @@ fn assign_findings(lines: &mut [CandidateSummary], training_rows: bool) {
     for (place, p) in tested.into_iter().zip(holm(&raw)) {
         let line = &mut lines[place];
         line.corrected = line.difference.map(|difference| difference.corrected(p));
+    }
+    let rare: Vec<usize> =
+        (0..lines.len()).filter(|&place| lines[place].rare_difference.is_some()).collect();
+    let raw: Vec<f64> =
+        rare.iter().filter_map(|&place| lines[place].rare_difference).map(|d| d.p).collect();
+    for (place, p) in rare.into_iter().zip(holm(&raw)) {
+        let line = &mut lines[place];
+        line.rare_difference = line.rare_difference.map(|difference| difference.corrected(p));
     }
     let diverged = lines.iter().any(|line| line.finding == Finding::Reference && line.diverged > 0);
     for line in lines {

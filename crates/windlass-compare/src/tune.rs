@@ -522,6 +522,7 @@ impl Search<'_> {
             target_scaling: config.target_scaling,
             kind: Kind::Network(Box::new(network.clone())),
             pre_augment: None,
+            density_weights: None,
             cross_validation: None,
             // All trials of a fold share validation rows and initial weights.
             seed: Seed(config.seed)

@@ -467,6 +467,7 @@ fn network_runs(rows: usize, seed: u64) -> (Vec<Run>, CompareConfig, LoadedTable
         NetworkOptions { hidden: Some(vec![16]), epochs: Some(60), ..NetworkOptions::default() };
     let methods = ["none", "ada", "placebo"];
     let config = CompareConfig {
+        rare: None,
         columns,
         drop_missing_target: false,
         scaling: Scaling::Standard,

@@ -50,6 +50,7 @@ fn config(rule: SplitRule) -> CompareConfig {
             carry: vec!["site".into(), "day".into()],
             ..Columns::default()
         },
+        rare: None,
         drop_missing_target: false,
         scaling: Scaling::Standard,
         target_scaling: Scaling::Standard,
@@ -273,6 +274,8 @@ fn synthetic_runs(comparison: &Comparison<'_>, gain: impl Fn(Key) -> f64) -> Vec
             predicted: vec![],
             blocks: vec![],
             losses: vec![],
+            by_target: None,
+            rare_losses: vec![],
             seconds: 0.0,
         }
     };

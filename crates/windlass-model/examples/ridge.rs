@@ -22,6 +22,7 @@ fn main() -> Result<()> {
         target_scaling: Scaling::Standard,
         kind: Kind::Ridge { penalty: 1.0 },
         pre_augment: None,
+        density_weights: None,
         cross_validation: None,
         seed: 0,
     };

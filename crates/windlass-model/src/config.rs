@@ -29,6 +29,9 @@ pub struct ModelConfig {
     /// Synthetic rows that are added before training.
     #[serde(default, rename = "enlarge", skip_serializing_if = "Option::is_none")]
     pub pre_augment: Option<PreAugmentConfig>,
+    /// Row weights that emphasize rare targets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub density_weights: Option<DensityWeights>,
     /// Cross-validation that estimates the error of a kind without epochs; the model is fitted on all rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cross_validation: Option<CrossValidation>,
@@ -88,6 +91,17 @@ pub struct CrossValidation {
     pub folds: usize,
     /// How rows are held out.
     pub split: Split,
+}
+
+/// Row weights by the density of the target ([`windlass::density`]), fitted on the training rows. Errors are not
+/// weighted.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DensityWeights {
+    /// Strength: 0 for equal weights, 1 for weights near 0 where targets are densest.
+    pub alpha: f64,
+    /// Average the model with one that is trained without these weights.
+    pub average: bool,
 }
 
 /// Synthetic rows that are added before training, from scaled features and targets.

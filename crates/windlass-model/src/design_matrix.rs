@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use ndarray::{Array2, Axis, concatenate};
-use windlass::{Copies, Dataset, Plan, Seed};
+use windlass::{Copies, Dataset, ParamName, Plan, Seed};
 use windlass_table::LoadedTable;
 
 use crate::config::PreAugmentConfig;
 use crate::preprocessing::{Preprocessing, row_weights};
-use crate::{Result, groups};
+use crate::{Error, Result, groups};
 
 /// A table and its file, for errors.
 #[derive(Debug, Clone, Copy)]
@@ -34,14 +34,33 @@ impl NamedTable<'_> {
     }
 }
 
-/// A data set followed by synthetic rows, each with the weight of its source row.
+/// A data set whose row weights are multiplied by weights of the density of its target, in the units of the table.
+pub(crate) fn density_weighted(dataset: Dataset, y: &Array2<f64>, alpha: f64) -> Result<Dataset> {
+    if y.ncols() != 1 {
+        let param = ParamName("density_weights");
+        return Err(Error::DoesNotApply { param, to: "several targets" });
+    }
+    let mut weights = windlass::density_weights(&y.iter().copied().collect::<Vec<_>>(), alpha)?;
+    for (weight, own) in weights.iter_mut().zip(dataset.weights().into_iter().flatten()) {
+        *weight *= own;
+    }
+    Ok(Dataset::new(dataset.x().clone(), dataset.y().clone(), Some(weights))?)
+}
+
+/// A data set followed by synthetic rows, each with the weight of its source row. There are none if the method
+/// augments rare rows only and none of the rows is rare.
 pub(crate) fn pre_augmented(
     dataset: &Dataset,
     rows: &RecordBatch,
+    preprocessing: &Preprocessing,
     config: &PreAugmentConfig,
     seed: Seed,
 ) -> Result<Dataset> {
-    let fitted = groups::method(rows, &config.method)?.fit(&dataset.samples(), seed)?;
+    let method = groups::method(rows, &config.method, preprocessing)?;
+    let fitted = match method.fit(&dataset.samples(), seed) {
+        Err(windlass::Error::NoRareRows { .. }) => return Ok(dataset.clone()),
+        fitted => fitted?,
+    };
     let copies = if config.copies == 0 { Copies::auto() } else { Copies::new(config.copies) };
     let plan = Plan::draw(fitted.as_ref(), copies, seed)?;
     let source = |row: usize| plan.origin(row).map_or(0, |origin| origin.source);

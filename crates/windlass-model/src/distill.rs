@@ -250,6 +250,7 @@ impl Model {
             target_scaling: Scaling::Standard,
             kind,
             pre_augment: None,
+            density_weights: None,
             cross_validation,
             seed: config.seed,
             ..self.metadata.config.clone()
@@ -760,6 +761,7 @@ mod tests {
             target_scaling: Scaling::Standard,
             kind,
             pre_augment: None,
+            density_weights: None,
             cross_validation: split.map(|split| CrossValidation { folds: 3, split }),
             seed: 5,
         };

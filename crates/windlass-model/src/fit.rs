@@ -4,15 +4,14 @@ use std::path::Path;
 use std::slice::from_ref;
 
 use arrow_array::RecordBatch;
-use ndarray::{Array2, Axis, concatenate};
 use rayon::prelude::*;
 use windlass::regress::{AnchorRegression, Ridge};
 use windlass::{Dataset, Real as _, Seed};
-use windlass_table::{select, to_f64};
+use windlass_table::{LoadedTable, select, to_f64};
 use windlass_train::Epoch;
 
-use crate::config::{Kind, ModelConfig};
-use crate::design_matrix::{NamedTable, pre_augmented};
+use crate::config::{DensityWeights, Kind, ModelConfig};
+use crate::design_matrix::{NamedTable, density_weighted, pre_augmented, stacked};
 use crate::gp::GaussianProcess;
 use crate::importance::HeldOutRows;
 use crate::metadata::FoldWeight;
@@ -43,6 +42,18 @@ impl Trained {
     pub(crate) fn complete(model: Model, folds: Vec<FoldBatches>) -> Self {
         let held_out = folds.into_iter().filter_map(|fold| fold.valid).collect();
         Self { model, histories: vec![], diverged: None, cancelled: false, held_out }
+    }
+
+    /// The average of two models of the same table and folds, as one ensemble. Its history is that of both, and its
+    /// configuration that of the second.
+    pub(crate) fn average(first: Self, second: Self, table: &LoadedTable) -> Result<Self> {
+        Ok(Self {
+            model: Model::average(first.model, second.model, table)?,
+            histories: [first.histories, second.histories].concat(),
+            diverged: first.diverged.or(second.diverged),
+            cancelled: first.cancelled || second.cancelled,
+            held_out: first.held_out,
+        })
     }
 
     /// Computes the permutation importance of the columns and stores it in the model's metadata, if rows were held
@@ -124,10 +135,13 @@ impl<'a> FitContext<'a> {
         rows: &RecordBatch,
         preprocessing: &Preprocessing,
     ) -> Result<Dataset> {
-        let dataset = self.train.dataset(rows, preprocessing)?;
+        let mut dataset = self.train.dataset(rows, preprocessing)?;
+        if let Some(DensityWeights { alpha, .. }) = self.config.density_weights {
+            dataset = density_weighted(dataset, &preprocessing.raw_targets(rows), alpha)?;
+        }
         match &self.config.pre_augment {
             None => Ok(dataset),
-            Some(config) => pre_augmented(&dataset, rows, config, self.seed()),
+            Some(config) => pre_augmented(&dataset, rows, preprocessing, config, self.seed()),
         }
     }
 
@@ -246,15 +260,11 @@ impl<'a> FitContext<'a> {
             predicted.push(member.predict(&x)?);
             weights.extend(row_weights(self.train.table, valid, path)?.into_iter().flatten());
         }
-        let stack = |folds: &[Array2<f64>]| {
-            let views: Vec<_> = folds.iter().map(|fold| fold.view()).collect();
-            concatenate(Axis(0), &views).expect("the same targets")
-        };
         Ok((!y.is_empty()).then(|| OutOfFold {
             rows,
             folds: numbers,
-            y: stack(&y),
-            predicted: stack(&predicted),
+            y: stacked(&y),
+            predicted: stacked(&predicted),
             weights: (!weights.is_empty()).then_some(weights),
         }))
     }

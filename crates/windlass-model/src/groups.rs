@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use arrow_array::{Array, RecordBatch};
-use windlass::{Anchors, Bins, ParamName, Partition, Samples, Seed};
+use windlass::{Anchors, Bins, ParamName, Partition, RareSpec, Samples, Seed};
 use windlass_table::{
     AdaConfig, AnchorSource, ClusterCount, Error as TableError, MethodConfig, is_numeric, to_f64,
     to_strings,
 };
 
+use crate::preprocessing::{FittedScaling, Preprocessing};
 use crate::{Error, Result};
 
 /// The groups of columns; `None` for k-means.
@@ -68,14 +69,22 @@ fn bins(
     Ok(Partition::of_categories(&labels)?)
 }
 
-/// A method on training rows.
+/// A method on training rows, for targets in the units of their preprocessing.
 pub(crate) fn method(
     rows: &RecordBatch,
     method: &MethodConfig,
+    preprocessing: &Preprocessing,
 ) -> Result<Arc<dyn windlass::Method>> {
     let ada = match method {
         MethodConfig::Ada(ada) => ada,
-        MethodConfig::Other { method, params } => return Ok((method.build)(params)),
+        MethodConfig::Other { method, params } => {
+            let mut params = params.clone();
+            if let Some(RareSpec::Points(relevance)) = &mut params.rare {
+                let FittedScaling { offset, scale } = preprocessing.targets[0].scale;
+                *relevance = relevance.in_units(offset, scale);
+            }
+            return Ok((method.build)(&params));
+        }
     };
     let within = ada.within.as_ref().map(|within| categories(rows, within, ParamName("within")));
     let within = within.transpose()?;

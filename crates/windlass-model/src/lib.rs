@@ -37,8 +37,8 @@ mod trees;
 pub use auto::NetworkRuns;
 pub use calendar::{Calendar, CalendarPart};
 pub use config::{
-    AutoConfig, CrossValidation, InLoopAugmentConfig, Kind, ModelConfig, NetworkConfig,
-    PreAugmentConfig, Validation,
+    AutoConfig, CrossValidation, DensityWeights, InLoopAugmentConfig, Kind, ModelConfig,
+    NetworkConfig, PreAugmentConfig, Validation,
 };
 pub use design_matrix::NamedTable;
 pub use distill::{DistillConfig, Distilled};
@@ -53,7 +53,7 @@ pub use metadata::{
     AutoSelection, Distillation, DomainMetrics, EntryError, EstimatorMetadata, FarGroups,
     FoldWeight, Importance, MemberMetadata, ModelMetadata, PortfolioResult,
 };
-pub use metrics::Metrics;
+pub use metrics::{ErrorsByTarget, Metrics, RareErrors};
 pub use model::{Model, Predictions};
 pub use network::Checkpoint;
 pub use options::{ActivationName, NetworkOptions, OptimizerName, parse_loss};

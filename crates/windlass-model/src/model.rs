@@ -143,6 +143,33 @@ impl Model {
         Ok(Self { metadata, members, fold_members: vec![], out_of_fold: None })
     }
 
+    /// The average of two models of the same table and folds; the rest of the metadata is that of the second.
+    pub(crate) fn average(first: Self, second: Self, table: &LoadedTable) -> Result<Self> {
+        let halved = |members: [Vec<EnsembleMember>; 2]| -> Vec<EnsembleMember> {
+            let half = |member: EnsembleMember| EnsembleMember {
+                weight: member.weight / 2.0,
+                fold: member.fold.map(|of| FoldWeight { weight: of.weight / 2.0, ..of }),
+                ..member
+            };
+            members.into_iter().flatten().map(half).collect()
+        };
+        let metadata = second.metadata;
+        let members = halved([first.members, second.members]);
+        let averaged = Self::new(&metadata.config, members, table, &table.batch)?;
+        let out_of_fold = match (first.out_of_fold, second.out_of_fold) {
+            (Some(first), Some(second)) => {
+                let predicted = (first.predicted + &second.predicted) / 2.0;
+                Some(OutOfFold { predicted, ..second })
+            }
+            _ => None,
+        };
+        let fold_members = halved([first.fold_members, second.fold_members]);
+        let mut averaged = averaged.with_out_of_fold(out_of_fold, fold_members);
+        averaged.metadata.notes = metadata.notes;
+        averaged.metadata.selection = metadata.selection;
+        Ok(averaged)
+    }
+
     /// Adds out-of-fold predictions, and members that only predict their fold.
     pub(crate) fn with_out_of_fold(
         mut self,

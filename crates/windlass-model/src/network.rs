@@ -62,7 +62,7 @@ impl<'a> NetworkFold<'a> {
         let augment = match &network.augment {
             None => None,
             Some(augment) => Some(Augment {
-                method: groups::method(&self.batches.train, &augment.method)?,
+                method: groups::method(&self.batches.train, &augment.method, &self.preprocessing)?,
                 layers: vec![augment.layer],
                 originals: augment.originals,
                 fitted_on: augment.fitted_on,

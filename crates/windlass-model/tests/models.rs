@@ -11,7 +11,7 @@ use windlass::{
     Seed, Stream,
 };
 use windlass_model::{
-    AutoConfig, BoostingSettings, CrossValidation, Drift, Error, ForestSettings,
+    AutoConfig, BoostingSettings, CrossValidation, DensityWeights, Drift, Error, ForestSettings,
     GaussianProcessSettings, Input, Kind, Model, ModelConfig, NamedTable, NetworkConfig,
     NetworkOptions, OptimizerName, PreAugmentConfig, Preprocessing, Scaling, Split, Trained,
     Validation,
@@ -80,6 +80,7 @@ fn config(kind: Kind) -> ModelConfig {
         target_scaling: Scaling::Standard,
         kind,
         pre_augment: None,
+        density_weights: None,
         cross_validation: None,
         seed: 5,
     }
@@ -138,6 +139,70 @@ fn linear_models_equal_the_core() {
         }
         let bytes = trained.model.to_bytes();
         assert_eq!(Model::from_bytes(&bytes, Path::new("m")).unwrap(), trained.model);
+    }
+}
+
+/// Density weights are row weights of the core, fitted on the training rows of each fold; an average is that of a model
+/// with and one without them, also out of fold, and its file is read again. Errors are not weighted.
+#[test]
+fn density_weights_and_their_average() {
+    let dir = TestDir::new();
+    let (text, _, y, _) = data(60, 1);
+    let weights = windlass::density_weights(&y.iter().copied().collect::<Vec<_>>(), 1.0).unwrap();
+    let mut lines = text.lines();
+    let mut weighted = format!("{},w\n", lines.next().unwrap());
+    for (line, weight) in lines.zip(&weights) {
+        writeln!(weighted, "{line},{weight}").unwrap();
+    }
+    let by_column = Columns { weight: Some("w".into()), ..columns() };
+    let explicit = dir.load("w.csv", &weighted, &by_column);
+    let table = dir.load("t.csv", &text, &columns());
+    let cross_validation = Some(CrossValidation { folds: 3, split: Split::Rows });
+    let density = |alpha, average| Some(DensityWeights { alpha, average });
+    let network = NetworkOptions { epochs: Some(3), hidden: Some(vec![4]), ..Default::default() };
+    for kind in [
+        Kind::Ridge { penalty: 0.1 },
+        Kind::Boosting(BoostingSettings { trees: 10, ..BoostingSettings::default() }),
+        Kind::Network(Box::new(network.config(Validation::Folds(3)))),
+    ] {
+        let is_network = matches!(kind, Kind::Network(_));
+        let plain = ModelConfig {
+            cross_validation: cross_validation.clone().filter(|_| !is_network),
+            ..config(kind)
+        };
+        let train = |density_weights| {
+            table.train(&ModelConfig { density_weights, ..plain.clone() }).unwrap().model
+        };
+        let (without, with, both) =
+            (train(None), train(density(1.0, false)), train(density(1.0, true)));
+        let predict =
+            |model: &Model| model.predict(&table.table.batch, &table.path, 0).unwrap().mean;
+        if !is_network {
+            // Scaling uses the weight column, but not density weights: compare unscaled columns.
+            let raw = |columns: Columns, density_weights| ModelConfig {
+                columns,
+                density_weights,
+                scaling: Scaling::None,
+                target_scaling: Scaling::None,
+                ..plain.clone()
+            };
+            let own = table.train(&raw(columns(), density(1.0, false))).unwrap().model;
+            let given = explicit.train(&raw(by_column.clone(), None)).unwrap().model;
+            let far =
+                predict(&own) - given.predict(&explicit.table.batch, &table.path, 0).unwrap().mean;
+            assert!(far.iter().all(|far| far.abs() < 1e-9), "{far}");
+        }
+        assert_ne!(predict(&without), predict(&with));
+        let far = predict(&both) * 2.0 - predict(&without) - predict(&with);
+        assert!(far.iter().all(|far| far.abs() < 1e-6), "{far}");
+        let held_out = |model: &Model| model.out_of_fold().unwrap().predicted.clone();
+        let far = held_out(&both) * 2.0 - held_out(&without) - held_out(&with);
+        assert!(far.iter().all(|far| far.abs() < 1e-6), "{far}");
+        assert_eq!(with.out_of_fold().unwrap().weights, None);
+        assert!(both.intervals(0.9).is_ok());
+        let bytes = both.to_bytes();
+        assert_eq!(Model::from_bytes(&bytes, Path::new("m")).unwrap(), both);
+        assert_eq!(train(density(0.0, false)).metadata().valid, without.metadata().valid);
     }
 }
 

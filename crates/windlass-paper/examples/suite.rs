@@ -90,6 +90,7 @@ fn config(
             split: Split::Rows,
             valid_seed: None,
         },
+        rare: None,
         seed: SEED,
     }
 }

@@ -196,6 +196,17 @@ impl Relevance {
         self.knots.iter().map(point).collect()
     }
 
+    /// The same relevance of targets in other units: `(y − offset)/scale`, with a positive scale.
+    #[must_use]
+    pub fn in_units(&self, offset: f64, scale: f64) -> Self {
+        let knot = |&Knot { y, phi, slope }: &Knot| Knot {
+            y: (y - offset) / scale,
+            phi,
+            slope: slope * scale,
+        };
+        Self { knots: self.knots.iter().map(knot).collect() }
+    }
+
     /// φ of a target.
     #[must_use]
     pub fn at(&self, y: f64) -> f64 {
@@ -382,6 +393,16 @@ mod tests {
 
     fn point(y: f64, phi: f64) -> ControlPoint {
         ControlPoint { y, phi, slope: None }
+    }
+
+    #[test]
+    fn relevance_does_not_depend_on_units() {
+        let y: Vec<f64> = (0..50).map(|i| f64::from(i).powi(2)).collect();
+        let relevance = Relevance::from_box_plot(&y, Tails::Both).unwrap();
+        let scaled = relevance.in_units(300.0, 25.0);
+        for y in [-10.0, 3.0, 700.0, 1234.5, 9000.0] {
+            assert!((relevance.at(y) - scaled.at((y - 300.0) / 25.0)).abs() < 1e-12);
+        }
     }
 
     #[test]

@@ -84,6 +84,13 @@ pub(crate) struct CompareArgs {
     /// Hyperparameter settings that each candidate tries inside the training rows; the first are the defaults
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1000))]
     tune: u16,
+    /// Report errors on rows with rare targets, and compare methods for them
+    ///
+    /// `high`, `low` and `both` are the extremes of a box plot, `density` are targets in sparse ranges, FILE is a CSV
+    /// file with columns y and phi: the relevance of targets, from 0 to 1. Rows with a relevance of 0.8 or more are
+    /// rare.
+    #[arg(long, value_name = "high|low|both|density|FILE")]
+    rare: Option<String>,
     #[command(flatten)]
     common: TrainingArgs,
 }
@@ -116,10 +123,10 @@ fn size(text: &str) -> Result<Size, String> {
 impl CompareArgs {
     fn methods(&self) -> Vec<MethodName> {
         let all = self.methods.contains(&None);
-        // Methods for rare targets emphasize a few rows at the cost of the others: they are named explicitly.
-        let in_all = |method: &MethodName| !method.info().is_some_and(|method| method.rare);
-        let chosen =
-            |method: &MethodName| all && in_all(method) || self.methods.contains(&Some(*method));
+        let chosen = |method: &MethodName| {
+            let default = all && (self.rare.is_some() || !method.is_for_rare_targets());
+            default || self.methods.contains(&Some(*method))
+        };
         MethodName::all().into_iter().filter(chosen).collect()
     }
 
@@ -177,6 +184,7 @@ impl CompareArgs {
             sizes: self.sizes(),
             tune: self.tune.into(),
             network: self.common.network.compared("compare")?,
+            rare: None,
             seed: self.common.seed,
         })
     }
@@ -207,6 +215,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<u8> {
     };
     progress.clear();
     config.models.extend(args.automatic(&loaded));
+    config.rare = args.rare.as_deref().map(|rare| config.relevance(rare, &loaded)).transpose()?;
     let rows = NamedTable { table: &loaded, path: table.path() };
     let test = test
         .as_ref()
@@ -399,6 +408,10 @@ fn next_command(candidate: Candidate) -> String {
     ];
     let mut flags = vec!["--json", "--quiet", "-q", "--force"];
     let mut without = COMPARED.to_vec();
+    let for_rare = candidate.method.and_then(MethodName::info).is_some_and(|method| method.rare);
+    if !for_rare {
+        without.push("--rare");
+    }
     if candidate.model != ModelName::Mlp {
         without.extend(SHAPE);
     }
@@ -422,6 +435,11 @@ fn next_command(candidate: Candidate) -> String {
             words.push("--manifold 1".into());
         }
     }
+    match candidate.method {
+        Some(MethodName::DensityWeights) => words.push("--density-weights".into()),
+        Some(MethodName::DensityAverage) => words.push("--density-average".into()),
+        _ => {}
+    }
     words.push("--output model.windlass".into());
     words.join(" ")
 }
@@ -432,17 +450,46 @@ fn columns(rows: &[Vec<String>]) -> String {
     terminal::aligned(rows, 1..count.saturating_sub(1))
 }
 
-fn in_words(summary: &Summary, comparison: &Comparison<'_>) -> String {
-    let mut text = String::new();
-    let several = comparison.config().several_networks();
-    let sizes = &comparison.config().sizes;
-    // At most eight characters: the table fits 80 columns.
-    let percent = |ratio: f64| match 100.0 * ratio.exp_m1() {
+/// Errors on rare rows next to those of all rows, at the largest training size.
+fn rare_rows(summary: &Summary, config: &CompareConfig) -> String {
+    let size = config.sizes.last().copied().flatten();
+    let head = ["rare rows", "RMSE", "change", "95 % interval", "bias", "bias of all"];
+    let mut rows = vec![head.map(str::to_owned).to_vec()];
+    for line in summary.lines.iter().filter(|line| line.size == size) {
+        let Some((bias, rare)) =
+            line.by_target.as_ref().and_then(|by| Some((by.bias, by.rare.as_ref()?)))
+        else {
+            continue;
+        };
+        let change = line.rare_difference.map_or([String::new(), String::new()], |found| {
+            let [mean, low, high] = [found.mean, found.low, found.high].map(percent);
+            [mean, format!("{} … {high}", low.trim_end_matches(" %"))]
+        });
+        let mut row = vec![config.name(line.candidate), terminal::short(rare.rmse)];
+        row.extend(change);
+        row.extend([rare.bias, bias].map(terminal::short));
+        rows.push(row);
+    }
+    if rows.len() == 1 {
+        return String::new();
+    }
+    terminal::aligned(&rows, 1..usize::MAX) + "\n"
+}
+
+/// A log ratio in percent, in at most eight characters, so that tables fit 80 columns.
+fn percent(ratio: f64) -> String {
+    match 100.0 * ratio.exp_m1() {
         percent if percent >= 1e4 => "> +10⁴ %".to_owned(),
         percent if percent >= 999.5 => format!("{percent:+.0} %"),
         percent if percent.abs() < 0.05 => "0.0 %".to_owned(),
         percent => signed_percent(percent),
-    };
+    }
+}
+
+fn in_words(summary: &Summary, comparison: &Comparison<'_>) -> String {
+    let mut text = String::new();
+    let several = comparison.config().several_networks();
+    let sizes = &comparison.config().sizes;
     for size in sizes {
         if sizes.len() > 1 {
             let rows = size.map_or("all".to_owned(), |rows| rows.to_string());
@@ -477,6 +524,7 @@ fn in_words(summary: &Summary, comparison: &Comparison<'_>) -> String {
             text.push('\n');
         }
     }
+    text += &rare_rows(summary, comparison.config());
     let _ = writeln!(text, "{}", summary.verdict);
     if let Some(next) = &summary.next {
         let _ = writeln!(text, "{}", next.in_words());

@@ -9,9 +9,13 @@ use arrow_schema::{DataType, Field, Schema};
 use clap::Args;
 use ndarray::Array2;
 use serde::Serialize;
-use windlass_model::{Bounds, Error as ModelError, MemberMetadata, Metrics, Model, Predictions};
+use windlass::RareSpec;
+use windlass_model::{
+    Bounds, Error as ModelError, ErrorsByTarget, MemberMetadata, Metrics, Model, Predictions,
+};
 use windlass_table::{
-    OutputKind, RowProgress as _, Sink, Table, check_outputs, is_numeric, to_f64, type_name,
+    OutputKind, RowProgress as _, Sink, Table, check_outputs, is_numeric, read_rare, to_f64,
+    type_name,
 };
 
 use crate::options::ReadArgs;
@@ -49,6 +53,12 @@ pub(crate) struct PredictArgs {
     /// Print error metrics; the table needs the target
     #[arg(long)]
     metrics: bool,
+    /// Errors on rows with rare targets, too, next to the error and the bias of all rows
+    ///
+    /// `high`, `low` and `both` are the extremes of a box plot of the targets of this table, `density` are targets in
+    /// sparse ranges, FILE is a CSV file with columns y and phi: the relevance of targets, from 0 to 1.
+    #[arg(long, value_name = "high|low|both|density|FILE", requires = "metrics")]
+    rare: Option<String>,
     /// Print the metrics as JSON to stdout
     #[arg(long, requires = "metrics")]
     json: bool,
@@ -76,7 +86,11 @@ pub(super) fn open(path: &Path) -> Result<Model> {
 
 pub(crate) fn run(args: &PredictArgs) -> Result<u8> {
     terminal::heed_ctrl_c();
+    let rare = args.rare.as_deref().map(read_rare).transpose()?;
     let model = open(&args.model)?;
+    if rare.is_some() && model.targets().len() > 1 {
+        return Err(Error::does_not_apply("--rare", "several targets"));
+    }
     if let Some(output) = &args.output {
         let inputs: Vec<PathBuf> = args.inputs.iter().chain([&args.model]).cloned().collect();
         let format = args.read.format.map(Into::into);
@@ -168,7 +182,8 @@ pub(crate) fn run(args: &PredictArgs) -> Result<u8> {
     }
     if measure {
         let to_stdout = args.output.as_ref().is_some_and(|output| output.as_os_str() == "-");
-        compared.report(args.json, args.quiet, to_stdout)?;
+        let errors = compared.by_target(rare.as_ref())?;
+        compared.report(errors, args.json, args.quiet, to_stdout)?;
     }
     Ok(0)
 }
@@ -344,6 +359,8 @@ struct WithCoverage {
     metrics: Metrics,
     #[serde(skip_serializing_if = "Option::is_none")]
     covered: Option<f64>,
+    #[serde(flatten)]
+    by_target: Option<ErrorsByTarget>,
 }
 
 /// Targets and predictions of the rows with a target.
@@ -391,7 +408,30 @@ impl Compared {
         }
     }
 
-    fn report(self, json: bool, quiet: bool, to_stdout: bool) -> Result<()> {
+    /// Errors by the size of the target; `None` if there are several targets or few rows.
+    fn by_target(&self, rare: Option<&RareSpec>) -> Result<Option<ErrorsByTarget>> {
+        /// Fewer rows have no fifths.
+        const LEAST: usize = 10;
+        let relevance = match rare {
+            Some(rare) if !self.y.is_empty() => {
+                Some(rare.relevance(&self.y).map_err(windlass_table::Error::from)?)
+            }
+            _ => None,
+        };
+        let known = self.targets == 1 && (self.y.len() >= LEAST || relevance.is_some());
+        let edges = ErrorsByTarget::edges(&self.y);
+        Ok(known
+            .then(|| ErrorsByTarget::compute(&self.y, &self.predicted, &edges, relevance.as_ref()))
+            .flatten())
+    }
+
+    fn report(
+        self,
+        by_target: Option<ErrorsByTarget>,
+        json: bool,
+        quiet: bool,
+        to_stdout: bool,
+    ) -> Result<()> {
         if self.without > 0 && !quiet {
             let rows = if self.without == 1 { "row" } else { "rows" };
             terminal::say(&format!("note: ignored {} {rows} without a target", self.without));
@@ -406,7 +446,7 @@ impl Compared {
         let covered = self.inside.map(|inside| inside as f64 / self.y.len() as f64);
         let metrics = Metrics::compute(&array(self.y), &array(self.predicted), None);
         let text = if json {
-            to_json(&WithCoverage { metrics, covered })
+            to_json(&WithCoverage { metrics, covered, by_target })
         } else {
             let or =
                 |value: Option<f64>| value.map_or("–".to_owned(), |value| format!("{value:.4}"));
@@ -419,7 +459,7 @@ impl Compared {
                 or(metrics.r2)
             ) + &covered.map_or_else(String::new, |covered| {
                 format!("\ncoverage of the interval {:.1} %", 100.0 * covered)
-            })
+            }) + &by_target.map_or_else(String::new, |errors| by_target_in_words(&errors))
         };
         if to_stdout {
             // The rows are written to standard output.
@@ -428,4 +468,28 @@ impl Compared {
         }
         Ok(terminal::print(&(text + "\n"))?)
     }
+}
+
+/// Errors by the size of the target, as text.
+fn by_target_in_words(errors: &ErrorsByTarget) -> String {
+    let mut lines = vec![["target", "rows", "RMSE", "bias"].map(str::to_owned).to_vec()];
+    let numbers = |values: [f64; 2]| values.map(terminal::short);
+    for fifth in &errors.fifths {
+        let [low, high] = fifth.range.map(terminal::short);
+        let mut line = vec![format!("{low} to {high}"), fifth.rows.to_string()];
+        line.extend(numbers([fifth.rmse, fifth.bias]));
+        lines.push(line);
+    }
+    let mut text = format!("\nbias {}\n\n", terminal::short(errors.bias));
+    if let Some(rare) = &errors.rare {
+        let mut line = vec!["rare rows".to_owned(), rare.rows.to_string()];
+        line.extend(numbers([rare.rmse, rare.bias]));
+        lines.push(line);
+        text = format!(
+            "\nbias {}\nSERA {}\n\n",
+            terminal::short(errors.bias),
+            terminal::short(rare.sera)
+        );
+    }
+    text + terminal::aligned(&lines, 1..usize::MAX).trim_end()
 }

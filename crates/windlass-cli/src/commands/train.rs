@@ -9,14 +9,15 @@ use serde::Serialize;
 use windlass::MethodInfo;
 use windlass_compare::model_report;
 use windlass_model::{
-    AutoConfig, AutoSelection, BoostingSettings, Checkpoint, CrossValidation, DistillConfig,
-    DomainMetrics, Drift, ForestSettings, GaussianProcessSettings, InLoopAugmentConfig, Kind,
-    Metrics, Model, ModelConfig, ModelMetadata, NamedTable, NetworkConfig, NetworkRuns, Split,
-    Trained, Validation, check_memory,
+    AutoConfig, AutoSelection, BoostingSettings, Checkpoint, CrossValidation, DensityWeights,
+    DistillConfig, DomainMetrics, Drift, ForestSettings, GaussianProcessSettings,
+    InLoopAugmentConfig, Kind, Metrics, Model, ModelConfig, ModelMetadata, NamedTable,
+    NetworkConfig, NetworkRuns, PreAugmentConfig, Split, Trained, Validation, check_memory,
 };
 use windlass_plot::{Annotation, Labels, Layout, LinePlot, LineSeries};
 use windlass_table::{
-    AnchorSource, Columns, LoadedTable, OutputKind, Table, check_outputs, write_atomic,
+    AnchorSource, Columns, LoadedTable, MethodConfig, OutputKind, Table, check_outputs, read_rare,
+    write_atomic,
 };
 use windlass_train::{Activation, Epoch, FittedOn, Shape};
 
@@ -84,6 +85,15 @@ pub(crate) struct TrainArgs {
     /// Write a report with the expected error and the importance of columns to a .html file
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
+    /// Weight rows by the rarity of their target: 0 weights all rows alike, 1 ignores rows where targets are densest
+    ///
+    /// Weights are 1 − ALPHA × density of the target (`DenseWeight`), fitted on the training rows. Rare targets are predicted better,
+    /// common ones worse. Errors of held-out rows are not weighted.
+    #[arg(long, value_name = "ALPHA", num_args = 0..=1, default_missing_value = "1", require_equals = true, value_parser = density_alpha)]
+    density_weights: Option<f64>,
+    /// Average a model trained without weights and one with --density-weights=ALPHA
+    #[arg(long, value_name = "ALPHA", num_args = 0..=1, default_missing_value = "1", require_equals = true, value_parser = density_alpha, conflicts_with_all = ["density_weights", "checkpoint"])]
+    density_average: Option<f64>,
     #[command(flatten)]
     common: TrainingArgs,
     /// ridge, anchor: L2 penalty on the coefficients of scaled columns [default: 1 for ridge, 0 for anchor]
@@ -101,9 +111,13 @@ pub(crate) struct TrainArgs {
     /// forest, extra-trees: minimum number of rows in a leaf [default: 1]
     #[arg(long, value_name = "N", help_heading = "Trees")]
     leaf: Option<usize>,
-    /// Augment each batch with this method [default: none]
+    /// Augment each batch with this method; methods for rare targets add rows before training [default: none]
     #[arg(long, value_name = "METHOD", value_parser = method_names(), help_heading = "Augmentation")]
     augment: Option<&'static MethodInfo>,
+    /// smoter, smogn: which targets are rare: the extremes of a box plot, those in sparse ranges, or those of high
+    /// relevance in a CSV file with columns y and phi [default: both]
+    #[arg(long, value_name = "high|low|both|density|FILE", help_heading = "Augmentation")]
+    rare: Option<String>,
     /// Hidden layer after which to augment; 0 is the input
     #[arg(long, value_name = "LAYER", default_value_t = 0, help_heading = "Augmentation")]
     manifold: usize,
@@ -184,6 +198,19 @@ impl TrainArgs {
         ] {
             let given = given.filter(|_| !applies).map(|_| option);
             refuse(given, to.unwrap_or("networks"))?;
+        }
+        if self.rare.is_some() && !self.augment.is_some_and(|method| method.rare) {
+            let (of, option) = ("--rare", "--augment smoter or smogn");
+            return Err(Error::Needs { of, option });
+        }
+        if let Some(method) = self.augment.filter(|method| method.rare) {
+            let inside = [
+                (self.manifold > 0, "--manifold"),
+                (self.keep_originals, "--keep-originals"),
+                (self.per_batch, "--per-batch"),
+            ];
+            let inside = inside.into_iter().find(|(given, _)| *given).map(|(_, option)| option);
+            refuse(inside, method.name)?;
         }
         if self.augment.is_none() {
             let inside = [
@@ -276,7 +303,7 @@ impl TrainArgs {
             ModelName::Mlp5x50 => parts_of(Shape::mlp5x50(1, 1)),
             ModelName::Mlp => self.common.network.hidden_layers(),
         };
-        let augment = match self.augment {
+        let augment = match self.augment.filter(|method| !method.rare) {
             None => None,
             Some(name) => Some(InLoopAugmentConfig {
                 method: self.params.method(name)?,
@@ -294,7 +321,8 @@ impl TrainArgs {
 
     /// The networks to train, for the progress bar.
     fn network_runs(&self, kind: &Kind, table: &LoadedTable) -> NetworkRuns {
-        match kind {
+        let models = if self.density_average.is_some() { 2 } else { 1 };
+        let runs = match kind {
             Kind::Network(network) => {
                 let again = if matches!(network.split, Split::Time(_)) { 2 } else { 1 };
                 NetworkRuns {
@@ -304,7 +332,24 @@ impl TrainArgs {
             }
             Kind::Auto(auto) => auto.networks(table),
             _ => NetworkRuns { count: 0, epochs: 0 },
+        };
+        NetworkRuns { count: runs.count.saturating_mul(models), ..runs }
+    }
+
+    /// The synthetic rows of a method for rare targets: as many as make rare rows as many as the others.
+    fn rare_rows(&self) -> Result<Option<PreAugmentConfig>> {
+        let Some(method) = self.augment.filter(|method| method.rare) else { return Ok(None) };
+        let mut method = self.params.method(method)?;
+        if let (MethodConfig::Other { params, .. }, Some(rare)) = (&mut method, &self.rare) {
+            params.rare = Some(read_rare(rare)?);
         }
+        Ok(Some(PreAugmentConfig { method, copies: 0 }))
+    }
+
+    /// Row weights that emphasize rare targets.
+    fn density(&self) -> Option<DensityWeights> {
+        let weights = |average| move |alpha| DensityWeights { alpha, average };
+        self.density_weights.map(weights(false)).or(self.density_average.map(weights(true)))
     }
 
     fn model_config(&self, columns: Columns) -> Result<ModelConfig> {
@@ -320,11 +365,18 @@ impl TrainArgs {
             scaling: self.common.scale,
             target_scaling: self.common.target_scale,
             kind,
-            pre_augment: None,
+            pre_augment: self.rare_rows()?,
+            density_weights: self.density(),
             cross_validation,
             seed: self.common.seed,
         })
     }
+}
+
+/// Parses the strength of density weights.
+fn density_alpha(text: &str) -> Result<f64, String> {
+    let alpha = text.parse().ok().filter(|&alpha| windlass::density::check_alpha(alpha).is_ok());
+    alpha.ok_or_else(|| "expected a number from 0 to 1e6".into())
 }
 
 /// The hidden layers of a preset.
@@ -551,6 +603,13 @@ fn in_words(trained: &Trained, path: &Path, seconds: f64) -> String {
             layer => format!("after hidden layer {layer}"),
         };
         let _ = writeln!(text, "  augment  {} {place}", augment.method.name());
+    }
+    if let Some(PreAugmentConfig { method, .. }) = &metadata.config.pre_augment {
+        let _ = writeln!(text, "  augment  {} before training", method.name());
+    }
+    if let Some(DensityWeights { alpha, average }) = metadata.config.density_weights {
+        let average = if average { ", averaged with a model without weights" } else { "" };
+        let _ = writeln!(text, "  weights  1 − {alpha} × density of the target{average}");
     }
     for note in &trained.model.metadata().notes {
         let _ = writeln!(text, "  note     {note}");

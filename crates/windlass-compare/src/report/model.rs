@@ -2,12 +2,12 @@
 
 use std::fmt::Write as _;
 
-use windlass_model::Trained;
+use windlass_model::{ErrorsByTarget, Trained};
 use windlass_plot::format::escape;
 use windlass_plot::{Labels, PointSeries, ReferenceLine, Scatter, StripPlot, StripRow};
 
 use super::figures::{Figure, short};
-use super::page::{self, Head};
+use super::page::{self, Head, TargetRow};
 
 /// A self-contained page about a trained model. `table` is the name of its table on the page, `command` the command
 /// line of the training.
@@ -45,7 +45,7 @@ pub fn model_report(trained: &Trained, table: &str, command: &str) -> String {
         good: metadata.valid.is_some(),
         remarks: &remarks,
     };
-    page::page(&head, "", &figures, &members(trained, command))
+    page::page(&head, &by_target(trained), &figures, &members(trained, command))
 }
 
 /// The 90 % quantile of absolute errors, as a sentence.
@@ -59,6 +59,19 @@ fn within(trained: &Trained) -> Option<String> {
     off.sort_by(f64::total_cmp);
     let bound = short(off[off.len() * 9 / 10]);
     Some(format!("90 % of the held-out predictions are within {bound} of the target."))
+}
+
+/// Errors of held-out rows by the size of the target.
+fn by_target(trained: &Trained) -> String {
+    let Some(out_of_fold) = trained.model.out_of_fold() else { return String::new() };
+    if trained.model.targets().len() > 1 {
+        return String::new();
+    }
+    let values = |all: &ndarray::Array2<f64>| all.iter().copied().collect::<Vec<_>>();
+    let (y, predicted) = (values(&out_of_fold.y), values(&out_of_fold.predicted));
+    let errors = ErrorsByTarget::compute(&y, &predicted, &ErrorsByTarget::edges(&y), None);
+    let row = errors.map(|errors| TargetRow { name: "held-out rows".into(), errors, rare: None });
+    page::target_section(row.as_slice())
 }
 
 /// The columns by their permutation importance.

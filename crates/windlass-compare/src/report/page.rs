@@ -2,12 +2,13 @@
 
 use std::fmt::Write as _;
 
-use windlass_model::{Kind, Validation};
+use windlass_model::{ErrorsByTarget, Kind, Validation};
 use windlass_plot::format::{escape, signed_percent};
 use windlass_plot::{Layout, stylesheet};
 
 use super::figures::{Figure, Figures, percent, short};
 use crate::candidate::{Candidate, CandidateSpec};
+use crate::statistics::Interval;
 use crate::summary::{CandidateSummary, Finding, NextStep, Summary, p_value};
 use crate::{Results, describe};
 
@@ -83,7 +84,7 @@ pub(super) fn page(head: &Head<'_>, numbers: &str, figures: &[Figure], rest: &st
 /// The page of a comparison.
 pub(super) fn of_comparison(all: &Figures<'_>, figures: &[Figure], table: &str) -> String {
     let (results, summary) = (all.results, all.summary);
-    let numbers = numbers(results, summary);
+    let numbers = numbers(results, summary) + &by_target(results, summary);
     let rest = methods(results) + &settings(results);
     let about = format!(
         "{}, {} rows; {}; windlass {}, seed {}",
@@ -205,6 +206,73 @@ fn numbers(results: &Results, summary: &Summary) -> String {
          excludes 0.{corrected} Errors are means over splits, on held-out rows.</p>\n</section>\n"
     );
     out
+}
+
+/// Errors by the size of the target at the largest training size: bias, fifths, rare rows.
+fn by_target(results: &Results, summary: &Summary) -> String {
+    let size = results.config.sizes.last().copied().flatten();
+    let lines = || summary.lines.iter().filter(|line| line.size == size);
+    let row = |line: &CandidateSummary| -> Option<TargetRow> {
+        let name = results.config.name(line.candidate);
+        Some(TargetRow { name, errors: line.by_target.clone()?, rare: line.rare_difference })
+    };
+    let rows: Vec<TargetRow> = lines().filter_map(row).collect();
+    target_section(&rows)
+}
+
+/// A row of the table of errors by the size of the target.
+pub(super) struct TargetRow {
+    pub(super) name: String,
+    pub(super) errors: ErrorsByTarget,
+    /// The difference on rare rows to the reference.
+    pub(super) rare: Option<Interval>,
+}
+
+/// The table of errors by the size of the target; nothing if there are no fifths.
+pub(super) fn target_section(rows: &[TargetRow]) -> String {
+    let Some(TargetRow { errors, .. }) = rows.first().filter(|row| row.errors.fifths.len() > 1)
+    else {
+        return String::new();
+    };
+    let mut head = vec![String::new(), "bias".into()];
+    head.extend(errors.fifths.iter().map(|fifth| {
+        let [low, high] = fifth.range.map(short);
+        format!("{low} to {high}")
+    }));
+    let rare = errors.rare;
+    if rare.is_some() {
+        head.extend(["rare rows", "change", "95 % interval", "bias", "SERA"].map(str::to_owned));
+    }
+    let cells = |tag: &str, cells: &[String]| -> String {
+        let cell = |cell: &String| format!("<{tag}>{}</{tag}>", escape(cell));
+        cells.iter().map(cell).collect::<Vec<_>>().concat()
+    };
+    let mut out = format!(
+        "<section>\n<h2>Errors by the size of the target</h2>\n<div class=\"scroll\">\n<table>\n<thead><tr>{}\
+         </tr></thead>\n<tbody>\n",
+        cells("th", &head)
+    );
+    for TargetRow { name, errors, rare } in rows {
+        let mut line = vec![name.clone(), short(errors.bias)];
+        line.extend(errors.fifths.iter().map(|fifth| short(fifth.rmse)));
+        if let Some(found) = errors.rare {
+            let [mean, ends] = rare.map_or_else(Default::default, |found| {
+                let [mean, low, high] =
+                    [found.mean, found.low, found.high].map(|ratio| signed_percent(percent(ratio)));
+                [mean, format!("{} … {high}", low.trim_end_matches(" %"))]
+            });
+            line.extend([short(found.rmse), mean, ends, short(found.bias), short(found.sera)]);
+        }
+        let _ = writeln!(out, "<tr>{}</tr>", cells("td", &line));
+    }
+    out += "</tbody>\n</table>\n</div>\n<p class=\"about\">RMSE on held-out rows in fifths of the rows by their \
+            target. The bias is the mean of prediction − target.";
+    if rare.is_some() {
+        out += " Rows are rare if the relevance of their target is at least 0.8; SERA sums squared errors times \
+                relevance. Intervals on rare rows are corrected for the number of candidates. Emphasis alone looks \
+                like skill on rare rows: compare the error and the bias over all rows.";
+    }
+    out + "</p>\n</section>\n"
 }
 
 /// The list of candidates with a line of help each.

@@ -83,6 +83,7 @@ impl ExperimentPart {
         }
         let sizes = self.sizes.iter().map(|&size| Some(size)).collect();
         let comparison = CompareConfig {
+            rare: None,
             columns: self.columns()?,
             drop_missing_target: false,
             scaling: if is_deep { Scaling::None } else { self.scale },
