@@ -14,7 +14,19 @@ from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.utils.validation import check_is_fitted
 
-from windlass import ADA, CMixup, InputError, InputTypeError, LocalMixup, Mixup, Noise
+from windlass import (
+    ADA,
+    SMOGN,
+    SMOTER,
+    CMixup,
+    InputError,
+    InputTypeError,
+    LocalMixup,
+    Mixup,
+    Noise,
+    augment,
+    relevance,
+)
 
 METHODS = [
     ADA(clusters=4, alpha=3.0, copies=3, random_state=5),
@@ -25,7 +37,13 @@ METHODS = [
     LocalMixup(epsilon=2.0, copies=3, random_state=5),
     Noise(target_noise=0.2, feature_noise=0.3, copies=3, random_state=5),
     Noise(noise_units="absolute", copies=3),
+    ADA(clusters=4, rare="high", copies=3),
+    CMixup(rare="density", copies=3),
+    SMOTER(copies=3, random_state=5),
+    SMOGN(neighbors=3, perturbation=0.1, copies=3),
 ]
+# Methods that need no rare target.
+PLAIN = [method for method in METHODS if method.rare is None]
 each_method = pytest.mark.parametrize("method", METHODS, ids=repr)
 QUICK = settings(derandomize=True, deadline=None, max_examples=100)
 X, Y = rows()
@@ -140,7 +158,16 @@ def test_every_row_can_be_explained(method):
         share, partner = said["lambda"][:, None], said["partner"]
         want = share * old[source] + (1 - share) * old[partner]
         assert (partner[~synthetic] == -1).all()
+        if isinstance(method, SMOGN):
+            noisy = synthetic & (partner == -1)
+            assert 0 < noisy.sum() < synthetic.sum() and np.isnan(share[noisy]).all()
+            moved = (new - old[source])[noisy] / old.std(axis=0)
+            assert (moved != 0).all() and moved.std() < 0.15
+            synthetic = synthetic & ~noisy
     assert np.allclose(new[synthetic], want[synthetic], rtol=1e-12, atol=1e-12)
+    if method.rare is not None:
+        rare = np.flatnonzero(relevance(Y, method.rare) >= 0.8)
+        assert (source[said["synthetic"]].reshape(3, -1) == rare).all()
 
 
 @each_method
@@ -150,7 +177,8 @@ def test_a_copy_is_the_batch_of_all_rows(method):
         # By default a copy has a strength for each row, and a batch one for all.
         made.set_params(per="row")
     x2, y2 = made.fit_resample(X, Y)
-    kept = [made.draw(step=step).get("weight", np.ones(len(X))) > 0 for step in (0, 1)]
+    rare = np.ones(len(X), bool) if made.rare is None else relevance(Y, made.rare) >= 0.8
+    kept = [rare & (made.draw(step=s).get("weight", np.ones(len(X))) > 0) for s in (0, 1)]
     sides = [made.batch(X, Y, np.arange(len(X)), step=step) for step in (0, 1)]
     assert same(np.concatenate([x[k] for (x, _), k in zip(sides, kept)]), x2)
     assert same(np.concatenate([y[k] for (_, y), k in zip(sides, kept)]), y2)
@@ -159,7 +187,7 @@ def test_a_copy_is_the_batch_of_all_rows(method):
 @each_method
 def test_a_batch_depends_on_its_step_and_its_rows(method):
     made = clone(method).fit(X, Y)
-    idx = np.array([3, 70, 12, 5])
+    idx = np.argsort(Y)[[1, 70, -2, 5]]
     first = made.batch(X[idx], Y[idx], idx, step=4)
     assert first[0].shape == (4, 3) and first[1].shape == (4,)
     assert same(made.batch(X[idx], Y[idx], idx.tolist(), step=4)[0], first[0])
@@ -335,7 +363,7 @@ def test_dtypes_come_back_and_layouts_do_not_matter(data, dtype, layout):
     n=st.integers(1, 30),
     outputs=st.sampled_from([(), (1,), (2,)]),
     dtype=st.sampled_from(["float32", "float64", "int64", "uint8"]),
-    method=st.sampled_from(METHODS),
+    method=st.sampled_from(PLAIN),
 )
 def test_targets_keep_their_shape_and_dtype(n, outputs, dtype, method):
     y = (np.arange(n * max(1, *outputs, 1)).reshape(n, *outputs) % 7).astype(dtype)
@@ -495,6 +523,17 @@ def test_sparse_matrices_are_refused():
         (CMixup(bandwidth="wide"), "bandwidth: expected a number, or standard deviations such as 0.25sd"),
         (LocalMixup("far"), "epsilon: expected `auto`, a number, or standard deviations such as 1.5sd"),
         (Noise(target_noise=-1), r"target_noise must be in \[0, inf\), got -1"),
+        (ADA(copies="many"), "copies must be an integer or \"auto\", got 'many'"),
+        (ADA(rare="hihg"), "rare: `hihg` is neither one of high, low, both, density nor a file\nhint"),
+        (ADA(rare=3.5), r"rare must be one of high.*control points \(y, phi\), got 3.5 of type float"),
+        (Mixup(rare=[(1.0, 0.0)]), r"the number of control points must be in \[2, inf\), got 1"),
+        (Mixup(rare=[(1, 0), (2, 1, 0, 5)]), "a control point is .* got"),
+        (Mixup(rare=[(1, 0), (0, 1)]), "control point 1 of the relevance: y must increase"),
+        (Mixup(rare=[(1e9, 0), (2e9, 1)]), "no row has a rare target: their relevance is below 0.8"),
+        (SMOTER(neighbors=0), r"neighbors must be in \[1, 1000\], got 0"),
+        (SMOTER(neighbors=1.5), "neighbors: `1.5` is not a whole number"),
+        (SMOTER(neighbors="5"), "neighbors must be a number, got '5' of type str"),
+        (SMOGN(perturbation=-1), r"perturbation must be in \[0, inf\), got -1"),
     ],
     ids=repr,
 )
@@ -618,6 +657,56 @@ def test_every_method_works_in_a_pipeline_of_tables(method):
     fitted = pipeline.fit(table, pd.Series(Y, name="y"))
     assert list(fitted["ridge"].feature_names_in_) == ["a", "b", "c"]
     assert fitted.score(table, Y) > 0.9
+
+
+# Rare targets
+
+
+def test_relevance_is_that_of_the_golden_numbers():
+    for case in golden("rare_targets.json"):
+        if "relevance" in case:
+            points = [tuple(v for v in point if v is not None) for point in case.get("points", [])]
+            phi = relevance(case["y"], rare=points or case["relevance"])
+            assert np.allclose(phi, case["phi"], rtol=0, atol=1e-14)
+
+
+def test_points_of_a_file_are_the_points(tmp_path):
+    (tmp_path / "phi.csv").write_text("y,phi,slope\n-1,1,0\n0,0,\n2,0.9,0.1\n")
+    points = [(-1, 1, 0), (0, 0), (2, 0.9, 0.1)]
+    for path in (tmp_path / "phi.csv", str(tmp_path / "phi.csv")):
+        assert same(relevance(Y, path), relevance(Y, points))
+    assert same(relevance(pd.Series(Y)), relevance(Y.tolist(), rare="both"))
+    with pytest.raises(InputError, match="y must have one dimension"):
+        relevance(X)
+    with pytest.raises(InputError, match="the target is constant"):
+        relevance([3.0, 3.0, 3.0])
+
+
+@pytest.mark.parametrize("method", [ADA, Mixup, CMixup, Noise, SMOTER, SMOGN])
+def test_copies_are_balanced_unless_a_number_is_given(method):
+    y = np.exp(Y / Y.std())
+    made = method(rare="high")
+    x2, y2 = made.fit_resample(X, y)
+    rare = (relevance(y, "high") >= 0.8).sum()
+    copies = (len(x2) - len(X)) / rare
+    assert copies == max(1, round((len(X) - rare) / rare) - 1) > 1
+    assert (relevance(y, "high")[made.sample_indices_[len(X) :]] >= 0.8).all()
+    assert len(method(rare="high", copies=1).fit_resample(X, y)[0]) == len(X) + rare
+    table = pd.DataFrame(X, columns=["a", "b", "c"])
+    x3, y3 = method(rare="high").fit_resample(table, y)
+    assert same(x3.to_numpy(), x2) and same(np.asarray(y3), y2)
+    made = augment(table.assign(y=y), "y", method=method._method, rare="high")
+    assert len(made) == len(x2)
+    if method not in (SMOTER, SMOGN):
+        assert len(method().fit_resample(X, y)[0]) == 2 * len(X)
+
+
+def test_methods_of_rare_targets_are_compared():
+    from windlass import compare
+
+    methods = {"more": SMOTER(rare="high"), "ada": ADA(rare="high"), "one": "smogn"}
+    found = compare(X, Y, Ridge(), methods, cv=3, repeats=1)
+    assert "more" in repr(found) and "one" in repr(found)
 
 
 # What stands in packed records, and names of columns in fit

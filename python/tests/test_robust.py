@@ -21,7 +21,18 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from sklearn.base import clone
 
-from windlass import ADA, CMixup, InputError, InputTypeError, LocalMixup, Mixup, Noise, augment
+from windlass import (
+    ADA,
+    SMOGN,
+    SMOTER,
+    CMixup,
+    InputError,
+    InputTypeError,
+    LocalMixup,
+    Mixup,
+    Noise,
+    augment,
+)
 
 X, Y = rows(200, 4)
 LABELS = np.arange(200) % 3
@@ -35,6 +46,9 @@ METHODS = {
     "c-mixup": CMixup(),
     "local-mixup": LocalMixup(epsilon=3.0),
     "noise": Noise(feature_noise=0.1),
+    "rare": ADA(clusters=5, rare="high"),
+    "smoter": SMOTER(),
+    "smogn": SMOGN(rare=[(0, 0), (1, 1)]),
 }
 each_method = pytest.mark.parametrize("name", METHODS)
 
@@ -65,7 +79,7 @@ def test_a_pickle_makes_the_same_rows(name, weights):
         assert repr(again) == repr(made) and again.n_features_in_ == 4
         for key, values in made.provenance_.items():
             assert bits(again.provenance_[key]) == bits(values)
-        assert hasattr(again, "groups_") == (name in ("ada", "labels", "bins"))
+        assert hasattr(again, "groups_") == (name in ("ada", "labels", "bins", "rare"))
         assert bits(getattr(again, "groups_", 0)) == bits(getattr(made, "groups_", 0))
         # Fitted once more, it is what it was.
         assert bits(*again.fit_resample(X, Y, sample_weight=weights)) == bits(

@@ -11,7 +11,18 @@ import pyarrow as pa
 import pytest
 from common import CARS, rows, windlass
 
-from windlass import ADA, CMixup, InputError, InputTypeError, LocalMixup, Mixup, Noise, augment
+from windlass import (
+    ADA,
+    SMOGN,
+    SMOTER,
+    CMixup,
+    InputError,
+    InputTypeError,
+    LocalMixup,
+    Mixup,
+    Noise,
+    augment,
+)
 
 N = 60
 X, Y = rows(N)
@@ -48,8 +59,20 @@ METHODS = {
     "c-mixup": ({"bandwidth": "0.5sd", "per": "row"}, ["--bandwidth", "0.5sd", "--per", "row"]),
     "local-mixup": ({"epsilon": 2.5}, ["--epsilon", 2.5]),
     "noise": ({"target_noise": 0.3}, ["--target-noise", 0.3]),
+    "ada rare": ({"rare": "low", "clusters": 4}, ["--rare", "low", "--clusters", 4]),
+    "local-mixup rare": ({"rare": "high"}, ["--rare", "high"]),
+    "smoter": ({"neighbors": 4}, ["--neighbors", 4]),
+    "smogn rare": ({"rare": "density"}, ["--rare", "density"]),
 }
-CLASSES = {"ada": ADA, "mixup": Mixup, "c-mixup": CMixup, "local-mixup": LocalMixup, "noise": Noise}
+CLASSES = {
+    "ada": ADA,
+    "mixup": Mixup,
+    "c-mixup": CMixup,
+    "local-mixup": LocalMixup,
+    "noise": Noise,
+    "smoter": SMOTER,
+    "smogn": SMOGN,
+}
 
 
 # The same bits

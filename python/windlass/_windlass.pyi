@@ -58,6 +58,7 @@ def group_mean(
     transposed: bool = False,
 ) -> NDArray[Any]: ...
 def step_of(index: NDArray[np.int64], epoch: int) -> int: ...
+def relevance(y: NDArray[np.float64], rare: Any) -> NDArray[np.float64]: ...
 def predict_linear(
     x: NDArray[np.float64], coef: NDArray[np.float64], intercept: NDArray[np.float64]
 ) -> NDArray[np.float64]: ...
@@ -76,7 +77,8 @@ def augment(
     *,
     target: Sequence[str],
     roles: dict[str, Any],
-    copies: int,
+    copies: int | None,
+    rare: Any,
     originals: bool,
     seed: int,
     clip: str,
@@ -95,6 +97,7 @@ class Fitted:
         weights: NDArray[np.float64] | None = None,
         anchors: NDArray[Any] | None = None,
         within: NDArray[np.int64] | None = None,
+        rare: Any = None,
     ) -> Fitted: ...
     @staticmethod
     def again(
@@ -105,10 +108,12 @@ class Fitted:
         matrix: NDArray[np.float64] | None = None,
         rows: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None,
         weights: NDArray[np.float64] | None = None,
+        rare: Sequence[Sequence[float]] | None = None,
+        sources: NDArray[np.int64] | None = None,
     ) -> Fitted: ...
     @property
     def groups(self) -> NDArray[np.int64] | None: ...
-    def plan(self, copies: int, originals: bool) -> Plan: ...
+    def plan(self, copies: int | None, originals: bool) -> Plan: ...
     def batch(
         self, x: NDArray[Any], y: NDArray[Any], index: NDArray[np.int64], step: int
     ) -> tuple[NDArray[Any], NDArray[Any]]: ...
@@ -148,7 +153,8 @@ class FitDriver:
         *,
         target: Sequence[str],
         roles: dict[str, Any],
-        copies: int,
+        copies: int | None,
+        rare: Any,
         originals: bool,
         seed: int,
         clip: str,

@@ -25,6 +25,7 @@ mod bench_deep;
 mod bench_distill;
 mod bench_models;
 mod bench_python;
+mod bench_rare;
 mod bench_tables;
 mod bench_train;
 mod build;
@@ -41,7 +42,7 @@ use std::process::ExitCode;
 
 use test::Scope;
 
-const USAGE: &str = "usage: cargo xtask test [--all|--cluster] | bench [core|tables|train|deep|python|cluster|calibration|models [SPLITS]|distill [SPLITS]] | structure | build [REVISION] | outputs [--accept] | site [--accept] | suite [REPEATS] | fuzz [SECONDS]";
+const USAGE: &str = "usage: cargo xtask test [--all|--cluster] | bench [core|tables|train|deep|python|cluster|rare|calibration|models [SPLITS]|distill [SPLITS]] | structure | build [REVISION] | outputs [--accept] | site [--accept] | suite [REPEATS] | fuzz [SECONDS]";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -73,6 +74,7 @@ fn main() -> ExitCode {
         ["bench", "deep"] => bench_deep::run(),
         ["bench", "python"] => bench_python::run(),
         ["bench", "cluster"] => bench_cluster::run(),
+        ["bench", "rare"] => bench_rare::run(),
         ["bench", "distill"] => bench_distill::run(None),
         ["bench", "distill", splits] if splits.parse::<usize>().is_ok() => {
             bench_distill::run(splits.parse().ok())
