@@ -5,8 +5,8 @@ use numpy::{PyArray1, PyArrayDyn, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use windlass::{
-    AnchorMatrix, Anchors, Batch, Column, Copies, Dataset, Draw, How, MethodParams, Partition,
-    RareSpec, Real, Relevance, Restricted, Seed,
+    AnchorMatrix, Anchors, Batch, Column, Copies, Dataset, Draw, How, MethodInfo, MethodParams,
+    Partition, RareSpec, Real, Relevance, Restricted, RowProvenance, Seed,
 };
 use windlass_table::{AnchorSource, MethodConfig};
 
@@ -252,7 +252,7 @@ impl FittedMethod {
         let draw = || windlass::Plan::draw(self.core.as_ref(), copies, Seed(self.seed));
         let plan = away(py, draw)?.refused()?;
         let groups = self.core.partition().map(|labels| labels.labels().to_vec());
-        Ok(Plan { plan, groups })
+        Ok(Plan { plan, groups, mixes_pairs: self.mixes_pairs() })
     }
 
     /// Augmented features and targets of a batch of training rows.
@@ -306,7 +306,8 @@ impl FittedMethod {
         let draw = || self.core.draw(batch, Seed(self.seed), step);
         let draw = away_unless(py, little, draw)?.refused()?;
         let origins = (0..draw.rows()).filter_map(|row| draw.origin(row));
-        let out = OriginColumns::of(origins.map(|origin| (0, origin)), None).into_dict(py)?;
+        let origins = origins.map(|origin| (0, origin));
+        let out = OriginColumns::of(origins, None, self.mixes_pairs()).into_dict(py)?;
         out.del_item("synthetic")?;
         out.del_item("copy")?;
         if let Some(weights) = draw.row_weights() {
@@ -317,6 +318,12 @@ impl FittedMethod {
 }
 
 impl FittedMethod {
+    /// Whether rows have a partner and λ, even if some, or all, got noise instead.
+    fn mixes_pairs(&self) -> bool {
+        let method = MethodInfo::named(&self.name);
+        method.is_some_and(|method| method.provenance == RowProvenance::Pair)
+    }
+
     /// Features or targets of a batch: rows of the batch, and partners among the training rows.
     fn side<T: Real + numpy::Element>(
         &self,
@@ -414,6 +421,7 @@ fn core_method(
 pub(crate) struct Plan {
     plan: windlass::Plan,
     groups: Option<Vec<u32>>,
+    mixes_pairs: bool,
 }
 
 #[pymethods]
@@ -441,7 +449,8 @@ impl Plan {
 
     /// The provenance of each row.
     fn provenance<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        OriginColumns::of(self.plan.origins(), self.groups.as_deref()).into_dict(py)
+        let groups = self.groups.as_deref();
+        OriginColumns::of(self.plan.origins(), groups, self.mixes_pairs).into_dict(py)
     }
 }
 
@@ -459,8 +468,12 @@ struct OriginColumns {
 
 impl OriginColumns {
     /// Builds the columns from the copy and origin of each row; `groups` are those of the training rows.
-    fn of(rows: impl Iterator<Item = (usize, windlass::Origin)>, groups: Option<&[u32]>) -> Self {
-        let mut out = Self::default();
+    fn of(
+        rows: impl Iterator<Item = (usize, windlass::Origin)>,
+        groups: Option<&[u32]>,
+        pairs: bool,
+    ) -> Self {
+        let mut out = Self { has: [false, false, pairs], ..Self::default() };
         for (copy, origin) in rows {
             let (mut group, mut gamma) = (-1, f64::NAN);
             let (mut partner, mut lambda) = (-1, f64::NAN);
@@ -479,7 +492,6 @@ impl OriginColumns {
                 }
                 How::Pair { partner: other, lambda: share } => {
                     (partner, lambda) = (i64::try_from(other).unwrap_or(i64::MAX), share);
-                    out.has[2] = true;
                 }
                 _ => {}
             }

@@ -249,7 +249,8 @@ def fitted_or_within(
     try:
         return run_passes(request, schema, found)
     except core.NeedsMemoryError:
-        if not request.augmenter._within_partitions:
+        # Which rows are rare depends on all of them.
+        if not request.augmenter._within_partitions or request.augmenter.rare is not None:
             raise
         warnings.warn(
             f"{request.augmenter._method} finds partners within partitions only: the table is "

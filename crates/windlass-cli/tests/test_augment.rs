@@ -627,7 +627,7 @@ fn only_rare_rows_are_sources() {
         assert_eq!(rare["rows"], sources.len(), "{method}");
         assert!((10..100).contains(&sources.len()));
         // Rare rows and their copies are as many as the others, to half a copy of each.
-        let copies = rare["copies"].as_u64().unwrap() as usize;
+        let copies = usize::try_from(rare["copies"].as_u64().unwrap()).unwrap();
         let balanced = sources.len() * (copies + 1);
         assert!(balanced.abs_diff(300 - sources.len()) <= sources.len() / 2 + 1, "{method}");
         let made: Vec<_> = rows.iter().filter(|row| row.1).collect();

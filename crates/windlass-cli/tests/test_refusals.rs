@@ -205,6 +205,10 @@ fn rare_targets(log: &mut String, with: &dyn Fn(&str) -> String) {
             desk.put("points.csv", points);
         });
     }
+    let words = "augment many.csv --target y --output out.csv --rare high --memory 32MiB";
+    case(log, "more targets than the memory", words, |desk| {
+        desk.put("many.csv", table(600_000));
+    });
     case(log, "a constant target without rare values", &with("--method smogn"), |desk| {
         desk.put("good.csv", "a,b,y\n1,2,5\n2,4,5\n3,1,5\n4,4,5\n");
     });

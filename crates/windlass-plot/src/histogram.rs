@@ -12,7 +12,7 @@ use crate::svg::{group, num, rect, truncate};
 /// Maximum width of a name in the legend, in ems.
 const MAX_NAME_EMS: f64 = 24.0;
 /// Maximum number of bars.
-const MAX_BINS: f64 = 40.0;
+const MAX_BINS: usize = 40;
 
 /// A histogram: the values of each series, stacked in bars of the same width, such as the targets of original and
 /// synthetic rows. Values that are not finite are omitted.
@@ -34,17 +34,17 @@ impl Histogram {
             .values()
             .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)));
         let count = self.values().count();
-        let bins = (count as f64).sqrt().ceil().clamp(1.0, MAX_BINS);
+        let bins = (count as f64).sqrt().ceil().clamp(1.0, MAX_BINS as f64);
         let width = (high / bins - low / bins).max(f64::MIN_POSITIVE);
         #[expect(clippy::cast_possible_truncation, reason = "at most 40")]
         #[expect(clippy::cast_sign_loss, reason = "not negative")]
         let bin = |value: f64| ((value / width - low / width).clamp(0.0, bins - 1.0)) as usize;
-        let mut counts = vec![[0_u64; MAX_BINS as usize]; self.series.len()];
+        let mut counts = vec![[0_u64; MAX_BINS]; self.series.len()];
         for (counts, (_, values)) in counts.iter_mut().zip(&self.series) {
             values.iter().filter(|v| v.is_finite()).for_each(|&value| counts[bin(value)] += 1);
         }
         let total = |bin: usize| counts.iter().map(|counts| counts[bin]).sum::<u64>();
-        let top = (0..MAX_BINS as usize).map(total).max().unwrap_or(0).max(1) as f64 * 1.05;
+        let top = (0..MAX_BINS).map(total).max().unwrap_or(0).max(1) as f64 * 1.05;
         let y_axis = Axis::exact((0.0, top), layout.max_y_ticks);
         let frame = Frame::new(layout, &self.labels, y_axis, |width| {
             Axis::linear_within(self.values(), width, layout.max_x_ticks)
@@ -60,7 +60,7 @@ impl Histogram {
         let legend = series_legend(&frame, (self.series.len(), "series"), bars.chain(curve));
         let frame = frame.with_legend(legend);
         let mut svg = frame.open();
-        let mut bases = [0_u64; MAX_BINS as usize];
+        let mut bases = [0_u64; MAX_BINS];
         for (i, counts) in counts.iter().enumerate() {
             let bars = counts.iter().zip(&mut bases).enumerate().filter(|(_, (n, _))| **n > 0);
             let bar = |(bin, (&count, base)): (usize, (&u64, &mut u64))| {

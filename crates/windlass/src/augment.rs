@@ -127,7 +127,9 @@ impl Plan {
         });
         let is_source = sources.map(|sources| {
             let mut is_source = vec![false; rows];
-            sources.iter().for_each(|&row| is_source[row] = true);
+            for &row in sources {
+                is_source[row] = true;
+            }
             is_source
         });
         let copy = |step| {

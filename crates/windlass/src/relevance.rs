@@ -16,7 +16,7 @@
 //! | [from the density](Relevance::from_density) | 1 − density, the density scaled to 1 at its densest row |
 //! | [by hand](Relevance::from_points) | as given |
 //!
-//! Ribeiro, *Utility-based regression*, PhD thesis, University of Porto, 2011. Torgo, Ribeiro, Pfahringer, Branco,
+//! Ribeiro, *Utility-based regression*, doctoral thesis, University of Porto, 2011. Torgo, Ribeiro, Pfahringer, Branco,
 //! *SMOTE for regression*, 2013, [doi:10.1007/978-3-642-40669-0_33](https://doi.org/10.1007/978-3-642-40669-0_33).
 //! Fritsch, Carlson, *Monotone piecewise cubic interpolation*, 1980,
 //! [doi:10.1137/0717021](https://doi.org/10.1137/0717021).
@@ -142,7 +142,7 @@ impl Relevance {
     /// nearest value beyond it has relevance 1.
     pub fn from_box_plot(y: &[f64], tails: Tails) -> Result<Self> {
         let sorted = sorted(y)?;
-        let [lower, median, upper] = [0.25, 0.5, 0.75].map(|share| quantile(&sorted, share));
+        let [lower, median, upper] = [1, 2, 3].map(|k| quartile(&sorted, k));
         let reach = 1.5 * (upper - lower);
         let low = sorted.iter().find(|&&y| y >= lower - reach && y < median);
         let low = low.or_else(|| sorted.iter().rev().find(|&&y| y < median));
@@ -380,11 +380,11 @@ fn sorted(y: &[f64]) -> Result<Vec<f64>> {
     Ok(sorted)
 }
 
-/// A quantile, interpolated between the two nearest values.
-fn quantile(sorted: &[f64], share: f64) -> f64 {
-    let place = share * (sorted.len() - 1) as f64;
-    let (below, above) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
-    below + place.fract() * (above - below)
+/// The quantile of `k` quarters, interpolated between the two nearest values.
+fn quartile(sorted: &[f64], k: usize) -> f64 {
+    let quarters = k * (sorted.len() - 1);
+    let (below, above) = (sorted[quarters / 4], sorted[quarters.div_ceil(4)]);
+    below + (quarters % 4) as f64 / 4.0 * (above - below)
 }
 
 #[cfg(test)]

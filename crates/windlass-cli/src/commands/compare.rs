@@ -101,7 +101,7 @@ fn method_names() -> impl TypedValueParser<Value = Option<MethodName>> {
         let value = PossibleValue::new(method.name()).help(method.help());
         if method == MethodName::Erm { value.alias("erm") } else { value }
     };
-    let all = PossibleValue::new("all");
+    let all = PossibleValue::new("all").help("All but the methods for rare targets");
     PossibleValuesParser::new(std::iter::once(all).chain(MethodName::all().into_iter().map(name)))
         .map(|name| MethodName::named(&name))
 }
