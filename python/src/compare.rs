@@ -10,8 +10,8 @@ use pyo3::types::{IntoPyDict as _, PyDict};
 use windlass::ParamStyle;
 use windlass::metrics::RangeError;
 use windlass_compare::{
-    Candidate, CandidateSpec, CompareConfig, Comparison, Fold, Key, MethodName, ModelName, Results,
-    Run,
+    AddTo, AddedRows, Candidate, CandidateSpec, CompareConfig, Comparison, Fold, Key, MethodName,
+    ModelName, Results, Run, check_labels,
 };
 use windlass_model::{NamedTable, NetworkOptions, PreAugmentConfig, Scaling, Split};
 use windlass_table::{LoadedTable, is_numeric};
@@ -29,6 +29,7 @@ pub(crate) struct EstimatorComparison {
     loaded: LoadedTable,
     splits: Arc<[Fold]>,
     omitted: Option<String>,
+    added: Arc<[AddedRows]>,
 }
 
 /// The column of a split that is not a feature: groups, domains, and times that are not numbers.
@@ -56,6 +57,9 @@ struct CandidateInput<'py> {
     options: Option<Bound<'py, PyDict>>,
     #[pyo3(item)]
     copies: usize,
+    /// The index of the rows that are added to its training rows.
+    #[pyo3(item)]
+    rows: Option<usize>,
 }
 
 impl CandidateInput<'_> {
@@ -74,7 +78,8 @@ impl CandidateInput<'_> {
             }
         };
         let name = self.label.clone();
-        Ok(CandidateSpec { name, model: ModelName::Estimator, method, kind: None, enlarge })
+        let (model, rows) = (ModelName::Estimator, self.rows);
+        Ok(CandidateSpec { name, model, method, kind: None, enlarge, rows })
     }
 }
 
@@ -83,12 +88,16 @@ impl EstimatorComparison {
         let rows = NamedTable { table: &self.loaded, path: Path::new(NAME) };
         Comparison::external(&self.config, rows, Arc::clone(&self.splits))
     }
+
+    fn comparison_with_rows(&self) -> windlass_compare::Result<Comparison<'_>> {
+        self.comparison().with_rows(&self.added)
+    }
 }
 
 #[pymethods]
 impl EstimatorComparison {
     #[new]
-    #[pyo3(signature = (table, *, target, roles, candidates, split, folds, repeats, sizes, seed, rare=None))]
+    #[pyo3(signature = (table, *, target, roles, candidates, rows, split, folds, repeats, sizes, seed, rare=None))]
     #[expect(clippy::too_many_arguments, reason = "called by keyword, in one place")]
     fn new(
         py: Python<'_>,
@@ -96,6 +105,7 @@ impl EstimatorComparison {
         target: Vec<String>,
         roles: &Bound<'_, PyDict>,
         candidates: Vec<CandidateInput<'_>>,
+        rows: Vec<(String, PyRef<'_, Table>)>,
         split: &str,
         folds: usize,
         repeats: usize,
@@ -111,6 +121,12 @@ impl EstimatorComparison {
             }
         }
         let specs = candidates.iter().map(CandidateInput::spec).collect::<PyResult<Vec<_>>>()?;
+        let labels: Vec<String> = rows.iter().map(|(label, _)| label.clone()).collect();
+        check_labels(labels.iter().map(String::as_str)).refused()?;
+        let others: Vec<windlass_table::Table> = rows
+            .iter()
+            .map(|(label, table)| table.rows_named(Path::new(label)))
+            .collect::<PyResult<_>>()?;
         let rows = table.rows()?;
         let omitted = omitted(&split, rows.schema());
         let mut columns = column_roles(target, roles)?;
@@ -123,6 +139,7 @@ impl EstimatorComparison {
             target_scaling: Scaling::default(),
             methods: specs.iter().map(|spec| spec.method).collect(),
             models: vec![ModelName::Estimator],
+            rows: labels,
             specs,
             rule: split.into(),
             folds,
@@ -137,10 +154,22 @@ impl EstimatorComparison {
             config.rare = rare.map(|rare| config.relevance(rare, &loaded)).transpose()?;
             let table = NamedTable { table: &loaded, path: Path::new(NAME) };
             let splits = Arc::clone(Comparison::new(&config, table, None)?.splits());
-            Ok::<_, windlass_compare::Error>((loaded, splits))
+            let (rule, drop_missing_target) = (&config.rule, false);
+            let to = AddTo { table: &loaded, test: None, rule, drop_missing_target };
+            let load = |(label, file): (&String, &windlass_table::Table)| {
+                AddedRows::load(label, file, to, u64::MAX, &Ear(stop))
+            };
+            let added = config.rows.iter().zip(&others).map(load).collect::<Result<_, _>>()?;
+            Ok::<_, windlass_compare::Error>((loaded, splits, added))
         };
-        let (loaded, splits) = interruptible(py, part)?.refused()?;
-        Ok(Self { config, loaded, splits, omitted })
+        let (loaded, splits, added) = interruptible(py, part)?.refused()?;
+        Ok(Self { config, loaded, splits, omitted, added })
+    }
+
+    /// Notes on the rows that are added.
+    #[getter]
+    fn notes(&self) -> Vec<String> {
+        self.added.iter().flat_map(|rows| rows.notes().to_vec()).collect()
     }
 
     /// The column of the split, if it is not a feature.
@@ -167,7 +196,12 @@ impl EstimatorComparison {
                 out.set_item("fold", split.fold)?;
                 out.set_item("seed", seed.0)?;
                 out.set_item("placebo", CompareConfig::placebo_seed(seed, 0).0)?;
-                out.set_item("train", as_index(py, split.training_rows(size).into_iter()))?;
+                let train = split.training_rows(size);
+                let rule = self.config.rule.split();
+                let added = self.added.iter().map(|rows| rows.file_rows(&rule, &train).refused());
+                let added = added.map(|rows| Ok(as_index(py, rows?.into_iter())));
+                out.set_item("added", added.collect::<PyResult<Vec<_>>>()?)?;
+                out.set_item("train", as_index(py, train.into_iter()))?;
                 out.set_item("test", as_index(py, split.test.iter().copied()))?;
                 splits.push(out);
             }
@@ -188,8 +222,8 @@ impl EstimatorComparison {
         let Some(spec) = self.config.specs.get(candidate) else {
             return Err(InputError::new_err(format!("there is no candidate {candidate}")));
         };
-        let candidate =
-            Candidate { model: spec.model, method: Some(spec.method), spec: Some(candidate) };
+        let (model, method, rows) = (spec.model, Some(spec.method), spec.rows);
+        let candidate = Candidate { model, method, spec: Some(candidate), rows };
         let key = Key { size, repeat, fold, candidate };
         let predicted = predicted.as_array().to_owned();
         let run = away(py, || self.comparison().score(key, &predicted, seconds))?.refused()?;
@@ -207,7 +241,7 @@ impl EstimatorComparison {
         let bad = |error: serde_json::Error| InputError::new_err(error.to_string());
         let runs = runs.iter().map(|run| serde_json::from_str(run));
         let mut runs = runs.collect::<Result<Vec<Run>, _>>().map_err(bad)?;
-        let comparison = self.comparison();
+        let comparison = self.comparison_with_rows().refused()?;
         let keys = comparison.keys();
         runs.sort_by_cached_key(|run| keys.iter().position(|key| *key == run.key));
         let mut summary = away(py, || comparison.summary(&runs))?;
@@ -218,7 +252,9 @@ impl EstimatorComparison {
             version: env!("CARGO_PKG_VERSION").into(),
             command,
             config: self.config.clone(),
-            tables: vec![self.loaded.profile.fingerprint.clone()],
+            tables: std::iter::once(self.loaded.profile.fingerprint.clone())
+                .chain(self.added.iter().map(|rows| rows.fingerprint().to_owned()))
+                .collect(),
             rows: self.loaded.batch.num_rows(),
             runs,
         };
@@ -229,6 +265,7 @@ impl EstimatorComparison {
                 loaded: self.loaded.clone(),
                 splits: Arc::clone(&self.splits),
                 omitted: self.omitted.clone(),
+                added: Arc::clone(&self.added),
             },
             results,
             summary,
@@ -270,6 +307,13 @@ impl Outcome {
     #[getter]
     fn remarks(&self) -> Vec<String> {
         self.summary.remarks.clone()
+    }
+
+    /// What is known about rows that were added, as JSON.
+    #[getter]
+    fn rows(&self) -> PyResult<String> {
+        serde_json::to_string(&self.summary.rows)
+            .map_err(|error| InputError::new_err(error.to_string()))
     }
 
     /// How rows were held out.
@@ -340,7 +384,7 @@ impl Outcome {
 
     /// The report page and its figures, each with its name.
     fn report(&self, py: Python<'_>, table: &str) -> PyResult<Vec<(String, Vec<u8>)>> {
-        let comparison = self.comparison.comparison();
+        let comparison = self.comparison.comparison_with_rows().refused()?;
         away(py, || comparison.report(&self.results, &self.summary, table))?.refused()
     }
 }

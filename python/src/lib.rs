@@ -45,7 +45,7 @@ mod _windlass {
     #[pymodule_export]
     use super::regress::{Condensed, predict_linear};
     #[pymodule_export]
-    use super::table::{Table, augment, write_atomic};
+    use super::table::{Table, augment, similarity, write_atomic};
 
     #[pymodule_export]
     const GAMMAS: [f64; 7] = windlass::regress::GAMMAS;

@@ -16,6 +16,7 @@ use numpy::ndarray::ArrayView2;
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
+use windlass_compare::{Similarity, similarity_report};
 use windlass_table::{
     AugmentConfig, Augmentation, Columns, Decimals, IntegerHandling, OutputKind, RoleRules,
     RowIdSource, RowProgress, Table as Rows,
@@ -195,8 +196,12 @@ impl Table {
 
 impl Table {
     pub(crate) fn rows(&self) -> PyResult<Rows> {
-        Rows::from_batches(Arc::clone(&self.schema), self.batches.clone(), Path::new(NAME))
-            .refused()
+        self.rows_named(Path::new(NAME))
+    }
+
+    /// The rows, with a name for messages.
+    pub(crate) fn rows_named(&self, name: &Path) -> PyResult<Rows> {
+        Rows::from_batches(Arc::clone(&self.schema), self.batches.clone(), name).refused()
     }
 }
 
@@ -295,6 +300,27 @@ pub(crate) fn augment(
     })?;
     let (schema, batches, moved) = made.refused()?;
     Ok((Table { schema, batches }, moved))
+}
+
+/// Compares synthetic rows with real rows; returns the comparison as JSON, and its page.
+#[pyfunction]
+#[pyo3(signature = (real, synthetic, *, target))]
+pub(crate) fn similarity(
+    py: Python<'_>,
+    real: &Table,
+    synthetic: &Table,
+    target: Vec<String>,
+) -> PyResult<(String, Vec<u8>)> {
+    let columns = Columns { target, ..Columns::default() };
+    let (rows, against) = (synthetic.rows_named(Path::new("synthetic"))?, real.rows()?);
+    let found = interruptible(py, |stop| {
+        Similarity::measure(&rows, &against, &columns, u64::MAX, &Ear(stop))
+    })?;
+    let found = found.refused()?;
+    let page =
+        similarity_report(&found, "synthetic", "real", "windlass.similarity(real, synthetic)");
+    let json = serde_json::to_string(&found);
+    Ok((json.map_err(|error| InputError::new_err(error.to_string()))?, page.into_bytes()))
 }
 
 /// Writes a model or a report atomically. Existing files of another kind are overwritten only with `force`.

@@ -23,6 +23,7 @@ augment a table             :func:`augment`
 augment inside ``fit``      :class:`AugmentedRegressor`
 find rare targets           :func:`relevance`
 test whether it helps       :func:`compare`
+compare with real rows      :func:`similarity`
 train a model               :class:`Regressor`
 distill a model             :func:`distill`, :meth:`Regressor.distill`
 fit anchor regression       :class:`AnchorRegressor`
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
     from ._distill import distill as distill
     from ._regressor import Regressor as Regressor
     from ._table import augment as augment
+    from ._table import similarity as similarity
 
 # The module of each public name. Names are imported on first access, so that scikit-learn and
 # torch are loaded only if they are used.
@@ -86,6 +88,7 @@ _HOMES = {
     "distill": "_distill",
     "Regressor": "_regressor",
     "augment": "_table",
+    "similarity": "_table",
 }
 
 # Modules that are loaded when they are used.

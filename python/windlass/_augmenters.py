@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from . import _arrays
-from ._base import DEFAULTS, BaseEstimator, seed_of
+from ._base import DEFAULTS, BaseEstimator, needs, seed_of
 from ._windlass import Fitted, InputError, InputTypeError, Plan
 from ._windlass import relevance as _relevance
 
@@ -63,6 +63,8 @@ class Augmenter(BaseEstimator):  # type: ignore[misc]
     _method: ClassVar[str]
     # Whether it can be fitted separately in each partition of a table that does not fit in memory.
     _within_partitions: ClassVar[bool] = False
+    # What may be passed to `fit` and `fit_resample` for each row.
+    _METADATA: ClassVar[list[str]] = ["anchors", "sample_weight"]
 
     copies: int | str
     rare: Any = None
@@ -215,6 +217,41 @@ class Augmenter(BaseEstimator):  # type: ignore[misc]
         made_y = _arrays.like(plan.targets(y_in), y, rows, originals)
         self._drawn = (copies, originals)
         return made_x, made_y
+
+    def set_fit_resample_request(self, **requests: bool | str | None) -> Self:
+        """Request metadata for :meth:`fit_resample` in a pipeline of imbalanced-learn.
+
+        The pipeline then passes ``sample_weight`` and ``anchors`` of its ``fit`` on to this step,
+        if scikit-learn's metadata routing is enabled. Only rows up to this step have these
+        metadata: imbalanced-learn does not resample them, so later steps must not request them.
+
+        Parameters
+        ----------
+        **requests : bool, str or None
+            ``sample_weight`` and, of :class:`ADA`, ``anchors``: ``True`` to request it, ``False``
+            to ignore it, a name under which it is passed, or ``None`` to raise an error if it is
+            passed.
+
+        Returns
+        -------
+        self : Augmenter
+
+        See Also
+        --------
+        fit_resample : The method that receives the metadata.
+        """
+        try:
+            # Registers `fit_resample` as a method with metadata.
+            import imblearn.base  # noqa: F401
+            from sklearn.utils._metadata_requests import RequestMethod
+        except ImportError:
+            raise needs(
+                "imbalanced-learn", "metadata routing of fit_resample", "imbalanced-learn"
+            ) from None
+        # The pipeline asks for requests of `fit` too, although it does not call it.
+        for method in ("fit", "fit_resample"):
+            RequestMethod(method, self._METADATA).__get__(self, type(self))(**requests)
+        return self
 
     def _core(self) -> Fitted:
         fitted: Fitted | None = getattr(self, "_fitted", None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 import os
 import time
 import warnings
@@ -38,6 +39,7 @@ def compare(
     estimator: Any,
     methods: Sequence[str | Augmenter] | Mapping[str, str | Augmenter] = _ALL,
     *,
+    rows: Mapping[str, Any] | None = None,
     cv: int = _USUAL["cv"],
     repeats: int = _USUAL["repeats"],
     split: str = _USUAL["split"],
@@ -69,6 +71,12 @@ def compare(
         Methods to compare: names ("ada", "mixup", …) or augmenters with their parameters.
         "none" (no augmentation, also "erm") is the reference and is added if it is missing;
         "placebo" is "none" with another seed, which shows differences by chance.
+    rows : dict of str to table or (X, y), optional
+        Rows from elsewhere (another generator, a simulator, an expert) by label, each a table
+        with the columns of ``X`` and ``y``, or a pair of features and targets. They take part
+        as a method: they are added to training rows, never to test rows. Rows whose source
+        (``windlass_source``) is held out, and copies of held-out rows, are left out of that
+        split. There is no verdict on rows that were probably derived from held-out rows.
     cv : int, default 5
         Number of folds.
     repeats : int, default 3
@@ -125,18 +133,25 @@ def compare(
             f"cv must be a number of folds, got {type(cv).__name__}\n"
             'hint: split="group:COLUMN", "domain:COLUMN" or "time:COLUMN", or groups=labels'
         )
-    candidates = _candidates(methods, copies)
+    candidates = _candidates(methods, copies, list(rows or {}))
     if any(who["method"] == "placebo" for who, _ in candidates) and not _seeds(estimator):
         raise InputError(
             f"the placebo needs another seed, but {type(estimator).__name__} has no random_state\n"
             "hint: omit it"
         )
     table, target, split = _table(X, y, split, groups)
+    if rows and groups is not None:
+        raise InputError(
+            "groups has no labels of rows\n"
+            'hint: add a column to both tables, and use split="group:COLUMN"'
+        )
+    added = [_added(label, data, X, target) for label, data in (rows or {}).items()]
     comparison = core.EstimatorComparison(
         table,
         target=target,
         roles={},
         candidates=[who for who, _ in candidates],
+        rows=[(str(label), more.core) for label, more in zip(rows or {}, added)],
         split=split,
         folds=int(cv),
         repeats=_arrays.whole(repeats, "repeats"),
@@ -147,6 +162,8 @@ def compare(
     targets = _arrays.to_numpy(y, "y").astype(np.float64, copy=False)
     if comparison.warning is not None:
         warnings.warn(comparison.warning, stacklevel=2)
+    for note in comparison.notes:
+        warnings.warn(note, stacklevel=2)
     if has_names(X) and comparison.omitted is not None:
         X = _arrays.without(X, comparison.omitted)
 
@@ -157,6 +174,10 @@ def compare(
         if augmenter is not None:
             own = clone(augmenter).set_params(random_state=part["seed"])
             train_x, train_y = own.fit_resample(train_x, train_y)
+        if who["rows"] is not None:
+            more, places = added[who["rows"]], part["added"][who["rows"]]
+            train_x = _below(train_x, _take(more.x, places))
+            train_y = np.concatenate([train_y, more.y[places].reshape(-1, *train_y.shape[1:])])
         placebo = who["method"] == "placebo"
         model = clone(estimator)
         _seed(model, part["placebo" if placebo else "seed"], force=placebo)
@@ -174,19 +195,23 @@ def compare(
 
         done = Parallel(n_jobs=n_jobs)(delayed(run)(*task) for task in tasks)
     runs = [comparison.judge(place, key, made, took) for place, key, made, took in done]
-    following = [_following(estimator, augmenter) for _, augmenter in candidates]
+    following = [_following(estimator, augmenter, who["rows"]) for who, augmenter in candidates]
     return Comparison(comparison.outcome(runs, repr(estimator), following))
 
 
-def _following(estimator: Any, augmenter: Augmenter | None) -> str:
+def _following(estimator: Any, augmenter: Augmenter | None, rows: int | None) -> str:
     """Return the code that trains a candidate."""
+    if rows is not None:
+        return f"{estimator!r}.fit(X_with_rows, y_with_rows)"
     if augmenter is None:
         return f"{estimator!r}.fit(X, y)"
     return f"AugmentedRegressor({estimator!r}, {augmenter!r}).fit(X, y)"
 
 
 def _candidates(
-    methods: Sequence[str | Augmenter] | Mapping[str, str | Augmenter], copies: int | None
+    methods: Sequence[str | Augmenter] | Mapping[str, str | Augmenter],
+    copies: int | None,
+    rows: Sequence[str] = (),
 ) -> list[tuple[dict[str, Any], Augmenter | None]]:
     if isinstance(methods, (str, Augmenter)):
         methods = [methods]
@@ -215,6 +240,7 @@ def _candidates(
             "method": name,
             "options": None if augmenter is None else _words(augmenter),
             "copies": 0 if augmenter is None else _count(augmenter),
+            "rows": None,
         }
         out.append((who, augmenter))
     plain = [pair for pair in out if pair[0]["method"] == "none"]
@@ -222,8 +248,10 @@ def _candidates(
         raise InputError("no augmentation is named twice\nhint: omit one of them")
     if not plain:
         label = _fresh(_NO_AUGMENTATION, taken)
-        plain = [({"label": label, "method": "none", "options": None, "copies": 0}, None)]
+        plain = [(_plain(label), None)]
     others = [pair for pair in out if pair[0]["method"] != "none"]
+    for place, label in enumerate(rows):
+        others.append(({**_plain(_fresh(str(label), taken)), "rows": place}, None))
     if not others:
         raise InputError("nothing to compare: there is only one candidate\nhint: name more methods")
     # The reference comes first.
@@ -233,6 +261,89 @@ def _candidates(
 def _count(augmenter: Augmenter) -> int:
     """Return the number of copies; 0 if it depends on the number of rare rows."""
     return copies_of(augmenter.copies) or int(augmenter.rare is None)
+
+
+def _plain(label: str) -> dict[str, Any]:
+    """Return a candidate without augmentation."""
+    return {"label": label, "method": "none", "options": None, "copies": 0, "rows": None}
+
+
+class _AddedRows:
+    """Rows from elsewhere: features and targets for the model, and both as a table of the core."""
+
+    def __init__(self, x: Any, y: np.ndarray[Any, Any], core: Table) -> None:
+        self.x, self.y, self.core = x, y, core
+
+
+def _added(label: str, data: Any, X: Any, target: list[str]) -> _AddedRows:
+    """Return rows from elsewhere in the columns of X and y."""
+    named_x = has_names(X)
+    if isinstance(data, tuple) and len(data) == 2:
+        x, y = data
+    elif has_names(data) and named_x:
+        missing = [name for name in target if name not in map(str, _arrays.column_names(data))]
+        if missing:
+            raise InputError(
+                f"rows[{label!r}] has no column {missing[0]!r}\n"
+                "hint: name the targets as y is named, or pass a pair of features and targets"
+            )
+        y = np.column_stack([_arrays.to_numpy(data[name], "y") for name in target])
+        x = data
+    else:
+        raise InputTypeError(
+            f"rows[{label!r}] must be a table with the columns of X and y, or a pair of features "
+            f"and targets, got {type(data).__name__}"
+        )
+    y = _arrays.to_numpy(y, "y").astype(np.float64, copy=False)
+    y = y.reshape(len(y), -1)
+    if named_x:
+        if not has_names(x):
+            raise InputTypeError(f"rows[{label!r}] must have the column names of X")
+        table = Source(x, f"rows[{label!r}]").core
+        table = table.select([name for name in table.names if name not in target])
+        known = set(map(str, _arrays.column_names(x)))
+        if all(str(name) in known for name in _arrays.column_names(X)):
+            x = _select(x, list(_arrays.column_names(X)))
+    else:
+        x = _arrays.to_numpy(x, "X")
+        x = x.reshape(len(x), -1).astype(np.float64)
+        width = _arrays.to_numpy(X, "X").reshape(len(X), -1).shape[1]
+        if x.shape[1] != width:
+            raise InputError(
+                f"rows[{label!r}] must have {width} features, the columns of X, got {x.shape[1]}"
+            )
+        table = Table.of_arrays(x, [f"x{place}" for place in range(width)])
+    if y.shape[1] != len(target):
+        raise InputError(f"rows[{label!r}] must have {len(target)} targets, got {y.shape[1]}")
+    return _AddedRows(x, y, table.beside(y, target))
+
+
+def _select(data: Any, names: list[Any]) -> Any:
+    """Select columns of a table."""
+    return data.select(names) if hasattr(data, "select") else data[names]
+
+
+def _below(train: Any, more: Any) -> Any:
+    """Append rows to training rows of the same kind."""
+    kind = _arrays.library(train) if _arrays.is_table(train) else ""
+    if kind == "pandas":
+        import pandas
+
+        more = more[list(train.columns)]
+        levels = [c for c in train if isinstance(train[c].dtype, pandas.CategoricalDtype)]
+        more = more.astype({name: train[name].dtype for name in levels})
+        return pandas.concat([train, more], ignore_index=True)
+    if kind == "polars":
+        import polars
+
+        return polars.concat([train, more.select(train.columns)], how="vertical_relaxed")
+    if kind == "pyarrow":
+        import pyarrow
+
+        more = more.select(train.column_names)
+        return pyarrow.concat_tables([train, more], promote_options="permissive")
+    more = _arrays.to_numpy(more, "X")
+    return np.concatenate([train, more.reshape(-1, *train.shape[1:])])
 
 
 def _words(augmenter: Augmenter) -> dict[str, Any]:
@@ -322,6 +433,10 @@ class Comparison:
         Whether an augmentation is better than no augmentation.
     remarks : list of str
         Other conclusions, and warnings.
+    rows : list of dict
+        What is known about the ``rows`` that were added: ``copies`` of rows that are tested on,
+        how many rows are ``close`` to one, and whether the label ``leaks``, so that there is no
+        verdict.
     lines : list of dict
         One entry per method and number of training rows: ``rmse``, ``mae``, ``mape``, ``r2``
         (means over splits); ``difference`` in RMSE to no augmentation in percent, with its 95 %
@@ -344,6 +459,7 @@ class Comparison:
         self.next: str | None = outcome.next
         self.helps: bool = outcome.helps
         self.remarks: list[str] = list(outcome.remarks)
+        self.rows: list[dict[str, Any]] = json.loads(outcome.rows)
         self.how: str = outcome.how
         self.lines: list[dict[str, Any]] = outcome.lines()
 

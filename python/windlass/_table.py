@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+import os
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -155,6 +157,64 @@ def augment(
         drop_missing_target=drop_missing_target,
     )
     return made.table(provenance=provenance)
+
+
+def similarity(
+    real: Any,
+    synthetic: Any,
+    *,
+    target: str | Sequence[str] = (),
+    report: str | os.PathLike[str] | None = None,
+    force: bool = False,
+) -> dict[str, Any]:
+    """Compare synthetic rows with real rows, as ``windlass inspect SYNTHETIC --against REAL``.
+
+    Small distances and exact copies mean that rows repeat real rows. Large distances do not mean
+    that rows are anonymous.
+
+    Parameters
+    ----------
+    real, synthetic : pandas or polars DataFrame, pyarrow Table, or other Arrow table
+        The tables. Rows of ``synthetic`` that are marked as originals (``windlass_synthetic``)
+        are not compared, nor are its first rows if they are the rows of ``real`` in order.
+    target : str or list of str, optional
+        Columns to predict.
+    report : str or path-like, optional
+        File for a page with the comparison, such as ``"similarity.html"``.
+    force : bool, default False
+        Whether to overwrite an existing file that is not a Windlass report.
+
+    Returns
+    -------
+    found : dict
+        ``copies`` (rows that equal a real row); ``distances`` to the closest real row and
+        ``real_distances`` between real rows, at the quantiles 0.05, 0.25, 0.5, 0.75 and 0.95;
+        how many rows are ``close`` to a real row, of those ``measured``, and whether that is more
+        than new rows would be (``follows_real_rows``); ``columns`` with statistics and
+        histograms of both; ``correlations`` that differ most; and ``notes``.
+
+    See Also
+    --------
+    augment : Generate synthetic rows.
+    compare : Test whether rows help, with ``rows``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from windlass import augment, similarity
+    >>> rng = np.random.default_rng(0)
+    >>> real = pd.DataFrame(rng.normal(size=(80, 3)), columns=["a", "b", "y"])
+    >>> found = similarity(real, augment(real, target="y"), target="y")
+    >>> found["synthetic_rows"], found["copies"]
+    (80, 0)
+    """
+    tables = Source(real, "real").core, Source(synthetic, "synthetic").core
+    text, page = core.similarity(*tables, target=names_of(target, "targets"))
+    if report is not None:
+        core.write_atomic(os.fspath(report), page, "report", force=force)
+    found: dict[str, Any] = json.loads(text)
+    return found
 
 
 def names_of(columns: Any, role: str) -> list[str]:

@@ -115,7 +115,19 @@ impl ReadArgs {
         }
     }
 
+    /// Opens a table that this command wrote.
+    pub(crate) fn open_written(&self, path: &Path) -> Result<Table> {
+        self.open_without_notes(&[path.to_owned()], false, self.memory / 2)
+    }
+
     fn open_as(&self, paths: &[PathBuf], as_text: bool, memory: u64) -> Result<Table> {
+        let table = self.open_without_notes(paths, as_text, memory)?;
+        // The notes of an output that is verified were printed when it was written.
+        table.notes().iter().filter(|_| !as_text).for_each(terminal::note);
+        Ok(table)
+    }
+
+    fn open_without_notes(&self, paths: &[PathBuf], as_text: bool, memory: u64) -> Result<Table> {
         const LEAST: u64 = 32 << 20;
         if self.memory < LEAST {
             return Err(Error::LittleMemory { least: LEAST });
@@ -134,10 +146,7 @@ impl ReadArgs {
             as_text,
             memory,
         };
-        let table = Table::open(paths, &options)?;
-        // The notes of an output that is verified were printed when it was written.
-        table.notes().iter().filter(|_| !as_text).for_each(terminal::note);
-        Ok(table)
+        Ok(Table::open(paths, &options)?)
     }
 }
 

@@ -19,6 +19,7 @@ fn main() -> Result<()> {
         target_scaling: Scaling::Standard,
         methods: ["none", "ada", "placebo"].into_iter().filter_map(MethodName::named).collect(),
         models: vec![ModelName::Mlp, ModelName::Ridge],
+        rows: vec![],
         specs: vec![],
         rule: SplitRule::HeldOut(Split::Rows),
         folds: 3,

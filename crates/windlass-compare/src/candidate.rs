@@ -239,6 +239,21 @@ pub enum ModelName {
 }
 
 impl ModelName {
+    /// All models.
+    pub(crate) const ALL: [Self; 11] = [
+        Self::Mlp,
+        Self::Fcn3,
+        Self::Ridge,
+        Self::Forest,
+        Self::Gp,
+        Self::ExtraTrees,
+        Self::Boosting,
+        Self::Auto,
+        Self::Distilled,
+        Self::Estimator,
+        Self::Mean,
+    ];
+
     /// The name in the command.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -301,6 +316,9 @@ pub struct Candidate {
     /// Its index among the candidates with fixed settings.
     #[serde(rename = "declared", default, skip_serializing_if = "Option::is_none")]
     pub spec: Option<usize>,
+    /// The index of the [rows from elsewhere](crate::AddedRows) that are added to its training rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows: Option<usize>,
 }
 
 /// A candidate with its own settings.
@@ -318,39 +336,75 @@ pub struct CandidateSpec {
     /// Augmentation before training.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub enlarge: Option<PreAugmentConfig>,
+    /// The index of the rows from elsewhere that are added to its training rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows: Option<usize>,
 }
 
 impl Candidate {
     /// The baseline.
-    pub const BASELINE: Self = Self { model: ModelName::Mean, method: None, spec: None };
+    pub const BASELINE: Self = Self::new(ModelName::Mean, None);
 
-    /// Every model with every method that applies to it.
+    /// A model with a method, without rows from elsewhere.
     #[must_use]
-    pub fn all(models: &[ModelName], methods: &[MethodName]) -> Vec<Self> {
+    pub const fn new(model: ModelName, method: Option<MethodName>) -> Self {
+        Self { model, method, spec: None, rows: None }
+    }
+
+    /// Every model with every method that applies to it, and without augmentation with each of `rows` tables of
+    /// rows from elsewhere.
+    #[must_use]
+    pub fn all(models: &[ModelName], methods: &[MethodName], rows: usize) -> Vec<Self> {
         let of_model = |&model: &ModelName| -> Vec<Self> {
-            if model.is_network() {
-                let candidate = |&method| Self { model, method: Some(method), spec: None };
-                methods.iter().map(candidate).collect()
+            let (mut own, plain) = if model.is_network() {
+                let own = methods.iter().map(|&method| Self::new(model, Some(method))).collect();
+                (own, Self::new(model, Some(MethodName::Erm)))
             } else {
-                vec![Self { model, method: None, spec: None }]
-            }
+                let plain = Self::new(model, None);
+                (vec![plain], plain)
+            };
+            own.extend((0..rows).map(|rows| Self { rows: Some(rows), ..plain }));
+            own
         };
         models.iter().flat_map(of_model).collect()
+    }
+
+    /// Whether this is no augmentation: the reference of methods.
+    #[must_use]
+    pub fn is_plain(self) -> bool {
+        self.method == Some(MethodName::Erm) && self.rows.is_none()
+    }
+
+    /// Whether its training rows are augmented, or rows from elsewhere are added to them.
+    #[must_use]
+    pub fn augments(self) -> bool {
+        self.rows.is_some() || self.method.is_some_and(MethodName::augments)
     }
 
     /// One line of help.
     #[must_use]
     pub fn help(self) -> String {
-        self.method.map_or_else(|| self.model.help().to_owned(), MethodName::help)
+        let model = self.model.help();
+        match self.method {
+            _ if self.rows.is_some() => {
+                format!("{model}, with rows from a file added to the training rows")
+            }
+            Some(method) => method.help(),
+            None => model.to_owned(),
+        }
     }
 
-    /// The reference: the same network without augmentation, or the first network of a comparison.
+    /// The reference: the same network without augmentation, or the first network of a comparison; of rows from
+    /// elsewhere, the same model without them.
     #[must_use]
     pub fn reference(self, models: &[ModelName]) -> Self {
+        if self.rows.is_some() {
+            return Self { rows: None, ..self };
+        }
         let network = models.iter().copied().find(|model| model.is_network());
         let model = if self.model.is_network() { Some(self.model) } else { network };
         let model = model.unwrap_or(self.model);
-        Self { model, method: Some(MethodName::Erm), spec: None }
+        Self::new(model, Some(MethodName::Erm))
     }
 
     /// The name in tables, with the model if there are `several` networks.

@@ -16,9 +16,10 @@ use windlass_model::{
 use windlass_table::{LoadedTable, to_f64};
 use windlass_train::Epoch;
 
+use crate::added_rows::{AddedRows, AddedRowsReport};
 use crate::candidate::{Candidate, Distances, MethodName, ModelName};
 use crate::config::CompareConfig;
-use crate::overlap::shared_rows;
+use crate::neighbors::shared_rows;
 use crate::results::{GroupError, Key, Run, SettingsTrial};
 use crate::splits::{Fold, ProvidedSplits, SplitOverlap, SplitRule, salt};
 use crate::statistics::blocks_in_order;
@@ -52,6 +53,9 @@ pub struct Comparison<'a> {
     table: NamedTable<'a>,
     test: Option<NamedTable<'a>>,
     splits: Arc<[Fold]>,
+    /// Rows from elsewhere, one for each label of the configuration.
+    added: &'a [AddedRows],
+    added_reports: Vec<AddedRowsReport>,
     /// Rows of the test table that are training rows.
     shared_test_rows: usize,
     /// The unit of every row; none if intervals do not need the errors of rows.
@@ -118,8 +122,18 @@ impl<'a> Comparison<'a> {
         let splits = splits.into();
         let units = config_units(config, table.table)?;
         let edges = edges(table.table);
-        let mut comparison =
-            Self { config, table, test, splits, shared_test_rows, units, edges, distances: vec![] };
+        let mut comparison = Self {
+            config,
+            table,
+            test,
+            splits,
+            added: &[],
+            added_reports: vec![],
+            shared_test_rows,
+            units,
+            edges,
+            distances: vec![],
+        };
         // Fixed settings are not searched.
         let sizes = if config.specs.is_empty() { &config.sizes[..] } else { &[] };
         for &size in sizes {
@@ -135,9 +149,35 @@ impl<'a> Comparison<'a> {
     pub fn external(config: &'a CompareConfig, table: NamedTable<'a>, splits: Arc<[Fold]>) -> Self {
         // The column was read when the splits were drawn.
         let units = config_units(config, table.table).unwrap_or_default();
-        let edges = edges(table.table);
-        let (test, shared_test_rows, distances) = (None, 0, vec![]);
-        Self { config, table, test, splits, shared_test_rows, units, edges, distances }
+        Self {
+            config,
+            table,
+            test: None,
+            splits,
+            added: &[],
+            added_reports: vec![],
+            shared_test_rows: 0,
+            units,
+            edges: edges(table.table),
+            distances: vec![],
+        }
+    }
+
+    /// With the rows from elsewhere whose labels are in the configuration, in its order.
+    pub fn with_rows(mut self, added: &'a [AddedRows]) -> Result<Self> {
+        if !added.iter().map(AddedRows::label).eq(&self.config.rows) {
+            return Err(Error::NothingToCompare { what: "the rows are not those of the labels" });
+        }
+        let report = |rows: &AddedRows| rows.report(&self.config.rule, &self.splits);
+        self.added_reports = added.iter().map(report).collect::<Result<_>>()?;
+        self.added = added;
+        Ok(self)
+    }
+
+    /// What is known about rows from elsewhere.
+    #[must_use]
+    pub fn added_rows(&self) -> &[AddedRowsReport] {
+        &self.added_reports
     }
 
     /// The units of the test rows of a fold, ascending: rows, or groups of rows that resemble each other. Empty if
@@ -328,6 +368,15 @@ impl<'a> Comparison<'a> {
         self.table.table.select(&fold.training_rows(size))
     }
 
+    /// The training rows of a run, with rows from elsewhere if its candidate has any.
+    fn rows_of_run(&self, key: Key) -> Result<LoadedTable> {
+        let fold = self.fold(key);
+        let Some(place) = key.candidate.rows else { return Ok(self.training_rows(fold, key.size)) };
+        let missing = Error::NothingToCompare { what: "there are no rows for a label" };
+        let added = self.added.get(place).ok_or(missing)?;
+        added.training_rows(&self.config.rule.split(), fold.training_rows(key.size))
+    }
+
     /// The split inside the training rows.
     fn inner_split(&self, train: &LoadedTable) -> Result<Split> {
         Ok(self.config.rule.split().within(&train.batch)?)
@@ -383,7 +432,7 @@ impl<'a> Comparison<'a> {
     fn execute(&self, key: Key, progress: &dyn RunProgress) -> Result<Option<Run>> {
         let started = Instant::now();
         let fold = self.fold(key);
-        let train = self.training_rows(fold, key.size);
+        let train = self.rows_of_run(key)?;
         let valid = fold.valid.as_ref().map(|rows| self.table.table.select(rows));
         let frames = FoldFrames { train: &train, valid: valid.as_ref(), path: self.table.path };
         let BestTrial { trials, chosen, trained } = match key.candidate.spec {

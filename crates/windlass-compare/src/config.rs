@@ -24,6 +24,9 @@ pub struct CompareConfig {
     pub methods: Vec<MethodName>,
     /// The models.
     pub models: Vec<ModelName>,
+    /// Labels of the [rows from elsewhere](crate::AddedRows) that are added to training rows.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rows: Vec<String>,
     /// Candidates with fixed settings, instead of every model with every method.
     #[serde(rename = "declared", default, skip_serializing_if = "Vec::is_empty")]
     pub specs: Vec<CandidateSpec>,
@@ -74,12 +77,13 @@ impl CompareConfig {
     #[must_use]
     pub fn candidates(&self) -> Vec<Candidate> {
         if self.specs.is_empty() {
-            return Candidate::all(&self.models, &self.methods);
+            return Candidate::all(&self.models, &self.methods, self.rows.len());
         }
         let candidate = |(place, spec): (usize, &CandidateSpec)| Candidate {
             model: spec.model,
             method: Some(spec.method),
             spec: Some(place),
+            rows: spec.rows,
         };
         self.specs.iter().enumerate().map(candidate).collect()
     }
@@ -95,15 +99,29 @@ impl CompareConfig {
             None => return Some(candidate.reference(&self.models)),
         };
         let mut before = self.candidates().into_iter().take(place + 1).rev();
-        before.find(|candidate| candidate.method == Some(MethodName::Erm))
+        before.find(|candidate| candidate.is_plain())
     }
 
     /// The name of a candidate.
     #[must_use]
     pub fn name(&self, candidate: Candidate) -> String {
-        match candidate.spec {
-            Some(place) => self.specs[place].name.clone(),
-            None => candidate.name(self.several_networks()),
+        let label = candidate.rows.and_then(|place| self.rows.get(place));
+        match (candidate.spec, label) {
+            (Some(place), _) => self.specs[place].name.clone(),
+            (None, None) => candidate.name(self.several_networks()),
+            (None, Some(label)) if candidate.model.is_network() && !self.several_networks() => {
+                label.clone()
+            }
+            (None, Some(label)) => format!("{} + {label}", candidate.model.name()),
+        }
+    }
+
+    /// What a candidate is compared with: `no augmentation`, or `forest`.
+    #[must_use]
+    pub fn compared_with(&self, candidate: Candidate) -> String {
+        match self.reference(candidate) {
+            Some(reference) if !reference.is_plain() => self.name(reference),
+            _ => MethodName::Erm.title().to_owned(),
         }
     }
 

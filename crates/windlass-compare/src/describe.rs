@@ -1,6 +1,6 @@
-//! Descriptions of methods for reports.
+//! Descriptions of methods and numbers for reports.
 
-use windlass_plot::format::trimmed;
+use windlass_plot::format::{significant, trimmed, true_minus};
 use windlass_table::MethodConfig;
 
 /// A method with its parameters: `C-Mixup (bandwidth 0.25sd, beta 2)`.
@@ -15,4 +15,13 @@ pub fn method(method: &MethodConfig) -> String {
         Some(format!("{} {short}", param.name.replace('_', " ")))
     });
     format!("{} ({})", info.title, values.collect::<Vec<_>>().join(", "))
+}
+
+/// About four significant digits.
+pub(crate) fn short(value: f64) -> String {
+    if value == 0.0 || (1e-3..1e5).contains(&value.abs()) {
+        true_minus(&significant(value, 4))
+    } else {
+        format!("{value:.2e}")
+    }
 }

@@ -50,6 +50,12 @@ pub enum Error {
     /// A comparison with fewer than two candidates, or without a reference.
     #[error("nothing to compare: {what}")]
     NothingToCompare { what: &'static str },
+    /// A label of rows from elsewhere that cannot be used.
+    #[error("the label `{label}` of rows cannot be used: {why}")]
+    BadLabel { label: String, why: &'static str },
+    /// A file with rows from elsewhere, none of which can be added.
+    #[error("`{}` has no rows to add: {why}", path.display())]
+    NoAddedRows { path: PathBuf, why: &'static str },
     /// A folder that already has results.
     #[error("`{}` already contains results", folder.display())]
     HasResults { folder: PathBuf },
@@ -153,6 +159,8 @@ impl Error {
                 param("models"),
                 param("methods")
             ),
+            Self::BadLabel { .. } => "choose another label".into(),
+            Self::NoAddedRows { .. } => "pass a file of synthetic rows".into(),
             Self::HasResults { .. } => {
                 format!(
                     "resume with {}, choose another folder, or overwrite with {}",

@@ -9,6 +9,7 @@ use windlass_model::{Drift, ErrorsByTarget, Split, row_weights};
 use windlass_plot::format::significant;
 use windlass_table::to_f64;
 
+use crate::added_rows::AddedRowsReport;
 use crate::candidate::{Candidate, MethodName, ModelName};
 use crate::compare::Comparison;
 use crate::config::CompareConfig;
@@ -40,7 +41,7 @@ pub enum Finding {
     /// The 95 % interval is above 0.
     #[serde(alias = "hurts")]
     Worse,
-    /// The test rows are training rows, or the reference diverged.
+    /// The test rows are training rows, rows from elsewhere were derived from them, or the reference diverged.
     NoVerdict,
 }
 
@@ -158,6 +159,9 @@ pub struct Summary {
     pub next: Option<NextStep>,
     /// Other conclusions, and warnings.
     pub remarks: Vec<String>,
+    /// What is known about rows from elsewhere.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rows: Vec<AddedRowsReport>,
     /// Whether the table drifts; `None` if its rows cannot be ordered.
     #[serde(default)]
     pub drift: Option<Drift>,
@@ -247,13 +251,16 @@ impl Comparison<'_> {
             let everyone = candidates.iter().chain([&Candidate::BASELINE]);
             let mut of_size: Vec<CandidateSummary> =
                 everyone.filter_map(|&candidate| self.line(&of_size, size, candidate)).collect();
-            assign_findings(&mut of_size, self.tests_training_rows());
+            let leaks = |candidate: Candidate| self.leaks(candidate);
+            assign_findings(&mut of_size, self.tests_training_rows(), leaks);
             lines.extend(of_size);
         }
         let largest = self.config().sizes.last().copied().flatten();
         let main: Vec<&CandidateSummary> =
             lines.iter().filter(|line| line.size == largest).collect();
-        let augmentations = main.iter().filter(|line| line.is_augmentation()).count();
+        let is_tested =
+            |line: &&&CandidateSummary| line.is_augmentation() && !self.leaks(line.candidate);
+        let augmentations = main.iter().filter(is_tested).count();
         let better = |line: &&&CandidateSummary| line.finding == Finding::Better;
         let helps = main.iter().filter(|line| line.is_augmentation()).any(|line| better(&line));
         let warning = self.shared_rows_warning();
@@ -266,12 +273,20 @@ impl Comparison<'_> {
             },
             _ => self.conclusion(&main, &lines),
         };
+        let rows = self.added_rows().to_vec();
+        remarks.splice(0..0, rows.iter().flat_map(AddedRowsReport::in_words));
         if let Some(warning) = warning.filter(|_| next.is_some()) {
             remarks.insert(0, format!("Warning: {warning}."));
         }
         let drift = Drift::check(self.loaded(), &self.config().rule.split()).ok();
         remarks.extend(drift.as_ref().map(|drift| format!("Drift: {drift}.")));
-        Summary { lines, helps, augmentations, answer, verdict, next, remarks, drift }
+        Summary { lines, helps, augmentations, answer, verdict, next, remarks, rows, drift }
+    }
+
+    /// Whether rows of a candidate were probably derived from held-out rows.
+    fn leaks(&self, candidate: Candidate) -> bool {
+        let rows = candidate.rows.and_then(|place| self.added_rows().get(place));
+        rows.is_some_and(|rows| rows.leaks)
     }
 
     fn line(
@@ -320,7 +335,7 @@ impl Comparison<'_> {
                 .then(|| self.interval_of_rare_rows(&pairs))
                 .flatten(),
             finding: match candidate.method {
-                Some(MethodName::Erm) => Finding::Reference,
+                _ if candidate.is_plain() => Finding::Reference,
                 Some(MethodName::Placebo) => Finding::Placebo,
                 _ => Finding::CannotTell,
             },
@@ -470,6 +485,9 @@ impl Comparison<'_> {
         let next = next.map(|line| NextStep {
             candidate: line.candidate,
             text: match line.candidate.method {
+                _ if line.candidate.rows.is_some() => {
+                    format!("train with the added rows: {}", self.config().name(line.candidate))
+                }
                 Some(MethodName::Erm) => "train without augmentation".into(),
                 Some(_) => format!("train with {}", self.config().name(line.candidate)),
                 None if line.candidate.model == ModelName::Auto => {
@@ -615,7 +633,7 @@ struct Conclusion {
 impl CandidateSummary {
     /// Whether this is an augmentation: its interval is corrected.
     pub(crate) fn is_augmentation(&self) -> bool {
-        self.candidate.method.is_some_and(MethodName::augments)
+        self.candidate.augments()
     }
 
     /// Whether this is the baseline.
@@ -626,7 +644,8 @@ impl CandidateSummary {
     /// Whether this is another model, or the network with row weights, whose interval is not corrected.
     fn is_rival(&self) -> bool {
         let is_weighted = |method: MethodName| method.density_weights().is_some();
-        self.candidate.method.is_none_or(is_weighted) && !self.is_baseline()
+        let Candidate { method, rows, .. } = self.candidate;
+        method.is_none_or(is_weighted) && rows.is_none() && !self.is_baseline()
     }
 }
 
@@ -647,8 +666,16 @@ impl<'a> Judged<'a> {
             .filter(|line| wanted.contains(&line.finding) && kind(line))
             .filter_map(|line| Some((*line, line.corrected?)))
             .collect();
-        found.sort_by(|a, b| a.1.mean.total_cmp(&b.1.mean));
+        found.sort_by(|a, b| self.level(a.0).total_cmp(&self.level(b.0)));
         found
+    }
+
+    /// The difference to the network without augmentation, also of candidates that are compared with another model.
+    fn level(&self, line: &CandidateSummary) -> f64 {
+        let own = line.corrected.map_or(0.0, |found| found.mean);
+        let reference = self.config.reference(line.candidate).filter(|other| !other.is_plain());
+        let of_reference = |other| self.main.iter().find(|line| line.candidate == other);
+        own + reference.and_then(of_reference).map_or(0.0, |other| self.level(other))
     }
 
     /// The best augmentation by its verdict.
@@ -670,19 +697,24 @@ impl<'a> Judged<'a> {
                 return (answer.into(), format!("{answer}, {over}."));
             }
             let subject = self.config.subject();
-            let why = format!("the {subject} without augmentation diverged");
+            let references = self.main.iter().filter(|line| line.finding == Finding::Reference);
+            let why = if references.clone().any(|line| line.diverged > 0) {
+                format!("the {subject} without augmentation diverged")
+            } else {
+                "the added rows were probably derived from held-out rows".to_owned()
+            };
             return ("No verdict".into(), format!("No verdict: {why}, {over}."));
         };
         let (name, words) = (self.config.name(line.candidate), interval.in_words());
-        let verdict = line.finding.name();
+        let (verdict, than) = (line.finding.name(), self.config.compared_with(line.candidate));
         let (answer, sentence) = match line.finding {
             Finding::Better => (
                 format!("Yes: {name} is better"),
-                format!("{name} is better than no augmentation: RMSE {words}"),
+                format!("{name} is better than {than}: RMSE {words}"),
             ),
             Finding::ProbablyBetter => (
                 format!("Probably: {name} is probably better"),
-                format!("{name} is probably better than no augmentation: RMSE {words}"),
+                format!("{name} is probably better than {than}: RMSE {words}"),
             ),
             Finding::CannotTell => (
                 "Cannot tell".to_owned(),
@@ -695,7 +727,10 @@ impl<'a> Judged<'a> {
                 format!("No augmentation is better. The best, {name}, is {verdict}: RMSE {words}"),
             ),
         };
-        let corrected = match augmentations {
+        let is_tested = |line: &&&CandidateSummary| {
+            line.is_augmentation() && line.finding != Finding::NoVerdict
+        };
+        let corrected = match self.main.iter().filter(is_tested).count() {
             1 => String::new(),
             several => format!("; intervals are corrected for {several} augmentations"),
         };
@@ -704,9 +739,11 @@ impl<'a> Judged<'a> {
 
     /// The recommended candidate: the smallest error among those that are better, or else probably better.
     fn chosen(&self) -> Option<(&'a CandidateSummary, Interval)> {
-        [Finding::Better, Finding::ProbablyBetter]
-            .into_iter()
-            .find_map(|rank| self.found(&[rank], |line| !line.is_baseline()).first().copied())
+        [Finding::Better, Finding::ProbablyBetter].into_iter().find_map(|rank| {
+            let found = self.found(&[rank], |line| !line.is_baseline());
+            // Rows that help a model may leave it worse than the network.
+            found.first().copied().filter(|(line, _)| self.level(line) < 0.0)
+        })
     }
 
     /// Remarks on rare rows: who is better there, with the error and the bias over all rows.
@@ -818,11 +855,17 @@ fn capitalized(sentence: &str) -> String {
 }
 
 /// Assigns the verdicts of candidates with the same training size. Augmentations are corrected for multiple
-/// comparisons; every other verdict depends only on the candidate and its reference.
-fn assign_findings(lines: &mut [CandidateSummary], training_rows: bool) {
-    let tested: Vec<usize> = (0..lines.len())
-        .filter(|&place| lines[place].is_augmentation() && lines[place].difference.is_some())
-        .collect();
+/// comparisons; every other verdict depends only on the candidate and its reference. There is none if the test rows
+/// are training rows, or if a candidate `leaks`.
+fn assign_findings(
+    lines: &mut [CandidateSummary],
+    training_rows: bool,
+    leaks: impl Fn(Candidate) -> bool,
+) {
+    let is_tested = |line: &CandidateSummary| {
+        line.is_augmentation() && line.difference.is_some() && !leaks(line.candidate)
+    };
+    let tested: Vec<usize> = (0..lines.len()).filter(|&place| is_tested(&lines[place])).collect();
     let raw: Vec<f64> =
         tested.iter().filter_map(|&place| lines[place].difference).map(|d| d.p).collect();
     for (place, p) in tested.into_iter().zip(holm(&raw)) {
@@ -842,7 +885,7 @@ fn assign_findings(lines: &mut [CandidateSummary], training_rows: bool) {
         if line.finding == Finding::CannotTell
             && let Some(interval) = &line.corrected
         {
-            let no_verdict = diverged || training_rows;
+            let no_verdict = diverged || training_rows || leaks(line.candidate);
             line.finding = if no_verdict { Finding::NoVerdict } else { Finding::of(interval) };
         }
     }

@@ -474,6 +474,7 @@ fn network_runs(rows: usize, seed: u64) -> (Vec<Run>, CompareConfig, LoadedTable
         target_scaling: Scaling::Standard,
         methods: methods.into_iter().filter_map(MethodName::named).collect(),
         models: vec![ModelName::Mlp],
+        rows: vec![],
         specs: vec![],
         rule: SplitRule::HeldOut(Split::Rows),
         folds: FOLDS,
@@ -498,7 +499,7 @@ fn networks(rows: usize, seeds: std::ops::Range<u64>) -> Networks {
         let named = NamedTable { table: &loaded, path: Path::new("t.csv") };
         let comparison = Comparison::new(&config, named, None).unwrap();
         let of = |method: MethodName| {
-            let candidate = Candidate { model: ModelName::Mlp, method: Some(method), spec: None };
+            let candidate = Candidate::new(ModelName::Mlp, Some(method));
             move |run: &&Run| run.key.candidate == candidate
         };
         let summary = comparison.summary(&runs);

@@ -56,6 +56,7 @@ fn config(rule: SplitRule) -> CompareConfig {
         target_scaling: Scaling::Standard,
         methods: MethodName::all(),
         models: vec![ModelName::Mlp, ModelName::Ridge, ModelName::Forest],
+        rows: vec![],
         specs: vec![],
         rule,
         folds: 3,
@@ -336,8 +337,8 @@ fn verdict_says_what_is_better_and_what_to_do() {
     let config = CompareConfig { repeats: 3, folds: 5, ..config(SplitRule::HeldOut(Split::Rows)) };
     let table = loaded(&folder, "t.csv", &text(60, |_| false), &config.columns);
     let comparison = Comparison::new(&config, rows(&table), None).unwrap();
-    let method = |method| Candidate { model: ModelName::Mlp, method: Some(method), spec: None };
-    let rival = |model| Candidate { model, method: None, spec: None };
+    let method = |method| Candidate::new(ModelName::Mlp, Some(method));
+    let rival = |model| Candidate::new(model, None);
     let wobble = |key: Key, size: f64| {
         let step = 7
             + 31 * key.repeat as u64

@@ -23,8 +23,8 @@ use arrow_schema::DataType;
 use serde::{Deserialize, Serialize};
 use windlass::{ParamName, ParamStyle, Seed, Stream};
 use windlass_table::{
-    DateOrder, Error as TableError, SOURCE, SYNTHETIC, date_order, is_numeric, to_f64, to_seconds,
-    to_strings, type_name,
+    DateOrder, Error as TableError, PARTNER, SOURCE, SYNTHETIC, date_order, is_numeric, select,
+    to_f64, to_seconds, to_strings, type_name,
 };
 
 use crate::{Error, Result};
@@ -118,7 +118,7 @@ impl Split {
     pub fn fold_count(&self, rows: &RecordBatch, folds: usize) -> Result<usize> {
         const MAX_LEAVE_ONE_OUT: usize = 10;
         Ok(match self {
-            Self::Domain(column) => match groups_of(rows, column)?.len() {
+            Self::Domain(column) => match groups_of(&originals(rows), column)?.len() {
                 domains if domains <= MAX_LEAVE_ONE_OUT => domains,
                 _ => folds,
             },
@@ -129,7 +129,7 @@ impl Split {
     /// The same split for folds inside these rows, or [`Rows`](Self::Rows) if the column has only one value.
     pub fn within(&self, rows: &RecordBatch) -> Result<Self> {
         Ok(match self.column() {
-            Some(column) if groups_of(rows, column)?.len() < 2 => Self::Rows,
+            Some(column) if groups_of(&originals(rows), column)?.len() < 2 => Self::Rows,
             _ => self.clone(),
         })
     }
@@ -137,15 +137,79 @@ impl Split {
     /// Folds, each of which holds out other rows. By group or domain, there are at most as many folds as groups, but
     /// at least two; by time, at most as many as there are later times.
     ///
-    /// In a table with provenance, rows of the same source are in the same fold, and only originals are held out.
+    /// In a table with provenance only originals are held out, the same as without its synthetic rows, which are
+    /// [trained on](Self::synthetic_rows) if no row that they were derived from is held out.
     pub fn folds(&self, rows: &RecordBatch, folds: usize, seed: Seed) -> Result<Vec<Fold>> {
-        let relatives = Relatives::of(rows);
-        let split = relatives.as_ref().map_or_else(|| self.clone(), |_| self.by_source());
-        let folds = split.make_folds(rows, folds, seed)?.into_iter();
-        Ok(folds.map(|fold| relatives.iter().fold(fold, |fold, own| own.separate(fold))).collect())
+        self.among_originals(rows, |split, rows| split.make_folds(rows, folds, seed))
     }
 
-    /// Random rows of a table with provenance are held out by source.
+    /// Splits the originals of a table, and adds its synthetic rows to the training rows.
+    fn among_originals(
+        &self,
+        rows: &RecordBatch,
+        make: impl Fn(&Self, &RecordBatch) -> Result<Vec<Fold>>,
+    ) -> Result<Vec<Fold>> {
+        let Some(relatives) = Relatives::of(rows) else { return make(self, rows) };
+        let originals = relatives.originals();
+        if !relatives.are_mixed() {
+            let folds = make(&self.by_source(), rows)?.into_iter();
+            return Ok(folds.map(|fold| relatives.separate(fold)).collect());
+        }
+        let in_table = |places: Vec<usize>| -> Vec<usize> {
+            places.into_iter().map(|place| originals[place]).collect()
+        };
+        let with_synthetic = |fold: Fold| {
+            let (mut train, held_out) = (in_table(fold.train), in_table(fold.held_out));
+            train.extend(self.synthetic_rows(rows, &train)?);
+            train.sort_unstable();
+            Ok(Fold { train, held_out })
+        };
+        make(self, &select(rows, &originals))?.into_iter().map(with_synthetic).collect()
+    }
+
+    /// The synthetic rows of a table with provenance that may be trained on together with some of its originals:
+    /// none of their sources and partners is another original, their group is not held out, and they are not later
+    /// than the originals.
+    pub fn synthetic_rows(&self, rows: &RecordBatch, train: &[usize]) -> Result<Vec<usize>> {
+        let Some(relatives) = Relatives::of(rows) else { return Ok(vec![]) };
+        let mut trained = vec![false; rows.num_rows()];
+        for &row in train {
+            trained[row] = true;
+        }
+        let (known, others): (Vec<usize>, Vec<usize>) =
+            relatives.originals().into_iter().partition(|&row| trained[row]);
+        let held_out: BTreeSet<&str> =
+            others.iter().filter_map(|&row| relatives.source(row)).collect();
+        let unrelated = |&row: &usize| {
+            let of = [relatives.source(row), relatives.partner(row)];
+            of.into_iter().flatten().all(|source| !held_out.contains(source))
+        };
+        let synthetic =
+            (0..rows.num_rows()).filter(|&row| relatives.synthetic[row] && !trained[row]);
+        let candidates = synthetic.filter(unrelated);
+        Ok(match self {
+            Self::Rows => candidates.collect(),
+            Self::Group(column) | Self::Domain(column) => {
+                let words = to_strings(rows.column(index_of(rows, column)?));
+                let word = |row: usize| words.is_valid(row).then(|| words.value(row));
+                let [known, others] =
+                    [known, others].map(|rows| rows.into_iter().map(word).collect::<BTreeSet<_>>());
+                let is_held_out = |word| others.contains(&word) && !known.contains(&word);
+                candidates.filter(|&row| !is_held_out(word(row))).collect()
+            }
+            Self::Time(column) => {
+                let (order, ends) = time_order(rows, column)?;
+                let mut ranks = vec![0; order.len()];
+                for (place, row) in order.into_iter().enumerate() {
+                    ranks[row] = ends.partition_point(|&end| end <= place);
+                }
+                let last = known.iter().map(|&row| ranks[row]).max();
+                candidates.filter(|&row| Some(ranks[row]) <= last).collect()
+            }
+        })
+    }
+
+    /// Random rows of a table with sources are held out by source.
     fn by_source(&self) -> Self {
         if *self == Self::Rows { Self::Group(SOURCE.to_owned()) } else { self.clone() }
     }
@@ -203,13 +267,10 @@ impl Split {
 
     /// Holds out about this fraction of the rows: whole groups, or the latest rows; see [`folds`](Self::folds).
     pub fn hold_out(&self, rows: &RecordBatch, fraction: f64, seed: Seed) -> Result<Fold> {
-        match Relatives::of(rows) {
-            Some(relatives) => {
-                let fold = self.by_source().hold_out_rows(rows, fraction, seed)?;
-                Ok(relatives.separate(fold))
-            }
-            None => self.hold_out_rows(rows, fraction, seed),
-        }
+        let make = |split: &Self, rows: &RecordBatch| {
+            split.hold_out_rows(rows, fraction, seed).map(|fold| vec![fold])
+        };
+        Ok(self.among_originals(rows, make)?.remove(0))
     }
 
     fn hold_out_rows(&self, rows: &RecordBatch, fraction: f64, seed: Seed) -> Result<Fold> {
@@ -263,33 +324,57 @@ impl Split {
     }
 }
 
+/// The rows that may be held out: those that are not synthetic, if a table has both.
+fn originals(rows: &RecordBatch) -> RecordBatch {
+    match Relatives::of(rows).filter(Relatives::are_mixed) {
+        Some(relatives) => select(rows, &relatives.originals()),
+        None => rows.clone(),
+    }
+}
+
 /// Rows that were generated from others, in a table with provenance.
 struct Relatives {
     sources: StringArray,
+    partners: Option<StringArray>,
     synthetic: Vec<bool>,
 }
 
 impl Relatives {
     fn of(rows: &RecordBatch) -> Option<Self> {
         let sources = to_strings(rows.column_by_name(SOURCE)?);
+        let partners = rows.column_by_name(PARTNER).map(to_strings);
         let marks = rows.column_by_name(SYNTHETIC).and_then(|marks| marks.as_boolean_opt());
         let synthetic = match marks {
             Some(marks) => marks.iter().map(|mark| mark == Some(true)).collect(),
             None => vec![false; rows.num_rows()],
         };
-        Some(Self { sources, synthetic })
+        Some(Self { sources, partners, synthetic })
     }
 
-    /// Without relatives of held-out rows among the training rows, and without synthetic rows among the held-out
-    /// ones, if there are others.
+    /// Whether there are synthetic rows and others.
+    fn are_mixed(&self) -> bool {
+        self.synthetic.contains(&true) && self.synthetic.contains(&false)
+    }
+
+    /// The rows that are not synthetic.
+    fn originals(&self) -> Vec<usize> {
+        (0..self.synthetic.len()).filter(|&row| !self.synthetic[row]).collect()
+    }
+
+    fn source(&self, row: usize) -> Option<&str> {
+        self.sources.is_valid(row).then(|| self.sources.value(row))
+    }
+
+    fn partner(&self, row: usize) -> Option<&str> {
+        let partners = self.partners.as_ref()?;
+        partners.is_valid(row).then(|| partners.value(row))
+    }
+
+    /// Without relatives of held-out rows among the training rows.
     fn separate(&self, mut fold: Fold) -> Fold {
-        let source = |row: usize| self.sources.is_valid(row).then(|| self.sources.value(row));
         let held_out: BTreeSet<&str> =
-            fold.held_out.iter().filter_map(|&row| source(row)).collect();
-        fold.train.retain(|&row| source(row).is_none_or(|source| !held_out.contains(source)));
-        if fold.held_out.iter().any(|&row| !self.synthetic[row]) {
-            fold.held_out.retain(|&row| !self.synthetic[row]);
-        }
+            fold.held_out.iter().filter_map(|&row| self.source(row)).collect();
+        fold.train.retain(|&row| self.source(row).is_none_or(|source| !held_out.contains(source)));
         fold
     }
 }

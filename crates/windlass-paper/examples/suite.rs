@@ -75,6 +75,7 @@ fn config(
         target_scaling: Scaling::Standard,
         methods: methods.to_vec(),
         models: models.to_vec(),
+        rows: vec![],
         specs: vec![],
         rule: set.domain.map_or(Split::Rows, |column| Split::Domain(column.to_owned())).into(),
         folds: 5,
@@ -214,11 +215,11 @@ fn page(methods: &Found, auto: &Found, repeats: usize) -> String {
 }
 
 fn candidates() -> Vec<Candidate> {
-    Candidate::all(&[ModelName::Mlp, ModelName::Ridge, ModelName::Forest], &MethodName::all())
+    Candidate::all(&[ModelName::Mlp, ModelName::Ridge, ModelName::Forest], &MethodName::all(), 0)
 }
 
 fn table_of_methods(out: &mut String, methods: &Found, size: usize, telling: &mut Vec<String>) {
-    let erm = Candidate { model: ModelName::Mlp, method: Some(MethodName::Erm), spec: None };
+    let erm = Candidate::new(ModelName::Mlp, Some(MethodName::Erm));
     let sets: Vec<&(&str, Summary)> =
         methods.iter().filter(|(_, summary)| line(summary, size, erm).is_some()).collect();
     let names: Vec<&str> = sets.iter().map(|(name, _)| *name).collect();
@@ -283,7 +284,7 @@ fn table_of_methods(out: &mut String, methods: &Found, size: usize, telling: &mu
 }
 
 fn table_of_auto(out: &mut String, auto: &Found) {
-    let candidate = Candidate { model: ModelName::Auto, method: None, spec: None };
+    let candidate = Candidate::new(ModelName::Auto, None);
     let _ = write!(
         out,
         "\n## `train --auto`\n\nAgainst the best of {FITS} tuned single networks without augmentation: as many \

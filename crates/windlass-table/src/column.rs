@@ -27,13 +27,15 @@ pub(crate) const PROVENANCE: [&str; 8] = [
     "windlass_twin",
     "windlass_group",
     "windlass_gamma",
-    "windlass_partner",
+    PARTNER,
     "windlass_lambda",
 ];
 /// The column that marks synthetic rows.
 pub const SYNTHETIC: &str = "windlass_synthetic";
 /// The column that names the source of a row.
 pub const SOURCE: &str = "windlass_source";
+/// The column that names the other row that a row was mixed with.
+pub const PARTNER: &str = "windlass_partner";
 
 /// Whether values of a type are numbers.
 #[must_use]

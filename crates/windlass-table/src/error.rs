@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use windlass::{ParamName, ParamStyle};
 
+use crate::row_place::RowPlace;
 use crate::text::format_number;
 
 /// A result with this crate's error.
@@ -208,6 +209,12 @@ pub enum Error {
     /// A type that a format cannot store.
     #[error("column `{column}` contains {holds}, which {format} cannot store")]
     NoSuchType { column: String, holds: String, format: &'static str },
+    /// Rows of another file lack a column of the table.
+    #[error("no column `{column}`, which the table has")]
+    LacksColumn { column: String, columns: Vec<String> },
+    /// A value of another file that cannot be converted to the type of the table's column.
+    #[error("column `{column}`, row {row}: {why}")]
+    OtherType { column: String, row: RowPlace, why: String },
     /// An output without a manifest.
     #[error("`{}` has no manifest", path.display())]
     NoManifest { path: PathBuf },
@@ -335,7 +342,9 @@ impl Error {
             Self::BigEndian { .. } => "convert it by reading and writing it with pyarrow".into(),
             Self::Changed { .. } => "run the command again when no process writes to the file".into(),
             Self::DuplicateColumn { .. } => "rename one of them".into(),
-            Self::NoSuchColumn { column, columns, .. } => near(column, columns),
+            Self::NoSuchColumn { column, columns, .. }
+            | Self::LacksColumn { column, columns, .. } => near(column, columns),
+            Self::OtherType { .. } => "correct the value, or remove the row".into(),
             Self::TwoRoles { .. } => "omit one of them".into(),
             Self::NotNumeric { param: ParamName("target"), .. } => "targets must be numeric".into(),
             Self::NotNumeric { param: ParamName("anchors"), column, .. } => {

@@ -45,7 +45,7 @@ mod verify;
 
 pub use augment::{Augmentation, OutOfRangeCount, Output, RareRange, RareSummary, Summary};
 pub use bounds::Bounds;
-pub use column::{MARK, SOURCE, SYNTHETIC, is_numeric, select, to_f64, type_name};
+pub use column::{MARK, PARTNER, SOURCE, SYNTHETIC, is_numeric, select, to_f64, type_name};
 pub use config::{
     AdaConfig, AnchorSource, AugmentConfig, ClusterCount, Columns, Decimals, IntegerHandling,
     MethodConfig, RareSources, RoleRules, check_clusters,
@@ -63,7 +63,7 @@ pub use io::read::sheet_name::SheetName;
 pub use io::read::table::{DEFAULT_MEMORY, ReadOptions, SyntheticRows, Table};
 pub use io::write::existing::{OutputKind, check_existing};
 pub use io::write::sink::{Sink, WriteOptions, check_outputs, write_atomic};
-pub use loaded_table::LoadedTable;
+pub use loaded_table::{AlignedRows, LoadedTable};
 pub use manifest::Manifest;
 pub use note::Note;
 pub use plot_sample::{PlotPoint, PlotSample};

@@ -86,6 +86,14 @@ impl RowPlaces {
         self.clone().with_numbers(rows.iter().map(number).collect())
     }
 
+    /// The places of `rows` rows, followed by those of `added` rows of no file.
+    pub(crate) fn with_added(&self, rows: usize, added: usize) -> Self {
+        let own: Vec<u64> = (0..rows as u64).map(|row| self.place(row).index()).collect();
+        let next = own.iter().max().map_or(0, |last| last + 1);
+        let numbers = own.into_iter().chain(next..next + added as u64).collect();
+        self.clone().with_numbers(numbers)
+    }
+
     /// The place of a row by its index.
     #[must_use]
     pub fn place(&self, index: u64) -> RowPlace {

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use clap::Args;
 use windlass::{PARAMS, ParamStyle, Relevance};
-use windlass_compare::{Error as CompareError, TuneConfig};
+use windlass_compare::{Error as CompareError, Similarity, TuneConfig, similarity_report};
 use windlass_model::{NamedTable, NetworkOptions, Scaling, Split, Validation};
 use windlass_plot::{Histogram, Labels, Layout, LineSeries, Point, PointSeries, Scatter};
 use windlass_table::{
@@ -20,6 +20,7 @@ use windlass_table::{
 use super::network::carried;
 use super::plot_format::PlotFormat;
 use super::tune;
+use super::typed::{command, published, table_name};
 use crate::options::{ColumnArgs, MethodArgs, ReadArgs, require_target};
 use crate::terminal::{self, Progress, to_json};
 use crate::{Error, Result};
@@ -68,6 +69,9 @@ pub(crate) struct AugmentArgs {
     /// with its relevance
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
+    /// Compare the synthetic rows with the original rows in a .html file: copies, distances, distributions
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
     /// Column on the x axis of the plot [default: the feature most correlated with the target]
     #[arg(long, value_name = "COLUMN", requires = "plot")]
     plot_x: Option<String>,
@@ -113,6 +117,9 @@ pub(crate) fn run(args: &AugmentArgs) -> Result<u8> {
     let format = args.plot.as_deref().map(PlotFormat::from_path).transpose()?;
     // Settings are checked before anything is read; names of columns need the table.
     args.method.check()?;
+    if args.report.is_some() && to_stdout {
+        return Err(Error::does_not_apply("--report", "rows on standard output"));
+    }
     if args.split.is_some() && !args.method.is_auto() {
         return Err(Error::does_not_apply("--split", "a method that is not auto"));
     }
@@ -121,6 +128,7 @@ pub(crate) fn run(args: &AugmentArgs) -> Result<u8> {
         (args.manifest.as_ref(), OutputKind::Manifest),
         (args.save_fitted.as_ref(), OutputKind::Fitted),
         (args.plot.as_ref(), OutputKind::Plot),
+        (args.report.as_ref(), OutputKind::Report),
     ];
     let outputs = outputs.into_iter().filter_map(|(path, kind)| Some((path?.as_path(), kind)));
     let outputs: Vec<(&Path, OutputKind)> = outputs.collect();
@@ -172,6 +180,10 @@ pub(crate) fn run(args: &AugmentArgs) -> Result<u8> {
     if let Some((path, bytes)) = picture {
         write_atomic(path, &bytes)?;
     }
+    if let Some(path) = &args.report {
+        let columns = &augmentation.fitted().settings().columns;
+        write_report(args, path, &table, columns, &summary)?;
+    }
     if args.json {
         let text = format!("{}\n", to_json(&summary));
         if to_stdout { terminal::say(text.trim_end()) } else { terminal::print(&text)? }
@@ -182,6 +194,27 @@ pub(crate) fn run(args: &AugmentArgs) -> Result<u8> {
         );
     }
     Ok(0)
+}
+
+/// Compares the output with the input, and writes the page.
+fn write_report(
+    args: &AugmentArgs,
+    path: &Path,
+    table: &Table,
+    columns: &Columns,
+    summary: &Summary,
+) -> Result<()> {
+    if summary.synthetic == 0 {
+        terminal::note("there are no synthetic rows, so no report is written");
+        return Ok(());
+    }
+    let output = args.read.open_written(&args.output)?;
+    let progress = Progress::new(args.quiet);
+    let found = Similarity::measure(&output, table, columns, args.read.memory, &progress)?;
+    progress.clear();
+    let names = [std::slice::from_ref(&args.output), &args.inputs].map(table_name);
+    let page = similarity_report(&found, &names[0], &names[1], &published(&command(None)));
+    Ok(write_atomic(path, page.as_bytes())?)
 }
 
 /// The settings; `None` if a search finds that no augmentation helps and no rows are left to write.

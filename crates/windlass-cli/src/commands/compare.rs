@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
@@ -10,15 +10,16 @@ use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use indicatif::ProgressBar;
 use windlass_compare::{
-    Candidate, CompareConfig, Comparison, Key, MethodName, ModelName, NextStep, Results, Run,
-    RunDir, RunPlan, RunProgress, SplitRule, Summary, in_percent, p_value,
+    AddTo, AddedRows, Candidate, CompareConfig, Comparison, Key, MethodName, ModelName, NextStep,
+    Results, Run, RunDir, RunPlan, RunProgress, SplitRule, Summary, check_labels, in_percent,
+    p_value,
 };
 use windlass_model::{Kind, NamedTable, check_memory};
 use windlass_plot::format::signed_percent;
 use windlass_table::{Columns, LoadedTable, Role, Table};
 
 use super::network::TrainingArgs;
-use super::typed::{command, published, table_name, typed_without};
+use super::typed::{command, published, quoted, table_name, typed_without};
 use crate::options::{choices, require_target};
 use crate::terminal::{self, Progress, to_json};
 use crate::{Error, Result};
@@ -31,7 +32,8 @@ Examples:
   windlass compare cars.csv --target mpg --methods none,ada,c-mixup,placebo --tune 8 --output cars
   windlass compare sales.csv --target sold --split time:day --output sales
   windlass compare sites.csv --target yield --split domain:site --output sites
-  windlass compare cars.csv --target mpg --sizes 50,100,200,all --output cars")]
+  windlass compare cars.csv --target mpg --sizes 50,100,200,all --output cars
+  windlass compare cars.csv --target mpg --rows sdv=synthetic.csv --output cars")]
 #[command(after_long_help = "\
 All methods train on the same rows, from the same initial weights, with the same number of steps
 and of hyperparameter settings. Everything that is fitted is fitted on training rows only.
@@ -42,7 +44,8 @@ augmentation, with 95 % intervals:
   probably better, probably worse  The 80 % interval excludes 0
   cannot tell                      Both intervals contain 0
 Intervals and p-values of augmentations are corrected for multiple comparisons (Holm), those of
-other models are not. The last lines recommend a model and the command that trains it.
+other models are not. Models with added rows (--rows) are compared with the same model without
+them; there is no verdict if these rows were probably derived from held-out rows. The last lines recommend a model and the command that trains it.
 
 Exit codes: 0 an augmentation is better, 3 otherwise.")]
 pub(crate) struct CompareArgs {
@@ -68,6 +71,10 @@ pub(crate) struct CompareArgs {
         ("distilled", "A small network distilled from it, as in `train --auto --distill`", ModelName::Distilled),
     ]))]
     models: Vec<ModelName>,
+    /// Rows from elsewhere (another generator, a simulator, an expert), added to the training rows of every model; may
+    /// be repeated. They need the columns of the table
+    #[arg(long, value_name = "LABEL=FILE", value_parser = labeled_file)]
+    rows: Vec<(String, PathBuf)>,
     /// Test on this table instead of on held-out rows
     #[arg(long, value_name = "FILE", conflicts_with = "split")]
     test: Option<PathBuf>,
@@ -104,6 +111,16 @@ fn method_names() -> impl TypedValueParser<Value = Option<MethodName>> {
     let all = PossibleValue::new("all").help("All but the methods for rare targets");
     PossibleValuesParser::new(std::iter::once(all).chain(MethodName::all().into_iter().map(name)))
         .map(|name| MethodName::named(&name))
+}
+
+/// A label and a file.
+fn labeled_file(text: &str) -> Result<(String, PathBuf), String> {
+    match text.split_once('=') {
+        Some((label, file)) if !label.is_empty() && !file.is_empty() => {
+            Ok((label.to_owned(), file.into()))
+        }
+        _ => Err("expected LABEL=FILE".into()),
+    }
 }
 
 /// A number of training rows, or all.
@@ -173,6 +190,7 @@ impl CompareArgs {
             target_scaling: self.common.target_scale,
             methods: self.methods(),
             models: self.models(),
+            rows: self.rows.iter().map(|(label, _)| label.clone()).collect(),
             specs: vec![],
             rule: if self.test.is_some() {
                 SplitRule::TestFile
@@ -194,6 +212,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<u8> {
     let started = Instant::now();
     terminal::heed_ctrl_c();
     args.config(Columns::default())?;
+    check_labels(args.rows.iter().map(|(label, _)| label.as_str()))?;
     let table = args.common.read.open(&args.common.inputs)?;
     require_target(&args.common.target, &table)?;
     let mut config = args.config(args.common.roles(&table))?;
@@ -203,16 +222,21 @@ pub(crate) fn run(args: &CompareArgs) -> Result<u8> {
         LoadedTable::load(table, &config.columns, drop, memory, &progress)
     };
     let loaded = load(&table)?;
-    let test_table = match &args.test {
-        Some(path) => Some(args.common.read.open(std::slice::from_ref(path))?),
+    let test = match &args.test {
+        Some(path) => {
+            let table = args.common.read.open(std::slice::from_ref(path))?;
+            Some(load(&table).map_err(|error| windlass_compare::Error::from(error).in_file(path))?)
+        }
         None => None,
     };
-    let test = match (&test_table, &args.test) {
-        (Some(table), Some(path)) => {
-            Some(load(table).map_err(|error| windlass_compare::Error::from(error).in_file(path))?)
-        }
-        _ => None,
+    let to = AddTo {
+        table: &loaded,
+        test: test.as_ref(),
+        rule: &config.rule,
+        drop_missing_target: config.drop_missing_target,
     };
+    let added = args.rows.iter().map(|(label, path)| read_rows(&args.common, label, path, to));
+    let added = added.collect::<Result<Vec<_>>>()?;
     progress.clear();
     config.models.extend(args.automatic(&loaded));
     config.rare = args.rare.as_deref().map(|rare| config.relevance(rare, &loaded)).transpose()?;
@@ -227,7 +251,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<u8> {
         let (at_once, memory) = (rayon::current_num_threads(), args.common.read.memory);
         check_memory(kind, &loaded, &config.columns, at_once, memory)?;
     }
-    let comparison = Comparison::new(&config, rows, test)?;
+    let comparison = Comparison::new(&config, rows, test)?.with_rows(&added)?;
     match comparison.shared_rows_warning() {
         Some(warning) if !args.common.quiet => terminal::say(&format!("warning: {warning}")),
         None if test.is_none() => args.common.note_random_split(&loaded),
@@ -240,6 +264,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<u8> {
         tables: std::iter::once(&rows)
             .chain(&test)
             .map(|rows| rows.table.profile.fingerprint.clone())
+            .chain(added.iter().map(|rows| rows.fingerprint().to_owned()))
             .collect(),
     };
     let (folder, done) = match (&args.output, &args.resume) {
@@ -249,11 +274,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<u8> {
         (None, None) => unreachable!("one of them is required"),
     };
     terminal::begin_writing();
-    let watch = Runs::new(args.common.quiet, &folder, comparison.keys().len(), &config);
-    watch.know(&done);
-    let ran = comparison.run(done, &watch);
-    watch.bar.finish_and_clear();
-    let runs = match ran {
+    let runs = match execute(&comparison, &folder, done, args.common.quiet) {
         Ok(runs) => runs,
         Err(error) => {
             // After a system error the runs can be resumed. An invalid setting stays invalid, and its folder would
@@ -265,7 +286,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<u8> {
         }
     };
     let mut summary = comparison.summary(&runs);
-    summary.next.iter_mut().for_each(add_command);
+    summary.next.iter_mut().for_each(|next| add_command(next, &args.rows));
     if runs.len() < comparison.keys().len() {
         terminal::say(&format!(
             "interrupted after {} of {} runs, which are saved. To resume:\n  {}",
@@ -295,6 +316,35 @@ pub(crate) fn run(args: &CompareArgs) -> Result<u8> {
     Ok(if summary.helps { 0 } else { 3 })
 }
 
+/// Executes the runs that are not done yet, and shows progress.
+fn execute(
+    comparison: &Comparison<'_>,
+    folder: &RunDir,
+    done: Vec<Run>,
+    quiet: bool,
+) -> windlass_compare::Result<Vec<Run>> {
+    let watch = Runs::new(quiet, folder, comparison.keys().len(), comparison.config());
+    watch.know(&done);
+    let runs = comparison.run(done, &watch);
+    watch.bar.finish_and_clear();
+    runs
+}
+
+/// Reads rows from elsewhere, and prints notes on them.
+pub(super) fn read_rows(
+    common: &TrainingArgs,
+    label: &str,
+    path: &Path,
+    to: AddTo<'_>,
+) -> Result<AddedRows> {
+    let file = common.read.open(&[path.to_owned()])?;
+    let progress = Progress::new(common.quiet);
+    let rows = AddedRows::load(label, &file, to, common.read.memory, &progress)?;
+    progress.clear();
+    rows.notes().iter().for_each(terminal::note);
+    Ok(rows)
+}
+
 /// Saves each run when it ends, and shows progress and the best candidate so far.
 struct Runs<'a> {
     bar: ProgressBar,
@@ -319,7 +369,7 @@ impl<'a> Runs<'a> {
     fn leader(&self, errors: &BTreeMap<Key, f64>) -> Option<String> {
         let mut sums: BTreeMap<Candidate, (f64, f64)> = BTreeMap::new();
         for (key, error) in errors {
-            let candidate = key.candidate.reference(&self.config.models);
+            let Some(candidate) = self.config.reference(key.candidate) else { continue };
             if let Some(reference) = errors.get(&Key { candidate, ..*key }) {
                 let (sum, count) = sums.entry(key.candidate).or_default();
                 *sum += (error / reference).ln();
@@ -328,8 +378,7 @@ impl<'a> Runs<'a> {
         }
         let mean = |(candidate, (sum, count)): (Candidate, (f64, f64))| (candidate, sum / count);
         let (candidate, by) = sums.into_iter().map(mean).min_by(|a, b| a.1.total_cmp(&b.1))?;
-        let several = self.config.several_networks();
-        Some(format!("best so far: {}, RMSE {}", candidate.name(several), in_percent(by)))
+        Some(format!("best so far: {}, RMSE {}", self.config.name(candidate), in_percent(by)))
     }
 }
 
@@ -369,21 +418,23 @@ fn write_report(
 }
 
 /// Adds the command to type to the next step.
-fn add_command(next: &mut NextStep) {
-    next.command = Some(next_command(next.candidate));
+fn add_command(next: &mut NextStep, rows: &[(String, PathBuf)]) {
+    let rows = next.candidate.rows.and_then(|place| rows.get(place));
+    next.command = Some(next_command(next.candidate, rows.map(|(_, path)| path.as_path())));
     if next.candidate.model == ModelName::Auto {
         next.text.push_str(" (with --distill: one small network)");
     }
 }
 
 /// The command that trains the recommended candidate: the arguments of this one without those of comparisons.
-fn next_command(candidate: Candidate) -> String {
-    const COMPARED: [&str; 10] = [
+fn next_command(candidate: Candidate, rows: Option<&Path>) -> String {
+    const COMPARED: [&str; 11] = [
         "--output",
         "-o",
         "--resume",
         "--methods",
         "--models",
+        "--rows",
         "--test",
         "--folds",
         "--repeats",
@@ -440,6 +491,7 @@ fn next_command(candidate: Candidate) -> String {
         Some(MethodName::DensityAverage) => words.push("--density-average".into()),
         _ => {}
     }
+    words.extend(rows.map(|path| format!("--rows {}", quoted(&path.to_string_lossy()))));
     words.push("--output model.windlass".into());
     words.join(" ")
 }
@@ -488,7 +540,7 @@ fn percent(ratio: f64) -> String {
 
 fn in_words(summary: &Summary, comparison: &Comparison<'_>) -> String {
     let mut text = String::new();
-    let several = comparison.config().several_networks();
+    let name = |candidate| comparison.config().name(candidate);
     let sizes = &comparison.config().sizes;
     for size in sizes {
         if sizes.len() > 1 {
@@ -499,7 +551,7 @@ fn in_words(summary: &Summary, comparison: &Comparison<'_>) -> String {
         let mut rows = vec![head.map(str::to_owned).to_vec()];
         let of_size = || summary.lines.iter().filter(|line| line.size == *size);
         for line in of_size() {
-            let mut row = vec![line.candidate.name(several), terminal::short(line.rmse)];
+            let mut row = vec![name(line.candidate), terminal::short(line.rmse)];
             row.extend(line.corrected.map_or_else(
                 || vec![String::new(); 3],
                 |found| {
@@ -515,7 +567,7 @@ fn in_words(summary: &Summary, comparison: &Comparison<'_>) -> String {
         text.push('\n');
         let worst = of_size().filter_map(|line| {
             let (domain, rmse) = line.worst.as_ref()?;
-            Some(vec![line.candidate.name(several), terminal::short(*rmse), domain.clone()])
+            Some(vec![name(line.candidate), terminal::short(*rmse), domain.clone()])
         });
         let worst: Vec<Vec<String>> = worst.collect();
         if !worst.is_empty() {

@@ -1,12 +1,18 @@
-//! `inspect`: the columns of a table, and the rows and groups that `augment` would form.
+//! `inspect`: the columns of a table, and the rows and groups that `augment` would form; or how similar synthetic
+//! rows are to real rows.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
-use windlass_table::{AugmentConfig, Inspection, Table, format_number};
+use windlass_compare::{Similarity, similarity_report};
+use windlass_table::{
+    AugmentConfig, Columns, Inspection, OutputKind, Table, check_outputs, format_number,
+    write_atomic,
+};
 
 use super::augment::groups_in_words;
+use super::typed::{command, published, table_name};
 use crate::Result;
 use crate::options::{ColumnArgs, MethodArgs, ReadArgs};
 use crate::terminal::{self, Progress, aligned, to_json};
@@ -16,7 +22,9 @@ use crate::terminal::{self, Progress, aligned, to_json};
 #[command(before_long_help = "\
 Examples:
   windlass inspect cars.csv
-  windlass inspect cars.csv --target mpg --anchors column:origin")]
+  windlass inspect cars.csv --target mpg --anchors column:origin
+  windlass inspect augmented.csv --against cars.csv --target mpg
+  windlass inspect synthetic.csv --against cars.csv --report similarity.html")]
 pub(crate) struct InspectArgs {
     /// Input files or folders, read as one table; `-` is stdin
     #[arg(required = true, value_name = "INPUT")]
@@ -24,6 +32,15 @@ pub(crate) struct InspectArgs {
     /// Column to predict, or several separated by commas
     #[arg(short, long, value_name = "COLUMNS")]
     target: Vec<String>,
+    /// Compare synthetic rows with the real rows of this table: copies, distances, distributions, correlations
+    #[arg(long, value_name = "TABLE", num_args = 1..)]
+    against: Vec<PathBuf>,
+    /// --against: write the comparison to a .html file as well
+    #[arg(long, value_name = "FILE", requires = "against")]
+    report: Option<PathBuf>,
+    /// Overwrite an existing report, including files that Windlass did not write
+    #[arg(long, requires = "report")]
+    force: bool,
     /// Print JSON to stdout
     #[arg(long)]
     json: bool,
@@ -37,6 +54,9 @@ pub(crate) struct InspectArgs {
 
 pub(crate) fn run(args: &InspectArgs) -> Result<u8> {
     terminal::heed_ctrl_c();
+    if !args.against.is_empty() {
+        return compare_rows(args);
+    }
     let table = args.read.open(&args.inputs)?;
     let columns = args.columns.columns(&args.target, &table);
     let settings = args.method.settings(columns, (true, false))?;
@@ -55,6 +75,98 @@ pub(crate) fn run(args: &InspectArgs) -> Result<u8> {
         Some(refusal) => Ok(terminal::report(&windlass_compare::Error::from(refusal))),
         None => Ok(0),
     }
+}
+
+/// Compares synthetic rows with real rows.
+fn compare_rows(args: &InspectArgs) -> Result<u8> {
+    let report = args.report.as_deref();
+    let outputs: Vec<(&Path, OutputKind)> =
+        report.map(|path| (path, OutputKind::Report)).into_iter().collect();
+    let read: Vec<PathBuf> = args.inputs.iter().chain(&args.against).cloned().collect();
+    check_outputs(&outputs, None, &read, args.force)?;
+    let real = args.read.open_beside(&args.against)?;
+    let synthetic = args.read.open_beside(&args.inputs)?;
+    let columns: Columns = args.columns.columns(&args.target, &real);
+    let progress = Progress::new(false);
+    let found = Similarity::measure(&synthetic, &real, &columns, args.read.memory, &progress)?;
+    progress.clear();
+    if let Some(path) = report {
+        let names = [&args.inputs, &args.against].map(|paths| table_name(paths));
+        let page = similarity_report(&found, &names[0], &names[1], &published(&command(None)));
+        write_atomic(path, page.as_bytes())?;
+    }
+    let text = if args.json {
+        to_json(&found) + "\n"
+    } else {
+        similarity_in_words(&found, &synthetic, &real)
+    };
+    terminal::print(&text)?;
+    Ok(0)
+}
+
+fn similarity_in_words(found: &Similarity, synthetic: &Table, real: &Table) -> String {
+    let mut text = format!(
+        "{}: {} synthetic rows, compared with {} real rows of {}\n\n{}\n\n",
+        synthetic.path().display(),
+        found.synthetic_rows,
+        found.real_rows,
+        real.path().display(),
+        found.in_words()
+    );
+    let words = |words: [&str; 6]| words.map(str::to_owned).to_vec();
+    if let (Some(made), Some(of_real)) = (found.distances, found.real_distances) {
+        let row = |name: &str, values: [f64; 5]| {
+            [vec![name.to_owned()], values.map(|value| format!("{value:.3}")).to_vec()].concat()
+        };
+        let rows = [
+            words(["distance to the closest real row", "5 %", "25 %", "50 %", "75 %", "95 %"]),
+            row("synthetic rows", made),
+            row("real rows, to other rows", of_real),
+        ];
+        text += &(aligned(&rows, 1..6) + "\n");
+    }
+    let head = ["column", "mean", "synthetic", "sd", "synthetic", "range", "synthetic", "outside"];
+    let mut rows = vec![head.map(str::to_owned).to_vec()];
+    for column in &found.columns {
+        let cell = |value: Option<f64>, spread: bool| match value {
+            Some(value) if spread => column.spread(value),
+            Some(value) => column.text(value),
+            None => "-".to_owned(),
+        };
+        let range = |low: Option<f64>, high: Option<f64>| match (low, high) {
+            (Some(low), Some(high)) => format!("{} to {}", column.text(low), column.text(high)),
+            _ => "-".to_owned(),
+        };
+        let (of_real, made) = (&column.real, &column.synthetic);
+        rows.push(vec![
+            column.name.clone(),
+            cell(of_real.mean, false),
+            cell(made.mean, false),
+            cell(of_real.sd, true),
+            cell(made.sd, true),
+            range(of_real.min, of_real.max),
+            range(made.min, made.max),
+            column.outside.to_string(),
+        ]);
+    }
+    text += &aligned(&rows, 1..8);
+    if let Some(mean) = found.correlation_difference {
+        let _ = writeln!(
+            text,
+            "\ncorrelations of {} pairs of columns differ by {mean:.3} on average, most for:",
+            found.correlated_pairs
+        );
+        for pair in found.correlations.iter().take(3) {
+            let [a, b] = &pair.columns;
+            let _ = writeln!(text, "  {a}, {b}: {:.3}, synthetic {:.3}", pair.real, pair.synthetic);
+        }
+    }
+    text.push('\n');
+    for note in &found.notes {
+        let _ = writeln!(text, "{note}");
+    }
+    let _ = writeln!(text, "{}", Similarity::NOT_ANONYMOUS);
+    text
 }
 
 fn in_words(inspection: &Inspection, table: &Table, settings: &AugmentConfig) -> String {

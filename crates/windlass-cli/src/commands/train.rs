@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use windlass::MethodInfo;
-use windlass_compare::model_report;
+use windlass_compare::{AddTo, SplitRule, model_report};
 use windlass_model::{
     AutoConfig, AutoSelection, BoostingSettings, Checkpoint, CrossValidation, DensityWeights,
     DistillConfig, DomainMetrics, Drift, ForestSettings, GaussianProcessSettings,
@@ -21,6 +21,7 @@ use windlass_table::{
 };
 use windlass_train::{Activation, Epoch, FittedOn, Shape};
 
+use super::compare::read_rows;
 use super::distill;
 use super::model_words::{importance_in_words, kind_in_words};
 use super::network::{TrainingArgs, carried};
@@ -79,6 +80,9 @@ pub(crate) struct TrainArgs {
     /// variation between them
     #[arg(long)]
     compact: bool,
+    /// Rows from elsewhere (another generator, a simulator, an expert) to train on too; they are never held out
+    #[arg(long, value_name = "FILE")]
+    rows: Option<PathBuf>,
     /// Plot the loss by epoch to a .svg or .png file
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
@@ -405,7 +409,8 @@ pub(crate) fn run(args: &TrainArgs) -> Result<u8> {
     outputs.extend(args.report.as_deref().map(|path| (path, OutputKind::Report)));
     let checkpoint = args.common.network.checkpoint.as_deref();
     outputs.extend(checkpoint.map(|path| (path, OutputKind::Checkpoint)));
-    let inputs: Vec<PathBuf> = args.common.inputs.iter().chain(&valid_file).cloned().collect();
+    let inputs = args.common.inputs.iter().chain(&valid_file).chain(&args.rows);
+    let inputs: Vec<PathBuf> = inputs.cloned().collect();
     check_outputs(&outputs, None, &inputs, args.common.force)?;
     let table = args.common.read.open(&args.common.inputs)?;
     require_target(&args.common.target, &table)?;
@@ -424,6 +429,10 @@ pub(crate) fn run(args: &TrainArgs) -> Result<u8> {
     };
     let valid = valid_table.as_ref().map(load).transpose()?;
     progress.clear();
+    let loaded = match &args.rows {
+        Some(path) => with_rows(args, path, &loaded, valid.as_ref())?,
+        None => loaded,
+    };
     if model_config.holds_out() {
         args.common.note_random_split(&loaded);
     }
@@ -485,6 +494,28 @@ pub(crate) fn run(args: &TrainArgs) -> Result<u8> {
         terminal::say(in_words(&trained, &args.output, seconds).trim_end());
     }
     distill::exit_code(&trained)
+}
+
+/// A table with rows from elsewhere.
+fn with_rows(
+    args: &TrainArgs,
+    path: &Path,
+    table: &LoadedTable,
+    valid: Option<&LoadedTable>,
+) -> Result<LoadedTable> {
+    let rule = match valid {
+        Some(_) => SplitRule::TestFile,
+        None => args.common.split().into(),
+    };
+    let drop_missing_target = args.common.drop_missing_target;
+    let to = AddTo { table, test: valid, rule: &rule, drop_missing_target };
+    let rows = read_rows(&args.common, "added", path, to)?;
+    if rows.leaks() && !args.common.quiet {
+        terminal::say(
+            "warning: rows were probably derived from held-out rows: the expected error is too low",
+        );
+    }
+    Ok(rows.joined().clone())
 }
 
 /// Distills a teacher, and writes its student.

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use windlass::{Anchors, Samples, Seed, Stream};
 use windlass_model::{Input, Preprocessing, groups_of};
-use windlass_plot::format::{significant, true_minus};
 use windlass_plot::{
     Emphasis, ForestPlot, ForestRow, GammaSlider, Labels, Layout, LinePlot, LineSeries,
     PointSeries, ReferenceLine, Scatter, SliderPoint, StripPlot, StripRow,
@@ -14,6 +13,7 @@ use windlass_table::{LoadedTable, to_f64};
 use crate::candidate::Candidate;
 use crate::compare::Comparison;
 use crate::config::CompareConfig;
+pub(super) use crate::describe::short;
 use crate::results::Run;
 use crate::summary::{CandidateSummary, Finding, Summary};
 use crate::{Result, Results};
@@ -99,11 +99,16 @@ impl Figures<'_> {
             heading: "Difference to no augmentation",
             caption: format!(
                 "Difference in RMSE to the {} without augmentation, with 95 % intervals{}. Green: better; red: \
-                 worse; gray: the interval contains 0.",
+                 worse; gray: the interval contains 0.{}",
                 self.results.config.subject(),
                 match self.summary.augmentations {
                     0 | 1 => String::new(),
                     several => format!(", corrected for {several} augmentations"),
+                },
+                if self.results.config.rows.is_empty() {
+                    ""
+                } else {
+                    " A model with added rows (+) is compared with the same model without them."
                 }
             ),
             svg: Box::new(move |layout| plot.to_svg(layout)),
@@ -147,7 +152,9 @@ impl Figures<'_> {
         let shown = [
             best(|line| line.finding == Finding::Reference),
             best(CandidateSummary::is_augmentation),
-            best(|line| line.candidate.method.is_none() && !line.is_baseline()),
+            best(|line| {
+                !line.is_augmentation() && line.candidate.method.is_none() && !line.is_baseline()
+            }),
         ];
         let series = |candidate: Candidate| {
             let point = |(place, size): (usize, &Option<usize>)| {
@@ -242,7 +249,7 @@ impl Figures<'_> {
             .filter(|line| !line.is_baseline())
             .min_by(|a, b| a.rmse.total_cmp(&b.rmse))
             .map(|line| line.candidate);
-        let reference = best.map(|best| best.reference(&self.results.config.models));
+        let reference = best.and_then(|best| self.results.config.reference(best));
         reference.into_iter().chain(best).collect()
     }
 
@@ -429,13 +436,4 @@ fn correlation(a: &[Option<f64>], b: &[Option<f64>]) -> f64 {
     let (a, b): (Vec<f64>, Vec<f64>) =
         a.iter().zip(b).filter_map(|(a, b)| Some(((*a)?, (*b)?))).unzip();
     windlass::metrics::correlation(a[..].into(), b[..].into(), None).map_or(0.0, f64::abs)
-}
-
-/// About four significant digits.
-pub(super) fn short(value: f64) -> String {
-    if value == 0.0 || (1e-3..1e5).contains(&value.abs()) {
-        true_minus(&significant(value, 4))
-    } else {
-        format!("{value:.2e}")
-    }
 }

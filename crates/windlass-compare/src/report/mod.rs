@@ -3,9 +3,11 @@
 mod figures;
 mod model;
 mod page;
+mod similarity;
 mod tune;
 
 pub use model::model_report;
+pub use similarity::similarity_report;
 
 use crate::compare::Comparison;
 use crate::summary::Summary;

@@ -120,9 +120,10 @@ fn headline(results: &Results, summary: &Summary) -> Option<[String; 2]> {
     let found = line.corrected?;
     let [low, high] = [found.low, found.high].map(|ratio| signed_percent(percent(ratio)));
     let name = results.config.name(line.candidate);
+    let reference = results.config.compared_with(line.candidate);
     Some([
         signed_percent(percent(found.mean)),
-        format!("RMSE of {name} compared with no augmentation (95 % interval {low} … {high})"),
+        format!("RMSE of {name} compared with {reference} (95 % interval {low} … {high})"),
     ])
 }
 
@@ -135,10 +136,15 @@ fn figure(figure: &Figure) -> String {
         }
         _ => "",
     };
+    card(name, heading, &format!("{slider}{}", svg(&Layout::CARD)), caption)
+}
+
+/// A figure with its heading and caption.
+pub(super) fn card(id: &str, heading: &str, svg: &str, caption: &str) -> String {
     format!(
-        "<section>\n<h2>{heading}</h2>\n<figure id=\"{name}\">\n{slider}{}<figcaption>{}</figcaption>\n\
+        "<section>\n<h2>{}</h2>\n<figure id=\"{id}\">\n{svg}<figcaption>{}</figcaption>\n\
          </figure>\n</section>\n",
-        svg(&Layout::CARD),
+        escape(heading),
         escape(caption)
     )
 }

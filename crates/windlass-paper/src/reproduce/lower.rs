@@ -90,6 +90,7 @@ impl ExperimentPart {
             target_scaling: if is_deep { Scaling::None } else { self.target_scale },
             methods: self.methods.clone(),
             models: vec![if is_deep { ModelName::Estimator } else { ModelName::Mlp }],
+            rows: vec![],
             specs,
             rule: SplitRule::Provided(splits.describe(self.trainings)),
             folds: self.trainings,
@@ -176,6 +177,7 @@ impl ExperimentPart {
             method: grid.method,
             kind: Some(kind),
             enlarge,
+            rows: None,
         };
         Ok(LoweredCandidate { spec, deep: None })
     }
@@ -209,6 +211,7 @@ impl ExperimentPart {
             method: grid.method,
             kind: None,
             enlarge: None,
+            rows: None,
         };
         LoweredCandidate { spec, deep: Some(deep) }
     }

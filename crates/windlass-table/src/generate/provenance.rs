@@ -16,7 +16,7 @@ use arrow_array::{ArrayRef, BooleanArray, Int32Array};
 use arrow_schema::{DataType, Field};
 use windlass::RowProvenance;
 
-use crate::column::{SOURCE, SYNTHETIC};
+use crate::column::{PARTNER, SOURCE, SYNTHETIC};
 use crate::config::{AnchorSource, AugmentConfig, MethodConfig};
 use crate::generate::generated_block::GeneratedBlock;
 use crate::rows::block::Block;
@@ -45,7 +45,7 @@ pub(crate) fn fields(settings: &AugmentConfig, source: &DataType) -> Vec<Field> 
             fields.push(number("windlass_gamma"));
         }
         RowProvenance::Pair => {
-            fields.push(Field::new("windlass_partner", source.clone(), true));
+            fields.push(Field::new(PARTNER, source.clone(), true));
             fields.push(number("windlass_lambda"));
         }
         RowProvenance::Source => {}
