@@ -5,13 +5,15 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+import sklearn
 from common import golden, rows
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from sklearn.base import clone
 from sklearn.linear_model import Ridge
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
+from sklearn.neighbors import KNeighborsRegressor
 from sklearn.utils.validation import check_is_fitted
 
 from windlass import (
@@ -707,6 +709,47 @@ def test_methods_of_rare_targets_are_compared():
     methods = {"more": SMOTER(rare="high"), "ada": ADA(rare="high"), "one": "smogn"}
     found = compare(X, Y, Ridge(), methods, cv=3, repeats=1)
     assert "more" in repr(found) and "one" in repr(found)
+
+
+def test_a_pipeline_of_imblearn_routes_weights_and_anchors():
+    imblearn = pytest.importorskip("imblearn.pipeline")
+    weights = 1.0 + np.arange(len(X)) % 3
+    labels = np.arange(len(X)) % 5
+    with sklearn.config_context(enable_metadata_routing=True):
+        ada = ADA(copies=2).set_fit_resample_request(sample_weight=True, anchors="groups")
+        pipeline = imblearn.Pipeline([("ada", ada), ("knn", KNeighborsRegressor(1))])
+        # The estimator after it does not get weights: they are those of the rows before it.
+        fitted = pipeline.fit(X, Y, sample_weight=weights, groups=labels)
+        wanted = ADA(copies=2).fit_resample(X, Y, sample_weight=weights, anchors=labels)
+        assert (fitted["knn"]._fit_X == wanted[0]).all()
+        assert not (wanted[0] == ADA(copies=2).fit_resample(X, Y, anchors=labels)[0]).all()
+        # A sampler at the end, and a copy of the request.
+        made = imblearn.Pipeline([("ada", clone(ada))])
+        made = made.fit_resample(X, Y, sample_weight=weights, groups=labels)
+        assert all((a == b).all() for a, b in zip(made, wanted))
+        # Splits of cross-validation pass the rows' own weights and labels.
+        scores = cross_validate(
+            pipeline, X, Y, cv=3, params={"sample_weight": weights, "groups": labels}
+        )
+        assert scores["test_score"].min() > 0.5
+        with pytest.raises(sklearn.exceptions.UnsetMetadataPassedError, match="sample_weight"):
+            imblearn.Pipeline([("ada", ADA()), ("ridge", Ridge())]).fit(X, Y, sample_weight=weights)
+        with pytest.raises(TypeError, match="Unexpected args"):
+            Mixup().set_fit_resample_request(weights=True)
+    with pytest.raises(RuntimeError, match="metadata routing is enabled"):
+        ADA().set_fit_resample_request(sample_weight=True)
+
+
+@each_method
+def test_every_method_takes_routed_weights(method):
+    imblearn = pytest.importorskip("imblearn.pipeline")
+    weights = 1.0 + np.arange(len(X)) % 3
+    with sklearn.config_context(enable_metadata_routing=True):
+        more = clone(method).set_fit_resample_request(sample_weight=True)
+        pipeline = imblearn.Pipeline([("more", more), ("ridge", Ridge())])
+        fitted = pipeline.fit(X, Y, sample_weight=weights)
+        wanted = Ridge().fit(*clone(method).fit_resample(X, Y, sample_weight=weights))
+        assert fitted["ridge"].coef_.tolist() == wanted.coef_.tolist()
 
 
 # What stands in packed records, and names of columns in fit

@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -266,3 +267,76 @@ def test_a_pickle_still_answers(found, tmp_path):
         one.report(tmp_path / name, table="a & b")
     assert (tmp_path / "first").read_bytes() == (tmp_path / "second").read_bytes()
     assert repr(pickle.loads(pickle.dumps(again))) == repr(found)
+
+
+# Rows from elsewhere
+
+
+@pytest.mark.parametrize("library", ["numpy", "pandas", "polars", "pyarrow"])
+def test_rows_from_elsewhere_are_trained_on_only(library):
+    x, y = rows(50, 2, seed=3)
+    more_x, more_y = rows(150, 2, seed=8)
+    seen = []
+
+    class Recorder(LinearRegression):
+        def fit(self, X, y):
+            seen.append(len(X))
+            return super().fit(np.asarray(X), y)
+
+        def predict(self, X):
+            assert len(X) in (12, 13), "test rows are those of the table"
+            return super().predict(np.asarray(X))
+
+    data, added = x, (more_x, more_y)
+    if library != "numpy":
+        module = pytest.importorskip(library)
+        make = module.table if library == "pyarrow" else module.DataFrame
+        data = make({"u": x[:, 0], "v": x[:, 1]})
+        added = make({"v": more_x[:, 1], "u": more_x[:, 0], "y": more_y, "note": more_y})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = compare(data, y, Recorder(), ["none"], rows={"sim": added}, cv=4, repeats=1)
+    assert [line["method"] for line in found.lines] == ["no augmentation", "sim", "predict the mean"]
+    assert set(seen) <= {37, 38, 187, 188} and max(seen) > 180
+    assert found.rows[0]["rows"] == 150 and not found.rows[0]["leaks"]
+    assert found.lines[1]["difference"] < 0.0, "the same line, from four times as many rows"
+    assert any(remark.startswith("Rows of sim: 150") for remark in found.remarks)
+
+
+def test_rows_that_leak_have_no_verdict_and_relatives_are_left_out():
+    pandas = pytest.importorskip("pandas")
+    x, y = rows(60, 3, seed=5)
+    model = KNeighborsRegressor(1)
+    near = (x + 1e-5, y + 1e-5)
+    found = compare(x, y, model, rows={"near": near, "same": (x, y)}, methods=["none"], cv=4)
+    lines = {line["method"]: line for line in found.lines}
+    # Neighbors of test rows look perfect.
+    assert lines["near"]["finding"] == "no verdict" and lines["near"]["difference"] < -90
+    # Copies are left out where they would tell the answer.
+    assert found.rows[1]["copies"] == 60 and not found.rows[1]["leaks"]
+    assert abs(lines["same"]["difference"]) < 1e-9
+    assert not found.helps and any("No verdict on near" in remark for remark in found.remarks)
+    # With sources nothing leaks.
+    table = pandas.DataFrame(x, columns=["a", "b", "c"])
+    more = pandas.DataFrame(x + 1e-5, columns=["a", "b", "c"])
+    more = more.assign(y=y + 1e-5, windlass_source=np.arange(60))
+    found = compare(table, y, model, rows={"near": more}, methods=["none"], cv=4)
+    line = found.lines[1]
+    assert line["finding"] != "no verdict" and abs(line["difference"]) < 1.0
+    assert found.rows[0]["with_source"] == 60
+    assert "near" in bytes(found._page("t")).decode()
+
+
+@pytest.mark.parametrize(
+    ("added", "error", "says"),
+    [
+        ({"sim": (np.zeros((3, 5)), np.zeros(3))}, InputError, "must have 2 features"),
+        ({"sim": np.zeros((3, 3))}, InputTypeError, "a pair of features and targets"),
+        ({"ada": (np.zeros((3, 2)), np.zeros(3))}, InputError, "name of a method or model"),
+        ({"sim": (np.zeros((3, 2)), np.full(3, np.nan))}, InputError, "is missing in row"),
+    ],
+)
+def test_refused_rows(added, error, says):
+    x, y = rows(40, 2)
+    with pytest.raises(error, match=says):
+        compare(x, y, LinearRegression(), ["none"], rows=added)

@@ -22,6 +22,7 @@ from windlass import (
     Mixup,
     Noise,
     augment,
+    similarity,
 )
 
 N = 60
@@ -627,3 +628,26 @@ def test_tables_that_cannot_be_augmented_are_refused(data, options, error, says)
 def test_targets_that_do_not_belong_to_a_table_are_refused(x, y, options, error, says):
     with pytest.raises(error, match=f"(?s){says}"):
         ADA().fit_resample(x, y, **options)
+
+
+# Similarity to real rows
+
+
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_synthetic_rows_are_compared_with_real_rows(library, tmp_path):
+    table = library({"x": X[:, 0], "count": COUNTS, "word": WORDS, "y": Y})
+    made = augment(table, target="y", copies=2, provenance=True)
+    page = tmp_path / "page.html"
+    found = similarity(table, made, target="y", report=page)
+    assert (found["synthetic_rows"], found["real_rows"], found["originals"]) == (2 * N, N, N)
+    assert [column["name"] for column in found["columns"]] == ["x", "count", "word", "y"]
+    assert found["copies"] == 0 and found["follows_real_rows"]
+    assert "not anonymous" in page.read_text()
+    again = similarity(table, table)
+    assert again["copies"] == N and again["distances"][4] == 0.0
+    # New rows of the same distribution are as far away as real rows.
+    x, y = rows(N, seed=9)
+    new = library({"x": x[:, 0], "count": COUNTS[::-1] + 0.5, "word": WORDS, "y": y})
+    assert not similarity(table, new, target="y")["follows_real_rows"]
+    with pytest.raises(InputError, match="no column `word`"):
+        similarity(table, library({"x": X[:, 0], "count": COUNTS, "y": Y}))

@@ -486,3 +486,40 @@ fn rare_rows_are_compared() {
         "{said:?}"
     );
 }
+
+/// Rows of a file take part, their fingerprint is part of the plan, and the next step is a command that works.
+#[test]
+fn rows_from_a_file_take_part() {
+    let desk = TestDir::new();
+    desk.put("t.csv", noise(40));
+    let more: String = noise(160).lines().enumerate().fold(String::new(), |text, (row, line)| {
+        if row == 0 || row > 40 { text + line + "\n" } else { text }
+    });
+    desk.put("sim.csv", &more);
+    let words = "compare t.csv --target y --hidden 8 --epochs 3 --folds 2 --repeats 1 --methods none,ada \
+                 --models mlp,forest --rows sim=sim.csv";
+    let said = desk.run(&format!("{words} --output out"));
+    assert!(matches!(said.code, Some(0 | 3)), "{said:?}");
+    for words in ["\nsim ", "forest + sim", "Rows of sim (sim.csv): 120, of which 120 are added"] {
+        assert!(said.out.contains(words), "{words}: {}", said.out);
+    }
+    let page = desk.text("out/report.html");
+    assert!(
+        page.contains("Rows of sim (sim.csv)") && page.contains("compared with the same model")
+    );
+    let json = desk.run(&format!("{words} --resume out --json"));
+    let summary: serde_json::Value = serde_json::from_str(&json.out).unwrap();
+    assert_eq!(summary["rows"][0]["label"], "sim");
+    assert_eq!(summary["rows"][0]["rows"], 120);
+    // A changed file is noticed.
+    desk.put("sim.csv", more.replace("41.", "42."));
+    let changed = desk.run(&format!("{words} --resume out"));
+    assert!(changed.err.contains("contains results with different data"), "{}", changed.err);
+    // Training on them holds out rows of the table only.
+    let said =
+        desk.run("train t.csv --target y --model forest --split rows --rows sim.csv -o m.windlass");
+    assert!(said.err.contains("40 held-out rows"), "{}", said.err);
+    desk.run("predict m.windlass t.csv -o p.csv").ok();
+    let twice = desk.run(&format!("{words} --rows sim=t.csv --output two"));
+    assert!(twice.err.contains("the label `sim` of rows cannot be used: it is used twice"));
+}

@@ -91,3 +91,77 @@ fn few_values_are_counted_in_any_type() {
         assert!(one_space(line).contains(&one_space(words)), "{words}: {}", said.out);
     }
 }
+
+/// Synthetic rows compared with real rows: as text, as JSON and as a page, by both commands.
+#[test]
+fn synthetic_rows_are_compared_with_real_rows() {
+    let desk = TestDir::with_cars();
+    let augment = "augment cars.csv --target mpg --copies 2 --report page.html -o out.csv";
+    desk.run(augment).ok();
+    let said = desk.run("inspect out.csv --against cars.csv --target mpg").ok();
+    for words in [
+        "out.csv: 796 synthetic rows, compared with 398 real rows of cars.csv",
+        "exact cop",
+        "distance to the closest real row",
+        "398 original rows of out.csv are not compared.",
+        "These rows are not anonymous",
+        "model_year ",
+    ] {
+        assert!(said.out.contains(words), "{words}: {}", said.out);
+    }
+    let json = desk.run("inspect out.csv --against cars.csv --target mpg --json").ok().out;
+    let found: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(found["synthetic_rows"], 796);
+    assert_eq!(found["columns"].as_array().unwrap().len(), 9);
+    let page = desk.text("page.html");
+    for part in [
+        "How similar are the rows of out.csv",
+        "id=\"distances\"",
+        "id=\"column-0\"",
+        "not anonymous",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+    assert!(!page.contains("<script src") && !page.contains("<link"));
+    // Marks say the same as the order of rows, in any format.
+    desk.run("augment cars.csv --target mpg --copies 2 --provenance -o out.parquet").ok();
+    let marked = desk.run("inspect out.parquet --against cars.csv --target mpg --json").ok().out;
+    let marked: serde_json::Value = serde_json::from_str(&marked).unwrap();
+    assert_eq!((&marked["copies"], &marked["close"]), (&found["copies"], &found["close"]));
+    // Names and values are escaped.
+    desk.put("odd.csv", "<b>x</b>,k,y\n1,<i>,2\n2,&,3\n3,<i>,5\n4,&,4\n");
+    let odd = "inspect odd.csv --against odd.csv --report odd.html";
+    assert!(desk.run(odd).ok().out.contains("4 of 4 synthetic rows are exact copies"));
+    assert!(!desk.text("odd.html").contains("<b>x</b>") && !desk.text("odd.html").contains("<i>"));
+    let refused = desk.run("augment cars.csv --target mpg --report page.html -o -");
+    assert!(refused.err.contains("--report does not apply to rows on standard output"));
+    desk.put("mine.html", "<p>mine</p>");
+    let refused = desk.run("inspect out.csv --against cars.csv --report mine.html");
+    assert!(refused.err.contains("is not a report that Windlass wrote"), "{}", refused.err);
+    desk.put("other.csv", "a,b\n1,2\n3,4\n");
+    let refused = desk.run("inspect other.csv --against cars.csv");
+    assert!(refused.err.contains("`other.csv`: no column `mpg`, which the table has"));
+}
+
+/// Hundreds of columns and many rows are compared within seconds, on a sample that is stated.
+#[test]
+fn wide_and_long_tables_are_compared() {
+    let desk = TestDir::new();
+    let line = |row: usize, columns: usize, off: f64| {
+        let cell = |column: usize| (row * (7 + column) % 1009) as f64 + off;
+        (0..columns).map(|column| cell(column).to_string()).collect::<Vec<_>>().join(",")
+    };
+    let table = |rows: usize, columns: usize, off: f64| {
+        let head: Vec<String> = (0..columns).map(|column| format!("c{column}")).collect();
+        let rows: Vec<String> = (0..rows).map(|row| line(row, columns, off)).collect();
+        format!("{}\n{}\n", head.join(","), rows.join("\n"))
+    };
+    desk.put("wide.csv", table(60, 250, 0.0)).put("made.csv", table(50, 250, 0.25));
+    let said = desk.run("inspect made.csv --against wide.csv --report wide.html").ok();
+    assert!(said.out.contains("Correlations are those of the first 100 columns"), "{}", said.out);
+    assert!(desk.text("wide.html").contains("Histograms of 24 of 250 columns"));
+    desk.put("long.csv", table(120_000, 3, 0.0)).put("more.csv", table(30_000, 3, 0.5));
+    let said = desk.run("inspect more.csv --against long.csv").ok();
+    assert!(said.out.contains("Of long.csv, one row of 2 was read."), "{}", said.out);
+    assert!(said.out.contains("Distances were measured for 2"), "{}", said.out);
+}

@@ -1,6 +1,6 @@
 //! Copies and neighbors of rows: which rows are equal, and how far rows are from the nearest of others.
 //!
-//! Distances are those of features and targets together. Numbers and dates are standardized by the real rows; a
+//! Rows are compared by the features and targets that models use together. Numbers and dates are standardized by the real rows; a
 //! category contributes 1 if it differs, and so does a value that is missing in only one of two rows. The cost of a
 //! search is queries × rows × columns, so at most [`WORK`] operations are spent on queries that are spread evenly
 //! over the rows.
@@ -10,6 +10,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use rayon::prelude::*;
+use windlass::simd::{add_mismatches, add_squared_differences};
 use windlass_table::{DateOrder, LoadedTable, Role, is_numeric, to_f64, to_seconds, to_strings};
 
 /// Operations of a search, about a second on one core.
@@ -24,9 +25,16 @@ pub(crate) fn used_columns(table: &LoadedTable) -> impl Iterator<Item = (usize, 
     })
 }
 
+/// The columns by which rows are compared: without categories of many levels, such as names, which models omit.
+fn compared_columns(table: &LoadedTable) -> impl Iterator<Item = (usize, Role)> + '_ {
+    used_columns(table).filter(|&(place, role)| {
+        role != Role::Categorical || table.profile.columns[place].levels.is_some()
+    })
+}
+
 fn used_names(table: &LoadedTable) -> Vec<String> {
     let schema = table.batch.schema();
-    used_columns(table).map(|(place, _)| schema.field(place).name().clone()).collect()
+    compared_columns(table).map(|(place, _)| schema.field(place).name().clone()).collect()
 }
 
 /// Number of test rows that equal a training row in all features and targets.
@@ -111,7 +119,7 @@ impl<'a> Space<'a> {
             let sd = if sd > 0.0 && sd.is_finite() { sd } else { 1.0 };
             Axis { place, role, mean, sd }
         };
-        Self { table, axes: used_columns(table).map(axis).collect() }
+        Self { table, axes: compared_columns(table).map(axis).collect() }
     }
 
     /// Rows with the columns of the real rows as points.
@@ -207,17 +215,10 @@ impl Points {
                 let squares = &mut squares[..end - first];
                 squares.fill(0.0);
                 for (own, other) in self.numbers.iter().zip(&queries.numbers) {
-                    let at = other[query];
-                    for (sum, value) in squares.iter_mut().zip(&own[first..end]) {
-                        let off = value - at;
-                        *sum += off * off;
-                    }
+                    add_squared_differences(squares, &own[first..end], other[query]);
                 }
                 for (own, other) in self.levels.iter().zip(&queries.levels) {
-                    let at = other[query];
-                    for (sum, value) in squares.iter_mut().zip(&own[first..end]) {
-                        *sum += if *value == at { 0.0 } else { 1.0 };
-                    }
+                    add_mismatches(squares, &own[first..end], other[query]);
                 }
                 for (place, &square) in squares.iter().enumerate() {
                     let row = first + place;

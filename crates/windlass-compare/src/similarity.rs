@@ -38,7 +38,8 @@ pub struct Similarity {
     pub read_every: [u64; 2],
     /// Original rows in the synthetic table, which are not compared.
     pub originals: u64,
-    /// Synthetic rows that equal a real row in all features and targets.
+    /// Synthetic rows that equal a real row in all features and targets; categories of many levels, such as names,
+    /// do not count.
     pub copies: usize,
     /// Synthetic rows whose distance to the closest real row was measured.
     pub measured: usize,
@@ -433,13 +434,22 @@ fn correlations(
         select(batch, &(0..batch.num_rows()).step_by(step).collect::<Vec<_>>())
     };
     let (real, rows) = (few(&table.batch), few(rows));
-    let columns = |batch: &RecordBatch| -> Vec<Vec<Option<f64>>> {
-        let values = |&(place, _): &(usize, Role)| numbers(table, place, batch.column(place));
+    // Missing values are NaN; whether there are any.
+    let columns = |batch: &RecordBatch| -> Vec<(Vec<f64>, bool)> {
+        let values = |&(place, _): &(usize, Role)| {
+            let values = numbers(table, place, batch.column(place));
+            let missing = values.iter().any(Option::is_none);
+            (values.into_iter().map(|value| value.unwrap_or(f64::NAN)).collect(), missing)
+        };
         numeric.iter().map(values).collect()
     };
     let [of_real, of_rows] = [columns(&real), columns(&rows)];
-    let pair = |all: &[Vec<Option<f64>>], a: usize, b: usize| {
-        let both = all[a].iter().zip(&all[b]).filter_map(|(a, b)| Some(((*a)?, (*b)?)));
+    let pair = |all: &[(Vec<f64>, bool)], a: usize, b: usize| {
+        let ((a, gaps), (b, more_gaps)) = (&all[a], &all[b]);
+        if !gaps && !more_gaps {
+            return correlation(a[..].into(), b[..].into(), None);
+        }
+        let both = a.iter().zip(b).filter(|(a, b)| !a.is_nan() && !b.is_nan());
         let (a, b): (Vec<f64>, Vec<f64>) = both.unzip();
         correlation(a[..].into(), b[..].into(), None)
     };

@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use tempfile::TempDir;
 use windlass::{Seed, Stream};
 use windlass_compare::{
-    Candidate, CandidateSummary, CompareConfig, Comparison, Error, Finding, Fold, GroupError, Key,
-    MethodName, ModelName, ProvidedSplits, Results, Run, RunDir, RunPlan, RunProgress,
-    SplitOverlap, SplitRule,
+    AddTo, AddedRows, Candidate, CandidateSummary, CompareConfig, Comparison, Error, Finding, Fold,
+    GroupError, Key, MethodName, ModelName, ProvidedSplits, Results, Run, RunDir, RunPlan,
+    RunProgress, SplitOverlap, SplitRule,
 };
 use windlass_model::{NamedTable, NetworkConfig, Scaling, Split, Validation};
 use windlass_table::{Columns, DEFAULT_MEMORY, LoadedTable, ReadOptions, Table};
@@ -576,4 +576,211 @@ fn test_table_is_the_same_for_all_runs() {
     let summary = comparison.summary(&runs);
     let ada = summary.lines[1].difference.unwrap();
     assert!(ada.low.is_finite() && ada.low < ada.mean && ada.mean < ada.high);
+}
+
+/// Rows of a table from a number on, with a further column.
+fn from_row(first: usize, to: usize, column: &str, value: impl Fn(usize) -> String) -> String {
+    let all = text(to, |_| false);
+    let mut lines = all.lines();
+    let head = lines.next().unwrap();
+    let mut out = format!("{head},{column}\n");
+    for (row, line) in lines.enumerate().skip(first) {
+        out += &format!("{line},{}\n", value(row));
+    }
+    out
+}
+
+fn added(
+    folder: &TempDir,
+    text: &str,
+    table: &LoadedTable,
+    test: Option<&LoadedTable>,
+    rule: &SplitRule,
+) -> Result<AddedRows, Error> {
+    let path = folder.path().join("rows.csv");
+    std::fs::write(&path, text).unwrap();
+    let file = Table::open(&[path], &ReadOptions::default()).unwrap();
+    let to = AddTo { table, test, rule, drop_missing_target: false };
+    AddedRows::load("sim", &file, to, DEFAULT_MEMORY, &())
+}
+
+/// Rows from elsewhere change the errors of their candidates only, and are compared with the same model.
+#[test]
+fn added_rows_are_trained_on_only() {
+    let folder = tempfile::tempdir().unwrap();
+    let plain = CompareConfig {
+        models: vec![ModelName::Mlp, ModelName::Ridge, ModelName::Forest, ModelName::Auto],
+        methods: vec![MethodName::Erm],
+        tune: 1,
+        ..config(SplitRule::HeldOut(Split::Rows))
+    };
+    let config = CompareConfig { rows: vec!["sim".into()], ..plain.clone() };
+    let table = loaded(&folder, "t.csv", &text(60, |_| false), &config.columns);
+    let new = from_row(60, 360, "note", |row| format!("n{row}"));
+    let sim = [added(&folder, &new, &table, None, &config.rule).unwrap()];
+    assert!(
+        sim[0].notes()[0].ends_with("columns that the table does not have are ignored: `note`")
+    );
+    let comparison = Comparison::new(&config, rows(&table), None).unwrap().with_rows(&sim).unwrap();
+    let runs = timeless(comparison.run(vec![], &()).unwrap());
+    assert_eq!(runs.len(), 3 * 8);
+    let without: Vec<Run> =
+        runs.iter().filter(|run| run.key.candidate.rows.is_none()).cloned().collect();
+    let expected = Comparison::new(&plain, rows(&table), None).unwrap().run(vec![], &()).unwrap();
+    assert_eq!(without, timeless(expected));
+    let summary = comparison.summary(&runs);
+    let report = &summary.rows[0];
+    assert_eq!((report.rows, report.copies, report.leaks), (300, 0, false));
+    assert!((report.rows_per_split - 300.0).abs() < 1e-9);
+    for line in summary.lines.iter().filter(|line| line.candidate.rows.is_some()) {
+        let reference = config.reference(line.candidate).unwrap();
+        assert_eq!((reference.model, reference.rows), (line.candidate.model, None));
+        // Three hundred more rows of the same kind help all of them.
+        assert!(line.difference.unwrap().mean < 0.0, "{}", config.name(line.candidate));
+    }
+    let names: Vec<String> =
+        config.candidates().into_iter().map(|candidate| config.name(candidate)).collect();
+    assert_eq!(names[..4], ["no augmentation", "sim", "ridge", "ridge + sim"]);
+    // Absurd rows hurt, and are not tested on.
+    let absurd = text(300, |row| row >= 60);
+    let head = "a,b,kind,site,day,y\n".to_owned();
+    let absurd = absurd.lines().skip(61).fold(head, |text, line| text + line + "\n");
+    let sim = [added(&folder, &absurd, &table, None, &config.rule).unwrap()];
+    let comparison = Comparison::new(&config, rows(&table), None).unwrap().with_rows(&sim).unwrap();
+    let runs = comparison.run(vec![], &()).unwrap();
+    let of = |rows: Option<usize>| {
+        let own = |run: &&Run| {
+            run.key.candidate.rows == rows && run.key.candidate.model == ModelName::Ridge
+        };
+        runs.iter().filter(own).map(|run| run.metrics.rmse).sum::<f64>()
+    };
+    assert!(of(Some(0)) > 100.0 * of(None));
+    assert!(runs.iter().all(|run| run.metrics.rows == 20));
+}
+
+/// A row is left out where its source, partner or the row that it equals is held out, its group is, or it is later.
+#[test]
+fn relatives_of_held_out_rows_are_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = config(SplitRule::HeldOut(Split::Rows));
+    let table = loaded(&folder, "t.csv", &text(60, |_| false), &config.columns);
+    let sourced = from_row(60, 120, "windlass_source", |row| (row - 60).to_string());
+    let partnered = sourced.replacen("windlass_source", "windlass_source,windlass_partner", 1);
+    let mut lines = partnered.lines();
+    let mut both = lines.next().unwrap().to_owned() + "\n";
+    for (row, line) in lines.enumerate() {
+        both += &format!("{line},{}\n", (row + 1) % 60);
+    }
+    let copies = from_row(0, 60, "note", |_| String::new());
+    let splits = config.splits(&table, None).unwrap();
+    for (text, relatives) in [(&sourced, 1), (&both, 2), (&copies, 1)] {
+        let rows = added(&folder, text, &table, None, &config.rule).unwrap();
+        for fold in &splits {
+            let used = rows.file_rows(&Split::Rows, &fold.train).unwrap();
+            let related = |row: usize| (0..relatives).map(move |next| (row + next) % 60);
+            let expected: Vec<usize> = (0..60)
+                .filter(|&row| related(row).all(|real| fold.train.contains(&real)))
+                .collect();
+            assert_eq!(used, expected);
+        }
+    }
+    // By group and by time.
+    let none = from_row(60, 120, "note", |_| String::new());
+    for split in [Split::Group("site".into()), Split::Time("day".into())] {
+        let rule = SplitRule::HeldOut(split.clone());
+        let rows = added(&folder, &none, &table, None, &rule).unwrap();
+        let train: Vec<usize> = (0..60).filter(|row| row % 6 < 4).collect();
+        let used = rows.file_rows(&split, &train).unwrap();
+        match split {
+            Split::Group(_) => assert!(used.len() == 40 && used.iter().all(|row| row % 6 < 4)),
+            // All of them are later.
+            _ => assert!(used.is_empty()),
+        }
+    }
+    // Rows of a test table are never used, and a file of nothing else is refused.
+    let test = loaded(&folder, "test.csv", &text(20, |_| false), &config.columns);
+    let refused = added(
+        &folder,
+        &from_row(0, 20, "note", |_| String::new()),
+        &table,
+        Some(&test),
+        &SplitRule::TestFile,
+    );
+    assert!(refused.unwrap_err().to_string().ends_with("has no rows to add: all are test rows"));
+    let rows = added(&folder, &copies, &table, Some(&test), &SplitRule::TestFile).unwrap();
+    let used = rows.file_rows(&Split::Rows, &(0..60).collect::<Vec<_>>()).unwrap();
+    assert_eq!(used, (20..60).collect::<Vec<_>>());
+}
+
+/// Noisy copies of rows that are tested on have no verdict, however good they look.
+#[test]
+fn there_is_no_verdict_on_rows_that_leak() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = CompareConfig {
+        models: vec![ModelName::Mlp, ModelName::Forest],
+        methods: vec![MethodName::Erm, named("ada")],
+        rows: vec!["sim".into()],
+        tune: 1,
+        ..config(SplitRule::HeldOut(Split::Rows))
+    };
+    let table = loaded(&folder, "t.csv", &text(60, |_| false), &config.columns);
+    let mut near = String::from("a,b,kind,site,day,y\n");
+    for line in text(60, |_| false).lines().skip(1) {
+        let cells: Vec<&str> = line.split(',').collect();
+        let moved = |cell: &str| cell.parse::<f64>().unwrap() + 1e-4;
+        near += &format!(
+            "{},{},{},{},{},{}\n",
+            moved(cells[0]),
+            moved(cells[1]),
+            cells[2],
+            cells[3],
+            cells[4],
+            moved(cells[5])
+        );
+    }
+    let sim = [added(&folder, &near, &table, None, &config.rule).unwrap()];
+    let comparison = Comparison::new(&config, rows(&table), None).unwrap().with_rows(&sim).unwrap();
+    let runs = comparison.run(vec![], &()).unwrap();
+    let summary = comparison.summary(&runs);
+    assert!(summary.rows[0].leaks && summary.rows[0].copies == 0);
+    for line in &summary.lines {
+        assert_eq!(line.candidate.rows.is_some(), line.finding == Finding::NoVerdict);
+    }
+    assert!(summary.remarks.iter().any(|remark| remark.starts_with("No verdict on sim: ")));
+    assert_eq!(summary.augmentations, 1);
+    assert!(summary.next.is_none_or(|next| next.candidate.rows.is_none()));
+}
+
+/// Types are those of the table; what cannot be converted is refused by file, column and row.
+#[test]
+fn added_rows_are_converted_or_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = config(SplitRule::HeldOut(Split::Rows));
+    let table = loaded(&folder, "t.csv", &text(60, |_| false), &config.columns);
+    let add = |text: &str| added(&folder, text, &table, None, &config.rule);
+    // Other orders of columns, columns that models do not use, numbers without decimals.
+    assert!(add("y,kind,b,a\n1,u,2,3\n2,7,0,1\n").is_ok());
+    let says = |text: &str| add(text).unwrap_err().to_string();
+    let lacks = says("y,kind,a\n1,u,3\n");
+    assert!(lacks.ends_with("rows.csv`: no column `b`, which the table has"), "{lacks}");
+    assert!(says("kind,a,b\nu,1,2\n").ends_with("no column `y`, which the table has"));
+    let text = says("y,kind,a,b\n1,u,3,4\n1,u,3,four\n");
+    assert!(
+        text.ends_with("column `b`, row 2 (line 3): `four`, but the table has floats"),
+        "{text}"
+    );
+    let marked = says("y,kind,a,b,windlass_synthetic\n1,u,3,4,false\n");
+    assert!(marked.ends_with("has no rows to add: all are original rows"), "{marked}");
+    // The column of groups is needed if rows are split by it.
+    let by_site = SplitRule::HeldOut(Split::Group("site".into()));
+    let lacks = added(&folder, "y,kind,a,b\n1,u,3,4\n", &table, None, &by_site).unwrap_err();
+    assert!(lacks.to_string().ends_with("no column `site`, which the table has"));
+    for label in ["", "ada", "forest", "no augmentation", "a\nb"] {
+        let path = folder.path().join("rows.csv");
+        let file = Table::open(&[path], &ReadOptions::default()).unwrap();
+        let to =
+            AddTo { table: &table, test: None, rule: &config.rule, drop_missing_target: false };
+        let refused = AddedRows::load(label, &file, to, DEFAULT_MEMORY, &()).unwrap_err();
+        assert!(matches!(refused, Error::BadLabel { .. }), "{label}");
+    }
 }

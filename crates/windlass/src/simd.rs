@@ -21,3 +21,30 @@ pub fn vectorized<S, R>(state: S, work: impl FnMut(S) -> R) -> R {
     }
     Arch::new().dispatch(Work(state, work))
 }
+
+/// Adds the squared differences of `values` to `at` to `sums`, one by one.
+pub fn add_squared_differences(sums: &mut [f32], values: &[f32], at: f32) {
+    vectorized(
+        sums,
+        #[inline(always)]
+        |sums| {
+            for (sum, value) in sums.iter_mut().zip(values) {
+                let off = value - at;
+                *sum += off * off;
+            }
+        },
+    );
+}
+
+/// Adds 1 to `sums` if a value is not `at`, one by one.
+pub fn add_mismatches(sums: &mut [f32], values: &[u32], at: u32) {
+    vectorized(
+        sums,
+        #[inline(always)]
+        |sums| {
+            for (sum, value) in sums.iter_mut().zip(values) {
+                *sum += if *value == at { 0.0 } else { 1.0 };
+            }
+        },
+    );
+}
