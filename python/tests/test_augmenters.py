@@ -717,7 +717,8 @@ def test_a_pipeline_of_imblearn_routes_weights_and_anchors():
     labels = np.arange(len(X)) % 5
     with sklearn.config_context(enable_metadata_routing=True):
         ada = ADA(copies=2).set_fit_resample_request(sample_weight=True, anchors="groups")
-        pipeline = imblearn.Pipeline([("ada", ada), ("knn", KNeighborsRegressor(1))])
+        knn = KNeighborsRegressor(1).set_score_request(sample_weight=True)
+        pipeline = imblearn.Pipeline([("ada", ada), ("knn", knn)])
         # The estimator after it does not get weights: they are those of the rows before it.
         fitted = pipeline.fit(X, Y, sample_weight=weights, groups=labels)
         wanted = ADA(copies=2).fit_resample(X, Y, sample_weight=weights, anchors=labels)
@@ -746,7 +747,8 @@ def test_every_method_takes_routed_weights(method):
     weights = 1.0 + np.arange(len(X)) % 3
     with sklearn.config_context(enable_metadata_routing=True):
         more = clone(method).set_fit_resample_request(sample_weight=True)
-        pipeline = imblearn.Pipeline([("more", more), ("ridge", Ridge())])
+        ridge = Ridge().set_fit_request(sample_weight=False)
+        pipeline = imblearn.Pipeline([("more", more), ("ridge", ridge)])
         fitted = pipeline.fit(X, Y, sample_weight=weights)
         wanted = Ridge().fit(*clone(method).fit_resample(X, Y, sample_weight=weights))
         assert fitted["ridge"].coef_.tolist() == wanted.coef_.tolist()

@@ -222,8 +222,8 @@ class Augmenter(BaseEstimator):  # type: ignore[misc]
         """Request metadata for :meth:`fit_resample` in a pipeline of imbalanced-learn.
 
         The pipeline then passes ``sample_weight`` and ``anchors`` of its ``fit`` on to this step,
-        if scikit-learn's metadata routing is enabled. Only rows up to this step have these
-        metadata: imbalanced-learn does not resample them, so later steps must not request them.
+        if scikit-learn's metadata routing is enabled. imbalanced-learn does not resample metadata,
+        so later steps must not request them: ``Ridge().set_fit_request(sample_weight=False)``.
 
         Parameters
         ----------
