@@ -21,6 +21,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 from windlass import ADA, AnchorRegressor, AugmentedRegressor, CMixup, InputError, Regressor
+from windlass._augmenters import METHODS
 
 EQUIVALENCE = "check_sample_weight_equivalence_on_dense_data"
 # A repeated row is two rows to a random method: it counts twice where groups are found, and each
@@ -55,6 +56,60 @@ def test_check_estimator(estimator, expected, capsys):
     assert not failed, [(one["check_name"], one["exception"]) for one in failed]
     assert {one["check_name"] for one in results if one["status"] == "xfail"} == set(expected)
     assert counts["passed"] > 50
+
+
+# What assumes that a target has classes: our targets are numbers.
+CLASSES = {
+    "check_target_type": "expects that numbers are refused as labels",
+    "check_samplers_one_label": "expects that a constant target is refused: it has one class",
+    "check_samplers_fit": "expects sampling_strategy_, the number of rows to add to each class",
+    "check_samplers_multiclass_ova": "expects that one-hot targets are rounded to classes",
+}
+AUGMENTERS = [*METHODS.values()]
+
+
+@pytest.mark.parametrize("augmenter", AUGMENTERS, ids=lambda augmenter: augmenter.__name__)
+def test_augmenters_pass_the_checks_of_scikit_learn(augmenter):
+    results = check_estimator(augmenter(), on_fail=None)
+    failed = [one for one in results if one["status"] not in ("passed", "skipped")]
+    assert not failed, [(one["check_name"], one["exception"]) for one in failed]
+    assert sum(one["status"] == "passed" for one in results) > 40
+
+
+@pytest.mark.parametrize("augmenter", AUGMENTERS, ids=lambda augmenter: augmenter.__name__)
+def test_augmenters_pass_the_sampler_checks_of_imbalanced_learn(augmenter):
+    checks = pytest.importorskip("imblearn.utils.estimator_checks")
+    sampler, passed = augmenter(), set()
+    listed = {*checks._yield_sampler_checks(sampler), checks.check_samplers_nan}
+    for check in listed:
+        name = check.__name__
+        if name in CLASSES:
+            continue
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            check(augmenter.__name__, sampler)
+        passed.add(name)
+    assert passed.isdisjoint(CLASSES) and len(passed) >= 11
+    for name in ("list", "sample_indices", "nan", "pandas", "pandas_sparse", "preserve_dtype"):
+        assert f"check_samplers_{name}" in passed
+    assert "check_sampler_get_feature_names_out" in passed
+
+
+def test_missing_values_of_arrays_stay_missing():
+    x, y = rows()
+    x[::7, 1] = np.nan
+    for method in METHODS.values():
+        made_x, made_y = method(copies=2).fit_resample(x, y)
+        source = method(copies=2)
+        again = source.fit_resample(x.tolist(), y)[0]
+        assert isinstance(again, list) and np.array_equal(again, made_x, equal_nan=True)
+        rows_of = source.sample_indices_
+        assert len(rows_of) == len(made_x) == len(made_y)
+        assert np.isnan(made_x[:80]).sum() == np.isnan(x).sum()
+        assert np.isnan(made_x[80:, 1])[np.isnan(x[rows_of[80:], 1])].all()
+        assert np.isfinite(made_x[:, [0, 2]]).all() and np.isfinite(made_y).all()
+    with pytest.raises(InputError, match="must be finite, got NaN"):
+        ADA().fit(x, y)
 
 
 def test_only_training_rows_are_augmented():

@@ -116,6 +116,7 @@ def _from_objects(array: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any
             raise InputTypeError(
                 f"{name} must be numeric, got {value!r} of type {type(value).__name__}"
                 + (f" in row {where}" if place else "")
+                + _why_no_number(value)
                 + f"\nhint: fix values that are not numbers, then {name}.astype(float)"
             )
         try:
@@ -123,6 +124,16 @@ def _from_objects(array: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any
         except OverflowError:
             out[place] = math.inf  # The core reports its position.
     return out
+
+
+def _why_no_number(value: Any) -> str:
+    """Return Python's reason, unless the value is a text or a complex number."""
+    try:
+        if not isinstance(value, (str, bytes, complex, np.generic)):
+            float(value)
+    except (TypeError, ValueError) as error:
+        return f": {error}"
+    return ""
 
 
 def to_floats(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -176,6 +187,8 @@ def like(made: np.ndarray[Any, Any], given: Any, rows: Any, originals: bool) -> 
     kind = library(given)
     if kind and is_table(given):
         return _table_like(made, given, rows, originals)
+    if isinstance(given, (list, tuple)):
+        return restored(made, np.asarray(given), originals).tolist()
     made = restored(made, to_numpy(given, "y"), originals)
     if is_tensor(given):
         return sys.modules["torch"].from_numpy(made).to(given.device, given.dtype)

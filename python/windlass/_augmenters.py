@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from . import _arrays
-from ._base import DEFAULTS, BaseEstimator, needs, seed_of
-from ._windlass import Fitted, InputError, InputTypeError, Plan
+from ._base import DEFAULTS, BaseEstimator, OneToOneFeatureMixin, needs, seed_of
+from ._windlass import Fitted, InputError, InputTypeError, Plan, Table
 from ._windlass import relevance as _relevance
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ _SMOTER = DEFAULTS["smoter"]
 _SMOGN = DEFAULTS["smogn"]
 
 
-class Augmenter(BaseEstimator):  # type: ignore[misc]
+class Augmenter(OneToOneFeatureMixin, BaseEstimator):  # type: ignore[misc]
     """Base class of all augmentation methods.
 
     Use one of :class:`ADA`, :class:`Mixup`, :class:`CMixup`, :class:`LocalMixup`,
@@ -70,6 +70,21 @@ class Augmenter(BaseEstimator):  # type: ignore[misc]
     rare: Any = None
     originals: bool
     random_state: RandomStateLike
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if "imblearn" not in sys.modules:
+            return tags
+        # A sampler of imbalanced-learn, which has tags of its own. `allow_nan` stays off, because
+        # `fit_resample` takes missing values but `fit` does not.
+        from imblearn.utils import _tags
+
+        return _tags.Tags(
+            estimator_type="sampler",
+            target_tags=tags.target_tags,
+            sampler_tags=_tags.SamplerTags(sample_indices=True),
+            input_tags=_tags.InputTags(dataframe=True),
+        )
 
     def _options(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in DEFAULTS[self._method]}
@@ -125,6 +140,10 @@ class Augmenter(BaseEstimator):  # type: ignore[misc]
     def _rows(self, X: Any, y: Any) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
         x, targets = _arrays.to_numpy(X, "X"), _arrays.to_numpy(y, "y")
         _arrays.check_rows(x, targets)
+        if x.shape[1:] == (0,):
+            raise InputError(
+                f"X has 0 feature(s) (shape={x.shape}) while a minimum of 1 is required."
+            )
         return x, targets
 
     def _fit(
@@ -155,13 +174,19 @@ class Augmenter(BaseEstimator):  # type: ignore[misc]
         )
         self._remember(X, x.shape[1], seed)
 
-    def _remember(self, X: Any, features: int, seed: int) -> None:
+    def _remember(
+        self,
+        X: Any,
+        features: int,
+        seed: int,
+        provenance: dict[str, np.ndarray[Any, Any]] | None = None,
+    ) -> None:
         """Set the fitted attributes."""
         self.seed_ = seed
         self.n_features_in_ = features
         self._groups: np.ndarray[Any, Any] | None = None
         self._drawn: tuple[int | None, bool] | None = None
-        self._provenance: dict[str, np.ndarray[Any, Any]] | None = None
+        self._provenance: dict[str, np.ndarray[Any, Any]] | None = provenance
         names = _arrays.column_names(X) if _arrays.is_table(X) else []
         if names and all(isinstance(name, str) for name in names):
             self.feature_names_in_ = np.asarray(names, dtype=object)
@@ -182,7 +207,7 @@ class Augmenter(BaseEstimator):  # type: ignore[misc]
 
         All columns of arrays are augmented; integers and booleans are rounded. In tables
         (pandas, polars, pyarrow) text, dates, booleans and columns of 0 and 1 are copied from
-        the source row, and missing values stay missing: see :func:`windlass.augment`.
+        the source row: see :func:`windlass.augment`. Missing features stay missing.
 
         Parameters
         ----------
@@ -200,13 +225,15 @@ class Augmenter(BaseEstimator):  # type: ignore[misc]
         -------
         X_resampled, y_resampled : same types as X and y
             The original rows (unless ``originals=False``) followed by the copies, in the
-            containers and dtypes of ``X`` and ``y``. Lists become arrays of floats.
+            containers and dtypes of ``X`` and ``y``.
         """
         if _arrays.is_table(X) and not self._has_matrix(anchors):
             from . import _table
 
             return _table.resample(self, X, y, sample_weight, anchors)
         x, targets = self._rows(X, y)
+        if x.ndim == 2 and x.dtype.kind == "f" and np.isnan(x).any() and not self._has_matrix(anchors):
+            return self._resample_missing(X, x, y, sample_weight, anchors)
         copies, originals = copies_of(self.copies), bool(self.originals)
         check_room(len(x) * ((copies or 1) + 1), math.prod(x.shape[1:]))
         x_in, y_in = _arrays.same_floats(x, targets)
@@ -217,6 +244,19 @@ class Augmenter(BaseEstimator):  # type: ignore[misc]
         made_y = _arrays.like(plan.targets(y_in), y, rows, originals)
         self._drawn = (copies, originals)
         return made_x, made_y
+
+    def _resample_missing(
+        self, X: Any, x: np.ndarray[Any, Any], y: Any, sample_weight: Any, anchors: Any
+    ) -> tuple[Any, Any]:
+        """Resample an array with missing values, which only tables can have in the core."""
+        from . import _table
+
+        names = [f"x{place}" for place in range(x.shape[1])]
+        table = Table.of_arrays(x.astype(np.float64, copy=False), names)
+        made, made_y = _table.resample(self, table, y, sample_weight, anchors, continuous=names)
+        made_x = np.column_stack([made.numbers(name) for name in names])
+        self._remember(X, x.shape[1], self.seed_, self._provenance)
+        return _arrays.like(made_x, X, self.sample_indices_, bool(self.originals)), made_y
 
     def set_fit_resample_request(self, **requests: bool | str | None) -> Self:
         """Request metadata for :meth:`fit_resample` in a pipeline of imbalanced-learn.

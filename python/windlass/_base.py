@@ -21,7 +21,11 @@ DEFAULTS: dict[str, dict[str, Any]] = defaults()
 
 try:
     from sklearn.base import BaseEstimator as BaseEstimator
+    from sklearn.base import OneToOneFeatureMixin as OneToOneFeatureMixin
 except ImportError:
+
+    class OneToOneFeatureMixin:  # type: ignore[no-redef]
+        """Placeholder of scikit-learn's mixin."""
 
     class BaseEstimator:  # type: ignore[no-redef]
         """Minimal replacement of scikit-learn's ``BaseEstimator``."""

@@ -342,6 +342,8 @@ def _of_pandas(data: Any) -> Any:
         raise needs("pyarrow", "a table of pandas", "pyarrow") from None
     if names != list(data.columns):
         data = data.set_axis(names, axis=1)
+    sparse = [name for name in names if isinstance(data[name].dtype, sys.modules["pandas"].SparseDtype)]
+    data = data.astype({name: data[name].dtype.subtype for name in sparse}) if sparse else data
     try:
         return pyarrow.Table.from_pandas(data, preserve_index=False)
     except (pyarrow.ArrowException, TypeError) as error:
@@ -439,6 +441,8 @@ def _moved(column: Any, dtype: Any) -> Any:
     if dtype == object:
         return pandas.array(column.to_pylist(), dtype=object)
     array = column.to_numpy()
+    if isinstance(dtype, pandas.SparseDtype):
+        return pandas.arrays.SparseArray(array, dtype=dtype)
     return array if dtype is None else array.astype(dtype, copy=False)
 
 
@@ -448,6 +452,7 @@ def resample(
     y: Any,
     sample_weight: ArrayLike | None,
     anchors: Any,
+    continuous: Sequence[str] = (),
 ) -> tuple[Any, Any]:
     """Implement ``fit_resample`` for a table of features and separate targets."""
     source = Source(X, "X")
@@ -457,7 +462,9 @@ def resample(
     count = math.prod(targets.shape[1:])
     names = source.beside(targets.astype(np.float64, copy=False), *_target_names(y, count))
     weights = _arrays.weights(sample_weight)
-    roles = {} if weights is None else {"weight": source.beside(weights, "sample_weight")[0]}
+    roles: dict[str, Any] = {"continuous": list(continuous)}
+    if weights is not None:
+        roles["weight"] = source.beside(weights, "sample_weight")[0]
     seed = seed_of(augmenter.random_state)
     made = source.augment(
         augmenter,
@@ -469,8 +476,7 @@ def resample(
         anchors=anchors,
     )
     augmenter._fitted = None
-    augmenter._remember(X, len(source.names), seed)
-    augmenter._provenance = made.provenance()
+    augmenter._remember(X, len(source.names), seed, made.provenance())
     rows = augmenter.sample_indices_
     columns = np.column_stack([made.core.numbers(name) for name in names])
     values = columns.reshape(len(rows), *targets.shape[1:])

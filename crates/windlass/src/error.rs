@@ -59,7 +59,7 @@ pub enum Error {
     #[error("the weight of row {row} must be in [0, 2^50], got {got}")]
     BadWeight { row: usize, got: f64 },
     /// All row weights are 0.
-    #[error("all row weights are 0")]
+    #[error("all row weights are zero")]
     NoWeight,
     /// A feature that needs groups was used with real-valued anchors.
     #[error("{what} needs groups, but the anchors are real-valued")]

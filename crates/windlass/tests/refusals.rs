@@ -165,7 +165,7 @@ fn settings_outside_their_range() {
         kmeans(KMeans { tolerance: -1.0, ..KMeans::new(2) }),
         "tolerance must be in [0, inf), got -1",
     );
-    refused(KMeans::new(2).fit(data().0.view(), Some(&[0.0; 6]), Seed(0)), "all row weights are 0");
+    refused(KMeans::new(2).fit(data().0.view(), Some(&[0.0; 6]), Seed(0)), "all row weights are zero");
     let erm = fit(&Erm).unwrap();
     for (copies, got) in [(0, "0"), (1_000_001, "1000001"), (usize::MAX, "18446744073709552000")] {
         let plan = Plan::draw(erm.as_ref(), Copies::new(copies), Seed(0));
@@ -250,7 +250,7 @@ fn groups_and_anchors_that_do_not_fit() {
     let zeros = [0.0; 6];
     refused(
         Samples::new(x.view(), y.view()).unwrap().with_weights(&zeros),
-        "all row weights are 0",
+        "all row weights are zero",
     );
     // A group that weighs nothing is refused when it is fitted, not later.
     let half = [0.0, 0.0, 0.0, 1.0, 1.0, 1.0];

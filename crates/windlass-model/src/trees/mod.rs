@@ -703,7 +703,7 @@ mod tests {
             let predicted = trees.predict(x.view()).unwrap();
             assert!(predicted.iter().all(|value| (value - 7.0).abs() < 1e-9), "{name}");
             let refused = fit(&x, &y, Some(&[0.0; 60]), Seed(0)).unwrap_err();
-            assert_eq!(refused.to_string(), "all row weights are 0");
+            assert_eq!(refused.to_string(), "all row weights are zero");
             // The scale of weights does not matter.
             let tiny: Vec<f64> = weights.iter().map(|weight| weight * 0.5_f64.powi(600)).collect();
             assert_eq!(fit(&x, &y, Some(&tiny), Seed(0)).unwrap(), trees, "{name}");
