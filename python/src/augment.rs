@@ -463,7 +463,7 @@ struct OriginColumns {
     gamma: Vec<f64>,
     partner: Vec<i64>,
     lambda: Vec<f64>,
-    has: [bool; 3],
+    has: [bool; 4],
 }
 
 impl OriginColumns {
@@ -473,7 +473,7 @@ impl OriginColumns {
         groups: Option<&[u32]>,
         pairs: bool,
     ) -> Self {
-        let mut out = Self { has: [false, false, pairs], ..Self::default() };
+        let mut out = Self { has: [false, false, pairs, pairs], ..Self::default() };
         for (copy, origin) in rows {
             let (mut group, mut gamma) = (-1, f64::NAN);
             let (mut partner, mut lambda) = (-1, f64::NAN);
@@ -493,6 +493,10 @@ impl OriginColumns {
                 How::Pair { partner: other, lambda: share } => {
                     (partner, lambda) = (i64::try_from(other).unwrap_or(i64::MAX), share);
                 }
+                How::Neighborhood { lambda: share } => {
+                    lambda = share;
+                    out.has[3] = true;
+                }
                 _ => {}
             }
             out.copy.push(i32::try_from(copy).unwrap_or(i32::MAX));
@@ -511,7 +515,7 @@ impl OriginColumns {
         out.set_item("synthetic", PyArray1::from_vec(py, synthetic))?;
         out.set_item("source", as_index(py, self.source.into_iter()))?;
         out.set_item("copy", PyArray1::from_vec(py, self.copy))?;
-        let [groups, gammas, pairs] = self.has;
+        let [groups, gammas, pairs, lambdas] = self.has;
         if groups {
             out.set_item("group", PyArray1::from_vec(py, self.group))?;
         }
@@ -520,6 +524,8 @@ impl OriginColumns {
         }
         if pairs {
             out.set_item("partner", PyArray1::from_vec(py, self.partner))?;
+        }
+        if lambdas {
             out.set_item("lambda", PyArray1::from_vec(py, self.lambda))?;
         }
         Ok(out)

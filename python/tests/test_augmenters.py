@@ -18,6 +18,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from windlass import (
     ADA,
+    CEMS,
+    FOMA,
     SMOGN,
     SMOTER,
     CMixup,
@@ -43,6 +45,10 @@ METHODS = [
     CMixup(rare="density", copies=3),
     SMOTER(copies=3, random_state=5),
     SMOGN(neighbors=3, perturbation=0.1, copies=3),
+    FOMA(0.8, neighborhood_size=20, copies=3, random_state=5),
+    FOMA("dimension", variant="published", neighborhood="near", svd_scale="raw", copies=3),
+    CEMS(0.2, copies=3, random_state=5),
+    CEMS(dimension=2, neighborhood="row", neighborhood_size=12, copies=3),
 ]
 # Methods that need no rare target.
 PLAIN = [method for method in METHODS if method.rare is None]
@@ -156,6 +162,15 @@ def test_every_row_can_be_explained(method):
         level = np.array([method.feature_noise] * 3 + [method.target_noise])
         assert np.allclose(moved.std(axis=0) / unit, level, rtol=0.2)
         return
+    elif isinstance(method, (FOMA, CEMS)):
+        # The rest is the copy: made again, it is the same.
+        assert set(said) - {"lambda"} == {"synthetic", "source", "copy"}
+        assert ("lambda" in said) == isinstance(method, FOMA)
+        again = clone(method).fit_resample(X, Y)
+        assert same(again[0], x2) and same(again[1], y2)
+        assert (y2[synthetic] == Y[source[synthetic]]).all() == ("variant='pub" in repr(method))
+        assert not np.isclose(x2[synthetic], X[source[synthetic]]).all(axis=1).any()
+        return
     else:
         share, partner = said["lambda"][:, None], said["partner"]
         want = share * old[source] + (1 - share) * old[partner]
@@ -175,6 +190,8 @@ def test_every_row_can_be_explained(method):
 @each_method
 def test_a_copy_is_the_batch_of_all_rows(method):
     made = clone(method).set_params(originals=False, copies=2)
+    if made.get_params().get("neighborhood", "row") != "row":
+        pytest.skip("a copy has many neighborhoods, and a batch is one")
     if "per" in made.get_params():
         # By default a copy has a strength for each row, and a batch one for all.
         made.set_params(per="row")
@@ -193,7 +210,11 @@ def test_a_batch_depends_on_its_step_and_its_rows(method):
     first = made.batch(X[idx], Y[idx], idx, step=4)
     assert first[0].shape == (4, 3) and first[1].shape == (4,)
     assert same(made.batch(X[idx], Y[idx], idx.tolist(), step=4)[0], first[0])
-    assert not same(made.batch(X[idx], Y[idx], idx, step=5)[1], first[1])
+    assert not same(made.batch(X[idx], Y[idx], idx, step=5)[0], first[0]) or isinstance(
+        method, (Noise, FOMA)
+    )
+    keeps = getattr(method, "variant", "paper") != "paper"
+    assert same(made.batch(X[idx], Y[idx], idx, step=5)[1], first[1]) == keeps
     assert (made.draw(idx, step=4)["source"] == idx).all()
 
 
@@ -223,6 +244,27 @@ def test_a_copy_has_a_strength_for_each_row_and_a_batch_one_for_all(method):
     made.set_params(per="copy").fit_resample(X, Y)
     assert len(set(made.provenance_[strength])) == 1
     assert ADA.published(4, 2.0).per == "copy"
+
+
+def test_foma_is_a_low_rank_map_of_a_batch():
+    made = FOMA(0.7, svd_scale="raw").fit(X, Y)
+    idx = np.arange(30)
+    xb, yb = made.batch(X[idx], Y[idx], idx, step=3)
+    lam = made.draw(idx, step=3)["lambda"][0]
+    old = np.column_stack([X[idx], Y[idx]])
+    u, s, vt = np.linalg.svd(old, full_matrices=False)
+    s = np.where(np.cumsum(s) / s.sum() > 0.7, lam * s, s)
+    assert np.allclose(np.column_stack([xb, yb]), u * s @ vt, rtol=1e-10)
+    same_scale = FOMA(0.7).fit_resample(X * [2.0**-20, 1.0, 2.0**20], Y)[0] / [2.0**-20, 1, 2.0**20]
+    assert np.allclose(same_scale, FOMA(0.7).fit_resample(X, Y)[0])
+
+
+def test_cems_has_steps_of_its_size():
+    made = [CEMS(sigma, originals=False).fit_resample(X, Y) for sigma in (0.0, 0.01, 0.02)]
+    assert same(made[0][0], X) and same(made[0][1], Y)
+    steps = [(x - X) / X.std(axis=0) for x, _ in made]
+    assert np.allclose(2 * steps[1], steps[2], atol=1e-3)
+    assert 0.003 < np.abs(steps[1]).mean() < 0.03
 
 
 def test_epsilon_is_found_in_standardized_rows():

@@ -13,6 +13,8 @@ from common import CARS, rows, windlass
 
 from windlass import (
     ADA,
+    CEMS,
+    FOMA,
     SMOGN,
     SMOTER,
     CMixup,
@@ -59,6 +61,8 @@ METHODS = {
     "mixup": ({"beta": 0.5}, ["--beta", 0.5]),
     "c-mixup": ({"bandwidth": "0.5sd", "per": "row"}, ["--bandwidth", "0.5sd", "--per", "row"]),
     "local-mixup": ({"epsilon": 2.5}, ["--epsilon", 2.5]),
+    "foma": ({"rho": 0.7, "variant": "published"}, ["--rho", 0.7, "--variant", "published"]),
+    "cems": ({"sigma": 0.3, "dimension": 2}, ["--sigma", 0.3, "--dimension", 2]),
     "noise": ({"target_noise": 0.3}, ["--target-noise", 0.3]),
     "ada rare": ({"rare": "low", "clusters": 4}, ["--rare", "low", "--clusters", 4]),
     "local-mixup rare": ({"rare": "high"}, ["--rare", "high"]),
@@ -71,6 +75,8 @@ CLASSES = {
     "c-mixup": CMixup,
     "local-mixup": LocalMixup,
     "noise": Noise,
+    "foma": FOMA,
+    "cems": CEMS,
     "smoter": SMOTER,
     "smogn": SMOGN,
 }

@@ -17,8 +17,8 @@ together.
 Task                        API
 =========================== =====================================================
 augment arrays and batches  :class:`ADA`, :class:`Mixup`, :class:`CMixup`,
-                            :class:`LocalMixup`, :class:`Noise`, :class:`SMOTER`,
-                            :class:`SMOGN`
+                            :class:`LocalMixup`, :class:`Noise`, :class:`FOMA`,
+                            :class:`CEMS`, :class:`SMOTER`, :class:`SMOGN`
 augment a table             :func:`augment`
 augment inside ``fit``      :class:`AugmentedRegressor`
 find rare targets           :func:`relevance`
@@ -55,6 +55,8 @@ if TYPE_CHECKING:
     from ._augmenters import ADA as ADA
     from ._augmenters import SMOGN as SMOGN
     from ._augmenters import SMOTER as SMOTER
+    from ._augmenters import CEMS as CEMS
+    from ._augmenters import FOMA as FOMA
     from ._augmenters import Augmenter as Augmenter
     from ._augmenters import CMixup as CMixup
     from ._augmenters import LocalMixup as LocalMixup
@@ -75,6 +77,8 @@ _HOMES = {
     "Augmenter": "_augmenters",
     "CMixup": "_augmenters",
     "LocalMixup": "_augmenters",
+    "FOMA": "_augmenters",
+    "CEMS": "_augmenters",
     "Mixup": "_augmenters",
     "Noise": "_augmenters",
     "SMOGN": "_augmenters",

@@ -31,13 +31,15 @@ _LOCAL_MIXUP = DEFAULTS["local-mixup"]
 _NOISE = DEFAULTS["noise"]
 _SMOTER = DEFAULTS["smoter"]
 _SMOGN = DEFAULTS["smogn"]
+_FOMA = DEFAULTS["foma"]
+_CEMS = DEFAULTS["cems"]
 
 
 class Augmenter(OneToOneFeatureMixin, BaseEstimator):  # type: ignore[misc]
     """Base class of all augmentation methods.
 
     Use one of :class:`ADA`, :class:`Mixup`, :class:`CMixup`, :class:`LocalMixup`,
-    :class:`Noise`, :class:`SMOTER` and :class:`SMOGN`.
+    :class:`Noise`, :class:`FOMA`, :class:`CEMS`, :class:`SMOTER` and :class:`SMOGN`.
 
     Attributes
     ----------
@@ -897,6 +899,151 @@ class Noise(Augmenter):
         self.random_state = random_state
 
 
+class FOMA(Augmenter):
+    """FOMA: shrink the rows of a neighborhood toward its leading directions.
+
+    With the singular value decomposition USV' of a neighborhood of rows [X, y], singular values
+    after the leading ones are multiplied by λ: the same linear map for features and targets.
+
+    Parameters
+    ----------
+    rho : float or "dimension", default 0.95
+        Share of the sum of singular values of the directions that stay, in (0, 1];
+        ``"dimension"`` keeps as many as the intrinsic dimension of the rows.
+    beta : float, default 2.0
+        λ of a neighborhood is drawn from Beta(beta, beta).
+    variant : {"paper", "published", "published-trailing"}, default "paper"
+        ``"published"`` does what the published code does on airfoil: it shrinks the *leading*
+        singular values and keeps the targets. ``"published-trailing"`` keeps the targets only.
+    neighborhood : {"nearest", "near", "random"}, default "nearest"
+        Neighborhoods of :meth:`fit_resample`: a random row and the nearest rows that are left,
+        rows drawn with probability ∝ 1/distance, or random rows. In :meth:`batch`, the batch is
+        the neighborhood.
+    neighborhood_size : int, default 32
+        Number of rows of a neighborhood of :meth:`fit_resample`.
+    svd_scale : {"standard", "raw"}, default "standard"
+        Divide columns by their standard deviation and center them in each neighborhood, or use
+        raw values, as published.
+    copies, rare, originals, random_state
+        See :class:`Mixup`.
+
+    See Also
+    --------
+    CEMS : Steps along the curved surface of a neighborhood.
+
+    References
+    ----------
+    Kaufman, Azencot, *First-Order Manifold Data Augmentation for Regression Learning*,
+    ICML 2024, https://arxiv.org/abs/2406.10914.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(40, 3))
+    >>> X2, y2 = FOMA(rho=0.8, copies=3).fit_resample(X, X[:, 0])
+    >>> X2.shape
+    (160, 3)
+    """
+
+    _method = "foma"
+    # Neighborhoods are similar rows, which every partition has.
+    _within_partitions = True
+
+    def __init__(
+        self,
+        rho: float | str = _FOMA["rho"],
+        *,
+        beta: float = _FOMA["beta"],
+        variant: str = _FOMA["variant"],
+        neighborhood: str = _FOMA["neighborhood"],
+        neighborhood_size: int = int(_FOMA["neighborhood_size"]),
+        svd_scale: str = _FOMA["svd_scale"],
+        copies: int | str = _COPIES,
+        rare: Any = None,
+        originals: bool = _ORIGINALS,
+        random_state: RandomStateLike = _SEED,
+    ) -> None:
+        self.rho = rho
+        self.beta = beta
+        self.variant = variant
+        self.neighborhood = neighborhood
+        self.neighborhood_size = neighborhood_size
+        self.svd_scale = svd_scale
+        self.copies = copies
+        self.rare = rare
+        self.originals = originals
+        self.random_state = random_state
+
+
+class CEMS(Augmenter):
+    """CEMS: move rows along the curved surface that their neighborhood lies on.
+
+    A quadratic surface is fitted to the neighbors of each row [x, y]: its first directions are
+    the tangent space, and the others are regressed on them. Each row takes a random step along it.
+
+    Parameters
+    ----------
+    sigma : float, default 0.1
+        Standard deviation of the step, in standard deviations of the columns.
+    dimension : int or "auto", default "auto"
+        Dimension of the surface; "auto" estimates it by two nearest neighbors.
+    neighborhood : {"nearest", "near", "random", "row"}, default "nearest"
+        Neighborhoods that their rows share, as in :class:`FOMA`, or (``"row"``) the nearest rows of
+        each row.
+    neighborhood_size : int, default 32
+        Number of rows of a neighborhood; in :meth:`batch` only with ``neighborhood="row"``.
+    svd_scale : {"standard", "raw"}, default "standard"
+        Divide columns by their standard deviation, or use raw values: then ``sigma`` is in the
+        units of the columns.
+    copies, rare, originals, random_state
+        See :class:`Mixup`.
+
+    See Also
+    --------
+    FOMA : Shrink rows toward the leading directions of a neighborhood.
+
+    References
+    ----------
+    Kaufman, Azencot, *Curvature Enhanced Data Augmentation for Regression*, ICML 2025,
+    https://arxiv.org/abs/2506.06853.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.linspace(-1, 1, 200)[:, None]
+    >>> X2, y2 = CEMS(originals=False).fit_resample(X, X[:, 0] ** 2)
+    >>> bool(np.median(np.abs(y2 - X2[:, 0] ** 2)) < 0.01)  # close to the curve
+    True
+    """
+
+    _method = "cems"
+    # Neighborhoods are similar rows, which every partition has.
+    _within_partitions = True
+
+    def __init__(
+        self,
+        sigma: float = _CEMS["sigma"],
+        *,
+        dimension: int | str = _CEMS["dimension"],
+        neighborhood: str = _CEMS["neighborhood"],
+        neighborhood_size: int = int(_CEMS["neighborhood_size"]),
+        svd_scale: str = _CEMS["svd_scale"],
+        copies: int | str = _COPIES,
+        rare: Any = None,
+        originals: bool = _ORIGINALS,
+        random_state: RandomStateLike = _SEED,
+    ) -> None:
+        self.sigma = sigma
+        self.dimension = dimension
+        self.neighborhood = neighborhood
+        self.neighborhood_size = neighborhood_size
+        self.svd_scale = svd_scale
+        self.copies = copies
+        self.rare = rare
+        self.originals = originals
+        self.random_state = random_state
+
+
 class SMOTER(Augmenter):
     """SMOTER: mix each row of rare target with a rare neighbor.
 
@@ -1045,9 +1192,8 @@ def relevance(y: ArrayLike, rare: Any = "both") -> np.ndarray[Any, Any]:
     return _relevance(np.ascontiguousarray(targets, dtype=np.float64), rare)
 
 
-METHODS: dict[str, type[Augmenter]] = {
-    method._method: method for method in (ADA, Mixup, CMixup, LocalMixup, Noise, SMOTER, SMOGN)
-}
+_CLASSES = (ADA, Mixup, CMixup, LocalMixup, Noise, FOMA, CEMS, SMOTER, SMOGN)
+METHODS: dict[str, type[Augmenter]] = {method._method: method for method in _CLASSES}
 
 
 def named(name: str, **params: Any) -> Augmenter:

@@ -352,7 +352,7 @@ const START: usize = 10;
 const EPOCHS: [usize; 3] = [100, 200, 400];
 /// The coordinate of the Halton sequence that each hyperparameter follows in the first trials. Append only:
 /// another order would be another search.
-const COORDINATES: [&str; 12] = [
+const COORDINATES: [&str; 14] = [
     "alpha",
     "bandwidth",
     "beta",
@@ -365,6 +365,8 @@ const COORDINATES: [&str; 12] = [
     "target_noise",
     "cluster_on",
     "rate",
+    "rho",
+    "sigma",
 ];
 
 /// The methods that are searched; the first is none.

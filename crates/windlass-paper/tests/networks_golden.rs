@@ -158,7 +158,7 @@ fn compare(golden: &Golden, description: NetworkSpec) {
         for (name, mixing) in [("pairs", &pairs), ("groups", &groups)] {
             let case = format!("{name}.{layer}");
             let targets = mixing.apply(y.view()).unwrap();
-            let inside = HiddenMix { layer, mixing, originals: false };
+            let inside = HiddenMix { layer, mixing, displacements: None, originals: false };
             let mut network = start.clone();
             let (loss, gradient) =
                 pass(&mut network, x.view(), targets.view(), Some(inside), &|_| 1.0);

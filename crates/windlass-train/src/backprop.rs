@@ -38,6 +38,10 @@ impl Learner for Network {
     fn predict(&self, x: ArrayView2<'_, f32>) -> Result<Array2<f32>> {
         Network::predict(self, x)
     }
+
+    fn hidden(&self, x: ArrayView2<'_, f32>, layer: usize) -> Result<Array2<f32>> {
+        Ok(Network::hidden(self, x, layer))
+    }
 }
 
 /// Buffers of a step, reused by the next. All rows are padded to whole lanes.
@@ -94,7 +98,10 @@ impl Backprop {
             let mut input = before.last().unwrap_or(&self.input);
             if let Some(mix) = hidden_mix.filter(|mix| mix.layer == index) {
                 let view = ArrayView2::from_shape((rows, padded(layer.inputs)), input);
-                let synthetic = mix.mixing.apply(view.expect("rows of whole lanes"))?;
+                let mut synthetic = mix.mixing.apply(view.expect("rows of whole lanes"))?;
+                for (mut row, moved) in synthetic.rows_mut().into_iter().zip(mix.moved()) {
+                    row.iter_mut().zip(moved).for_each(|(to, &moved)| *to += f32::narrow(moved));
+                }
                 self.mixed.clear();
                 if mix.originals {
                     let originals = mix.mixing.rows_out() * padded(layer.inputs);
@@ -292,6 +299,7 @@ mod tests {
                 let hidden_mix = method.ends_with("manifold").then(|| HiddenMix {
                     layer: 1,
                     mixing: draw.mixing().unwrap(),
+                    displacements: None,
                     originals: false,
                 });
                 let input = match hidden_mix {
@@ -361,7 +369,12 @@ mod tests {
             ] {
                 let layers = if mixing.is_some() { 1..3 } else { 0..1 };
                 for (layer, originals) in layers.flat_map(|layer| [(layer, false), (layer, true)]) {
-                    let hidden_mix = mixing.map(|mixing| HiddenMix { layer, mixing, originals });
+                    let hidden_mix = mixing.map(|mixing| HiddenMix {
+                        layer,
+                        mixing,
+                        displacements: None,
+                        originals,
+                    });
                     let rows = mixing.map_or(batch, Mixing::rows_in);
                     let x = numbers((rows, inputs), salt);
                     let made = if originals && mixing.is_some() { 2 * batch } else { batch };

@@ -6,11 +6,11 @@
 
 use std::fmt::Debug;
 
-use ndarray::{Array2, ArrayView2};
+use ndarray::{Array2, ArrayView1, ArrayView2, Axis};
 use windlass::{Mixing, Seed};
 
-use crate::Result;
 use crate::loss::Loss;
+use crate::{Error, Result};
 
 /// A kind of network with its layer sizes.
 pub trait Architecture: Debug + Clone + Send + Sync {
@@ -65,6 +65,12 @@ pub trait Learner: Debug + Send {
 
     /// The output for every row.
     fn predict(&self, x: ArrayView2<'_, f32>) -> Result<Array2<f32>>;
+
+    /// The outputs of a hidden layer, for methods whose draws depend on them; an error if the network has no such
+    /// function.
+    fn hidden(&self, _x: ArrayView2<'_, f32>, _layer: usize) -> Result<Array2<f32>> {
+        Err(Error::NotOnHiddenLayer)
+    }
 }
 
 /// The rows of one optimization step.
@@ -131,6 +137,17 @@ pub struct HiddenMix<'a> {
     pub layer: usize,
     /// The linear map from rows to synthetic rows.
     pub mixing: &'a Mixing,
+    /// What is added to the synthetic rows, if anything.
+    pub displacements: Option<ArrayView2<'a, f64>>,
     /// Whether the original rows stay in the batch, before the synthetic rows.
     pub originals: bool,
+}
+
+impl<'a> HiddenMix<'a> {
+    /// The displacements, row by row.
+    pub(crate) fn moved(&self) -> impl Iterator<Item = ArrayView1<'a, f64>> + use<'a> {
+        let displacements = self.displacements;
+        (0..displacements.map_or(0, |all| all.nrows()))
+            .filter_map(move |row| displacements.map(|all| all.index_axis_move(Axis(0), row)))
+    }
 }

@@ -303,6 +303,19 @@ impl Network {
         Ok(out)
     }
 
+    /// The outputs of hidden layer `layer`, from 1, for every row.
+    pub(crate) fn hidden(&self, x: ArrayView2<'_, f32>, layer: usize) -> Array2<f32> {
+        let (mut input, mut next, mut width) = (vec![], vec![], x.ncols());
+        pad_rows(x, &mut input);
+        for layer in self.layers.iter().take(layer) {
+            self.forward(layer, &input, x.nrows(), &mut next);
+            std::mem::swap(&mut input, &mut next);
+            width = layer.outputs;
+        }
+        let padded = input.len() / x.nrows().max(1);
+        Array2::from_shape_fn((x.nrows(), width), |(i, j)| input[i * padded + j])
+    }
+
     /// The outputs of a layer for padded rows.
     pub(crate) fn forward(&self, layer: &Layer, input: &[f32], rows: usize, out: &mut Vec<f32>) {
         let (weights, bias) = (self.weights(layer), self.bias(layer));

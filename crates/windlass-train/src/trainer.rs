@@ -3,9 +3,9 @@
 use std::sync::OnceLock;
 use std::time::Instant;
 
-use ndarray::{Array2, ArrayView2, Axis, concatenate};
+use ndarray::{Array2, ArrayView2, Axis, concatenate, s};
 use serde::{Deserialize, Serialize};
-use windlass::{Batch, Dataset, Draw, Fitted, Stream};
+use windlass::{Batch, Dataset, Draw, Fitted, Real, Stream};
 
 use crate::config::{Augment, FittedOn, RunSpec, Shuffle};
 use crate::learner::{Architecture, BatchInput, HiddenMix, Learner, Step};
@@ -117,12 +117,20 @@ impl<'a, A: Architecture> Trainer<'a, A> {
             let method = augment.method.fit(&train.samples(), spec.seed)?;
             let draw = method.draw(Batch::Rows(&[0]), spec.seed, 0)?;
             let is_hidden = shape.is_encoded() || augment.layers.iter().any(|&layer| layer > 0);
-            if is_hidden && draw.mixing().is_err() {
+            if is_hidden && !method.follows_hidden() && draw.mixing().is_err() {
                 return Err(Error::NotOnHiddenLayer);
             }
             fitted = (augment.fitted_on == FittedOn::TrainingRows).then_some(method);
         }
         let network = shape.network(spec.seed)?;
+        if let Some((augment, method)) = spec.augment.as_ref().zip(fitted.as_ref())
+            && method.follows_hidden()
+        {
+            for &layer in augment.layers.iter().filter(|&&layer| layer > 0 || shape.is_encoded()) {
+                let hidden = network.hidden(train.x().slice(s![..1, ..]), layer)?;
+                method.draw_hidden(&[0], hidden.mapv(f64::from).view(), spec.seed, 0)?;
+            }
+        }
         let optimizer_state = OptimizerState::new(spec.training.optimizer, network.trainable());
         Ok(Self {
             spec,
@@ -229,11 +237,16 @@ impl<'a, A: Architecture> Trainer<'a, A> {
     fn row_order(&self, epoch: usize) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.spec.train.rows()).collect();
         let epoch = match self.spec.training.shuffle {
-            Shuffle::EveryEpoch => epoch,
+            Shuffle::EveryEpoch => epoch as u64,
             Shuffle::Once => 0,
             Shuffle::Never => return order,
         };
-        self.spec.seed.shared(Stream::Order, epoch as u64).shuffle(&mut order);
+        let size = self.spec.training.batch_size;
+        let of_method = |fitted: &Box<dyn Fitted>| fitted.order(size, self.spec.seed, epoch);
+        if let Some(order) = self.fitted.as_ref().and_then(of_method) {
+            return order;
+        }
+        self.spec.seed.shared(Stream::Order, epoch).shuffle(&mut order);
         order
     }
 
@@ -257,13 +270,19 @@ impl<'a, A: Architecture> Trainer<'a, A> {
             }
             Some(augment) => {
                 if let Some(fitted) = &self.fitted {
-                    let draw = fitted.draw(Batch::Rows(rows), spec.seed, number)?;
+                    let Some(draw) = self.draw(augment, fitted.as_ref(), train, rows, number)?
+                    else {
+                        return Ok(Some(f64::NAN));
+                    };
                     self.augmented_loss(augment, &draw, train, rows, number)?
                 } else {
                     let batch = train.select(rows)?;
                     let fitted = augment.method.fit(&batch.samples(), spec.seed)?;
                     let all: Vec<usize> = (0..rows.len()).collect();
-                    let draw = fitted.draw(Batch::Rows(&all), spec.seed, number)?;
+                    let Some(draw) = self.draw(augment, fitted.as_ref(), &batch, &all, number)?
+                    else {
+                        return Ok(Some(f64::NAN));
+                    };
                     self.augmented_loss(augment, &draw, &batch, rows, number)?
                 }
             }
@@ -284,6 +303,26 @@ impl<'a, A: Architecture> Trainer<'a, A> {
             );
         }
         Ok(loss)
+    }
+
+    /// The draw of a batch of `dataset`; `None` if it depends on a hidden layer whose outputs are not finite.
+    fn draw(
+        &self,
+        augment: &Augment,
+        fitted: &dyn Fitted,
+        dataset: &Dataset<f32>,
+        rows: &[usize],
+        number: u64,
+    ) -> Result<Option<Draw>> {
+        let (seed, layer) = (self.spec.seed, augment.layer(self.spec.seed, number));
+        if !fitted.follows_hidden() || layer == 0 && !self.spec.shape.is_encoded() {
+            return Ok(Some(fitted.draw(Batch::Rows(rows), seed, number)?));
+        }
+        let hidden = self.network.hidden(dataset.x().select(Axis(0), rows).view(), layer)?;
+        if !hidden.iter().all(|&value| f64::from(value.abs()) < <f32 as Real>::LIMIT) {
+            return Ok(None);
+        }
+        Ok(Some(fitted.draw_hidden(rows, hidden.mapv(f64::from).view(), seed, number)?))
     }
 
     /// The loss of a batch of synthetic rows, mixed from `dataset` on the input or inside the network.
@@ -319,7 +358,9 @@ impl<'a, A: Architecture> Trainer<'a, A> {
             (input, hidden_mix) = (with_originals(draw.features(x)?, x), None);
         } else {
             let (mixing, originals) = (draw.mixing()?, augment.originals);
-            (input, hidden_mix) = (draw.gather(x)?, Some(HiddenMix { layer, mixing, originals }));
+            let displacements = draw.hidden_displacements();
+            let mix = HiddenMix { layer, mixing, displacements, originals };
+            (input, hidden_mix) = (draw.gather(x)?, Some(mix));
         }
         let step = Step {
             x: BatchInput::All(input.view()),

@@ -12,8 +12,9 @@ use serde::de::DeserializeOwned;
 use windlass::metrics::Metric;
 use windlass::regress::{AnchorRegression, Exogenous, Ridge};
 use windlass::{
-    AnchorMatrix, Bandwidth, Batch, CMixup, ControlPoint, How, KMeans, Method, Mixing, Partition,
-    RareSpec, Relevance, Samples, Seed, Smogn, Smoter, Strength, published_grid,
+    AnchorMatrix, Bandwidth, Batch, CMixup, Cems, ClusterScaling, ControlPoint, Foma, How,
+    IntrinsicDimension, KMeans, Method, Mixing, Neighborhood, Partition, RareSpec, Relevance, Rho,
+    Samples, Seed, Smogn, Smoter, SpectrumVariant, Strength, intrinsic_dimension, published_grid,
 };
 
 #[derive(Deserialize)]
@@ -471,4 +472,106 @@ fn smoter_and_smogn_equal_an_independent_implementation() {
         compared += 1;
     }
     assert_eq!(compared, 6);
+}
+
+#[derive(Deserialize)]
+struct NeighborhoodCase {
+    x: Golden,
+    y: Golden,
+    dimension: std::collections::BTreeMap<String, f64>,
+    foma: Vec<FomaCase>,
+    cems: Vec<CemsCase>,
+}
+
+#[derive(Deserialize)]
+struct FomaCase {
+    scale: String,
+    rho: f64,
+    span: Golden,
+    with_mean: Golden,
+}
+
+#[derive(Deserialize)]
+struct CemsCase {
+    scale: String,
+    /// Rows of the neighborhood of each row; none if all rows share one.
+    size: Option<usize>,
+    d: usize,
+    sigma: f64,
+    seed: u64,
+    step: u64,
+    z: Golden,
+}
+
+#[test]
+fn foma_and_cems_equal_their_equations() {
+    for case in cases::<NeighborhoodCase>("neighborhoods.json") {
+        let (x, y) = (case.x.matrix(), case.y.matrix());
+        let z = ndarray::concatenate(Axis(1), &[x.view(), y.view()]).unwrap();
+        let samples = Samples::new(x.view(), y.view()).unwrap();
+        let scaling = |name: &str| name.parse::<ClusterScaling>().unwrap();
+        for (scale, want) in case.dimension {
+            let mut rows = z.clone();
+            if scale == "standard" {
+                rows /= &z.std_axis(Axis(0), 0.0);
+            }
+            let got = intrinsic_dimension(rows.view()).unwrap();
+            assert!((got - want).abs() < 1e-10, "{got} against {want}");
+        }
+        let rows: Vec<usize> = (0..x.nrows()).collect();
+        let made = |draw: &windlass::Draw| {
+            let (x, y) = (draw.features(x.view()).unwrap(), draw.targets(y.view()).unwrap());
+            ndarray::concatenate(Axis(1), &[x.view(), y.view()]).unwrap()
+        };
+        for one in case.foma {
+            for variant in [
+                SpectrumVariant::Paper,
+                SpectrumVariant::Published,
+                SpectrumVariant::PublishedTrailing,
+            ] {
+                let (rho, svd_scale) = (Rho::Share(one.rho), scaling(&one.scale));
+                let foma = Foma { rho, svd_scale, variant, ..Foma::default() };
+                let fitted = foma.fit(&samples, Seed(0)).unwrap();
+                for step in 0..5 {
+                    let draw = fitted.draw(Batch::Rows(&rows), Seed(0), step).unwrap();
+                    let How::Neighborhood { lambda } = draw.origin(0).unwrap().how else {
+                        panic!()
+                    };
+                    let (span, with_mean) = (one.span.matrix(), one.with_mean.matrix());
+                    let mut want = match variant {
+                        SpectrumVariant::Published => &z - &(span * (1.0 - lambda)),
+                        _ => lambda * &z + (1.0 - lambda) * with_mean,
+                    };
+                    if variant != SpectrumVariant::Paper {
+                        want.slice_mut(ndarray::s![.., x.ncols()..]).assign(&y);
+                    }
+                    let what = format!("{} rho {} {variant:?}", one.scale, one.rho);
+                    assert_close(
+                        made(&draw).view().into_dyn(),
+                        want.view().into_dyn(),
+                        1e-12,
+                        &what,
+                    );
+                }
+            }
+        }
+        for one in case.cems {
+            let cems = Cems {
+                sigma: one.sigma,
+                dimension: IntrinsicDimension::Number(one.d),
+                neighborhood: one.size.map_or(Neighborhood::Nearest, |_| Neighborhood::Row),
+                neighborhood_size: one.size.unwrap_or(32),
+                svd_scale: scaling(&one.scale),
+            };
+            let fitted = cems.fit(&samples, Seed(0)).unwrap();
+            let what = format!("{} {:?} {}", one.scale, one.size, one.d);
+            let draw = fitted.draw(Batch::Rows(&rows), Seed(one.seed), one.step).unwrap();
+            let want = one.z.matrix();
+            assert_close(made(&draw).view().into_dyn(), want.view().into_dyn(), 1e-10, &what);
+            if one.size.is_some() {
+                let draw = fitted.draw(Batch::All, Seed(one.seed), one.step).unwrap();
+                assert_close(made(&draw).view().into_dyn(), want.view().into_dyn(), 1e-10, &what);
+            }
+        }
+    }
 }

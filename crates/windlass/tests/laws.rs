@@ -7,7 +7,10 @@ mod common;
 use common::{assert_close, bits, group_mean, naive_projection};
 use ndarray::{Array2, Axis};
 use proptest::prelude::*;
-use windlass::{AnchorMatrix, GroupSums, Mixing, Partition, Seed, Strength};
+use windlass::{
+    AnchorMatrix, Batch, Cems, ClusterScaling, Foma, GroupSums, Method, Mixing, Partition, Rho,
+    Samples, Seed, SpectrumVariant, Strength,
+};
 
 /// Rows of some width, with a group for each.
 fn grouped_rows() -> impl Strategy<Value = (Array2<f64>, Partition)> {
@@ -34,6 +37,15 @@ fn one_hot(groups: &Partition) -> AnchorMatrix {
     AnchorMatrix::new(anchors).unwrap()
 }
 
+/// The map of neighborhoods of at most 7 rows.
+fn foma(x: &Array2<f64>, variant: SpectrumVariant, svd_scale: ClusterScaling) -> Mixing {
+    let foma =
+        Foma { rho: Rho::Share(0.6), variant, svd_scale, neighborhood_size: 7, ..Foma::default() };
+    let y = x.sum_axis(Axis(1));
+    let fitted = foma.fit(&Samples::new(x.view(), y.view()).unwrap(), Seed(1)).unwrap();
+    fitted.draw(Batch::All, Seed(1), 0).unwrap().mixing().unwrap().clone()
+}
+
 /// The paper's equation, term by term.
 fn naive_ada(x: &Array2<f64>, projection: &Array2<f64>, gamma: f64) -> Array2<f64> {
     let excess = gamma.sqrt() - 1.0;
@@ -51,6 +63,49 @@ proptest! {
         prop_assert_eq!(bits(&mixing.apply(x.view()).unwrap()), bits(&x));
         let mixing = Mixing::projection(&one_hot(&groups), Strength::Shared(1.0)).unwrap();
         prop_assert_eq!(bits(&mixing.apply(x.view()).unwrap()), bits(&x));
+    }
+
+    /// All directions stay, whatever λ.
+    #[test]
+    fn rho_1_returns_the_rows((x, _) in grouped_rows(), raw in any::<bool>(), seed in any::<u64>()) {
+        let svd_scale = if raw { ClusterScaling::Raw } else { ClusterScaling::Standardized };
+        let foma = Foma { rho: Rho::Share(1.0), svd_scale, neighborhood_size: 9, ..Foma::default() };
+        let y = x.sum_axis(Axis(1));
+        let fitted = foma.fit(&Samples::new(x.view(), y.view()).unwrap(), Seed(seed)).unwrap();
+        let draw = fitted.draw(Batch::All, Seed(seed), 0).unwrap();
+        assert_close(&draw.features(x.view()).unwrap(), &x, 1e-9);
+        let rows: Vec<usize> = (0..x.nrows()).rev().collect();
+        let draw = fitted.draw(Batch::Rows(&rows), Seed(seed), 0).unwrap();
+        assert_close(&draw.features(x.view()).unwrap(), &x.select(Axis(0), &rows), 1e-9);
+    }
+
+    /// λ = 1, which Beta(β, β) with a tiny β draws half of the time, returns the rows to the bit; λ = 0 leaves the
+    /// projection, which is idempotent.
+    #[test]
+    fn lambda_1_returns_the_rows_to_the_bit((x, _) in grouped_rows(), seed in any::<u64>()) {
+        let foma = Foma { rho: Rho::Share(0.5), beta: 1e-300, ..Foma::default() };
+        let y = x.sum_axis(Axis(1));
+        let fitted = foma.fit(&Samples::new(x.view(), y.view()).unwrap(), Seed(0)).unwrap();
+        let rows: Vec<usize> = (0..x.nrows()).collect();
+        let draw = fitted.draw(Batch::Rows(&rows), Seed(seed), 0).unwrap();
+        let got = draw.features(x.view()).unwrap();
+        let windlass::How::Neighborhood { lambda } = draw.origin(0).unwrap().how else { panic!() };
+        if lambda == 1.0 {
+            prop_assert_eq!(bits(&got), bits(&x));
+        } else {
+            prop_assert_eq!(lambda, 0.0);
+            assert_close(&draw.mixing().unwrap().apply(got.view()).unwrap(), &got, 1e-9);
+        }
+    }
+
+    #[test]
+    fn sigma_0_returns_the_rows_to_the_bit((x, _) in grouped_rows()) {
+        let y = x.sum_axis(Axis(1));
+        let cems = Cems { sigma: 0.0, ..Cems::default() };
+        let fitted = cems.fit(&Samples::new(x.view(), y.view()).unwrap(), Seed(0)).unwrap();
+        let draw = fitted.draw(Batch::All, Seed(0), 0).unwrap();
+        prop_assert_eq!(bits(&draw.features(x.view()).unwrap()), bits(&x));
+        prop_assert_eq!(draw.targets(y.view()).unwrap(), y);
     }
 
     /// With one-hot anchors the equation is `λxᵢ + (1 − λ)(mean of i's group)`, λ = 1/√γ: a point on the
@@ -157,6 +212,8 @@ proptest! {
             Mixing::weighted_group_mean(groups.clone(), weights, per_row()).unwrap(),
             Mixing::projection(&one_hot(&groups), per_row()).unwrap(),
             Mixing::pairs(n, Strength::PerRow((0..n).map(lambda).collect())).unwrap(),
+            foma(&x, SpectrumVariant::Paper, ClusterScaling::Standardized),
+            foma(&x, SpectrumVariant::Published, ClusterScaling::Raw),
         ];
         for mixing in mixings {
             let input = ndarray::concatenate(Axis(0), &[x.view(), (&x * 0.3 + 1.0).view()]).unwrap();

@@ -8,9 +8,10 @@ use common::{bits, clustered_data, group_mean};
 use ndarray::{Array1, Array2, Axis};
 use windlass::regress::{AnchorRegression, Ridge};
 use windlass::{
-    Ada, AnchorMatrix, Bandwidth, Batch, CMixup, Copies, Draw, Epsilon, Erm, Fitted,
-    GammaDistribution, How, KMeans, LocalMixup, MeansOf, Method, Mixing, Mixup, Noise, Partition,
-    Per, Plan, RareSpec, Relevance, Restricted, Samples, Seed, Smogn, Smoter, Strength, Tails,
+    Ada, AnchorMatrix, Bandwidth, Batch, CMixup, Cems, ClusterScaling, Copies, Draw, Epsilon, Erm,
+    Fitted, Foma, GammaDistribution, How, IntrinsicDimension, KMeans, LocalMixup, MeansOf, Method,
+    Mixing, Mixup, Neighborhood, Noise, Partition, Per, Plan, RareSpec, Relevance, Restricted, Rho,
+    Samples, Seed, Smogn, Smoter, SpectrumVariant, Strength, Tails,
 };
 
 /// Every method with some of its settings, for `n` rows.
@@ -43,7 +44,44 @@ fn every_method(n: usize) -> Vec<(&'static str, Box<dyn Method>)> {
         ("smoter", Box::new(Smoter::default())),
         ("smoter, sparse targets", Box::new(Smoter { neighbors: 2, rare: RareSpec::Density })),
         ("smogn", Box::new(Smogn { perturbation: 0.5, ..Smogn::default() })),
+        ("foma", Box::new(Foma::default())),
+        ("foma published", Box::new(foma_published())),
+        (
+            "foma, by dimension",
+            Box::new(Foma {
+                rho: Rho::Dimension,
+                variant: SpectrumVariant::PublishedTrailing,
+                neighborhood: Neighborhood::Near,
+                ..Foma::default()
+            }),
+        ),
+        ("cems", Box::new(Cems::default())),
+        (
+            "cems, random neighborhoods",
+            Box::new(Cems {
+                dimension: IntrinsicDimension::Number(2),
+                neighborhood: Neighborhood::Random,
+                neighborhood_size: 9,
+                svd_scale: ClusterScaling::Raw,
+                ..Cems::default()
+            }),
+        ),
+        ("cems, rows", Box::new(cems_of_rows())),
     ]
+}
+
+fn foma_published() -> Foma {
+    Foma {
+        rho: Rho::Share(0.9),
+        beta: 0.5,
+        variant: SpectrumVariant::Published,
+        svd_scale: ClusterScaling::Raw,
+        ..Foma::default()
+    }
+}
+
+fn cems_of_rows() -> Cems {
+    Cems { neighborhood: Neighborhood::Row, neighborhood_size: 8, ..Cems::default() }
 }
 
 /// What a method makes of a data set and of a minibatch, as bits.
@@ -144,6 +182,14 @@ fn every_synthetic_row_can_be_recomputed_from_its_origin() {
                     // A constant is in the span: the row moves toward its fitted value.
                     let fitted_value = naive_fit(&both, origin.source);
                     &fitted_value + &((&source - &fitted_value) / gamma.sqrt())
+                }
+                // A neighborhood is that of its copy: the draw of that step, made again, is the same row.
+                How::Neighborhood { .. } | How::Displacement => {
+                    let step = plan.copy(row).unwrap() as u64 - 1;
+                    let again = fitted.draw(Batch::All, Seed(8), step).unwrap();
+                    let (x, y) =
+                        (again.features(x.view()).unwrap(), again.targets(y.view()).unwrap());
+                    x.row(origin.source).iter().chain([&y[origin.source]]).copied().collect()
                 }
                 other => panic!("{name}: {other:?}"),
             };
@@ -620,4 +666,158 @@ fn few_or_equal_rare_rows() {
     let fitted = high.fit(&samples, Seed(0)).unwrap();
     let draw = fitted.draw(Batch::Rows(&[31, 32]), Seed(0), 0).unwrap();
     assert_eq!(draw.gathered().collect::<Vec<_>>(), [31, 32, 32, 31]);
+}
+
+/// A copy is a linear map within neighborhoods of similar rows; a minibatch is one.
+#[test]
+fn foma_moves_rows_within_neighborhoods() {
+    let (x, y) = clustered_data(500, 3);
+    let samples = Samples::new(x.view(), y.view()).unwrap();
+    for neighborhood in [Neighborhood::Nearest, Neighborhood::Near, Neighborhood::Random] {
+        let foma = Foma { neighborhood, neighborhood_size: 20, ..Foma::default() };
+        let fitted = foma.fit(&samples, Seed(0)).unwrap();
+        let draw = fitted.draw(Batch::All, Seed(0), 0).unwrap();
+        let windlass::Form::LowRank { subspaces } = draw.mixing().unwrap().form() else { panic!() };
+        assert_eq!(subspaces.len(), 25);
+        let mut rows: Vec<usize> = subspaces.iter().flat_map(|one| one.rows.clone()).collect();
+        rows.sort_unstable();
+        assert_eq!(rows, (0..500).collect::<Vec<_>>());
+        let spread = |rows: &[usize]| x.select(Axis(0), rows).var_axis(Axis(0), 0.0).sum();
+        let within = subspaces.iter().map(|one| spread(&one.rows)).sum::<f64>() / 25.0;
+        let all = spread(&rows);
+        match neighborhood {
+            Neighborhood::Nearest => assert!(within < 0.3 * all, "{within} of {all}"),
+            Neighborhood::Near => assert!(within < 0.95 * all, "{within} of {all}"),
+            _ => assert!(within > 0.8 * all, "{within} of {all}"),
+        }
+        // The same neighborhoods are the batches of an epoch.
+        let order = fitted.order(20, Seed(0), 0);
+        assert_eq!(order.is_none(), neighborhood == Neighborhood::Random);
+        if let Some(order) = order {
+            let own: Vec<Vec<usize>> = subspaces.iter().map(|one| one.rows.clone()).collect();
+            assert_eq!(order.chunks(20).map(<[usize]>::to_vec).collect::<Vec<_>>(), own);
+            assert_ne!(fitted.order(20, Seed(0), 1), Some(order));
+        }
+        // The mean of each neighborhood stays where it is.
+        let got = draw.features(x.view()).unwrap();
+        for one in subspaces {
+            let mean = |of: &Array2<f64>| of.select(Axis(0), &one.rows).mean_axis(Axis(0)).unwrap();
+            let change = mean(&got) - mean(&x);
+            assert!(change.iter().all(|change| change.abs() < 1e-10), "{change}");
+        }
+    }
+}
+
+/// The published code leaves targets as they are; the paper does not.
+#[test]
+fn foma_keeps_targets_only_as_published() {
+    let (x, y) = clustered_data(60, 3);
+    let samples = Samples::new(x.view(), y.view()).unwrap();
+    for (variant, keeps) in [
+        (SpectrumVariant::Paper, false),
+        (SpectrumVariant::Published, true),
+        (SpectrumVariant::PublishedTrailing, true),
+    ] {
+        let foma = Foma { variant, rho: Rho::Share(0.7), ..Foma::default() };
+        let fitted = foma.fit(&samples, Seed(0)).unwrap();
+        for draw in [
+            fitted.draw(Batch::All, Seed(0), 0).unwrap(),
+            fitted.draw(Batch::Rows(&[3, 1, 4, 15, 9, 26]), Seed(0), 0).unwrap(),
+        ] {
+            let sources: Vec<usize> = draw.gathered().collect();
+            let own = y.select(Axis(0), &sources);
+            assert_eq!(draw.targets(y.view()).unwrap() == own, keeps, "{variant:?}");
+            assert_ne!(draw.features(x.view()).unwrap(), x.select(Axis(0), &sources));
+        }
+    }
+}
+
+/// On a curve, second-order steps stay closer than the tangent, and every row moves.
+#[test]
+fn cems_follows_a_curve() {
+    let at = |i: usize| f64::from(i as u32) * 0.01 - 1.5;
+    let x = Array2::from_shape_fn((300, 1), |(i, _)| at(i));
+    let y = Array1::from_shape_fn(300, |i| at(i) * at(i));
+    let samples = Samples::new(x.view(), y.view()).unwrap();
+    for neighborhood in [Neighborhood::Nearest, Neighborhood::Row] {
+        let cems = Cems { sigma: 0.15, neighborhood, ..Cems::default() };
+        let fitted = cems.fit(&samples, Seed(0)).unwrap();
+        let draw = fitted.draw(Batch::All, Seed(0), 0).unwrap();
+        let (x2, y2) = (draw.features(x.view()).unwrap(), draw.targets(y.view()).unwrap());
+        let mut off: Vec<f64> =
+            x2.iter().zip(&y2).map(|(x, y): (&f64, &f64)| (y - x * x).abs()).collect();
+        off.sort_unstable_by(f64::total_cmp);
+        assert!(off[150] < 0.02 && off[285] < 0.2, "{neighborhood:?}: {} {}", off[150], off[285]);
+        let moved: Vec<f64> = x2.iter().zip(&x).map(|(a, b)| (a - b).abs()).collect();
+        assert!(moved.iter().all(|&moved| moved > 0.0));
+        assert!(draw.mixing().is_err() && draw.hidden_displacements().is_none());
+    }
+}
+
+/// On a hidden layer the directions are those of its outputs with the targets.
+#[test]
+fn draws_for_a_hidden_layer_depend_on_it() {
+    let (x, y) = clustered_data(80, 3);
+    let samples = Samples::new(x.view(), y.view()).unwrap();
+    let batch: Vec<usize> = (10..40).collect();
+    let hidden = x
+        .select(Axis(0), &batch)
+        .mapv(|v| v.tanh())
+        .dot(&Array2::from_shape_fn((3, 5), |(i, j)| ((i * 5 + j) as f64).sin()));
+    let foma = Foma::default().fit(&samples, Seed(0)).unwrap();
+    assert!(foma.follows_hidden());
+    let draw = foma.draw_hidden(&batch, hidden.view(), Seed(0), 2).unwrap();
+    let mixed = draw.mixing().unwrap().apply(hidden.view()).unwrap();
+    assert_ne!(mixed, hidden);
+    let on_inputs = foma.draw(Batch::Rows(&batch), Seed(0), 2).unwrap();
+    assert_ne!(on_inputs.mixing().unwrap().apply(hidden.view()).unwrap(), mixed);
+    assert_ne!(draw.targets(y.view()).unwrap(), on_inputs.targets(y.view()).unwrap());
+
+    let cems = Cems::default().fit(&samples, Seed(0)).unwrap();
+    let draw = cems.draw_hidden(&batch, hidden.view(), Seed(0), 2).unwrap();
+    let moved = draw.hidden_displacements().unwrap();
+    assert_eq!(moved.dim(), hidden.dim());
+    assert!(moved.iter().all(|value| value.is_finite()) && moved.iter().any(|v| v.abs() > 0.0));
+    assert_eq!(draw.mixing().unwrap().apply(hidden.view()).unwrap(), hidden);
+    assert_ne!(draw.targets(y.view()).unwrap(), y.select(Axis(0), &batch));
+    // Rows without neighbors, and rows that are all alike, stay where they are.
+    let same = Array2::<f64>::ones((30, 5));
+    for (rows, hidden) in
+        [(&batch[..1], hidden.slice(ndarray::s![..1, ..])), (&[7; 30], same.view())]
+    {
+        let draw = cems.draw_hidden(rows, hidden, Seed(0), 2).unwrap();
+        assert!(draw.hidden_displacements().unwrap().iter().all(|&v| v == 0.0));
+        let draw = foma.draw_hidden(rows, hidden, Seed(0), 2).unwrap();
+        let mixed = draw.mixing().unwrap().apply(hidden).unwrap();
+        assert!((&mixed - &hidden).iter().all(|v| v.abs() < 1e-12));
+    }
+    assert!(foma.draw_hidden(&batch, same.slice(ndarray::s![..3, ..]), Seed(0), 2).is_err());
+    assert!(
+        cems_of_rows()
+            .fit(&samples, Seed(0))
+            .unwrap()
+            .draw_hidden(&batch, hidden.view(), Seed(0), 2)
+            .is_err()
+    );
+}
+
+#[test]
+fn rows_that_do_not_vary_or_are_few_stay_finite() {
+    for rows in [1, 2, 3, 5, 33] {
+        for (x, y) in
+            [(Array2::<f64>::ones((rows, 3)), Array1::<f64>::ones(rows)), clustered_data(rows, 3)]
+        {
+            let samples = Samples::new(x.view(), y.view()).unwrap();
+            for (name, method) in every_method(rows)
+                .into_iter()
+                .filter(|(name, _)| name.starts_with("foma") || name.starts_with("cems"))
+            {
+                let fitted = method.fit(&samples, Seed(0)).unwrap();
+                let draw = fitted.draw(Batch::All, Seed(0), 0).unwrap();
+                let made = draw.features(x.view()).unwrap();
+                assert!(made.iter().all(|v| v.is_finite()), "{name}, {rows} rows");
+                assert!(draw.targets(y.view()).unwrap().iter().all(|v| v.is_finite()), "{name}");
+            }
+        }
+    }
 }

@@ -6,10 +6,11 @@ use ndarray::{Array1, Array2, array};
 use windlass::metrics::Metric;
 use windlass::regress::{AnchorRegression, Ridge};
 use windlass::{
-    Ada, AnchorMatrix, Anchors, Bandwidth, Batch, Bins, CMixup, Column, ControlPoint, Copies, Draw,
-    Epsilon, Erm, Error, Fitted, GammaDistribution, GroupSums, KMeans, LocalMixup, MeansOf, Method,
-    Mixing, Mixup, Noise, Partition, Plan, RareSpec, Relevance, Restricted, Result, RowSample,
-    Samples, Seed, Smogn, Smoter, Strength,
+    Ada, AnchorMatrix, Anchors, Bandwidth, Batch, Bins, CMixup, Cems, Column, ControlPoint, Copies,
+    Draw, Epsilon, Erm, Error, Fitted, Foma, GammaDistribution, GroupSums, IntrinsicDimension,
+    KMeans, LocalMixup, MeansOf, Method, Mixing, Mixup, Neighborhood, Noise, Partition, Plan,
+    RareSpec, Relevance, Restricted, Result, Rho, RowSample, Samples, Seed, Smogn, Smoter,
+    Strength,
 };
 
 #[track_caller]
@@ -150,6 +151,32 @@ fn settings_outside_their_range() {
         fit(&Noise { target_noise: -0.1, ..Noise::default() }),
         "target_noise must be in [0, inf), got -0.1",
     );
+    for (rho, got) in [(0.0, "0"), (1.5, "1.5"), (f64::NAN, "NaN")] {
+        refused(
+            fit(&Foma { rho: Rho::Share(rho), ..Foma::default() }),
+            &format!("rho must be in (0, 1], got {got}"),
+        );
+    }
+    refused(fit(&Foma { beta: -1.0, ..Foma::default() }), "beta must be in (0, inf), got -1");
+    refused(
+        fit(&Foma { neighborhood: Neighborhood::Row, ..Foma::default() }),
+        "neighborhood row is not defined here: choose nearest, near or random",
+    );
+    for size in [1, 4097] {
+        let message = format!("neighborhood_size must be in [2, 4096], got {size}");
+        refused(fit(&Foma { neighborhood_size: size, ..Foma::default() }), &message);
+        refused(fit(&Cems { neighborhood_size: size, ..Cems::default() }), &message);
+    }
+    for (sigma, got) in [(-0.1, "-0.1"), (f64::INFINITY, "inf")] {
+        refused(
+            fit(&Cems { sigma, ..Cems::default() }),
+            &format!("sigma must be in [0, 1e6], got {got}"),
+        );
+    }
+    refused(
+        fit(&Cems { dimension: IntrinsicDimension::Number(0), ..Cems::default() }),
+        "dimension must be in [1, inf), got 0",
+    );
     let far = array![[1e151], [0.0]];
     refused(
         KMeans::new(1).fit(far.view(), None, Seed(0)),
@@ -165,7 +192,10 @@ fn settings_outside_their_range() {
         kmeans(KMeans { tolerance: -1.0, ..KMeans::new(2) }),
         "tolerance must be in [0, inf), got -1",
     );
-    refused(KMeans::new(2).fit(data().0.view(), Some(&[0.0; 6]), Seed(0)), "all row weights are zero");
+    refused(
+        KMeans::new(2).fit(data().0.view(), Some(&[0.0; 6]), Seed(0)),
+        "all row weights are zero",
+    );
     let erm = fit(&Erm).unwrap();
     for (copies, got) in [(0, "0"), (1_000_001, "1000001"), (usize::MAX, "18446744073709552000")] {
         let plan = Plan::draw(erm.as_ref(), Copies::new(copies), Seed(0));

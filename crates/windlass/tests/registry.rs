@@ -4,8 +4,8 @@
 use std::path::{Path, PathBuf};
 
 use windlass::{
-    Ada, CMixup, LocalMixup, METHODS, Method, MethodInfo, MethodParams, Mixup, Noise, PARAMS,
-    Param, Smogn, Smoter,
+    Ada, CMixup, Cems, Foma, LocalMixup, METHODS, Method, MethodInfo, MethodParams, Mixup, Noise,
+    PARAMS, Param, Smogn, Smoter,
 };
 
 fn built(name: &str, params: &MethodParams) -> String {
@@ -14,7 +14,7 @@ fn built(name: &str, params: &MethodParams) -> String {
 
 #[test]
 fn defaults_are_those_of_the_types() {
-    let defaults: [(&str, Box<dyn Method>); 7] = [
+    let defaults: [(&str, Box<dyn Method>); 9] = [
         ("ada", Box::new(Ada::default())),
         ("mixup", Box::new(Mixup::default())),
         ("c-mixup", Box::new(CMixup::default())),
@@ -22,6 +22,8 @@ fn defaults_are_those_of_the_types() {
         ("noise", Box::new(Noise::default())),
         ("smoter", Box::new(Smoter::default())),
         ("smogn", Box::new(Smogn::default())),
+        ("foma", Box::new(Foma::default())),
+        ("cems", Box::new(Cems::default())),
     ];
     for (name, default) in defaults {
         let method = MethodInfo::named(name).unwrap();
@@ -50,6 +52,13 @@ fn values_can_be_read_again() {
         ("noise_units", "absolute"),
         ("neighbors", "7"),
         ("perturbation", "0.05"),
+        ("rho", "dimension"),
+        ("variant", "published-trailing"),
+        ("sigma", "0.2"),
+        ("dimension", "3"),
+        ("neighborhood", "near"),
+        ("neighborhood_size", "16"),
+        ("svd_scale", "raw"),
     ];
     assert_eq!(values.len(), PARAMS.len());
     for (name, text) in values {
@@ -67,6 +76,10 @@ fn values_can_be_read_again() {
         ("clusters", "0"),
         ("epsilon", "far"),
         ("neighbors", "2.5"),
+        ("rho", "most"),
+        ("dimension", "1.5"),
+        ("neighborhood_size", "-1"),
+        ("variant", "code"),
     ] {
         assert!((Param::named(name).unwrap().set)(&mut MethodParams::default(), text).is_err());
     }
@@ -110,10 +123,12 @@ fn a_method_is_named_in_four_files_at_most() {
     for entry in std::fs::read_dir(root.join("crates")).unwrap() {
         sources(&entry.unwrap().path().join("src"), &mut files);
     }
-    let named = |path: &&PathBuf| {
-        let text = std::fs::read_to_string(path).unwrap().to_lowercase();
-        ["local-mixup", "local_mixup", "localmixup"].iter().any(|name| text.contains(name))
-    };
-    let files: Vec<&PathBuf> = files.iter().filter(named).collect();
-    assert!(files.len() <= 4, "a method is named in {files:?}");
+    for names in [&["local-mixup", "local_mixup", "localmixup"][..], &["foma"], &["cems"]] {
+        let named = |path: &&PathBuf| {
+            let text = std::fs::read_to_string(path).unwrap().to_lowercase();
+            names.iter().any(|name| text.contains(name))
+        };
+        let files: Vec<&PathBuf> = files.iter().filter(named).collect();
+        assert!(files.len() <= 4, "a method is named in {files:?}");
+    }
 }

@@ -40,6 +40,27 @@ pub(crate) fn apply(pass: &Pass<'_>, mixing: &Mixing, rows: Tensor<2>) -> Tensor
             mean.clone() + (rows - mean) * column(pass, count, |row| 1.0 / gamma.at(row).sqrt())
         }
         Form::Projection { basis, gamma } => projected(pass, basis, gamma, rows),
+        Form::LowRank { subspaces } => {
+            let mut factors = vec![(1.0, 0.0); count];
+            for subspace in subspaces {
+                subspace.rows.iter().for_each(|&row| factors[row] = subspace.factors());
+            }
+            let mut out = rows.clone() * column(pass, count, |row| factors[row].0);
+            for subspace in subspaces {
+                let (size, rank) = subspace.basis.dim();
+                let places = subspace.rows.iter().map(|&row| i64::try_from(row).unwrap_or(0));
+                let places = TensorData::new(places.collect::<Vec<_>>(), [size]);
+                let places = Tensor::<1, Int>::from_data(places, pass.device());
+                #[expect(clippy::cast_possible_truncation, reason = "rounded")]
+                let basis = subspace.basis.iter().map(|&value| value as f32).collect();
+                let q = pass.matrix(basis, [size, rank]);
+                let own = rows.clone().select(0, places.clone());
+                let inside = q.clone().matmul(q.swap_dims(0, 1).matmul(own));
+                let inside = inside * column(pass, size, |_| subspace.factors().1);
+                out = out.select_assign(0, places, inside, IndexingUpdateOp::Add);
+            }
+            out
+        }
     }
 }
 

@@ -23,6 +23,11 @@ pub(crate) trait GeneratedBlock: Sync {
         None
     }
 
+    /// λ of every row's neighborhood, null for originals. Nothing if the method has no neighborhoods.
+    fn lambdas(&self) -> Option<Float64Array> {
+        None
+    }
+
     /// The `windlass_source` of every partner, and λ; null for originals. Nothing if the method has
     /// no partners.
     fn partners(&self) -> Option<(ArrayRef, Float64Array)> {

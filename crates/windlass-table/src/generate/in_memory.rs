@@ -7,8 +7,8 @@ use arrow_array::{Array as _, ArrayRef, Float64Array, Int64Array, UInt64Array};
 use arrow_buffer::NullBuffer;
 use ndarray::{Array2, Axis};
 use windlass::{
-    AnchorMatrix, Batch, Draw, Fitted, How, Method as _, MethodParams, ParamName, Per, RareSpec,
-    Relevance, RowProvenance, Samples, Seed,
+    AnchorMatrix, Batch, Draw, Fitted, How, Method as _, MethodInfo, MethodParams, ParamName, Per,
+    RareSpec, Relevance, RowProvenance, Samples, Seed,
 };
 
 use crate::column::{is_numeric, matrix, type_name};
@@ -30,6 +30,7 @@ pub(crate) struct InMemoryGenerator {
     /// The values of `windlass_source`, if not the indices of the rows.
     sources: Option<ArrayRef>,
     detail: RowProvenance,
+    draws_together: bool,
     /// The training rows, for another process that fits the method again.
     pub(crate) rows: LoadedRows,
 }
@@ -85,9 +86,9 @@ impl InMemoryGenerator {
                 (method.build)(&MethodParams { per, rare, ..params.clone() }).fit(&samples, seed)?
             }
         };
-        let detail = settings.method.info().provenance;
+        let MethodInfo { provenance: detail, draws_together, .. } = *settings.method.info();
         let sources = rows.sources.as_ref().map(RowLabels::to_array);
-        Ok(Self { fitted, x, y, missing, sources, detail, rows })
+        Ok(Self { fitted, x, y, missing, sources, detail, draws_together, rows })
     }
 
     /// The indices of the rows of a block among the training rows.
@@ -112,8 +113,7 @@ impl InMemoryGenerator {
 
     /// A whole copy, if all rows must be drawn together.
     pub(crate) fn copy(&self, seed: Seed, step: u64) -> Result<Option<Arc<DrawnCopy>>> {
-        let whole = self.detail == RowProvenance::Group;
-        whole.then(|| self.draw(Batch::All, seed, step).map(Arc::new)).transpose()
+        self.draws_together.then(|| self.draw(Batch::All, seed, step).map(Arc::new)).transpose()
     }
 
     /// A block of a copy: rows of the `whole` copy if there is one, otherwise rows that are drawn
@@ -210,6 +210,15 @@ impl GeneratedBlock for InMemoryBlock<'_> {
         };
         let has_gamma = self.generator.detail == RowProvenance::Group;
         has_gamma.then(|| (0..self.rows).map(gamma).collect())
+    }
+
+    fn lambdas(&self) -> Option<Float64Array> {
+        let lambda = |row| match self.how(row) {
+            Some(How::Neighborhood { lambda }) => Some(lambda),
+            _ => None,
+        };
+        let has_lambda = self.generator.detail == RowProvenance::Neighborhood;
+        has_lambda.then(|| (0..self.rows).map(lambda).collect())
     }
 
     fn partners(&self) -> Option<(ArrayRef, Float64Array)> {

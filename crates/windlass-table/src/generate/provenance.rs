@@ -9,6 +9,7 @@
 //! | `windlass_group` | ADA on groups | the group of the source |
 //! | `windlass_gamma` | ADA | γ; null for originals |
 //! | `windlass_partner`, `windlass_lambda` | mixup | the other row, and the weight of the source; null for originals |
+//! | `windlass_lambda` | neighborhoods | λ of the row's neighborhood; null for originals |
 
 use std::sync::Arc;
 
@@ -48,6 +49,7 @@ pub(crate) fn fields(settings: &AugmentConfig, source: &DataType) -> Vec<Field> 
             fields.push(Field::new(PARTNER, source.clone(), true));
             fields.push(number("windlass_lambda"));
         }
+        RowProvenance::Neighborhood => fields.push(number("windlass_lambda")),
         RowProvenance::Source => {}
     }
     fields
@@ -71,6 +73,9 @@ pub(crate) fn columns(copy: usize, block: &Block, generated: &dyn GeneratedBlock
     columns.extend(generated.groups().as_deref().map(numbers));
     if let Some(gammas) = generated.gammas() {
         columns.push(Arc::new(gammas));
+    }
+    if let Some(lambdas) = generated.lambdas() {
+        columns.push(Arc::new(lambdas));
     }
     if let Some((partners, lambdas)) = generated.partners() {
         columns.push(partners);

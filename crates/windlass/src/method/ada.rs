@@ -173,6 +173,7 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     on_hidden_layer: Some(HiddenInfo { name: "ada-manifold", title: "ADA on the hidden layer" }),
     params: &[&ANCHORS, &CLUSTERS, &CLUSTER_ON, &CLUSTER_SCALE, &WITHIN, &ALPHA, &GAMMA, &PER],
     provenance: RowProvenance::Group,
+    draws_together: true,
     search: &[&[&ALPHA], &[&CLUSTERS], &[&GAMMA], &[&CLUSTER_ON]],
     in_tune: true,
     rare: false,

@@ -95,6 +95,7 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     on_hidden_layer: None,
     params: &[&BANDWIDTH, &BETA, &PER],
     provenance: RowProvenance::Pair,
+    draws_together: false,
     search: &[&[&BANDWIDTH], &[&BETA]],
     in_tune: true,
     rare: false,

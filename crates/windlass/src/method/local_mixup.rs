@@ -64,6 +64,7 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     on_hidden_layer: None,
     params: &[&EPSILON, &BETA, &PER],
     provenance: RowProvenance::Pair,
+    draws_together: false,
     search: &[&[&BETA], &[&EPSILON]],
     in_tune: false,
     rare: false,

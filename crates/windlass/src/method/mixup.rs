@@ -112,6 +112,7 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     on_hidden_layer: Some(HiddenInfo { name: "manifold-mixup", title: "Manifold Mixup" }),
     params: &[&BETA, &PER],
     provenance: RowProvenance::Pair,
+    draws_together: false,
     search: &[&[&BETA]],
     in_tune: true,
     rare: false,

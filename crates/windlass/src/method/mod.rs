@@ -10,6 +10,8 @@
 //! | [`Ada`] | a strength γ toward or away from the group's mean | group, γ |
 //! | [`Smoter`] | for a rare row, a rare neighbor as partner | partner, λ |
 //! | [`Smogn`] | for a rare row, a near rare partner, or noise if none is near | partner, λ |
+//! | [`Foma`] | a factor λ for what is outside the leading directions of a neighborhood | λ |
+//! | [`Cems`] | a step along the curved surface of a neighborhood | its source |
 //!
 //! [`Restricted`] makes copies of some rows only, such as rare ones, by any method.
 //!
@@ -37,9 +39,12 @@
 
 mod ada;
 mod c_mixup;
+mod cems;
 mod erm;
+mod foma;
 mod local_mixup;
 mod mixup;
+mod neighborhoods;
 mod noise;
 mod registry;
 mod restricted;
@@ -54,9 +59,12 @@ use ndarray::{Array, ArrayView, ArrayView2, ArrayViewMut, Axis, Dimension};
 
 pub use ada::{Ada, MeansOf};
 pub use c_mixup::{CMixup, FittedCMixup};
+pub use cems::Cems;
 pub use erm::Erm;
+pub use foma::Foma;
 pub use local_mixup::LocalMixup;
 pub use mixup::Mixup;
+pub use neighborhoods::intrinsic_dimension;
 pub use noise::Noise;
 pub use registry::{
     HiddenInfo, MethodInfo, MethodParams, PARAMS, Param, RowProvenance, SearchRange, TrialSpec,
@@ -64,18 +72,23 @@ pub use registry::{
 pub use restricted::Restricted;
 pub use smogn::Smogn;
 pub use smoter::Smoter;
-pub use values::{Bandwidth, Epsilon, NoiseUnits};
+pub use values::{
+    Bandwidth, Epsilon, IntrinsicDimension, Neighborhood, NoiseUnits, Rho, SpectrumVariant,
+};
 
 use crate::choice::choice;
 use crate::data::flatten;
 use crate::error::same_rows;
 use crate::mixing::group_mean::GroupMeans;
-use crate::mixing::{Gather, Map, Ready, buffer, with_rows, write_rows};
+use crate::mixing::{Gather, Map, Ready, buffer, copy_rows, with_rows, write_rows};
 use crate::{Error, Mixing, Partition, Real, Result, Samples, Seed};
+use cems::Displacements;
 use noise::AddedNoise;
 
 /// All methods with a name.
-pub static METHODS: [&MethodInfo; 7] = [
+///
+/// Append only: binary files contain the place of a method.
+pub static METHODS: [&MethodInfo; 9] = [
     &noise::INFO,
     &mixup::INFO,
     &local_mixup::INFO,
@@ -83,6 +96,8 @@ pub static METHODS: [&MethodInfo; 7] = [
     &ada::INFO,
     &smoter::INFO,
     &smogn::INFO,
+    &foma::INFO,
+    &cems::INFO,
 ];
 
 /// A method of augmentation with its settings.
@@ -116,6 +131,29 @@ pub trait Fitted: Debug + Send + Sync {
     /// The groups of the training rows, if the method has any.
     fn partition(&self) -> Option<&Partition> {
         None
+    }
+
+    /// The training rows in an order for one epoch in which every `batch_size` consecutive rows are a neighborhood;
+    /// `None` if batches may have any rows.
+    fn order(&self, _batch_size: usize, _seed: Seed, _epoch: u64) -> Option<Vec<usize>> {
+        None
+    }
+
+    /// Whether a draw for a hidden layer depends on its outputs: [`draw_hidden`](Self::draw_hidden) instead of
+    /// [`draw`](Self::draw).
+    fn follows_hidden(&self) -> bool {
+        false
+    }
+
+    /// Draws one synthetic row for every row of a minibatch, given the outputs of a hidden layer for them.
+    fn draw_hidden(
+        &self,
+        rows: &[usize],
+        _hidden: ArrayView2<'_, f64>,
+        seed: Seed,
+        step: u64,
+    ) -> Result<Draw> {
+        self.draw(Batch::Rows(rows), seed, step)
     }
 }
 
@@ -190,7 +228,48 @@ pub struct Draw {
     partners: Option<Vec<usize>>,
     mixing: Mixing,
     centers: Option<Arc<SetMeans>>,
-    noise: Option<AddedNoise>,
+    /// What is added after the mixing.
+    added: Option<Added>,
+    /// Whether targets stay as they are.
+    keeps_targets: bool,
+}
+
+/// The additive term of a draw.
+#[derive(Debug, Clone)]
+enum Added {
+    Noise(AddedNoise),
+    Displacements(Arc<Displacements>),
+}
+
+impl Added {
+    /// The number of columns of a side.
+    fn width(&self, side: Side) -> usize {
+        match (self, side) {
+            (Self::Noise(noise), _) => noise.width(side),
+            (Self::Displacements(own), Side::Features) => own.features.ncols(),
+            (Self::Displacements(own), Side::Targets) => own.targets.ncols(),
+        }
+    }
+
+    /// Adds the term of a row of the draw, whose training row is `source`.
+    fn add<T: Real>(&self, side: Side, (row, source): (usize, usize), out: &mut [T]) {
+        let own = match self {
+            Self::Noise(noise) => {
+                if let Some(scale) = noise.scale(row) {
+                    noise.add(side, source, scale, out);
+                }
+                return;
+            }
+            Self::Displacements(own) => own,
+        };
+        let moved = match side {
+            Side::Features => own.features.row(row),
+            Side::Targets => own.targets.row(row),
+        };
+        for (value, &moved) in out.iter_mut().zip(moved) {
+            *value = T::narrow(value.widen() + moved);
+        }
+    }
 }
 
 /// The group means of all training rows, for [`MeansOf::Set`].
@@ -239,7 +318,15 @@ impl Draw {
     /// A draw without partners, of valid rows.
     fn of(training_rows: usize, sources: Option<&[usize]>, mixing: Mixing) -> Self {
         let sources = sources.map(<[usize]>::to_vec);
-        Self { training_rows, sources, partners: None, mixing, centers: None, noise: None }
+        Self {
+            training_rows,
+            sources,
+            partners: None,
+            mixing,
+            centers: None,
+            added: None,
+            keeps_targets: false,
+        }
     }
 
     /// The number of synthetic rows.
@@ -253,9 +340,19 @@ impl Draw {
     ///
     /// An error for noise and for group means of the whole set, which are not linear maps of the batch.
     pub fn mixing(&self) -> Result<&Mixing> {
-        match (&self.noise, &self.centers) {
+        match (&self.added, &self.centers) {
             (None, None) => Ok(&self.mixing),
+            (Some(Added::Displacements(own)), None) if own.hidden => Ok(&self.mixing),
             _ => Err(Error::NotLinear),
+        }
+    }
+
+    /// What is added to the outputs of the hidden layer after the [mixing](Self::mixing), if anything.
+    #[must_use]
+    pub fn hidden_displacements(&self) -> Option<ArrayView2<'_, f64>> {
+        match &self.added {
+            Some(Added::Displacements(own)) if own.hidden => Some(own.features.view()),
+            _ => None,
         }
     }
 
@@ -392,7 +489,10 @@ impl Draw {
         }
         let source = self.gather_map().source(row);
         let how = match &self.mixing.0 {
-            Map::Identity { .. } if self.noise.is_some() => How::Noise,
+            Map::Identity { .. } if self.added.is_some() => match &self.added {
+                Some(Added::Displacements(_)) => How::Displacement,
+                _ => How::Noise,
+            },
             Map::Identity { .. } => How::Copy,
             Map::GroupMean(map) => How::Group { group: map.group(row), gamma: map.gamma(row) },
             Map::Projection(map) => How::Projection { gamma: map.gamma(row) },
@@ -401,6 +501,7 @@ impl Draw {
                 let partner = self.gather_map().partner(row, map.rows());
                 How::Pair { partner, lambda: map.lambda(row) }
             }
+            Map::LowRank(map) => How::Neighborhood { lambda: map.lambda(row) },
         };
         Some(Origin { source, how })
     }
@@ -426,7 +527,10 @@ impl Draw {
 
     /// The factor of the noise on a row; `None` if it has no noise.
     fn noise_scale(&self, row: usize) -> Option<f64> {
-        self.noise.as_ref()?.scale(row)
+        match self.added.as_ref()? {
+            Added::Noise(noise) => noise.scale(row),
+            Added::Displacements(_) => None,
+        }
     }
 
     /// The positions of its input rows among the training rows.
@@ -450,8 +554,8 @@ impl Draw {
             Side::Features => &centers.features,
             Side::Targets => &centers.targets,
         });
-        let noise_width = self.noise.as_ref().map(|noise| noise.width(side));
-        let width = means.map(|means| means.means().ncols()).or(noise_width);
+        let added_width = self.added.as_ref().map(|added| added.width(side));
+        let width = means.map(|means| means.means().ncols()).or(added_width);
         if let Some(expected) = width.filter(|&width| width != rows.ncols()) {
             let got = rows.ncols();
             return Err(Error::ColumnMismatch { what: "the data", expected, got });
@@ -460,6 +564,10 @@ impl Draw {
             Side::Features => "x",
             Side::Targets => "y",
         };
+        if self.keeps(side) {
+            gather.check_finite(what, rows)?;
+            return Ok(Ready::Nothing);
+        }
         let Some(means) = means else {
             return self.mixing.prepare(what, rows, gather);
         };
@@ -488,15 +596,21 @@ impl Draw {
         range: std::ops::Range<usize>,
         out: &mut [T],
     ) {
+        if self.keeps(side) {
+            return copy_rows(rows, gather, range, out);
+        }
         self.mixing.write(ready, rows, gather, range.clone(), out);
-        if let Some(noise) = &self.noise {
+        if let Some(added) = &self.added {
             let training = self.gather_map();
             for (row, out) in range.zip(out.chunks_exact_mut(rows.ncols())) {
-                if let Some(scale) = noise.scale(row) {
-                    noise.add(side, training.source(row), scale, out);
-                }
+                added.add(side, (row, training.source(row)), out);
             }
         }
+    }
+
+    /// Whether rows of a side stay as they are.
+    fn keeps(&self, side: Side) -> bool {
+        self.keeps_targets && matches!(side, Side::Targets)
     }
 }
 
@@ -524,4 +638,8 @@ pub enum How {
     Projection { gamma: f64 },
     /// Mixed with another row: `λ·source + (1 − λ)·partner`.
     Pair { partner: usize, lambda: f64 },
+    /// Moved toward the leading directions of its neighborhood.
+    Neighborhood { lambda: f64 },
+    /// Moved along the surface of its neighborhood.
+    Displacement,
 }

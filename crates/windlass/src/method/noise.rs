@@ -10,7 +10,7 @@ use ndarray::ArrayView2;
 
 use super::registry::{FEATURE_NOISE, NOISE_UNITS, TARGET_NOISE};
 use super::values::NoiseUnits;
-use super::{Batch, Draw, Fitted, Method, MethodInfo, RowProvenance, Side};
+use super::{Added, Batch, Draw, Fitted, Method, MethodInfo, RowProvenance, Side};
 use crate::moments::moments;
 use crate::rng::Draws;
 use crate::{Error, Mixing, Real, Result, Samples, Seed, Stream};
@@ -97,6 +97,7 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     on_hidden_layer: None,
     params: &[&TARGET_NOISE, &FEATURE_NOISE, &NOISE_UNITS],
     provenance: RowProvenance::Source,
+    draws_together: false,
     search: &[&[&TARGET_NOISE, &FEATURE_NOISE]],
     in_tune: true,
     rare: false,
@@ -147,7 +148,8 @@ impl Fitted for FittedNoise {
         let rows = sources.map_or(self.rows, <[usize]>::len);
         let deviations = Arc::clone(&self.deviations);
         let noise = AddedNoise { deviations, scales: None, seed, step };
-        Ok(Draw { noise: Some(noise), ..Draw::of(self.rows, sources, Mixing::identity(rows)) })
+        let added = Some(Added::Noise(noise));
+        Ok(Draw { added, ..Draw::of(self.rows, sources, Mixing::identity(rows)) })
     }
 }
 

@@ -7,7 +7,9 @@
 use std::str::FromStr;
 use std::sync::Arc;
 
-use super::values::{Bandwidth, Epsilon, NoiseUnits};
+use super::values::{
+    Bandwidth, Epsilon, IntrinsicDimension, Neighborhood, NoiseUnits, Rho, SpectrumVariant,
+};
 use super::{Method, Per};
 use crate::anchors::{AnchorSource, ClusterCount, ClusterOn, ClusterScaling};
 use crate::{GammaDistribution, RareSpec, Result};
@@ -27,6 +29,8 @@ pub struct MethodInfo {
     pub params: &'static [&'static Param],
     /// Provenance of synthetic rows in addition to the source row.
     pub provenance: RowProvenance,
+    /// Whether a synthetic row depends on other rows of its batch, so that the rows of a copy are drawn together.
+    pub draws_together: bool,
     /// Parameters of a hyperparameter search, in order; parameters of one entry have the same value.
     pub search: &'static [&'static [&'static Param]],
     /// Whether `tune` searches the method.
@@ -54,6 +58,8 @@ pub enum RowProvenance {
     Group,
     /// The partner and λ.
     Pair,
+    /// λ of its neighborhood.
+    Neighborhood,
 }
 
 impl PartialEq for MethodInfo {
@@ -201,6 +207,20 @@ pub struct MethodParams {
     /// method.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub rare: Option<RareSpec>,
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub rho: Option<Rho>,
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub variant: Option<SpectrumVariant>,
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub sigma: Option<f64>,
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub dimension: Option<IntrinsicDimension>,
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub neighborhood: Option<Neighborhood>,
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub neighborhood_size: Option<usize>,
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub svd_scale: Option<ClusterScaling>,
 }
 
 impl MethodParams {
@@ -258,7 +278,7 @@ fn text(value: Option<&impl ToString>) -> Option<String> {
 }
 
 /// Every parameter, in the order of help texts.
-pub static PARAMS: [&Param; 16] = [
+pub static PARAMS: [&Param; 23] = [
     &ANCHORS,
     &CLUSTERS,
     &CLUSTER_ON,
@@ -275,6 +295,13 @@ pub static PARAMS: [&Param; 16] = [
     &NOISE_UNITS,
     &NEIGHBORS,
     &PERTURBATION,
+    &RHO,
+    &VARIANT,
+    &SIGMA,
+    &DIMENSION,
+    &NEIGHBORHOOD,
+    &NEIGHBORHOOD_SIZE,
+    &SVD_SCALE,
 ];
 
 /// A parameter without a default that neither a search nor a comparison varies.
@@ -490,5 +517,92 @@ pub(super) static PERTURBATION: Param = Param {
     help: "Standard deviation of the noise, in standard deviations of each column",
     set: |params, text| store_number(&mut params.perturbation, text),
     get: |params| text(params.perturbation.as_ref()),
+    ..TEXT
+};
+
+pub(super) static RHO: Param = Param {
+    name: "rho",
+    placeholder: "ρ",
+    default: Some("0.95"),
+    range: "(0, 1], dimension: as many directions as the intrinsic dimension of the rows",
+    help: "Share of the sum of singular values of the directions that stay",
+    search: Some(SearchRange::Log { low: 0.7, high: 0.99 }),
+    trial: Some(TrialSpec { coordinate: 4, first: Some(0.95) }),
+    set: |params, text| store(&mut params.rho, text),
+    get: |params| text(params.rho.as_ref()),
+    ..TEXT
+};
+
+pub(super) static VARIANT: Param = Param {
+    name: "variant",
+    placeholder: "VARIANT",
+    default: Some("paper"),
+    range: "paper, published: shrink leading singular values and keep targets, \
+            published-trailing: keep targets",
+    help: "Shrink trailing singular values of features and targets, or do as the published code",
+    set: |params, text| store(&mut params.variant, text),
+    get: |params| text(params.variant.as_ref()),
+    ..TEXT
+};
+
+pub(super) static SIGMA: Param = Param {
+    name: "sigma",
+    placeholder: "σ",
+    default: Some("0.1"),
+    range: "[0, 1e6]",
+    is_number: true,
+    help: "Standard deviation of the step along the surface",
+    search: Some(SearchRange::Log { low: 0.01, high: 0.5 }),
+    trial: Some(TrialSpec { coordinate: 3, first: Some(0.1) }),
+    set: |params, text| store_number(&mut params.sigma, text),
+    get: |params| text(params.sigma.as_ref()),
+};
+
+pub(super) static DIMENSION: Param = Param {
+    name: "dimension",
+    placeholder: "D|auto",
+    default: Some("auto"),
+    range: "[1, inf), auto: estimated by two nearest neighbors",
+    help: "Dimension of the surface that rows lie on",
+    set: |params, text| store(&mut params.dimension, text),
+    get: |params| text(params.dimension.as_ref()),
+    ..TEXT
+};
+
+pub(super) static NEIGHBORHOOD: Param = Param {
+    name: "neighborhood",
+    placeholder: "ROWS",
+    default: Some("nearest"),
+    range: "nearest, near: probability ∝ 1/distance, random, row: one for each row, on inputs",
+    help: "Rows of a neighborhood; in training, of a batch",
+    set: |params, text| store(&mut params.neighborhood, text),
+    get: |params| text(params.neighborhood.as_ref()),
+    ..TEXT
+};
+
+pub(super) static NEIGHBORHOOD_SIZE: Param = Param {
+    name: "neighborhood_size",
+    placeholder: "N",
+    default: Some("32"),
+    range: "[2, 4096]",
+    is_number: true,
+    help: "Number of rows of a neighborhood; in training, the batch size counts instead",
+    set: |params, text| {
+        let number = text.trim().parse().map_err(|_| format!("`{text}` is not a whole number"))?;
+        params.neighborhood_size = Some(number);
+        Ok(())
+    },
+    get: |params| text(params.neighborhood_size.as_ref()),
+    ..TEXT
+};
+
+pub(super) static SVD_SCALE: Param = Param {
+    name: "svd_scale",
+    placeholder: "SCALE",
+    default: Some("standard"),
+    range: "standard, raw",
+    help: "Standardize columns before finding neighbors and directions, or use raw values",
+    set: |params, text| store(&mut params.svd_scale, text),
+    get: |params| text(params.svd_scale.as_ref()),
     ..TEXT
 };

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use super::noise::{AddedNoise, Deviations};
 use super::registry::{NEIGHBORS, PERTURBATION};
 use super::smoter::RareNeighbors;
-use super::{Batch, Draw, Fitted, Method, MethodInfo, RowProvenance, Smoter};
+use super::{Added, Batch, Draw, Fitted, Method, MethodInfo, RowProvenance, Smoter};
 use crate::{Error, Result, Samples, Seed};
 
 /// SMOGN: rows with rare targets are mixed with a near rare row, or get noise.
@@ -59,6 +59,7 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     on_hidden_layer: None,
     params: &[&NEIGHBORS, &PERTURBATION],
     provenance: RowProvenance::Pair,
+    draws_together: false,
     search: &[],
     in_tune: false,
     rare: true,
@@ -120,7 +121,7 @@ impl Fitted for FittedSmogn {
         let draw = self.rare.pairs(batch, pair)?;
         let deviations = Arc::clone(&self.deviations);
         let noise = AddedNoise { deviations, scales: Some(scales), seed, step };
-        Ok(Draw { noise: Some(noise), ..draw })
+        Ok(Draw { added: Some(Added::Noise(noise)), ..draw })
     }
 
     fn sources(&self) -> Option<&[usize]> {

@@ -76,6 +76,7 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     on_hidden_layer: None,
     params: &[&NEIGHBORS],
     provenance: RowProvenance::Pair,
+    draws_together: false,
     search: &[],
     in_tune: false,
     rare: true,

@@ -137,3 +137,145 @@ impl From<NoiseUnits> for bool {
         units == NoiseUnits::Deviations
     }
 }
+
+/// How many directions of a neighborhood stay as they are.
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(try_from = "String", into = "String"))]
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Rho {
+    /// The leading ones, whose singular values have at most this share of the sum of all.
+    Share(f64),
+    /// As many as the intrinsic dimension of the training rows.
+    Dimension,
+}
+
+impl Default for Rho {
+    fn default() -> Self {
+        Self::Share(0.95)
+    }
+}
+
+/// A number, or `dimension`.
+impl FromStr for Rho {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "dimension" {
+            return Ok(Self::Dimension);
+        }
+        let share = text.trim().parse().map(Self::Share);
+        share.map_err(|_| format!("`{text}` is neither a number nor `dimension`"))
+    }
+}
+
+impl fmt::Display for Rho {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Share(share) => share.fmt(f),
+            Self::Dimension => f.write_str("dimension"),
+        }
+    }
+}
+
+/// The dimension of the surface that rows lie on.
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(try_from = "String", into = "String"))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum IntrinsicDimension {
+    /// This one.
+    Number(usize),
+    /// Estimated from the training rows by [`intrinsic_dimension`](super::intrinsic_dimension), rounded up.
+    #[default]
+    Auto,
+}
+
+/// A whole number, or `auto`.
+impl FromStr for IntrinsicDimension {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "auto" {
+            return Ok(Self::Auto);
+        }
+        let number = text.trim().parse().map(Self::Number);
+        number.map_err(|_| format!("`{text}` is neither a whole number nor `auto`"))
+    }
+}
+
+impl fmt::Display for IntrinsicDimension {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(number) => number.fmt(f),
+            Self::Auto => f.write_str("auto"),
+        }
+    }
+}
+
+/// Which rows form a neighborhood.
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Neighborhood {
+    /// A random row and the nearest rows that are in no neighborhood yet.
+    #[default]
+    Nearest,
+    /// A random row and rows drawn with probability ∝ 1/distance.
+    Near,
+    /// Any rows.
+    Random,
+    /// Every row has a neighborhood of its own: its nearest rows.
+    Row,
+}
+
+choice!(
+    Neighborhood,
+    "nearest" => Neighborhood::Nearest,
+    "near" => Neighborhood::Near,
+    "random" => Neighborhood::Random,
+    "row" => Neighborhood::Row,
+);
+
+/// Which singular values of a neighborhood shrink, and whether targets move.
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SpectrumVariant {
+    /// Singular values after the leading ones are multiplied by λ, and targets move as features do.
+    #[default]
+    Paper,
+    /// The *leading* singular values are multiplied by λ, and targets stay: the published code with
+    /// `small_singular = 0` (airfoil, exchange rates, electricity).
+    Published,
+    /// Singular values after the leading ones are multiplied by λ, and targets stay: the published code with
+    /// `small_singular = 1` (NO2, crime).
+    PublishedTrailing,
+}
+
+choice!(
+    SpectrumVariant,
+    "paper" => SpectrumVariant::Paper,
+    "published" => SpectrumVariant::Published,
+    "published-trailing" => SpectrumVariant::PublishedTrailing,
+);
+
+/// Serialized as text.
+#[cfg(feature = "serde")]
+macro_rules! serialized_as_text {
+    ($($type:ty),+) => {$(
+        impl TryFrom<String> for $type {
+            type Error = String;
+
+            fn try_from(text: String) -> Result<Self, String> {
+                text.parse()
+            }
+        }
+
+        impl From<$type> for String {
+            fn from(value: $type) -> Self {
+                value.to_string()
+            }
+        }
+    )+};
+}
+#[cfg(feature = "serde")]
+serialized_as_text!(Rho, IntrinsicDimension);

@@ -6,6 +6,7 @@
 //! | [`GroupMean`](Mixing::group_mean) | L → L | `mean + (xᵢ − mean)/√γ`, mean of the row's group |
 //! | [`Projection`](Mixing::projection) | L → L | ADA's equation for any anchors, see [`projection`] |
 //! | [`Pairs`](Mixing::pairs) | 2L → L | `λ·xᵢ + (1 − λ)·x_{L+i}` |
+//! | [`LowRank`](Form::LowRank) | L → L | `λ·X + (1 − λ)·QQᵀX` within neighborhoods, see [`low_rank`] |
 //!
 //! A map applies to features, targets and hidden layers of any width and number of dimensions.
 //! [`apply_transposed`](Mixing::apply_transposed) computes the gradient, for hidden layers.
@@ -23,6 +24,7 @@
 //! ```
 
 pub mod group_mean;
+pub mod low_rank;
 pub mod pairs;
 pub mod projection;
 
@@ -37,6 +39,7 @@ use crate::error::same_rows;
 use crate::gamma::{GAMMA, GAMMA_RANGE};
 use crate::{AnchorMatrix, Error, Partition, Real, Result};
 use group_mean::{GroupMean, GroupMeans};
+use low_rank::{LowRank, Subspace};
 use pairs::Pairs;
 use projection::{Projected, Projection, Span};
 
@@ -102,6 +105,8 @@ pub enum Form<'a> {
     Projection { basis: ArrayView2<'a, f64>, gamma: &'a Strength },
     /// `λ` of row `i` with `1 − λ` of row `rows + i`.
     Pairs { lambda: &'a Strength },
+    /// A low-rank map within each neighborhood; every row is in one.
+    LowRank { subspaces: &'a [Subspace] },
 }
 
 #[derive(Debug, Clone)]
@@ -110,6 +115,7 @@ pub(crate) enum Map {
     GroupMean(GroupMean),
     Projection(Projection),
     Pairs(Pairs),
+    LowRank(LowRank),
 }
 
 impl Mixing {
@@ -159,6 +165,7 @@ impl Mixing {
             Map::GroupMean(map) => map.form(),
             Map::Projection(map) => map.form(),
             Map::Pairs(map) => map.form(),
+            Map::LowRank(map) => map.form(),
         }
     }
 
@@ -170,6 +177,7 @@ impl Mixing {
             Map::GroupMean(map) => map.rows(),
             Map::Projection(map) => map.rows(),
             Map::Pairs(map) => map.rows(),
+            Map::LowRank(map) => map.rows(),
         }
     }
 
@@ -230,6 +238,7 @@ impl Mixing {
             Map::GroupMean(map) => map.apply_transposed(gradient.view())?,
             Map::Projection(map) => map.apply_transposed(gradient.view())?,
             Map::Pairs(map) => map.apply_transposed(gradient.view()),
+            Map::LowRank(map) => map.apply_transposed(gradient.view())?,
         };
         Ok(out.into_shape_with_order(shape).expect("the same number of values"))
     }
@@ -245,6 +254,7 @@ impl Mixing {
         Ok(match &self.0 {
             Map::GroupMean(map) => Ready::means(map.means_of(what, rows, gather)?),
             Map::Projection(map) => Ready::Projected(map.project(what, rows, gather)?),
+            Map::LowRank(map) => Ready::LowRank(map.project(what, rows, gather)?),
             Map::Identity { .. } | Map::Pairs(_) => {
                 gather.check_finite(what, rows)?;
                 Ready::Nothing
@@ -280,6 +290,9 @@ impl Mixing {
             (Map::Projection(map), Ready::Projected(projected)) => {
                 map.write(projected, rows, gather, range, out);
             }
+            (Map::LowRank(map), Ready::LowRank(coefficients)) => {
+                map.write(coefficients, rows, gather, range, out);
+            }
             (Map::Pairs(map), _) => map.write(rows, gather, range, out),
             (_, _) => copy_rows(rows, gather, range, out),
         }
@@ -292,6 +305,8 @@ pub(crate) enum Ready<T> {
     /// Group means, groups × width.
     Means(Vec<T>),
     Projected(Projected),
+    /// Coefficients of every neighborhood.
+    LowRank(Vec<Vec<f64>>),
 }
 
 impl<T: Real> Ready<T> {
@@ -343,7 +358,7 @@ fn check_rows(shape: &[usize], expected: usize) -> Result<()> {
     })
 }
 
-fn copy_rows<T: Real>(
+pub(crate) fn copy_rows<T: Real>(
     rows: ArrayView2<'_, T>,
     gather: Gather<'_>,
     range: Range<usize>,

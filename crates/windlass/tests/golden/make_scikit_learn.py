@@ -2,12 +2,16 @@
 
     python make_scikit_learn.py kmeans FOLDER_WITH_THE_PAPERS_DATA_SETS > kmeans_real.json
     python make_scikit_learn.py gp > gaussian_process.json
+    python make_scikit_learn.py neighborhoods > neighborhoods.json
 
 kmeans: the inertia on real data, ten starts each. The data sets that come with scikit-learn are written
 into the file; the paper's are not part of this repository, so only their inertias are.
 
 gp: predictions, log marginal likelihood and its gradient for given hyperparameters. Columns and targets
 are standardized, with weights where there are any.
+
+neighborhoods: FOMA and CEMS from their equations, with numpy only, and the intrinsic dimension by two
+nearest neighbors.
 """
 
 import json
@@ -113,5 +117,104 @@ def gp():
     ]
 
 
-cases = {"kmeans": kmeans, "gp": gp}[sys.argv[1]]()
+def units(z, scale):
+    return z.std(0) if scale == "standard" else np.ones(z.shape[1])
+
+
+def intrinsic_dimension(z):
+    distances = np.sort(np.linalg.norm(z[:, None] - z[None], axis=2), axis=1)
+    ratio = np.sort(distances[:, 2] / distances[:, 1])
+    count = len(ratio)
+    used = min(count * 9 // 10, count - 2)
+    x, y = np.log(ratio[:used]), -np.log(1 - np.arange(1, used + 1) / count)
+    return float(x @ y / (x @ x))
+
+
+def foma(z, scale, rho):
+    """U_k U_k'Z without centering, or of rows centered at their mean."""
+    scaled = z / units(z, scale)
+    center = scaled.mean(0) if scale == "standard" else 0 * scaled[0]
+    u, s, _ = np.linalg.svd(scaled - center, full_matrices=False)
+    kept = int((np.cumsum(s) / s.sum() <= rho).sum())
+    inside = u[:, :kept] @ u[:, :kept].T @ z
+    mean = z.mean(0) if scale == "standard" else 0 * z[0]
+    return {"scale": scale, "rho": rho, "kept": kept, "span": array(inside), "with_mean": array(inside + mean)}
+
+
+def normals(seed, stream, step, row, count):
+    """What `Seed(seed).at(stream, step, row).normal()` gives."""
+    bits = np.random.Philox(key=stream << 64 | seed, counter=(step << 128 | row << 64) - 1).random_raw(2 * count)
+    first = ((bits[::2] >> np.uint64(12)).astype(float) + 0.5) * 2.0**-52
+    second = (bits[1::2] >> np.uint64(11)).astype(float) * 2.0**-53
+    return np.sqrt(-2 * np.log(first)) * np.cos(2 * np.pi * second)
+
+
+def basis(rows):
+    _, _, vt = np.linalg.svd(rows, full_matrices=False)
+    largest = np.abs(vt).argmax(1)
+    return (vt * np.sign(vt[np.arange(len(vt)), largest])[:, None]).T
+
+
+def design(u):
+    d = u.shape[1]
+    pairs = [(i, j) for i in range(d) for j in range(i, d)]
+    return np.column_stack([u] + [u[:, i] * u[:, j] * (0.5 if i == j else 1) for i, j in pairs])
+
+
+def quadratic(psi, normal, penalty, d):
+    """Gradient and Hessian of every normal coordinate by ridge regression."""
+    b = np.linalg.solve(psi.T @ psi + penalty * np.eye(psi.shape[1]), psi.T @ normal)
+    hessian = np.zeros((normal.shape[1], d, d))
+    for k, (i, j) in enumerate((i, j) for i in range(d) for j in range(i, d)):
+        hessian[:, i, j] = hessian[:, j, i] = b[d + k]
+    return b[:d].T, hessian
+
+
+def cems(z, scale, size, d, sigma, seed, step):
+    """All rows as one neighborhood, or (size) a neighborhood for each row."""
+    unit = units(z, scale)
+    scaled = z / unit
+    models = []
+    if size is None:
+        directions = basis(scaled - scaled.mean(0))
+        for i, row in enumerate(scaled):
+            u = (np.delete(scaled, i, 0) - row) @ directions
+            models.append((directions, design(u[:, :d]), u[:, d:]))
+        penalties = [np.mean([np.linalg.norm(psi) for _, psi, _ in models])] * len(z)
+    else:
+        for row in scaled:
+            near = np.argsort(np.linalg.norm(scaled - row, axis=1))[1 : size + 1]
+            directions = basis(scaled[near] - row)
+            u = (scaled[near] - row) @ directions
+            models.append((directions, design(u[:, :d]), u[:, d:]))
+        penalties = [np.linalg.norm(psi) for _, psi, _ in models]
+    out = []
+    for i, ((directions, psi, normal), penalty) in enumerate(zip(models, penalties)):
+        gradient, hessian = quadratic(psi, normal, penalty, d)
+        nu = sigma * normals(seed, 5, step, i, d)
+        local = np.concatenate([nu, gradient @ nu + 0.5 * np.einsum("i,kij,j->k", nu, hessian, nu)])
+        out.append(z[i] + directions @ local * unit)
+    return {"scale": scale, "size": size, "d": d, "sigma": sigma, "seed": seed, "step": step, "z": array(np.array(out))}
+
+
+def neighborhoods():
+    rng = np.random.default_rng(3)
+    x = rng.standard_normal((24, 3)) * [1, 20, 0.3] + [0, 50, -1]
+    y = np.sin(x[:, :1]) * 3 + x[:, 1:2] / 10 + x[:, 2:] ** 2
+    z = np.column_stack([x, y])
+    case = {
+        "x": array(x),
+        "y": array(y),
+        "dimension": {scale: intrinsic_dimension(z / units(z, scale)) for scale in ["raw", "standard"]},
+        "foma": [foma(z, scale, rho) for scale in ["raw", "standard"] for rho in [0.6, 0.9, 0.99]],
+        "cems": [
+            cems(z, scale, size, d, 0.2, 5, 3)
+            for scale in ["raw", "standard"]
+            for size, d in [(None, 2), (None, 3), (10, 2), (5, 3)]
+        ],
+    }
+    return [case]
+
+
+cases = {"kmeans": kmeans, "gp": gp, "neighborhoods": neighborhoods}[sys.argv[1]]()
 json.dump({"scikit-learn": sklearn.__version__, "cases": cases}, sys.stdout, separators=(",", ":"))
