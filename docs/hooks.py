@@ -56,8 +56,8 @@ NOTEBOOKS = {
 # Pages of the Python reference: title, sentence and documented names.
 PYTHON = {
     "augmenters": ("Augmenters", "Augmentation methods for arrays and batches.",
-                   ["ADA", "Mixup", "CMixup", "LocalMixup", "Noise", "SMOTER", "SMOGN", "relevance",
-                    "Augmenter"]),
+                   ["ADA", "Mixup", "CMixup", "LocalMixup", "Noise", "FOMA", "CEMS", "SMOTER", "SMOGN",
+                    "relevance", "Augmenter"]),
     "tables": ("Tables", "Augmentation of pandas, polars and pyarrow tables.",
                ["augment", "FittedTable", "InputError", "InputTypeError"]),
     "compare": ("Comparisons", "Test whether augmentation helps.", ["compare", "Comparison"]),

@@ -20,7 +20,7 @@ import pyarrow.ipc
 import pyarrow.parquet
 
 TABLE = pathlib.Path("examples/auto_mpg.csv").resolve()
-METHODS = ["ada", "noise", "mixup", "local-mixup", "c-mixup"]
+METHODS = ["ada", "noise", "mixup", "local-mixup", "c-mixup", "foma", "cems"]
 # A short training: what is compared is the arithmetic, not the model.
 SHORT = ["--epochs", "5"]
 # JSON values that differ from run to run.

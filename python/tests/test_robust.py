@@ -25,6 +25,8 @@ from windlass import (
     ADA,
     SMOGN,
     SMOTER,
+    CEMS,
+    FOMA,
     CMixup,
     InputError,
     InputTypeError,
@@ -49,6 +51,8 @@ METHODS = {
     "rare": ADA(clusters=5, rare="high"),
     "smoter": SMOTER(),
     "smogn": SMOGN(rare=[(0, 0), (1, 1)]),
+    "foma": FOMA(0.8),
+    "cems": CEMS(neighborhood="row"),
 }
 each_method = pytest.mark.parametrize("name", METHODS)
 
@@ -122,6 +126,8 @@ WORK = {
     "matrix": lambda: bits(*ADA(anchors=ANCHORS, gamma=2.0).fit_resample(BIG_X, BIG_Y)),
     "c-mixup": lambda: bits(*CMixup().fit_resample(BIG_X, BIG_Y)),
     "local-mixup": lambda: bits(*LocalMixup(epsilon=2.0).fit_resample(BIG_X, BIG_Y)),
+    "foma": lambda: bits(*FOMA(copies=2).fit_resample(BIG_X, BIG_Y)),
+    "cems": lambda: bits(*CEMS(neighborhood_size=8).fit_resample(BIG_X, BIG_Y)),
     "long batch": lambda: batch_of_all(CMixup(), BIG_X, BIG_Y),
     "wide batch": lambda: batch_of_all(Mixup(), X[:40], WIDE_Y),
     "pickle": lambda: bits(copy.deepcopy(ADA(anchors=ANCHORS).fit(BIG_X, BIG_Y)).seed_),
@@ -275,6 +281,8 @@ ANY_METHOD = st.one_of(
     st.builds(CMixup, bandwidth=NUMBERS),
     st.builds(LocalMixup, epsilon=NUMBERS),
     st.builds(Noise, target_noise=NUMBERS, feature_noise=NUMBERS),
+    st.builds(FOMA, rho=NUMBERS, neighborhood_size=NUMBERS),
+    st.builds(CEMS, sigma=NUMBERS, dimension=NUMBERS),
     st.builds(Noise, noise_units=st.sampled_from(["sd", "absolute"]) | st.text(max_size=4)),
 )
 ANY_ARRAY = st.one_of(

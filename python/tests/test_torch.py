@@ -14,6 +14,8 @@ torch = pytest.importorskip("torch")
 import windlass.torch as wt  # noqa: E402
 from windlass import (  # noqa: E402
     ADA,
+    CEMS,
+    FOMA,
     CMixup,
     InputError,
     InputTypeError,
@@ -418,6 +420,8 @@ METHODS = [
     Mixup(beta=0.5, per="row"),
     LocalMixup(epsilon=3.0),
     Noise(target_noise=0.2, feature_noise=0.1),
+    FOMA(0.8),
+    CEMS(0.3),
 ]
 methods = pytest.mark.parametrize("method", METHODS, ids=repr)
 IDX = np.random.default_rng(1).permutation(90)[:24]

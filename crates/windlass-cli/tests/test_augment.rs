@@ -163,6 +163,10 @@ fn every_method_can_be_verified_in_every_format() {
         "--method c-mixup --bandwidth 0.5sd --beta 0.7",
         "--method local-mixup --epsilon 30",
         "--method noise --feature-noise 0.2",
+        "--method foma --rho 0.8 --neighborhood near",
+        "--method foma --variant published --rho dimension --svd-scale raw",
+        "--method cems --sigma 0.3 --neighborhood-size 10",
+        "--method cems --neighborhood row --dimension 2",
         "--method noise --target-noise 3 --noise-units absolute --no-originals",
     ]
     .iter()

@@ -108,6 +108,8 @@ fn methods() -> Vec<MethodConfig> {
         ),
         method("smoter", default()),
         method("smogn", default()),
+        method("foma", MethodParams { neighborhood_size: Some(7), ..default() }),
+        method("cems", MethodParams { sigma: Some(0.3), ..default() }),
     ]
 }
 

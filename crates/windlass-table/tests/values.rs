@@ -98,7 +98,7 @@ fn text_keeps_its_decimals_and_other_formats_all() {
         }
     }
     // Every method rounds.
-    for name in ["mixup", "local-mixup", "noise"] {
+    for name in ["mixup", "local-mixup", "noise", "foma", "cems"] {
         let method = MethodInfo::named(name).unwrap();
         let method = MethodConfig::new(method, &MethodParams::default()).unwrap();
         let (rows, _) = made(&table, &AugmentConfig { method, ..settings.clone() });

@@ -350,6 +350,13 @@ mod tests {
         let anchors = numbers((batch, 2), 5).mapv(f64::from);
         let anchors = windlass::AnchorMatrix::new(anchors).unwrap();
         let projection = Mixing::projection(&anchors, Strength::Shared(1.8)).unwrap();
+        let rows: Vec<usize> = (0..batch).collect();
+        let (x, y) = (numbers((batch, 3), 6), numbers((batch, 1), 7));
+        let foma = windlass::Foma { rho: windlass::Rho::Share(0.6), ..windlass::Foma::default() };
+        let samples = windlass::Samples::new(x.view(), y.view()).unwrap();
+        let foma = windlass::Method::fit(&foma, &samples, windlass::Seed(0)).unwrap();
+        let foma = foma.draw(windlass::Batch::Rows(&rows), windlass::Seed(0), 0).unwrap();
+        let low_rank = foma.mixing().unwrap();
         let activations = [
             Activation::Relu,
             Activation::LeakyRelu(0.3),
@@ -366,13 +373,16 @@ mod tests {
                 (Loss::Squared, Some(&group)),
                 (Loss::Squared, Some(&pairs)),
                 (Loss::Huber(0.6), Some(&projection)),
+                (Loss::Squared, Some(low_rank)),
             ] {
                 let layers = if mixing.is_some() { 1..3 } else { 0..1 };
                 for (layer, originals) in layers.flat_map(|layer| [(layer, false), (layer, true)]) {
+                    // What is added has no gradient of its own.
+                    let moved = numbers((batch, [inputs, 5, 4][layer]), salt + 80).mapv(f64::from);
                     let hidden_mix = mixing.map(|mixing| HiddenMix {
                         layer,
                         mixing,
-                        displacements: None,
+                        displacements: originals.then(|| moved.view()),
                         originals,
                     });
                     let rows = mixing.map_or(batch, Mixing::rows_in);

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use ndarray::{Array2, Axis, s};
 use proptest::prelude::*;
-use windlass::{Ada, CMixup, Dataset, LocalMixup, Method, Mixup, Noise, Seed, Stream};
+use windlass::{
+    Ada, CMixup, Cems, Dataset, Foma, LocalMixup, Method, Mixup, Neighborhood, Noise, Seed, Stream,
+};
 use windlass_train::{
     Activation, Augment, Error, FittedOn, LayerParameters, Loss, Optimizer, Outcome, RunSpec,
     Schedule, Shape, Shuffle, TrainConfig, Trainer, mean_squared_error, run_all,
@@ -46,6 +48,7 @@ fn augments() -> Vec<(&'static str, Option<Augment>)> {
         Some(Augment { method, layers: vec![layer], originals, fitted_on })
     };
     let (all, each) = (FittedOn::TrainingRows, FittedOn::Batch);
+    let rows = Cems { neighborhood: Neighborhood::Row, ..Cems::default() };
     vec![
         ("none", None),
         ("noise", some(Arc::new(Noise::default()), 0, false, all)),
@@ -56,6 +59,12 @@ fn augments() -> Vec<(&'static str, Option<Augment>)> {
         ("ada", some(Arc::new(Ada::default().clusters(6)), 0, false, all)),
         ("manifold ada", some(Arc::new(Ada::default().clusters(6)), 1, false, all)),
         ("ada of batches", some(Arc::new(Ada::default().clusters(3)), 1, true, each)),
+        ("foma", some(Arc::new(Foma::default()), 0, false, all)),
+        ("foma on a hidden layer", some(Arc::new(Foma::default()), 1, false, all)),
+        ("foma of batches", some(Arc::new(Foma::default()), 1, true, each)),
+        ("cems", some(Arc::new(Cems::default()), 0, false, all)),
+        ("cems of rows", some(Arc::new(rows), 0, false, all)),
+        ("cems on a hidden layer", some(Arc::new(Cems::default()), 1, true, all)),
     ]
 }
 
@@ -127,7 +136,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     /// Stopped after any epoch and resumed from bytes: the same weights and history, bit for bit.
     #[test]
-    fn resuming_changes_nothing(stop in 0..7_usize, method in 0..9_usize, sgd: bool) {
+    fn resuming_changes_nothing(stop in 0..7_usize, method in 0..15_usize, sgd: bool) {
         let optimizer = if sgd { Optimizer::Sgd { momentum: 0.5 } } else { Optimizer::adam() };
         let training = TrainConfig {
             optimizer,

@@ -55,7 +55,7 @@ fn every_method(n: usize) -> Vec<(&'static str, Box<dyn Method>)> {
                 ..Foma::default()
             }),
         ),
-        ("cems", Box::new(Cems::default())),
+        ("cems", Box::new(Cems { neighborhood: Neighborhood::Nearest, ..Cems::default() })),
         (
             "cems, random neighborhoods",
             Box::new(Cems {
@@ -693,6 +693,8 @@ fn foma_moves_rows_within_neighborhoods() {
         // The same neighborhoods are the batches of an epoch.
         let order = fitted.order(20, Seed(0), 0);
         assert_eq!(order.is_none(), neighborhood == Neighborhood::Random);
+        let auto = Foma::default().fit(&samples, Seed(0)).unwrap();
+        assert!(auto.order(20, Seed(0), 0).is_none());
         if let Some(order) = order {
             let own: Vec<Vec<usize>> = subspaces.iter().map(|one| one.rows.clone()).collect();
             assert_eq!(order.chunks(20).map(<[usize]>::to_vec).collect::<Vec<_>>(), own);

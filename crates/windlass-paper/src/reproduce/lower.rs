@@ -247,7 +247,7 @@ impl CandidateGrid {
             Some(copies) => GammaDistribution::List(published_grid(point.alpha, copies)),
             None => GammaDistribution::PublishedGrid { alpha: point.alpha, values: GRID_SIZE },
         };
-        let params = MethodParams {
+        let mut params = MethodParams {
             clusters: Some(point.groups.into()),
             cluster_on: Some(self.on),
             cluster_scale: Some(ClusterScaling::Raw),
@@ -262,6 +262,15 @@ impl CandidateGrid {
             ..MethodParams::default()
         }
         .restricted_to(method);
+        for (name, value) in &self.params {
+            let why = |why: String| Error::BadExperiment {
+                name: self.name.clone(),
+                why: format!("`{name}`: {why}"),
+            };
+            let param = method.params.iter().find(|param| param.name == name.as_str());
+            let param = param.ok_or_else(|| why("no such parameter of the method".into()))?;
+            (param.set)(&mut params, &value.to_string()).map_err(why)?;
+        }
         // Published settings are set explicitly, not by defaults.
         for (name, key) in [
             ("beta", "beta"),

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use windlass_compare::{Candidate, Finding, MethodName, describe};
-use windlass_model::{Kind, NetworkConfig};
+use windlass_model::{Kind, NetworkConfig, Scaling};
 use windlass_train::{FittedOn, Optimizer, TrainConfig};
 
 use super::dataset::{DatasetSpec, PreprocessingScope};
@@ -250,7 +250,8 @@ fn against_paper(main: &FinishedPart, metric: Metric) -> Option<String> {
         else {
             continue;
         };
-        let Some(std) = published.std else {
+        let within = main.part.within.filter(|_| first);
+        let Some(reach) = within.or(published.std) else {
             let values = main.stored.values(None, candidate, metric);
             let good = |&&value: &&f64| {
                 if metric.is_better_high() {
@@ -266,7 +267,7 @@ fn against_paper(main: &FinishedPart, metric: Metric) -> Option<String> {
         let off = ours.mean - published.mean;
         let sign = if off < 0.0 { '−' } else { '+' };
         let words = format!("{name} ({sign}{:.decimals$}", off.abs());
-        if off.abs() <= main.part.within.filter(|_| first).unwrap_or(std) {
+        if off.abs() <= reach {
             same.push(words + ")");
             continue;
         }
@@ -482,11 +483,18 @@ fn describe_rows(stored: &StoredPart, part: &ExperimentPart) -> String {
     }
     words += match part.prepared {
         PreprocessingScope::AllRows => {
-            "; features scaled to 0…1 and filled over all rows, test rows among them, as published; targets as they are"
+            "; features scaled to 0…1 and filled over all rows, test rows among them, as published; targets "
         }
-        PreprocessingScope::TrainingRows => "; scales and fillings from training rows only",
+        PreprocessingScope::TrainingRows => {
+            return words + "; scales and fillings from training rows only";
+        }
     };
     words
+        + match part.target_scale {
+            Scaling::None => "as they are",
+            Scaling::MinMax => "scaled to 0…1 by the training rows",
+            Scaling::Standard => "standardized by the training rows",
+        }
 }
 
 /// Describes a dense network and its training.
@@ -559,8 +567,8 @@ fn describe_training(training: &TrainConfig) -> String {
 /// The index of all experiments.
 pub(super) fn index(experiments: &[Experiment], output: &Path) -> String {
     let mut out = format!(
-        "{MARK}\n# The paper, reproduced\n\nEvery experiment of *Anchor Data Augmentation* (NeurIPS 2023) that fits our networks, \
-         from raw data to the page, by `windlass-paper reproduce all`. Each page has our numbers beside the published ones.\n\n\
+        "{MARK}\n# The paper, reproduced\n\nEvery experiment of *Anchor Data Augmentation* (NeurIPS 2023) that fits our networks, and \
+         the tables of its successors FOMA and CEMS, from raw data to the page, by `windlass-paper reproduce all`. Each page has our numbers beside the published ones.\n\n\
          | experiment | in the paper | |\n| :-- | :-- | :-- |\n",
     );
     for experiment in experiments {

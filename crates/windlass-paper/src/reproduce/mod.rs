@@ -42,6 +42,8 @@ static FILES: &[(&str, &str)] = files![
     "no2",
     "crime",
     "skillcraft",
+    "foma",
+    "cems",
     "sensitivity",
     "exchange_rate",
     "electricity",

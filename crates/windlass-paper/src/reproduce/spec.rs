@@ -386,9 +386,31 @@ pub struct CandidateGrid {
     pub epsilon: Option<f64>,
     /// Standard deviation of the noise on the target.
     pub noise: Option<f64>,
+    /// Other parameters of the method, by the names of the registry.
+    #[serde(default)]
+    pub params: BTreeMap<String, ParamValue>,
     /// Published mean and, if printed, standard deviation.
     #[serde(default)]
     pub published: BTreeMap<Metric, Vec<f64>>,
+}
+
+/// The value of a parameter.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(untagged)]
+pub enum ParamValue {
+    /// A number.
+    Number(f64),
+    /// A word.
+    Text(String),
+}
+
+impl std::fmt::Display for ParamValue {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Number(number) => number.fmt(f),
+            Self::Text(text) => f.write_str(text),
+        }
+    }
 }
 
 fn network() -> ModelName {

@@ -9,7 +9,7 @@
 //! d is the intrinsic dimension. The penalty of the ridge regression is the Frobenius norm of the design, averaged
 //! over the rows of the neighborhood. Two ways to choose neighbors: a neighborhood that all of its rows share, with
 //! one B, centered at its mean (a minibatch is one; a whole dataset is split), or [`Neighborhood::Row`], the nearest
-//! rows of every row, centered at the row. The quadratic is fitted around every row in both, as in the published
+//! rows of every row, centered at the row, which is the default. The quadratic is fitted around every row in both, as in the published
 //! code.
 //!
 //! `g·ν + ½νᵀHν = Σⱼ wⱼ(zⱼ − z)` without its part in B, with weights `w = Ψ(ΨᵀΨ + penalty·I)⁻¹ψ(ν)`, so that
@@ -45,7 +45,7 @@ const LARGEST_BATCH: usize = 256;
 /// | :-- | :-- | :-- | :-- |
 /// | `sigma` | `0.1` | `[0, 1e6]` | standard deviation of the step along the surface |
 /// | `dimension` | [`IntrinsicDimension::Auto`] | `1, …` | dimension of the surface |
-/// | `neighborhood` | [`Neighborhood::Nearest`] | | which rows form a neighborhood |
+/// | `neighborhood` | [`Neighborhood::Auto`] | | which rows form a neighborhood: `Row`, on hidden layers the batch |
 /// | `neighborhood_size` | `32` | `[2, 4096]` | rows of a neighborhood of a dataset or of a row |
 /// | `svd_scale` | standardized | | scaling for distances, directions and `sigma` |
 ///
@@ -78,7 +78,7 @@ impl Default for Cems {
         Self {
             sigma: 0.1,
             dimension: IntrinsicDimension::Auto,
-            neighborhood: Neighborhood::Nearest,
+            neighborhood: Neighborhood::Auto,
             neighborhood_size: 32,
             svd_scale: ClusterScaling::Standardized,
         }
@@ -108,6 +108,13 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     },
 };
 
+impl Cems {
+    /// Whether every row has a neighborhood of its own.
+    fn has_own(&self) -> bool {
+        [Neighborhood::Row, Neighborhood::Auto].contains(&self.neighborhood)
+    }
+}
+
 impl Method for Cems {
     fn check(&self) -> Result<()> {
         let (name, got) = ("sigma", self.sigma);
@@ -127,8 +134,8 @@ impl Method for Cems {
             IntrinsicDimension::Auto => points.dimension()?,
             IntrinsicDimension::Number(number) => number.min(points.columns() - 1).max(1),
         };
-        let own = self.neighborhood == Neighborhood::Row;
-        let (cells, cell_of) = if own { points.cells_of_rows() } else { (vec![], vec![]) };
+        let (cells, cell_of) =
+            if self.has_own() { points.cells_of_rows() } else { (vec![], vec![]) };
         Ok(Box::new(FittedCems { points, dimension, cells, cell_of, cems: self.clone() }))
     }
 }
@@ -281,7 +288,7 @@ impl Fitted for FittedCems {
         let (from, neighborhood) = (self.source(seed, step), self.cems.neighborhood);
         let rows = sources.map_or_else(|| (0..self.rows()).collect(), <[usize]>::to_vec);
         let mut moved = Array2::zeros((rows.len(), self.points.columns()));
-        if neighborhood == Neighborhood::Row {
+        if self.cems.has_own() {
             let out = moved.as_slice_mut().expect("standard layout");
             let width = self.points.columns();
             let own = |(out, &row): (&mut [f64], &usize)| -> Result<()> {

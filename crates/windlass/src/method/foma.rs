@@ -8,7 +8,8 @@
 //! k is the number of leading singular values whose share of the sum of all is at most ρ, or the intrinsic dimension
 //! of the training rows. The map is linear on rows and alike for features and targets. A minibatch is a
 //! neighborhood; a whole dataset is split into neighborhoods of `neighborhood_size` rows. On a hidden layer, Z is
-//! [its outputs, Y] of the batch, and the gradient takes U as a constant.
+//! [its outputs, Y] of the batch, and the gradient takes U as a constant. By default batches of training are random
+//! rows; the paper's are neighbors ([`Neighborhood::Nearest`]).
 //!
 //! Kaufman, Azencot, [*First-Order Manifold Data Augmentation for Regression
 //! Learning*](https://arxiv.org/abs/2406.10914), 2024. Departures:
@@ -44,7 +45,7 @@ use crate::{Error, Mixing, Result, Samples, Seed, Stream};
 /// | `rho` | `Rho::Share(0.95)` | `(0, 1]`, or the intrinsic dimension | directions that stay |
 /// | `beta` | `2.0` | `(0, ∞)` | λ ~ Beta(beta, beta) |
 /// | `variant` | [`SpectrumVariant::Paper`] | | the paper's method, or that of its code |
-/// | `neighborhood` | [`Neighborhood::Nearest`] | not `Row` | which rows form a neighborhood |
+/// | `neighborhood` | [`Neighborhood::Auto`] | not `Row` | which rows form a neighborhood |
 /// | `neighborhood_size` | `32` | `[2, 4096]` | rows of a neighborhood of a dataset |
 /// | `svd_scale` | standardized | | scaling for distances and directions |
 ///
@@ -77,7 +78,7 @@ impl Default for Foma {
             rho: Rho::default(),
             beta: 2.0,
             variant: SpectrumVariant::Paper,
-            neighborhood: Neighborhood::Nearest,
+            neighborhood: Neighborhood::Auto,
             neighborhood_size: 32,
             svd_scale: ClusterScaling::Standardized,
         }
@@ -226,8 +227,8 @@ impl Fitted for FittedFoma {
 
     fn order(&self, batch_size: usize, seed: Seed, epoch: u64) -> Option<Vec<usize>> {
         let (all, neighborhood) = ((0..self.rows()).collect(), self.foma.neighborhood);
-        (neighborhood != Neighborhood::Random)
-            .then(|| self.points.order(all, batch_size, neighborhood, (seed, epoch)))
+        let batches = [Neighborhood::Nearest, Neighborhood::Near].contains(&neighborhood);
+        batches.then(|| self.points.order(all, batch_size, neighborhood, (seed, epoch)))
     }
 
     fn follows_hidden(&self) -> bool {

@@ -572,8 +572,9 @@ pub(super) static DIMENSION: Param = Param {
 pub(super) static NEIGHBORHOOD: Param = Param {
     name: "neighborhood",
     placeholder: "ROWS",
-    default: Some("nearest"),
-    range: "nearest, near: probability ∝ 1/distance, random, row: one for each row, on inputs",
+    default: Some("auto"),
+    range: "nearest, near: probability ∝ 1/distance, random, row: one for each row, auto: row if \
+            possible, else nearest in tables and random in training",
     help: "Rows of a neighborhood; in training, of a batch",
     set: |params, text| store(&mut params.neighborhood, text),
     get: |params| text(params.neighborhood.as_ref()),

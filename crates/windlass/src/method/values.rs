@@ -212,12 +212,18 @@ impl fmt::Display for IntrinsicDimension {
 }
 
 /// Which rows form a neighborhood.
+///
+/// Batches of neighbors make steps of training less independent, which can cost more than any augmentation gains, so
+/// [`Auto`](Self::Auto) leaves the batches of training random.
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Neighborhood {
-    /// A random row and the nearest rows that are in no neighborhood yet.
+    /// The nearest rows: of every row if the method has such neighborhoods, else as [`Nearest`](Self::Nearest) for a
+    /// dataset and [`Random`](Self::Random) for batches.
     #[default]
+    Auto,
+    /// A random row and the nearest rows that are in no neighborhood yet; in training these are the batches.
     Nearest,
     /// A random row and rows drawn with probability ∝ 1/distance.
     Near,
@@ -229,6 +235,7 @@ pub enum Neighborhood {
 
 choice!(
     Neighborhood,
+    "auto" => Neighborhood::Auto,
     "nearest" => Neighborhood::Nearest,
     "near" => Neighborhood::Near,
     "random" => Neighborhood::Random,
