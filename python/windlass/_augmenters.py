@@ -915,10 +915,10 @@ class FOMA(Augmenter):
     variant : {"paper", "published", "published-trailing"}, default "paper"
         ``"published"`` does what the published code does on airfoil: it shrinks the *leading*
         singular values and keeps the targets. ``"published-trailing"`` keeps the targets only.
-    neighborhood : {"nearest", "near", "random"}, default "nearest"
-        Neighborhoods of :meth:`fit_resample`: a random row and the nearest rows that are left,
-        rows drawn with probability ∝ 1/distance, or random rows. In :meth:`batch`, the batch is
-        the neighborhood.
+    neighborhood : {"auto", "nearest", "near", "random"}, default "auto"
+        Neighborhoods of :meth:`fit_resample`: a random row and the nearest rows that are left
+        ("auto" and "nearest"), rows drawn with probability ∝ 1/distance, or random rows. In
+        :meth:`batch`, the batch is the neighborhood.
     neighborhood_size : int, default 32
         Number of rows of a neighborhood of :meth:`fit_resample`.
     svd_scale : {"standard", "raw"}, default "standard"
@@ -987,11 +987,11 @@ class CEMS(Augmenter):
         Standard deviation of the step, in standard deviations of the columns.
     dimension : int or "auto", default "auto"
         Dimension of the surface; "auto" estimates it by two nearest neighbors.
-    neighborhood : {"nearest", "near", "random", "row"}, default "nearest"
-        Neighborhoods that their rows share, as in :class:`FOMA`, or (``"row"``) the nearest rows of
-        each row.
+    neighborhood : {"auto", "row", "nearest", "near", "random"}, default "auto"
+        The nearest rows of each row ("auto" and "row"), or neighborhoods that their rows share,
+        as in :class:`FOMA`.
     neighborhood_size : int, default 32
-        Number of rows of a neighborhood; in :meth:`batch` only with ``neighborhood="row"``.
+        Number of rows of a neighborhood. In :meth:`batch`, a shared neighborhood is the batch.
     svd_scale : {"standard", "raw"}, default "standard"
         Divide columns by their standard deviation, or use raw values: then ``sigma`` is in the
         units of the columns.

@@ -352,11 +352,15 @@ mod tests {
         let projection = Mixing::projection(&anchors, Strength::Shared(1.8)).unwrap();
         let rows: Vec<usize> = (0..batch).collect();
         let (x, y) = (numbers((batch, 3), 6), numbers((batch, 1), 7));
-        let foma = windlass::Foma { rho: windlass::Rho::Share(0.6), ..windlass::Foma::default() };
+        let has_neighborhoods = |method: &&&windlass::MethodInfo| {
+            method.provenance == windlass::RowProvenance::Neighborhood
+        };
+        let method = windlass::METHODS.iter().find(has_neighborhoods).unwrap();
+        let method = (method.build)(&windlass::MethodParams::default());
         let samples = windlass::Samples::new(x.view(), y.view()).unwrap();
-        let foma = windlass::Method::fit(&foma, &samples, windlass::Seed(0)).unwrap();
-        let foma = foma.draw(windlass::Batch::Rows(&rows), windlass::Seed(0), 0).unwrap();
-        let low_rank = foma.mixing().unwrap();
+        let fitted = method.fit(&samples, windlass::Seed(0)).unwrap();
+        let draw = fitted.draw(windlass::Batch::Rows(&rows), windlass::Seed(0), 0).unwrap();
+        let low_rank = draw.mixing().unwrap();
         let activations = [
             Activation::Relu,
             Activation::LeakyRelu(0.3),

@@ -242,8 +242,8 @@ impl<'a, A: Architecture> Trainer<'a, A> {
             Shuffle::Never => return order,
         };
         let size = self.spec.training.batch_size;
-        let of_method = |fitted: &Box<dyn Fitted>| fitted.order(size, self.spec.seed, epoch);
-        if let Some(order) = self.fitted.as_ref().and_then(of_method) {
+        let of_method = |fitted: &dyn Fitted| fitted.order(size, self.spec.seed, epoch);
+        if let Some(order) = self.fitted.as_deref().and_then(of_method) {
             return order;
         }
         self.spec.seed.shared(Stream::Order, epoch).shuffle(&mut order);

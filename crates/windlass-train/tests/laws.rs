@@ -48,7 +48,7 @@ fn augments() -> Vec<(&'static str, Option<Augment>)> {
         Some(Augment { method, layers: vec![layer], originals, fitted_on })
     };
     let (all, each) = (FittedOn::TrainingRows, FittedOn::Batch);
-    let rows = Cems { neighborhood: Neighborhood::Row, ..Cems::default() };
+    let batches = Cems { neighborhood: Neighborhood::Nearest, ..Cems::default() };
     vec![
         ("none", None),
         ("noise", some(Arc::new(Noise::default()), 0, false, all)),
@@ -63,7 +63,7 @@ fn augments() -> Vec<(&'static str, Option<Augment>)> {
         ("foma on a hidden layer", some(Arc::new(Foma::default()), 1, false, all)),
         ("foma of batches", some(Arc::new(Foma::default()), 1, true, each)),
         ("cems", some(Arc::new(Cems::default()), 0, false, all)),
-        ("cems of rows", some(Arc::new(rows), 0, false, all)),
+        ("cems, neighborhoods as batches", some(Arc::new(batches), 0, false, all)),
         ("cems on a hidden layer", some(Arc::new(Cems::default()), 1, true, all)),
     ]
 }

@@ -568,7 +568,7 @@ fn describe_training(training: &TrainConfig) -> String {
 pub(super) fn index(experiments: &[Experiment], output: &Path) -> String {
     let mut out = format!(
         "{MARK}\n# The paper, reproduced\n\nEvery experiment of *Anchor Data Augmentation* (NeurIPS 2023) that fits our networks, and \
-         the tables of its successors FOMA and CEMS, from raw data to the page, by `windlass-paper reproduce all`. Each page has our numbers beside the published ones.\n\n\
+         the tables of two successors, from raw data to the page, by `windlass-paper reproduce all`. Each page has our numbers beside the published ones.\n\n\
          | experiment | in the paper | |\n| :-- | :-- | :-- |\n",
     );
     for experiment in experiments {

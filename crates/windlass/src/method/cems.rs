@@ -22,9 +22,10 @@
 //!
 //! Cost of a copy of n rows with D columns, neighborhoods of b rows and p = d(d + 3)/2: one decomposition,
 //! O(bD·min(b, D)), per neighborhood or row, and O(bp·min(b, p) + bdD) per row, besides the search for neighbors
-//! (linear in n, see `neighborhoods.rs`). Minibatches of more than 256 rows are split into neighborhoods.
+//! (linear in n, see `neighborhoods.rs`). Neighbors, B and the factorization of a row are kept for the next draw if
+//! those of all rows fit in 64 MB. Minibatches of more than 256 rows are split into neighborhoods.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use ndarray::{Array2, ArrayView2, Axis};
 use rayon::prelude::*;
@@ -38,6 +39,9 @@ use crate::{Error, Mixing, Result, Samples, Seed, Stream};
 
 /// The largest minibatch that is one neighborhood.
 const LARGEST_BATCH: usize = 256;
+
+/// Maximum number of values in the surfaces that are kept for the next draw: 64 MB.
+const CACHE: usize = 1 << 23;
 
 /// Curvature Enhanced Manifold Sampling.
 ///
@@ -136,7 +140,13 @@ impl Method for Cems {
         };
         let (cells, cell_of) =
             if self.has_own() { points.cells_of_rows() } else { (vec![], vec![]) };
-        Ok(Box::new(FittedCems { points, dimension, cells, cell_of, cems: self.clone() }))
+        let unknowns = (dimension * (dimension + 3) / 2).min(self.neighborhood_size);
+        let size = self.neighborhood_size + points.columns() * dimension + unknowns * unknowns;
+        let cached =
+            if self.has_own() && points.rows() * size <= CACHE { points.rows() } else { 0 };
+        let surfaces = (0..cached).map(|_| OnceLock::new()).collect();
+        let cems = self.clone();
+        Ok(Box::new(FittedCems { points, dimension, cells, cell_of, surfaces, cems }))
     }
 }
 
@@ -147,7 +157,17 @@ struct FittedCems {
     /// The rows among which neighbors of a row are searched; empty if neighborhoods are shared.
     cells: Vec<Vec<usize>>,
     cell_of: Vec<usize>,
+    /// The surface of every row, if all fit in [`CACHE`].
+    surfaces: Vec<OnceLock<Surface>>,
     cems: Cems,
+}
+
+/// What does not depend on the draw: the nearest rows, B, and the factor of the ridge regression.
+#[derive(Debug)]
+struct Surface {
+    neighbors: Vec<usize>,
+    basis: Array2<f64>,
+    factor: Array2<f64>,
 }
 
 /// The displacements of the rows of a draw, in the units of the data.
@@ -200,43 +220,53 @@ impl FittedCems {
             .collect();
         let penalty = designs.iter().map(norm).sum::<f64>() / rows.len() as f64;
         for (row, design) in designs.iter().enumerate() {
+            let factor = factorize(design, penalty);
             let others = (0..rows.len()).filter(|&other| other != row);
             let neighbors = others.map(|other| points.row(other));
             let tangent = from.tangent(rows[row], dimension);
             let mut to = out.row_mut(row);
             let to = to.as_slice_mut().expect("standard layout");
-            displace(to, basis, &tangent, (design, penalty), (points.row(row), neighbors));
+            displace(to, basis, &tangent, (design, &factor), (points.row(row), neighbors));
         }
         Ok(out)
     }
 
-    /// Displaces a row by its own neighborhood.
-    fn own(&self, row: usize, from: Source) -> Result<Vec<f64>> {
+    /// The surface through the neighbors of a row.
+    fn surface(&self, row: usize) -> Result<Surface> {
         let cell = &self.cells[self.cell_of[row]];
         let neighbors = self.points.nearest(row, cell, self.cems.neighborhood_size);
-        let mut out = vec![0.0; self.points.columns()];
-        let (center, neighbors) = (self.points.select(&[row]), self.points.select(&neighbors));
-        if neighbors.nrows() == 0 {
-            return Ok(out);
-        }
-        let center = center.row(0);
-        let directions =
-            Directions::of(neighbors.view(), center.as_slice().expect("standard layout"))?;
+        let (center, points) = (self.points.select(&[row]), self.points.select(&neighbors));
+        let directions = Directions::of(points.view(), center.as_slice().expect("one row"))?;
         let dimension = self.dimension.min(directions.singular.len());
-        if dimension == 0 {
-            return Ok(out);
-        }
-        let basis = directions.right.slice(ndarray::s![.., ..dimension]);
-        let design = design(&(&neighbors - &center).dot(&basis));
-        let tangent = from.tangent(row, dimension);
-        let penalty = norm(&design);
-        displace(
-            &mut out,
-            basis,
-            &tangent,
-            (&design, penalty),
-            (center, neighbors.rows().into_iter()),
-        );
+        let basis = directions.right.slice(ndarray::s![.., ..dimension]).to_owned();
+        let design = design(&(&points - &center.row(0)).dot(&basis));
+        let factor = factorize(&design, norm(&design));
+        Ok(Surface { neighbors, basis, factor })
+    }
+
+    /// Displaces a row by its own neighborhood.
+    fn own(&self, row: usize, from: Source) -> Result<Vec<f64>> {
+        let computed;
+        let surface = match self.surfaces.get(row) {
+            Some(cached) => match cached.get() {
+                Some(surface) => surface,
+                None => {
+                    let surface = self.surface(row)?;
+                    cached.get_or_init(|| surface)
+                }
+            },
+            None => {
+                computed = self.surface(row)?;
+                &computed
+            }
+        };
+        let Surface { neighbors, basis, factor } = surface;
+        let (center, points) = (self.points.select(&[row]), self.points.select(neighbors));
+        let design = design(&(&points - &center.row(0)).dot(basis));
+        let tangent = from.tangent(row, basis.ncols());
+        let mut out = vec![0.0; self.points.columns()];
+        let neighbors = (center.row(0), points.rows().into_iter());
+        displace(&mut out, basis.view(), &tangent, (&design, factor), neighbors);
         Ok(out)
     }
 
@@ -390,7 +420,7 @@ fn displace<'a>(
     out: &mut [f64],
     basis: ArrayView2<'_, f64>,
     tangent: &[f64],
-    (design, penalty): (&Array2<f64>, f64),
+    (design, factor): (&Array2<f64>, &Array2<f64>),
     (center, neighbors): (
         ndarray::ArrayView1<'_, f64>,
         impl Iterator<Item = ndarray::ArrayView1<'a, f64>>,
@@ -398,7 +428,7 @@ fn displace<'a>(
 ) {
     let mut wanted = vec![0.0; design.ncols()];
     features(tangent, &mut wanted);
-    for (neighbor, weight) in neighbors.zip(weights(design, penalty, &wanted)) {
+    for (neighbor, weight) in neighbors.zip(weights(design, factor, &wanted)) {
         for ((out, &z), &center) in out.iter_mut().zip(neighbor).zip(center) {
             *out += weight * (z - center);
         }
@@ -411,24 +441,28 @@ fn displace<'a>(
     }
 }
 
-/// `w = Ψ(ΨᵀΨ + penalty·I)⁻¹ψ = (ΨΨᵀ + penalty·I)⁻¹Ψψ`, by the smaller of the two systems.
-fn weights(design: &Array2<f64>, penalty: f64, wanted: &[f64]) -> Vec<f64> {
+/// `w = Ψ(ΨᵀΨ + penalty·I)⁻¹ψ = (ΨΨᵀ + penalty·I)⁻¹Ψψ`, by the factor of the smaller of the two matrices.
+fn weights(design: &Array2<f64>, factor: &Array2<f64>, wanted: &[f64]) -> Vec<f64> {
     let wanted = ndarray::ArrayView1::from(wanted);
     let (rows, columns) = design.dim();
+    if factor.is_empty() {
+        return vec![0.0; rows];
+    }
     if columns <= rows {
-        let solved = solve(design.t().dot(design), penalty, wanted.to_vec());
-        design.dot(&ndarray::Array1::from(solved)).to_vec()
+        design.dot(&ndarray::Array1::from(solve(factor, wanted.to_vec()))).to_vec()
     } else {
-        solve(design.dot(&design.t()), penalty, design.dot(&wanted).to_vec())
+        solve(factor, design.dot(&wanted).to_vec())
     }
 }
 
-/// Solves `(A + penalty·I)x = b` for a positive semidefinite A by a Cholesky factorization; 0 if A is 0.
-fn solve(mut a: Array2<f64>, penalty: f64, mut b: Vec<f64>) -> Vec<f64> {
-    let n = b.len();
-    if penalty == 0.0 {
-        return vec![0.0; n];
+/// The Cholesky factor of `ΨᵀΨ + penalty·I` or `ΨΨᵀ + penalty·I`, the smaller of the two; empty if Ψ is 0.
+fn factorize(design: &Array2<f64>, penalty: f64) -> Array2<f64> {
+    if design.is_empty() || penalty == 0.0 {
+        return Array2::zeros((0, 0));
     }
+    let (rows, columns) = design.dim();
+    let mut a = if columns <= rows { design.t().dot(design) } else { design.dot(&design.t()) };
+    let n = a.nrows();
     for i in 0..n {
         a[(i, i)] += penalty;
     }
@@ -441,13 +475,19 @@ fn solve(mut a: Array2<f64>, penalty: f64, mut b: Vec<f64>) -> Vec<f64> {
                 if i == j { value.max(f64::MIN_POSITIVE).sqrt() } else { value / a[(j, j)] };
         }
     }
+    a
+}
+
+/// Solves `LLᵀx = b`.
+fn solve(factor: &Array2<f64>, mut b: Vec<f64>) -> Vec<f64> {
+    let n = b.len();
     for i in 0..n {
-        let dot: f64 = (0..i).map(|k| a[(i, k)] * b[k]).sum();
-        b[i] = (b[i] - dot) / a[(i, i)];
+        let dot: f64 = (0..i).map(|k| factor[(i, k)] * b[k]).sum();
+        b[i] = (b[i] - dot) / factor[(i, i)];
     }
     for i in (0..n).rev() {
-        let dot: f64 = (i + 1..n).map(|k| a[(k, i)] * b[k]).sum();
-        b[i] = (b[i] - dot) / a[(i, i)];
+        let dot: f64 = (i + 1..n).map(|k| factor[(k, i)] * b[k]).sum();
+        b[i] = (b[i] - dot) / factor[(i, i)];
     }
     b
 }

@@ -1,6 +1,6 @@
 //! Neighborhoods of training rows in [x, y], their directions, and their intrinsic dimension.
 //!
-//! Rows are split into neighborhoods as the batches of the published FOMA and CEMS codes are: a random row and the
+//! Rows are split into neighborhoods as in the code that was published with the methods: a random row and the
 //! nearest rows that are left (`nearest`), or rows drawn with probability ∝ 1/distance (`near`), or any rows
 //! (`random`). To keep the cost linear in the number of rows n, more than 4,096 rows are first split at medians of
 //! random directions, and neighbors are searched within these cells: O(n · columns · (4,096 + log n)) for
@@ -266,8 +266,11 @@ impl Directions {
         let largest = (0..n)
             .flat_map(|i| (0..d).map(move |j| (i, j)))
             .fold(0.0_f64, |most, (i, j)| most.max(centered(i, j).abs()));
-        let unit = if largest > 0.0 { largest } else { 1.0 };
-        let svd = Mat::from_fn(n, d, |i, j| centered(i, j) / unit)
+        if largest == 0.0 {
+            let none = |rows: usize| Array2::zeros((rows, 0));
+            return Ok(Self { singular: vec![], left: none(n), right: none(d) });
+        }
+        let svd = Mat::from_fn(n, d, |i, j| centered(i, j) / largest)
             .thin_svd()
             .map_err(|_| Error::NoConvergence { rows: n, columns: d })?;
         let singular: Vec<f64> = svd.S().column_vector().iter().copied().collect();
@@ -281,7 +284,7 @@ impl Directions {
         };
         let signs: Vec<f64> = (0..rank).map(sign).collect();
         Ok(Self {
-            singular: singular[..rank].iter().map(|value| value * unit).collect(),
+            singular: singular[..rank].iter().map(|value| value * largest).collect(),
             left: Array2::from_shape_fn((n, rank), |(i, k)| u[(i, k)] * signs[k]),
             right: Array2::from_shape_fn((d, rank), |(j, k)| v[(j, k)] * signs[k]),
         })
