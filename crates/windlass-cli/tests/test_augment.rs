@@ -516,7 +516,7 @@ fn the_examples_of_the_help_run() {
             run += 1;
         }
     }
-    assert_eq!(run, 17);
+    assert_eq!(run, 19);
     assert!(desk.run("--help").ok().out.contains("Exit codes"));
     assert!(desk.run("--version").ok().out.starts_with("windlass 0."));
 }

@@ -518,7 +518,11 @@ fn rows_from_a_file_take_part() {
     // Training on them holds out rows of the table only.
     let said =
         desk.run("train t.csv --target y --model forest --split rows --rows sim.csv -o m.windlass");
-    assert!(said.err.contains("40 held-out rows"), "{}", said.err);
+    assert!(
+        said.err.contains("160 rows") && said.err.contains("expected         40"),
+        "{}",
+        said.err
+    );
     desk.run("predict m.windlass t.csv -o p.csv").ok();
     let twice = desk.run(&format!("{words} --rows sim=t.csv --output two"));
     assert!(twice.err.contains("the label `sim` of rows cannot be used: it is used twice"));

@@ -587,6 +587,28 @@ fn comparisons(log: &mut String) {
         desk.put("out/results.json", "{");
     });
     case(log, "a validation file for compare", &with("--valid good.csv"), |_| {});
+    case(log, "rows without a label", &with("--rows good.csv"), |_| {});
+    case(log, "rows with the label of a method", &with("--rows ada=good.csv"), |_| {});
+    case(log, "two rows with one label", &with("--rows a=good.csv --rows a=good.csv"), |_| {});
+    case(log, "no such rows", &with("--rows a=none.csv"), |_| {});
+    case(log, "rows without a column", &with("--rows a=few.csv"), |desk| {
+        desk.put("few.csv", "y,b\n1,2\n2,3\n");
+    });
+    case(log, "rows with another type", &with("--rows a=text.csv"), |desk| {
+        let rows = std::fs::read_to_string(desk.path("good.csv")).unwrap();
+        let (head, rest) = rows.split_once('\n').unwrap();
+        let line = rest.lines().next().unwrap();
+        let (_, others) = line.split_once(',').unwrap();
+        desk.put("text.csv", format!("{head}\n{line}\nmany,{others}\n"));
+    });
+    case(log, "rows that are all originals", &with("--rows a=marked.csv"), |desk| {
+        let rows = std::fs::read_to_string(desk.path("good.csv")).unwrap();
+        let mark = |(row, line): (usize, &str)| match row {
+            0 => format!("{line},windlass_synthetic\n"),
+            _ => format!("{line},false\n"),
+        };
+        desk.put("marked.csv", rows.lines().enumerate().map(mark).collect::<String>());
+    });
     searches(log);
 }
 

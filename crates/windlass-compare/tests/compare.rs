@@ -609,7 +609,7 @@ fn added(
 fn added_rows_are_trained_on_only() {
     let folder = tempfile::tempdir().unwrap();
     let plain = CompareConfig {
-        models: vec![ModelName::Mlp, ModelName::Ridge, ModelName::Forest, ModelName::Auto],
+        models: vec![ModelName::Mlp, ModelName::Ridge, ModelName::Forest],
         methods: vec![MethodName::Erm],
         tune: 1,
         ..config(SplitRule::HeldOut(Split::Rows))
@@ -623,7 +623,7 @@ fn added_rows_are_trained_on_only() {
     );
     let comparison = Comparison::new(&config, rows(&table), None).unwrap().with_rows(&sim).unwrap();
     let runs = timeless(comparison.run(vec![], &()).unwrap());
-    assert_eq!(runs.len(), 3 * 8);
+    assert_eq!(runs.len(), 3 * 6);
     let without: Vec<Run> =
         runs.iter().filter(|run| run.key.candidate.rows.is_none()).cloned().collect();
     let expected = Comparison::new(&plain, rows(&table), None).unwrap().run(vec![], &()).unwrap();

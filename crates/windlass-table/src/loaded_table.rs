@@ -6,6 +6,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch, StringArray, new_null_array};
 use arrow_schema::{DataType, Field, Schema};
 use arrow_select::concat::{concat, concat_batches};
+use windlass::ParamName;
 
 use crate::column::{
     MARK, PARTNER, SOURCE, SYNTHETIC, is_numeric, memory_size, select, to_f64, to_type, type_name,
@@ -225,7 +226,7 @@ impl LoadedTable {
                 fields.push(field);
                 columns.push(values);
                 roles.roles.push(Role::Excluded);
-                roles.reasons.push(RoleReason::Inferred("written by Windlass".into()));
+                roles.reasons.push(RoleReason::NamedBy(ParamName("rows")));
             }
         }
         let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), columns);

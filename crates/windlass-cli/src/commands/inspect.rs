@@ -24,7 +24,7 @@ Examples:
   windlass inspect cars.csv
   windlass inspect cars.csv --target mpg --anchors column:origin
   windlass inspect augmented.csv --against cars.csv --target mpg
-  windlass inspect synthetic.csv --against cars.csv --report similarity.html")]
+  windlass inspect augmented.csv --against cars.csv --report similarity.html")]
 pub(crate) struct InspectArgs {
     /// Input files or folders, read as one table; `-` is stdin
     #[arg(required = true, value_name = "INPUT")]

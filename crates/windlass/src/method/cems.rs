@@ -247,18 +247,15 @@ impl FittedCems {
     /// Displaces a row by its own neighborhood.
     fn own(&self, row: usize, from: Source) -> Result<Vec<f64>> {
         let computed;
-        let surface = match self.surfaces.get(row) {
-            Some(cached) => match cached.get() {
-                Some(surface) => surface,
-                None => {
-                    let surface = self.surface(row)?;
-                    cached.get_or_init(|| surface)
-                }
-            },
-            None => {
-                computed = self.surface(row)?;
-                &computed
+        let surface = if let Some(cached) = self.surfaces.get(row) {
+            if cached.get().is_none() {
+                let surface = self.surface(row)?;
+                let _ = cached.set(surface);
             }
+            cached.get().expect("set before")
+        } else {
+            computed = self.surface(row)?;
+            &computed
         };
         let Surface { neighbors, basis, factor } = surface;
         let (center, points) = (self.points.select(&[row]), self.points.select(neighbors));
