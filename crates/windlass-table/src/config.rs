@@ -187,6 +187,7 @@ pub enum IntegerHandling {
 
 /// A method with its parameters.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "one per table")]
 pub enum MethodConfig {
     /// [`windlass::Ada`], whose anchors may be columns of the table.
     Ada(AdaConfig),

@@ -764,7 +764,7 @@ fn draws_for_a_hidden_layer_depend_on_it() {
     let batch: Vec<usize> = (10..40).collect();
     let hidden = x
         .select(Axis(0), &batch)
-        .mapv(|v| v.tanh())
+        .mapv(f64::tanh)
         .dot(&Array2::from_shape_fn((3, 5), |(i, j)| ((i * 5 + j) as f64).sin()));
     let foma = Foma::default().fit(&samples, Seed(0)).unwrap();
     assert!(foma.follows_hidden());

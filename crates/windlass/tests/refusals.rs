@@ -105,6 +105,36 @@ fn data_that_cannot_be_used() {
 }
 
 #[test]
+fn settings_of_neighborhoods_outside_their_range() {
+    for (rho, got) in [(0.0, "0"), (1.5, "1.5"), (f64::NAN, "NaN")] {
+        refused(
+            fit(&Foma { rho: Rho::Share(rho), ..Foma::default() }),
+            &format!("rho must be in (0, 1], got {got}"),
+        );
+    }
+    refused(fit(&Foma { beta: -1.0, ..Foma::default() }), "beta must be in (0, inf), got -1");
+    refused(
+        fit(&Foma { neighborhood: Neighborhood::Row, ..Foma::default() }),
+        "neighborhood row is not defined here: choose nearest, near or random",
+    );
+    for size in [1, 4097] {
+        let message = format!("neighborhood_size must be in [2, 4096], got {size}");
+        refused(fit(&Foma { neighborhood_size: size, ..Foma::default() }), &message);
+        refused(fit(&Cems { neighborhood_size: size, ..Cems::default() }), &message);
+    }
+    for (sigma, got) in [(-0.1, "-0.1"), (f64::INFINITY, "inf")] {
+        refused(
+            fit(&Cems { sigma, ..Cems::default() }),
+            &format!("sigma must be in [0, 1e6], got {got}"),
+        );
+    }
+    refused(
+        fit(&Cems { dimension: IntrinsicDimension::Number(0), ..Cems::default() }),
+        "dimension must be in [1, inf), got 0",
+    );
+}
+
+#[test]
 fn settings_outside_their_range() {
     for (alpha, shown) in [(1.0, "1"), (0.5, "0.5"), (f64::NAN, "NaN"), (f64::INFINITY, "inf")] {
         refused(
@@ -150,32 +180,6 @@ fn settings_outside_their_range() {
     refused(
         fit(&Noise { target_noise: -0.1, ..Noise::default() }),
         "target_noise must be in [0, inf), got -0.1",
-    );
-    for (rho, got) in [(0.0, "0"), (1.5, "1.5"), (f64::NAN, "NaN")] {
-        refused(
-            fit(&Foma { rho: Rho::Share(rho), ..Foma::default() }),
-            &format!("rho must be in (0, 1], got {got}"),
-        );
-    }
-    refused(fit(&Foma { beta: -1.0, ..Foma::default() }), "beta must be in (0, inf), got -1");
-    refused(
-        fit(&Foma { neighborhood: Neighborhood::Row, ..Foma::default() }),
-        "neighborhood row is not defined here: choose nearest, near or random",
-    );
-    for size in [1, 4097] {
-        let message = format!("neighborhood_size must be in [2, 4096], got {size}");
-        refused(fit(&Foma { neighborhood_size: size, ..Foma::default() }), &message);
-        refused(fit(&Cems { neighborhood_size: size, ..Cems::default() }), &message);
-    }
-    for (sigma, got) in [(-0.1, "-0.1"), (f64::INFINITY, "inf")] {
-        refused(
-            fit(&Cems { sigma, ..Cems::default() }),
-            &format!("sigma must be in [0, 1e6], got {got}"),
-        );
-    }
-    refused(
-        fit(&Cems { dimension: IntrinsicDimension::Number(0), ..Cems::default() }),
-        "dimension must be in [1, inf), got 0",
     );
     let far = array![[1e151], [0.0]];
     refused(

@@ -245,12 +245,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<u8> {
         .as_ref()
         .zip(args.test.as_deref())
         .map(|(loaded, path)| NamedTable { table: loaded, path });
-    let network = Kind::Network(Box::new(config.network.clone()));
-    let linear = config.models.contains(&ModelName::Ridge).then_some(Kind::Ridge { penalty: 1.0 });
-    for kind in linear.iter().chain([&network]) {
-        let (at_once, memory) = (rayon::current_num_threads(), args.common.read.memory);
-        check_memory(kind, &loaded, &config.columns, at_once, memory)?;
-    }
+    check_models(&config, &loaded, args.common.read.memory)?;
     let comparison = Comparison::new(&config, rows, test)?.with_rows(&added)?;
     match comparison.shared_rows_warning() {
         Some(warning) if !args.common.quiet => terminal::say(&format!("warning: {warning}")),
@@ -314,6 +309,16 @@ pub(crate) fn run(args: &CompareArgs) -> Result<u8> {
         terminal::say(&format!("{} ({:.1} s)", report.display(), started.elapsed().as_secs_f64()));
     }
     Ok(if summary.helps { 0 } else { 3 })
+}
+
+/// Returns an error if a model does not fit in memory.
+fn check_models(config: &CompareConfig, table: &LoadedTable, memory: u64) -> Result<()> {
+    let network = Kind::Network(Box::new(config.network.clone()));
+    let linear = config.models.contains(&ModelName::Ridge).then_some(Kind::Ridge { penalty: 1.0 });
+    for kind in linear.iter().chain([&network]) {
+        check_memory(kind, table, &config.columns, rayon::current_num_threads(), memory)?;
+    }
+    Ok(())
 }
 
 /// Executes the runs that are not done yet, and shows progress.
