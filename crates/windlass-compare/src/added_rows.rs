@@ -388,7 +388,10 @@ impl Relations {
             let place = if sources[row].is_none() { &mut sources } else { &mut partners };
             place[row].get_or_insert_with(|| ids[equal].clone());
         }
-        let none = vec![None; count];
+        let none: Vec<Option<String>> = match real.batch.column_by_name(PARTNER) {
+            Some(own) => to_strings(own).iter().map(|id| id.map(str::to_owned)).collect(),
+            None => vec![None; count],
+        };
         let sources = ids.into_iter().map(Some).chain(sources).collect();
         let partners = none.into_iter().chain(partners).collect();
         Self { sources, partners, real: count, with_source, copies, unknown }

@@ -71,9 +71,15 @@ impl LoadedTable {
         // Text has about this many bytes, and four copies are counted.
         const VALUE: u64 = 16 * 4;
         let width = table.schema().fields().len() as u64;
-        let fits = (memory / (VALUE * width.max(1))).max(1);
-        let every = |profile: &Profile| profile.rows.div_ceil(most.min(fits)).max(1);
-        Self::load_every(table, columns, false, memory, progress, every)
+        let mut most = most.min(memory / (VALUE * width.max(1))).max(1);
+        loop {
+            let every = |profile: &Profile| profile.rows.div_ceil(most).max(1);
+            match Self::load_every(table, columns, false, memory, progress, every) {
+                // Longer text than that.
+                Err(Error::NeedsMemory { what: "training", .. }) if most > 100 => most /= 4,
+                loaded => return loaded,
+            }
+        }
     }
 
     fn load_every(
