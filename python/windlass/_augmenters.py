@@ -608,7 +608,11 @@ class ADA(Augmenter):
 
     def _has_matrix(self, anchors: Any) -> bool:
         value = self.anchors if anchors is None else anchors
-        return not isinstance(value, (str, type(None))) and np.ndim(value) == 2
+        try:
+            return not isinstance(value, (str, type(None))) and np.ndim(value) == 2
+        except ValueError:
+            # A ragged list, which is refused as labels.
+            return False
 
     @property
     def groups_(self) -> np.ndarray[Any, Any]:
