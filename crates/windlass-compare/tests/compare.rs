@@ -1,5 +1,6 @@
 //! The guarantees of a comparison: equal conditions, no leakage, results independent of the order of runs.
 
+use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -585,7 +586,7 @@ fn from_row(first: usize, to: usize, column: &str, value: impl Fn(usize) -> Stri
     let head = lines.next().unwrap();
     let mut out = format!("{head},{column}\n");
     for (row, line) in lines.enumerate().skip(first) {
-        out += &format!("{line},{}\n", value(row));
+        writeln!(out, "{line},{}", value(row)).unwrap();
     }
     out
 }
@@ -669,7 +670,7 @@ fn relatives_of_held_out_rows_are_left_out() {
     let mut lines = partnered.lines();
     let mut both = lines.next().unwrap().to_owned() + "\n";
     for (row, line) in lines.enumerate() {
-        both += &format!("{line},{}\n", (row + 1) % 60);
+        writeln!(both, "{line},{}", (row + 1) % 60).unwrap();
     }
     let copies = from_row(0, 60, "note", |_| String::new());
     let splits = config.splits(&table, None).unwrap();
@@ -728,15 +729,17 @@ fn there_is_no_verdict_on_rows_that_leak() {
     for line in text(60, |_| false).lines().skip(1) {
         let cells: Vec<&str> = line.split(',').collect();
         let moved = |cell: &str| cell.parse::<f64>().unwrap() + 1e-4;
-        near += &format!(
-            "{},{},{},{},{},{}\n",
+        writeln!(
+            near,
+            "{},{},{},{},{},{}",
             moved(cells[0]),
             moved(cells[1]),
             cells[2],
             cells[3],
             cells[4],
             moved(cells[5])
-        );
+        )
+        .unwrap();
     }
     let sim = [added(&folder, &near, &table, None, &config.rule).unwrap()];
     let comparison = Comparison::new(&config, rows(&table), None).unwrap().with_rows(&sim).unwrap();

@@ -61,7 +61,7 @@ fn settings(method: MethodConfig, duplicates: bool) -> AugmentConfig {
     // Rare rows of methods with and without groups, and with a default.
     let rare = ["ada", "c-mixup", "smogn"].contains(&settings.method.name())
         && settings.method != ada(|ada| ada.clusters = ClusterCount::Count(5));
-    settings.rare = rare.then(|| RareSources { targets: RareSpec::Density, balance: true });
+    settings.rare = rare.then_some(RareSources { targets: RareSpec::Density, balance: true });
     settings.rows_by =
         if duplicates { RowIdSource::Content } else { RowIdSource::Column("id".to_owned()) };
     settings
