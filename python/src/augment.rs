@@ -252,7 +252,7 @@ impl FittedMethod {
         let draw = || windlass::Plan::draw(self.core.as_ref(), copies, Seed(self.seed));
         let plan = away(py, draw)?.refused()?;
         let groups = self.core.partition().map(|labels| labels.labels().to_vec());
-        Ok(Plan { plan, groups, mixes_pairs: self.mixes_pairs() })
+        Ok(Plan { drawn: plan, groups, mixes_pairs: self.mixes_pairs() })
     }
 
     /// Augmented features and targets of a batch of training rows.
@@ -419,7 +419,7 @@ fn core_method(
 /// The random draws of an augmented dataset.
 #[pyclass(frozen, module = "windlass._windlass")]
 pub(crate) struct Plan {
-    plan: windlass::Plan,
+    drawn: windlass::Plan,
     groups: Option<Vec<u32>>,
     mixes_pairs: bool,
 }
@@ -429,7 +429,7 @@ impl Plan {
     /// The augmented features.
     fn features<'py>(&self, py: Python<'py>, x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         with_view!(&Rows::of(x, "x")?, |view| {
-            let made = away(py, || self.plan.features(view))?.refused()?;
+            let made = away(py, || self.drawn.features(view))?.refused()?;
             Ok(PyArrayDyn::from_owned_array(py, made).into_any())
         })
     }
@@ -437,20 +437,20 @@ impl Plan {
     /// The augmented targets.
     fn targets<'py>(&self, py: Python<'py>, y: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         with_view!(&Rows::of(y, "y")?, |view| {
-            let made = away(py, || self.plan.targets(view))?.refused()?;
+            let made = away(py, || self.drawn.targets(view))?.refused()?;
             Ok(PyArrayDyn::from_owned_array(py, made).into_any())
         })
     }
 
     /// The source row of each row.
     fn sources<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
-        as_index(py, self.plan.origins().map(|(_, origin)| origin.source))
+        as_index(py, self.drawn.origins().map(|(_, origin)| origin.source))
     }
 
     /// The provenance of each row.
     fn provenance<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let groups = self.groups.as_deref();
-        OriginColumns::of(self.plan.origins(), groups, self.mixes_pairs).into_dict(py)
+        OriginColumns::of(self.drawn.origins(), groups, self.mixes_pairs).into_dict(py)
     }
 }
 
