@@ -1,4 +1,5 @@
-//! `cargo xtask bench rare`: SMOGN compared with the Python package smogn.
+//! `cargo xtask bench rare`: SMOGN compared with the Python package smogn, and `cargo xtask bench rare errors`: what
+//! emphasis of rare targets does to errors.
 
 use std::fs;
 use std::path::Path;
@@ -44,6 +45,41 @@ smogn needs a numpy before 2; all versions are pinned in `{BENCHES}/requirements
     );
     let page = fs::read_to_string(RESULTS).unwrap_or_else(|_| TITLE.to_owned());
     fs::write(RESULTS, with_section(&page, "Speed", &section))
+        .with_context(|| format!("cannot write {RESULTS}"))?;
+    eprintln!("wrote {RESULTS}");
+    Ok(())
+}
+
+/// Runs the missing measurements of errors, and writes their section. Results are stored in the target folder; delete
+/// them to measure a new version.
+pub(crate) fn errors(splits: Option<usize>) -> Result<()> {
+    const SPLITS: usize = 5;
+    let data = data_folder().context("the tables are absent: set WINDLASS_DATA to their folder")?;
+    let target = target_folder()?;
+    let python = virtual_environment(&target.join("rare-venv"), BENCHES)?;
+    let (windlass, script) = (windlass_command()?, Path::new(BENCHES).join("errors.py"));
+    let (results, splits) = (target.join("bench-rare.jsonl"), splits.unwrap_or(SPLITS));
+    let mut run = Command::new(&python);
+    run.arg(&script).arg("run").arg("--results").arg(&results).arg("--binary").arg(windlass);
+    run.arg("--data").arg(data).arg("--splits").arg(splits.to_string());
+    ensure!(run.status()?.success(), "the measurement failed");
+    let tables =
+        run_command(Command::new(&python).arg(&script).arg("page").arg("--results").arg(&results))?;
+    let section = format!(
+        "Made by `cargo xtask bench rare errors {splits}`; the script, with its seeds, is `{BENCHES}/errors.py`. \
+windlass {}.
+
+Public tables with 200 random training rows; the other rows, at most 1,500, are tested. Rare are high targets, by the
+box plot of the whole table. Changes are relative to the same model without emphasis, with 95 % intervals over tables;
+biases are means over tables in standard deviations of the target. Duplicates are copies of rare rows, as many as the
+synthetic rows of the other methods: what synthetic rows gain beyond them is synthesis, the rest is emphasis. Networks
+are trained without validation rows.
+
+{tables}",
+        env!("CARGO_PKG_VERSION"),
+    );
+    let page = fs::read_to_string(RESULTS).unwrap_or_else(|_| TITLE.to_owned());
+    fs::write(RESULTS, with_section(&page, "Errors", &section))
         .with_context(|| format!("cannot write {RESULTS}"))?;
     eprintln!("wrote {RESULTS}");
     Ok(())

@@ -42,7 +42,7 @@ use std::process::ExitCode;
 
 use test::Scope;
 
-const USAGE: &str = "usage: cargo xtask test [--all|--cluster] | bench [core|tables|train|deep|python|cluster|rare|calibration|models [SPLITS]|distill [SPLITS]] | structure | build [REVISION] | outputs [--accept] | site [--accept] | suite [REPEATS] | fuzz [SECONDS]";
+const USAGE: &str = "usage: cargo xtask test [--all|--cluster] | bench [core|tables|train|deep|python|cluster|rare [errors [SPLITS]]|calibration|models [SPLITS]|distill [SPLITS]] | structure | build [REVISION] | outputs [--accept] | site [--accept] | suite [REPEATS] | fuzz [SECONDS]";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -75,6 +75,10 @@ fn main() -> ExitCode {
         ["bench", "python"] => bench_python::run(),
         ["bench", "cluster"] => bench_cluster::run(),
         ["bench", "rare"] => bench_rare::run(),
+        ["bench", "rare", "errors"] => bench_rare::errors(None),
+        ["bench", "rare", "errors", splits] if splits.parse::<usize>().is_ok() => {
+            bench_rare::errors(splits.parse().ok())
+        }
         ["bench", "distill"] => bench_distill::run(None),
         ["bench", "distill", splits] if splits.parse::<usize>().is_ok() => {
             bench_distill::run(splits.parse().ok())

@@ -11,12 +11,15 @@ import argparse
 import json
 import math
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from models import MOST_TESTED, tables
+
+sys.path.append(str(Path(__file__).parents[3] / "windlass-model/benches"))
+from models import MOST_TESTED, tables  # noqa: E402
 
 ROWS = 200
 MODELS = {"network": [], "boosted trees": ["--model", "boosting"]}
