@@ -245,7 +245,8 @@ pub(crate) fn run(args: &CompareArgs) -> Result<u8> {
         .as_ref()
         .zip(args.test.as_deref())
         .map(|(loaded, path)| NamedTable { table: loaded, path });
-    check_models(&config, &loaded, args.common.read.memory)?;
+    let joined = added.iter().map(AddedRows::joined).max_by_key(|table| table.batch.num_rows());
+    check_models(&config, joined.unwrap_or(&loaded), args.common.read.memory)?;
     let comparison = Comparison::new(&config, rows, test)?.with_rows(&added)?;
     match comparison.shared_rows_warning() {
         Some(warning) if !args.common.quiet => terminal::say(&format!("warning: {warning}")),
@@ -311,7 +312,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<u8> {
     Ok(if summary.helps { 0 } else { 3 })
 }
 
-/// Returns an error if a model does not fit in memory.
+/// Returns an error if the training of networks or ridge regressions on a table needs more memory.
 fn check_models(config: &CompareConfig, table: &LoadedTable, memory: u64) -> Result<()> {
     let network = Kind::Network(Box::new(config.network.clone()));
     let linear = config.models.contains(&ModelName::Ridge).then_some(Kind::Ridge { penalty: 1.0 });
