@@ -587,7 +587,7 @@ pub(super) static NEIGHBORHOOD_SIZE: Param = Param {
     default: Some("32"),
     range: "[2, 4096]",
     is_number: true,
-    help: "Number of rows of a neighborhood; in training, the batch size counts instead",
+    help: "Number of rows of a neighborhood, unless a batch is one",
     set: |params, text| {
         let number = text.trim().parse().map_err(|_| format!("`{text}` is not a whole number"))?;
         params.neighborhood_size = Some(number);
