@@ -306,12 +306,12 @@ fn an_experiment_from_beginning_to_end() {
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();
-    let wanted = ["README.md", "fits.json", "fits.png", "fits.svg"].map(str::to_owned);
+    let wanted = ["README.md", "figures.svg", "fits.json", "fits.png"].map(str::to_owned);
     assert_eq!(there, wanted.into());
     let page = std::fs::read_to_string(page).unwrap();
     assert!(page.contains("`windlass-paper reproduce cosine-groups --quick`"), "{page}");
     assert!(page.contains("| 5 groups | 0.069 |"), "{page}");
-    assert!(page.contains("![") && page.contains("(fits.svg)"), "{page}");
+    assert!(page.contains("![") && page.contains("(figures.svg#fits)"), "{page}");
     assert!(!page.contains(".png"), "{page}");
 
     // The same from the start without a stop, and as it was on the day it was written down.
@@ -377,14 +377,14 @@ fn what_was_run_is_known_again_and_counts_once() {
     let page =
         |finished: &[_]| std::fs::read_to_string(reproduction.write(finished).unwrap()).unwrap();
     let alone = page(std::slice::from_ref(&finished));
-    assert!(alone.contains("seeds 3, 1") && !alone.contains("methods.svg"), "{alone}");
+    assert!(alone.contains("seeds 3, 1") && !alone.contains("figures.svg"), "{alone}");
     let other = reproduction.run(two, &()).unwrap();
     assert_eq!(other.stored.runs.len(), 3 * 2 * 2);
     let line = &other.stored.summary.lines[1];
     assert_eq!(line.difference.unwrap().runs, 3, "trainings on the same rows count as one");
     let both = page(&[finished, other]);
     assert!(both.contains("seeds 0, 5, 2, 2 trainings on each"), "{both}");
-    assert!(both.contains("methods.svg") && both.contains("Worse: ERM"), "{both}");
+    assert!(both.contains("figures.svg#methods") && both.contains("Worse: ERM"), "{both}");
     // A page of someone else stays.
     std::fs::write(reproduction.folder().join("README.md"), "mine").unwrap();
     assert!(matches!(reproduction.check(None), Err(Error::NotOurs { .. })));

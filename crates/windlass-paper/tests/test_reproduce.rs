@@ -26,9 +26,12 @@ fn pictures_and_numbers_in_a_folder() {
     let said = desk.run("reproduce figure1 cosine-range --quick --seeds 3").ok();
     assert!(said.err.contains("cosine-range"), "{}", said.err);
     assert_eq!(desk.files(), ["paper-quick"]);
-    for picture in ["figure1/groups-5", "figure1/groups-12", "cosine-range/points-10"] {
-        assert!(desk.text(&format!("paper-quick/{picture}.svg")).starts_with("<svg"));
-        assert!(desk.get(&format!("paper-quick/{picture}.png")).starts_with(b"\x89PNG"));
+    for (page, picture) in
+        [("figure1", "groups-5"), ("figure1", "groups-12"), ("cosine-range", "points-10")]
+    {
+        let svg = desk.text(&format!("paper-quick/{page}/figures.svg"));
+        assert!(svg.starts_with("<svg") && svg.contains(&format!("<view id='{picture}' ")));
+        assert!(desk.get(&format!("paper-quick/{page}/{picture}.png")).starts_with(b"\x89PNG"));
     }
     let page = desk.text("paper-quick/cosine-range/README.md");
     assert!(page.contains("`windlass-paper reproduce cosine-range --quick --seeds 3`"), "{page}");
@@ -43,10 +46,10 @@ fn pictures_and_numbers_in_a_folder() {
 fn one_part_of_several() {
     let desk = TestDir::new();
     desk.run("reproduce linear --quick --only mlp-10 --output out").ok();
-    assert!(desk.path("out/linear/mlp-10.svg").exists());
-    assert!(!desk.path("out/linear/ridge-10.svg").exists());
+    let figures = desk.text("out/linear/figures.svg");
+    assert!(figures.contains("id='mlp-10'") && !figures.contains("id='ridge-10'"));
     let page = desk.text("out/linear/README.md");
-    assert!(page.contains("A quick look, no result") && !page.contains("ridge-10.svg"), "{page}");
+    assert!(page.contains("A quick look, no result") && !page.contains("#ridge-10"), "{page}");
 }
 
 #[test]

@@ -1,6 +1,8 @@
-//! The frame of every plot: title, axes, grid, labels and the space of the legend.
+//! The frame of every plot: title, axes, grid, labels and the space of the legend; and files of
+//! several plots.
 
 use std::f64::consts::SQRT_2;
+use std::fmt::Write as _;
 
 use crate::axis::Axis;
 use crate::color::Color;
@@ -235,6 +237,41 @@ pub(crate) fn end(mut svg: Vec<String>) -> String {
     svg.join("\n")
 }
 
+/// One SVG file with several plots, one below the other; `file.svg#NAME` shows one of them.
+///
+/// Takes names and SVGs of plots of this crate: they have no ids or style sheets that could collide.
+///
+/// # Panics
+///
+/// Panics for other SVGs, whose size is written differently.
+#[must_use]
+pub fn stack_figures(figures: &[(&str, String)]) -> String {
+    let (mut views, mut plots) = (String::new(), String::new());
+    let (mut width, mut height) = (0.0_f64, 0.0);
+    for (name, svg) in figures {
+        let [plot_width, plot_height] = size(svg).expect("a plot of this crate");
+        let (name, top) = (xml(name), num(height));
+        let _ = writeln!(views, "<view id='{name}' viewBox='0 {top} {plot_width} {plot_height}'/>");
+        plots += &svg.replacen("<svg ", &format!("<svg y='{top}' "), 1);
+        width = width.max(plot_width);
+        height += plot_height;
+    }
+    // The attribute `height` would be that of an image of every view. Without the style, browsers
+    // shrink the whole file to the height of the window.
+    format!(
+        "<svg xmlns='http://www.w3.org/2000/svg' width='{width}' style='height:auto' \
+         viewBox='0 0 {width} {}'>\n{views}{plots}</svg>\n",
+        num(height)
+    )
+}
+
+/// Width and height of a plot.
+fn size(svg: &str) -> Option<[f64; 2]> {
+    let (_, rest) = svg.split_once(" viewBox='0 0 ")?;
+    let (width, height) = rest.split_once('\'')?.0.split_once(' ')?;
+    Some([width.parse().ok()?, height.parse().ok()?])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -293,5 +330,21 @@ mod tests {
         assert!(
             colored.clone().count() > 15 && colored.clone().all(|tag| tag.contains(" class='wl-"))
         );
+    }
+
+    #[test]
+    fn figures_of_a_stack_have_views_of_their_places() {
+        let plot = |width, height| end(vec![begin("title", width, height)]);
+        let (first, second) = (plot(838.0, 702.5), plot(900.0, 437.0));
+        let svg = stack_figures(&[("images", first.clone()), ("alpha-1.5", second.clone())]);
+        let (root, rest) = svg.split_once('\n').unwrap();
+        assert!(root.ends_with(" viewBox='0 0 900 1139.5'>") && !root.contains(" height="));
+        let views = "<view id='images' viewBox='0 0 838 702.5'/>\n\
+                     <view id='alpha-1.5' viewBox='0 702.5 900 437'/>\n";
+        let plots = rest.strip_prefix(views).unwrap();
+        assert_eq!(numbers(plots, "svg", " y"), [0.0, 702.5]);
+        // Otherwise the plots are as they were.
+        let plots = plots.replace(" y='0'", "").replace(" y='702.5'", "");
+        assert_eq!(plots, format!("{first}{second}</svg>\n"));
     }
 }

@@ -12,9 +12,10 @@
 //! | [`HeatMap`] | a value for each pair of names |
 //! | [`ImageGrid`] | small images with captions, in rows |
 //!
-//! Each has `to_svg`, for a [`Layout`]; `render_png` (feature `png`, on by default) turns the SVG into a PNG. A page with inline
-//! SVG can include [`stylesheet`], so that plots follow its color scheme. [`mod@format`] has the
-//! numbers and the escaping of plots, reports and the terminal.
+//! Each has `to_svg`, for a [`Layout`]; `render_png` (feature `png`, on by default) turns the SVG
+//! into a PNG, and [`stack_figures`] puts several into one SVG file. A page with inline SVG can
+//! include [`stylesheet`], so that plots follow its color scheme. [`mod@format`] has the numbers and
+//! the escaping of plots, reports and the terminal.
 //!
 //! ```
 //! use windlass_plot::{Annotation, Labels, Layout, LinePlot, LineSeries, render_png};
@@ -58,7 +59,7 @@ pub use annotation::Annotation;
 pub use color::stylesheet;
 pub use curve_fit::CurveFit;
 pub use forest_plot::{Emphasis, ForestPlot, ForestRow};
-pub use frame::Labels;
+pub use frame::{Labels, stack_figures};
 pub use gamma_slider::{GammaSlider, SliderPoint};
 pub use heat_map::HeatMap;
 pub use histogram::Histogram;

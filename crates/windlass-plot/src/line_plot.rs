@@ -421,7 +421,7 @@ mod tests {
         let svg = evil.to_svg(&Layout::PAGE);
         assert!(!svg.contains("<script") && render_png(&svg).is_ok());
         assert_eq!(count(&svg, "…"), 9);
-        for outside in ["href", "url(", "<image", "<style", "@import"] {
+        for outside in ["href", "url(", "<image", "<style", "@import", " id="] {
             assert!(!svg.contains(outside));
         }
         assert_eq!(count(&svg, "://"), 1);

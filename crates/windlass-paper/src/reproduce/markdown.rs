@@ -8,6 +8,7 @@ use windlass_model::{Kind, NetworkConfig, Scaling};
 use windlass_train::{FittedOn, Optimizer, TrainConfig};
 
 use super::dataset::{DatasetSpec, PreprocessingScope};
+use super::pictures::FIGURES;
 use super::spec::{Experiment, ExperimentPart, Metric, Picture};
 use super::stored::{FinishedPart, MeanStd, StoredPart, with_equal_budget};
 use crate::deep::DeepConfig;
@@ -84,7 +85,7 @@ pub(super) fn render(page: &Page<'_>) -> String {
         out += "\n## Pictures\n";
         for picture in &page.pictures {
             let (title, name) = (&picture.title, &picture.name);
-            let _ = write!(out, "\n![{title}]({name}.svg)\n\n{title}\n");
+            let _ = write!(out, "\n![{title}]({FIGURES}#{name})\n\n{title}\n");
         }
     }
     not_run(&mut out, page);

@@ -19,6 +19,9 @@ use super::spec::{Axis, Drawing, Metric, Picture};
 use super::stored::{FinishedPart, MeanStd, with_equal_budget};
 use crate::{Result, data};
 
+/// The file with the SVGs of all pictures of a page.
+pub(super) const FIGURES: &str = "figures.svg";
+
 /// A picture in both forms.
 pub(super) struct Rendered {
     pub(super) svg: String,

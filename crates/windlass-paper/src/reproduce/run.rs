@@ -10,6 +10,7 @@ use windlass_compare::{
     read_json,
 };
 use windlass_model::NamedTable;
+use windlass_plot::stack_figures;
 use windlass_table::{LoadedTable, write_atomic};
 use windlass_train::Epoch;
 
@@ -275,11 +276,15 @@ impl Reproduction {
             let path = self.folder.clone();
             CompareError::Io { doing: "create", path, source }
         })?;
+        let mut figures = vec![];
         for picture in self.pictures(finished) {
             let drawn = pictures::draw(picture, finished)?;
-            let place = |ending: &str| self.folder.join(format!("{}.{ending}", picture.name));
-            write_atomic(&place("svg"), drawn.svg.as_bytes())?;
-            write_atomic(&place("png"), &drawn.png)?;
+            write_atomic(&self.folder.join(format!("{}.png", picture.name)), &drawn.png)?;
+            figures.push((picture.name.as_str(), drawn.svg));
+        }
+        if !figures.is_empty() {
+            let place = self.folder.join(pictures::FIGURES);
+            write_atomic(&place, stack_figures(&figures).as_bytes())?;
         }
         let rendered = markdown::render(&Page {
             experiment: &self.experiment,

@@ -484,7 +484,7 @@ impl Metric {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Picture {
-    /// The name of its file.
+    /// The name of its PNG file, and of its part of `figures.svg`.
     pub name: String,
     /// Its heading.
     pub title: String,
