@@ -15,8 +15,8 @@ ROOT = Path(__file__).resolve().parents[2]
 CARS = ROOT / "examples/auto_mpg.csv"
 
 
-def golden(name):
-    """A golden file of the Rust crate, its arrays as arrays."""
+def golden(name, topic=None):
+    """The cases of a golden file of the Rust crate, or of one of its topics, with arrays as arrays."""
 
     def array(item):
         if set(item) == {"shape", "data"}:
@@ -24,7 +24,8 @@ def golden(name):
         return item
 
     path = ROOT / "crates/windlass/tests/golden" / name
-    return json.loads(path.read_text(), object_hook=array)["cases"]
+    content = json.loads(path.read_text(), object_hook=array)
+    return (content if topic is None else content[topic])["cases"]
 
 
 def windlass(*words):

@@ -40,12 +40,22 @@ impl Golden {
     }
 }
 
-fn cases<C: DeserializeOwned>(file: &str) -> Vec<C> {
+fn read<T: DeserializeOwned>(file: &str) -> T {
     // Relative: cargo runs tests in the crate's folder, while a path compiled in would go stale when one
     // target folder serves several clones.
     let path = Path::new("tests/golden").join(file);
     let text = std::fs::read_to_string(path).unwrap();
-    serde_json::from_str::<Cases<C>>(&text).unwrap().cases
+    serde_json::from_str(&text).unwrap()
+}
+
+fn cases<C: DeserializeOwned>(file: &str) -> Vec<C> {
+    read::<Cases<C>>(file).cases
+}
+
+/// The cases of one topic, from a file of several.
+fn topic_cases<C: DeserializeOwned>(file: &str, topic: &str) -> Vec<C> {
+    let topic = read::<serde_json::Value>(file)[topic].take();
+    serde_json::from_value::<Cases<C>>(topic).unwrap().cases
 }
 
 /// The largest difference, relative to the largest value.
@@ -123,7 +133,7 @@ struct GammaCase {
 
 #[test]
 fn gamma_grid_equals_the_published_one() {
-    for case in cases::<GammaCase>("gammas.json") {
+    for case in topic_cases::<GammaCase>("published.json", "gammas") {
         assert_eq!(published_grid(case.a, case.n), case.gammas, "a = {}, n = {}", case.a, case.n);
     }
 }
@@ -195,7 +205,7 @@ struct RateCase {
 
 #[test]
 fn c_mixup_probabilities_equal_the_published_rates() {
-    for case in cases::<RateCase>("cmixup_rates.json") {
+    for case in topic_cases::<RateCase>("published.json", "cmixup_rates") {
         let y = case.y.matrix();
         let samples = Samples::new(y.view(), y.view()).unwrap();
         let settings =
@@ -229,7 +239,7 @@ struct RidgeOutput {
 
 #[test]
 fn ridge_equals_scikit_learn() {
-    for case in cases::<RidgeCase>("ridge.json") {
+    for case in topic_cases::<RidgeCase>("scikit_learn.json", "ridge") {
         let (x, y) = (case.x.matrix(), case.y.matrix());
         let samples = Samples::new(x.view(), y.view()).unwrap();
         for output in &case.outputs {
@@ -267,7 +277,7 @@ struct MetricCase {
 
 #[test]
 fn metrics_equal_the_published_ones() {
-    for case in cases::<MetricCase>("metrics.json") {
+    for case in topic_cases::<MetricCase>("published.json", "metrics") {
         let (y, pred) = (case.y.array(), case.pred.array());
         for (metric, want) in [
             (Metric::Mse, case.mse),
@@ -299,7 +309,7 @@ struct KMeansCase {
 
 #[test]
 fn k_means_finds_the_optimum() {
-    for case in cases::<KMeansCase>("kmeans.json") {
+    for case in topic_cases::<KMeansCase>("scikit_learn.json", "kmeans") {
         let x = case.x.matrix();
         for weights in [None, Some(vec![1.0; x.nrows()])] {
             let fit = KMeans::new(case.k).fit(x.view(), weights.as_deref(), Seed(0)).unwrap();
