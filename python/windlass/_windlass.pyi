@@ -33,6 +33,7 @@ __all__ = [
     "run_command",
     "step_of",
     "write_rows",
+    "similarity",
     "write_atomic",
 ]
 
