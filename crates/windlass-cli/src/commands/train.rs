@@ -115,7 +115,9 @@ pub(crate) struct TrainArgs {
     /// forest, extra-trees: minimum number of rows in a leaf [default: 1]
     #[arg(long, value_name = "N", help_heading = "Trees")]
     leaf: Option<usize>,
-    /// Augment each batch with this method; methods for rare targets add rows before training [default: none]
+    /// Augment each batch with this method [default: none]
+    ///
+    /// smoter and smogn add rows before training instead: as many as make rare rows as many as the others.
     #[arg(long, value_name = "METHOD", value_parser = method_names(), help_heading = "Augmentation")]
     augment: Option<&'static MethodInfo>,
     /// smoter, smogn: which targets are rare: the extremes of a box plot, those in sparse ranges, or those of high
