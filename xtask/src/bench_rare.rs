@@ -5,9 +5,11 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 
-use crate::bench::{cargo, processor, run_command, target_folder, virtual_environment};
+use crate::bench::{
+    data_folder, processor, run_command, target_folder, virtual_environment, windlass_command,
+};
 
 const BENCHES: &str = "crates/windlass-cli/benches/rare";
 const RESULTS: &str = "docs/results/rare-targets.md";
@@ -16,9 +18,7 @@ const TITLE: &str = "# Rare targets\n";
 pub(crate) fn run() -> Result<()> {
     let target = target_folder()?;
     let python = virtual_environment(&target.join("rare-venv"), BENCHES)?;
-    let build = ["build", "--release", "--locked", "--workspace", "--exclude", "windlass-paper"];
-    run_command(cargo().args(build).args(["--bin", "windlass"]))?;
-    let windlass = target.join("release").join(format!("windlass{}", std::env::consts::EXE_SUFFIX));
+    let windlass = windlass_command()?;
     let mut script = Command::new(&python);
     script.arg(Path::new(BENCHES).join("rare.py")).arg("--windlass").arg(windlass);
     let table = run_command(script.arg("--data").arg(target.join("bench-rare")))?;
