@@ -342,9 +342,9 @@ mod tests {
         let views = "<view id='images' viewBox='0 0 838 702.5'/>\n\
                      <view id='alpha-1.5' viewBox='0 702.5 900 437'/>\n";
         let plots = rest.strip_prefix(views).unwrap();
-        assert_eq!(numbers(plots, "svg", " y"), [0.0, 702.5]);
+        assert_eq!(numbers(plots, "svg", "y"), [0.0, 702.5]);
         // Otherwise the plots are as they were.
-        let plots = plots.replace(" y='0'", "").replace(" y='702.5'", "");
+        let plots = plots.replace("<svg y='0'", "<svg").replace("<svg y='702.5'", "<svg");
         assert_eq!(plots, format!("{first}{second}</svg>\n"));
     }
 }
