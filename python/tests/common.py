@@ -16,7 +16,7 @@ CARS = ROOT / "examples/auto_mpg.csv"
 
 
 def golden(name, topic=None):
-    """The cases of a golden file of the Rust crate, or of one of its topics, with arrays as arrays."""
+    """The cases of a golden file of the Rust crate, or of a topic in it, its arrays as arrays."""
 
     def array(item):
         if set(item) == {"shape", "data"}:

@@ -670,7 +670,9 @@ def test_the_published_grid(case):
     assert set(ada.provenance_["gamma"][len(X) :]) == set(np.asarray(case["gammas"]).tolist())
 
 
-@pytest.mark.parametrize("case", golden("published.json", "cmixup_rates"), ids=lambda case: case["name"])
+@pytest.mark.parametrize(
+    "case", golden("published.json", "cmixup_rates"), ids=lambda case: case["name"]
+)
 def test_partners_are_drawn_at_the_published_rates(case):
     y, rates = case["y"], case["rates"]
     mixup = CMixup(bandwidth=case["bandwidth"]).fit(y, y)

@@ -239,7 +239,7 @@ pub(crate) fn end(mut svg: Vec<String>) -> String {
 
 /// One SVG file with several plots, one below the other; `file.svg#NAME` shows one of them.
 ///
-/// Takes names and SVGs of plots of this crate: they have no ids or style sheets that could collide.
+/// Takes names and SVGs of plots of this crate, which have no ids or style sheets that collide.
 ///
 /// # Panics
 ///
