@@ -108,7 +108,11 @@ fn any_number_of_threads_gives_the_same_bits() {
     };
     let mut works: Vec<(&str, Work)> = vec![];
     for (name, method) in every_method(x.nrows()) {
-        let (x, y) = (x.clone(), y.clone());
+        // A decomposition for every row takes its time; 6,000 rows have several cells, too.
+        let few = name.starts_with("foma") || name.starts_with("cems");
+        let rows = if few { 6000 } else { x.nrows() };
+        let x = x.slice(ndarray::s![..rows, ..]).to_owned();
+        let y = y.slice(ndarray::s![..rows]).to_owned();
         works.push((name, Box::new(move || everything_made(method.as_ref(), &x, &y))));
     }
     let rows = x.clone();
