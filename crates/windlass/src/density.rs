@@ -14,6 +14,7 @@
 use std::collections::BTreeMap;
 
 use crate::data::check_weights;
+use crate::sums::exact_sum;
 use crate::{Error, Result};
 
 /// Bins of a bandwidth.
@@ -54,9 +55,12 @@ impl Density {
             what: "the density of the target",
             missing: "two different values",
         })?;
+        // In order, because rounded sums depend on it.
+        let weight = |row: usize| weights.map_or(1.0, |all| all[row]);
+        let mut rows: Vec<(f64, f64)> = y.iter().copied().zip((0..y.len()).map(weight)).collect();
+        rows.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
         let mut sums: BTreeMap<i64, f64> = BTreeMap::new();
-        for (row, &y) in y.iter().enumerate() {
-            let weight = weights.map_or(1.0, |all| all[row]);
+        for (y, weight) in rows {
             let place = y / bandwidth * BINS;
             let above = place - place.floor();
             for (bin, share) in [(place.floor(), 1.0 - above), (place.ceil(), above)] {
@@ -145,7 +149,8 @@ pub fn density_weights(y: &[f64], alpha: f64) -> Result<Vec<f64>> {
     let density = Density::fit(y, None)?;
     let weights: Vec<f64> =
         y.iter().map(|&y| (1.0 - alpha * density.scaled(y)).max(LEAST)).collect();
-    let mean = weights.iter().sum::<f64>() / weights.len() as f64;
+    let sum = exact_sum(weights.iter().copied()).expect("weights are at most 1");
+    let mean = sum / weights.len() as f64;
     Ok(weights.into_iter().map(|weight| weight / mean).collect())
 }
 
@@ -197,6 +202,16 @@ mod tests {
         let weighted = Density::fit(&[1.0, 2.0, 4.0], Some(&[2.0, 1.0, 3.0])).unwrap();
         let total = |density: &Density| density.bins.iter().map(|(_, sum)| *sum).sum::<f64>();
         assert!((total(&weighted) - total(&repeated)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_order_of_rows_does_not_matter() {
+        let mut y: Vec<f64> = (0..300).map(|i| (f64::from(i) * 0.37).sin() / 3.0).collect();
+        let weights: Vec<f64> = y.iter().map(|y| y.abs() + 0.1).collect();
+        let density = Density::fit(&y, Some(&weights)).unwrap();
+        y.reverse();
+        let weights: Vec<f64> = weights.into_iter().rev().collect();
+        assert_eq!(Density::fit(&y, Some(&weights)).unwrap(), density);
     }
 
     #[test]

@@ -58,7 +58,7 @@ use crate::{Error, Mixing, Result, Samples, Seed, Stream};
 /// let foma = Foma { rho: Rho::Share(1.0), ..Foma::default() };
 /// let foma = foma.fit(&Samples::new(x.view(), y.view())?, Seed(0))?;
 /// let draw = foma.draw(Batch::All, Seed(0), 0)?;
-/// assert!((draw.features(x.view())? - &x).iter().all(|change| change.abs() < 1e-12));
+/// assert!((draw.features(x.view())? - &x).iter().all(|change: &f64| change.abs() < 1e-12));
 /// # Ok::<(), windlass::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
