@@ -386,7 +386,7 @@ mod tests {
                     let hidden_mix = mixing.map(|mixing| HiddenMix {
                         layer,
                         mixing,
-                        displacements: originals.then(|| moved.view()),
+                        displacements: originals.then_some(&moved),
                         originals,
                     });
                     let rows = mixing.map_or(batch, Mixing::rows_in);

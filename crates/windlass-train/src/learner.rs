@@ -6,7 +6,7 @@
 
 use std::fmt::Debug;
 
-use ndarray::{Array2, ArrayView1, ArrayView2, Axis};
+use ndarray::{Array2, ArrayView1, ArrayView2};
 use windlass::{Mixing, Seed};
 
 use crate::loss::Loss;
@@ -138,7 +138,7 @@ pub struct HiddenMix<'a> {
     /// The linear map from rows to synthetic rows.
     pub mixing: &'a Mixing,
     /// What is added to the synthetic rows, if anything.
-    pub displacements: Option<ArrayView2<'a, f64>>,
+    pub displacements: Option<&'a Array2<f64>>,
     /// Whether the original rows stay in the batch, before the synthetic rows.
     pub originals: bool,
 }
@@ -146,8 +146,6 @@ pub struct HiddenMix<'a> {
 impl<'a> HiddenMix<'a> {
     /// The displacements, row by row.
     pub(crate) fn moved(&self) -> impl Iterator<Item = ArrayView1<'a, f64>> + use<'a> {
-        let displacements = self.displacements;
-        (0..displacements.map_or(0, |all| all.nrows()))
-            .filter_map(move |row| displacements.map(|all| all.index_axis_move(Axis(0), row)))
+        self.displacements.into_iter().flat_map(|all| all.rows())
     }
 }

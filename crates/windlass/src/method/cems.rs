@@ -246,17 +246,20 @@ impl FittedCems {
 
     /// Displaces a row by its own neighborhood.
     fn own(&self, row: usize, from: Source) -> Result<Vec<f64>> {
-        let computed;
-        let surface = if let Some(cached) = self.surfaces.get(row) {
-            if cached.get().is_none() {
-                let surface = self.surface(row)?;
-                let _ = cached.set(surface);
-            }
-            cached.get().expect("set before")
-        } else {
-            computed = self.surface(row)?;
-            &computed
-        };
+        let cached = self.surfaces.get(row);
+        if let Some(surface) = cached.and_then(OnceLock::get) {
+            return Ok(self.displaced(row, surface, from));
+        }
+        let surface = self.surface(row)?;
+        let out = self.displaced(row, &surface, from);
+        if let Some(cached) = cached {
+            cached.get_or_init(|| surface);
+        }
+        Ok(out)
+    }
+
+    /// Displaces a row along a surface.
+    fn displaced(&self, row: usize, surface: &Surface, from: Source) -> Vec<f64> {
         let Surface { neighbors, basis, factor } = surface;
         let (center, points) = (self.points.select(&[row]), self.points.select(neighbors));
         let design = design(&(&points - &center.row(0)).dot(basis));
@@ -264,7 +267,7 @@ impl FittedCems {
         let mut out = vec![0.0; self.points.columns()];
         let neighbors = (center.row(0), points.rows().into_iter());
         displace(&mut out, basis.view(), &tangent, (&design, factor), neighbors);
-        Ok(out)
+        out
     }
 
     /// The draw of displacements in `units`.

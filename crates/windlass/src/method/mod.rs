@@ -55,7 +55,7 @@ mod values;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use ndarray::{Array, ArrayView, ArrayView2, ArrayViewMut, Axis, Dimension};
+use ndarray::{Array, Array2, ArrayView, ArrayView2, ArrayViewMut, Axis, Dimension};
 
 pub use ada::{Ada, MeansOf};
 pub use c_mixup::{CMixup, FittedCMixup};
@@ -349,9 +349,9 @@ impl Draw {
 
     /// What is added to the outputs of the hidden layer after the [mixing](Self::mixing), if anything.
     #[must_use]
-    pub fn hidden_displacements(&self) -> Option<ArrayView2<'_, f64>> {
+    pub fn hidden_displacements(&self) -> Option<&Array2<f64>> {
         match &self.added {
-            Some(Added::Displacements(own)) if own.hidden => Some(own.features.view()),
+            Some(Added::Displacements(own)) if own.hidden => Some(&own.features),
             _ => None,
         }
     }
