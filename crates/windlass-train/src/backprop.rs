@@ -410,14 +410,7 @@ mod tests {
         let weight = |row: usize| 0.5 + row as f64;
         let value = |network: &Network| {
             let mut backprop = Backprop::default();
-            // Views are invariant: all must have the same lifetime.
-            let hidden_mix = hidden_mix.as_ref().map(|mix| HiddenMix {
-                layer: mix.layer,
-                mixing: mix.mixing,
-                displacements: mix.displacements.as_ref().map(|moved| moved.view()),
-                originals: mix.originals,
-            });
-            let mean = backprop.run(network, &step(x.view(), hidden_mix, loss, y.view(), &weight));
+            let mean = backprop.run(network, &step(x, hidden_mix, loss, y, &weight));
             (mean.unwrap().unwrap(), backprop.weight_gradient)
         };
         let (here, gradient) = value(network);
