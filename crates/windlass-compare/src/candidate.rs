@@ -132,6 +132,15 @@ impl MethodName {
         self.density_weights().is_some() || self.info().is_some_and(|method| method.rare)
     }
 
+    /// Whether comparisons include it by default.
+    #[must_use]
+    pub fn is_default(self) -> bool {
+        match self.info() {
+            Some(method) => method.in_comparisons,
+            None => self.density_weights().is_none(),
+        }
+    }
+
     /// Whether it generates synthetic rows.
     #[must_use]
     pub fn augments(self) -> bool {

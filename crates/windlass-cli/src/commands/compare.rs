@@ -55,8 +55,9 @@ pub(crate) struct CompareArgs {
     /// Resume an interrupted comparison: the same command with this instead of --output
     #[arg(long, value_name = "FOLDER", conflicts_with = "output")]
     resume: Option<PathBuf>,
-    /// Augmentation methods to train networks with
-    #[arg(long, value_name = "METHODS", value_delimiter = ',', default_value = "all", value_parser = method_names())]
+    /// Augmentation methods to train networks with [default: those of the ADA paper, and placebo; with --rare also those
+    /// for rare targets]
+    #[arg(long, value_name = "METHODS", value_delimiter = ',', value_parser = method_names())]
     methods: Vec<Option<MethodName>>,
     /// Models to compare [default: mlp,ridge,forest, and auto if the table has at most 4000 rows × features]
     #[arg(long, value_name = "MODELS", value_delimiter = ',', value_parser = choices(&[
@@ -108,7 +109,8 @@ fn method_names() -> impl TypedValueParser<Value = Option<MethodName>> {
         let value = PossibleValue::new(method.name()).help(method.help());
         if method == MethodName::Erm { value.alias("erm") } else { value }
     };
-    let all = PossibleValue::new("all").help("All but the methods for rare targets");
+    let all =
+        PossibleValue::new("all").help("All methods; those for rare targets only with --rare");
     PossibleValuesParser::new(std::iter::once(all).chain(MethodName::all().into_iter().map(name)))
         .map(|name| MethodName::named(&name))
 }
@@ -141,8 +143,13 @@ impl CompareArgs {
     fn methods(&self) -> Vec<MethodName> {
         let all = self.methods.contains(&None);
         let chosen = |method: &MethodName| {
-            let default = all && (self.rare.is_some() || !method.is_for_rare_targets());
-            default || self.methods.contains(&Some(*method))
+            let default = self.methods.is_empty() && method.is_default();
+            let unnamed = if method.is_for_rare_targets() {
+                self.rare.is_some() && (all || self.methods.is_empty())
+            } else {
+                all || default
+            };
+            unnamed || self.methods.contains(&Some(*method))
         };
         MethodName::all().into_iter().filter(chosen).collect()
     }

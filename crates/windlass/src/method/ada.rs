@@ -177,6 +177,7 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     search: &[&[&ALPHA], &[&CLUSTERS], &[&GAMMA], &[&CLUSTER_ON]],
     in_tune: true,
     rare: false,
+    in_comparisons: true,
     // Anchors from columns need a table, so windlass-table resolves them.
     build: |params| {
         Arc::new(Ada {

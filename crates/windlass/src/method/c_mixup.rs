@@ -99,6 +99,7 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     search: &[&[&BANDWIDTH], &[&BETA]],
     in_tune: true,
     rare: false,
+    in_comparisons: true,
     build: |params| {
         let bandwidth = params.bandwidth.unwrap_or(CMixup::default().bandwidth);
         Arc::new(CMixup { bandwidth, mixup: Mixup::new(params) })

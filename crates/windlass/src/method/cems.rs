@@ -100,6 +100,7 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     search: &[&[&SIGMA]],
     in_tune: true,
     rare: false,
+    in_comparisons: false,
     build: |params| {
         let default = Cems::default();
         Arc::new(Cems {

@@ -96,6 +96,7 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     search: &[&[&BETA], &[&RHO]],
     in_tune: true,
     rare: false,
+    in_comparisons: false,
     build: |params| {
         let default = Foma::default();
         Arc::new(Foma {

@@ -68,6 +68,7 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     search: &[&[&BETA], &[&EPSILON]],
     in_tune: false,
     rare: false,
+    in_comparisons: true,
     build: |params| {
         let epsilon = params.epsilon.unwrap_or_default();
         Arc::new(LocalMixup { epsilon, mixup: Mixup::new(params) })

@@ -116,6 +116,7 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     search: &[&[&BETA]],
     in_tune: true,
     rare: false,
+    in_comparisons: true,
     build: |params| Arc::new(Mixup::new(params)),
 };
 

@@ -101,6 +101,7 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     search: &[&[&TARGET_NOISE, &FEATURE_NOISE]],
     in_tune: true,
     rare: false,
+    in_comparisons: true,
     build: |params| {
         let default = Noise::default();
         Arc::new(Noise {

@@ -37,6 +37,8 @@ pub struct MethodInfo {
     pub in_tune: bool,
     /// Whether its sources are rows with rare targets only.
     pub rare: bool,
+    /// Whether comparisons include it by default.
+    pub in_comparisons: bool,
     /// Creates the method.
     pub build: fn(&MethodParams) -> Arc<dyn Method>,
 }

@@ -63,6 +63,7 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     search: &[],
     in_tune: false,
     rare: true,
+    in_comparisons: false,
     build: |params| {
         let perturbation = params.perturbation.unwrap_or(Smogn::default().perturbation);
         Arc::new(Smogn { smoter: Smoter::new(params), perturbation })

@@ -80,6 +80,7 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     search: &[],
     in_tune: false,
     rare: true,
+    in_comparisons: false,
     build: |params| Arc::new(Smoter::new(params)),
 };
 
