@@ -707,7 +707,9 @@ def test_every_method_works_in_a_pipeline_of_tables(method):
     table = pd.DataFrame(X, columns=["a", "b", "c"])
     fitted = pipeline.fit(table, pd.Series(Y, name="y"))
     assert list(fitted["ridge"].feature_names_in_) == ["a", "b", "c"]
-    assert fitted.score(table, Y) > 0.9
+    # The published code of FOMA moves features without their targets.
+    published = getattr(method, "variant", "paper") == "published"
+    assert fitted.score(table, Y) > (0.8 if published else 0.9)
 
 
 # Rare targets

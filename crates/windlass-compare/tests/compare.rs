@@ -98,6 +98,11 @@ fn named(name: &str) -> MethodName {
     MethodName::named(name).unwrap()
 }
 
+/// The number of candidates: a network with every method, ridge and a forest.
+fn candidates() -> usize {
+    MethodName::all().len() + 2
+}
+
 /// The place of a method among all.
 fn place_of(method: MethodName) -> usize {
     MethodName::all().into_iter().position(|other| other == method).unwrap()

@@ -326,7 +326,8 @@ impl Fitted for FittedCems {
                 out.copy_from_slice(&self.own(row, from)?);
                 Ok(())
             };
-            out.par_chunks_mut(width).zip(&rows).try_for_each(own)?;
+            // A small batch stays on its thread, as in a forked process, which has no others.
+            out.par_chunks_mut(width).zip(&rows).with_min_len(LARGEST_BATCH).try_for_each(own)?;
             return Ok(self.drawn(sources, moved, &self.points.units, false));
         }
         // Neighborhoods as lists of training rows; a row that occurs twice in a batch is displaced twice alike.
