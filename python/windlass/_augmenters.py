@@ -1132,10 +1132,9 @@ class SMOGN(Augmenter):
     --------
     >>> import numpy as np
     >>> X = np.arange(40.0)[:, None]
-    >>> smogn = SMOGN(rare="high", copies=2)
-    >>> X2, y2 = smogn.fit_resample(X, X[:, 0] ** 2)
-    >>> X2.shape, int((smogn.provenance_["partner"][40:] >= 0).sum())
-    ((50, 1), 5)
+    >>> X2, y2 = SMOGN(rare="high", copies=2).fit_resample(X, X[:, 0] ** 2)
+    >>> X2.shape  # the five highest targets are rare
+    (50, 1)
     """
 
     _method = "smogn"

@@ -153,6 +153,7 @@ impl Relevance {
         if low.is_none() && high.is_none() {
             return Err(Error::NoRareRows {
                 why: match tails {
+                    _ if sorted.len() == 1 => "1 sample is too few",
                     _ if sorted.first() == sorted.last() => "the target is constant",
                     Tails::High => {
                         "none is above the median; choose low, density or control points"
@@ -454,6 +455,7 @@ mod tests {
     fn refusals() {
         let refused = |y: &[f64]| RareSpec::default().relevance(y).unwrap_err().to_string();
         assert!(refused(&[2.0; 9]).contains("the target is constant"));
+        assert!(refused(&[2.0]).contains("1 sample is too few"));
         assert!(refused(&[]).contains("no rows"));
         assert!(refused(&[1.0, f64::NAN]).contains("finite"));
         let points = |points: &[ControlPoint]| Relevance::from_points(points).unwrap_err();
