@@ -108,11 +108,6 @@ fn place_of(method: MethodName) -> usize {
     MethodName::all().into_iter().position(|other| other == method).unwrap()
 }
 
-/// Networks with every method, ridge regression and a forest.
-fn candidates() -> usize {
-    MethodName::all().len() + 2
-}
-
 /// Test rows do not influence training: neither validation errors nor settings that are relative to distances.
 #[test]
 fn nothing_leaks_from_test_rows() {
