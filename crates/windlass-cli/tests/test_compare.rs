@@ -477,6 +477,14 @@ fn rare_rows_are_compared() {
     // The average of two models has no larger squared error than their mean.
     let mean = f64::midpoint(sera("none"), sera("density-weights"));
     assert!(sera("density-average") <= mean * (1.0 + 1e-9), "{all:?}");
+    // A test table with more rows than the table: errors, but no intervals and no claim about rare rows.
+    desk.put("few.csv", skewed(40));
+    let words = "compare few.csv --target y --models mlp --hidden 4 --epochs 3 --repeats 2";
+    let words = format!("{words} --methods none,smoter --test t.csv --rare high --output d");
+    let said = desk.run(&words);
+    assert!(matches!(said.code, Some(0 | 3)), "{said:?}");
+    assert!(said.out.contains("bias of all"), "{}", said.out);
+    assert!(!said.out.contains("better on rare rows"), "{}", said.out);
     // Not by default, and not with several targets.
     let said = desk.run(&format!("compare t.csv {quick} --json --output b"));
     assert!(!said.out.contains("smoter") && !said.out.contains("density"), "{}", said.out);

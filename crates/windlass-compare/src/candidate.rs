@@ -378,7 +378,7 @@ impl Candidate {
         models.iter().flat_map(of_model).collect()
     }
 
-    /// Whether this is no augmentation: the reference of methods.
+    /// Whether this is the reference of methods: no augmentation.
     #[must_use]
     pub fn is_plain(self) -> bool {
         self.method == Some(MethodName::Erm) && self.rows.is_none()

@@ -188,9 +188,12 @@ impl<'a> Comparison<'a> {
         known.collect::<BTreeSet<_>>().into_iter().collect()
     }
 
-    /// The units with rare test rows of a fold, ascending.
+    /// The units with rare test rows of a fold, ascending. Empty if intervals do not need the errors of rows: then test
+    /// rows may be those of another table.
     pub(crate) fn rare_units(&self, fold: &Fold) -> Vec<usize> {
-        let Some(relevance) = &self.config.rare else { return vec![] };
+        let Some(relevance) = self.config.rare.as_ref().filter(|_| !self.units.is_empty()) else {
+            return vec![];
+        };
         let y = targets(&self.table.table.select(&fold.test));
         let rows = fold.test.iter().zip(y.rows()).filter(|(_, y)| relevance.is_rare(y[0]));
         let known = rows.filter_map(|(&row, _)| self.units.get(row).copied());

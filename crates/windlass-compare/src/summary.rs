@@ -237,6 +237,17 @@ fn of_pairs(pairs: &[(&Run, &Run)], values: impl Fn(&Run) -> Vec<f64>) -> [Vec<V
     ]
 }
 
+/// The losses of a candidate's run and of its reference in a fold; `None` if they are not known for all units.
+fn fold_losses(
+    (run, other): &(&Run, &Run),
+    units: Vec<usize>,
+    losses: fn(&Run) -> &Vec<f64>,
+) -> Option<FoldLosses> {
+    let [method, reference] = [losses(run), losses(other)].map(Clone::clone);
+    let known = !units.is_empty() && [&method, &reference].iter().all(|of| of.len() == units.len());
+    known.then_some(FoldLosses { repeat: run.key.repeat, units, method, reference })
+}
+
 impl Comparison<'_> {
     /// Summarizes runs. Folds without a run of the candidate or of its reference are ignored.
     #[must_use]
@@ -358,16 +369,8 @@ impl Comparison<'_> {
 
     /// The interval from the errors of held-out rows; `None` if a run has none.
     fn interval_of_rows(&self, pairs: &[(&Run, &Run)]) -> Option<Interval> {
-        let losses = |(run, other): &(&Run, &Run)| {
-            let units = self.units(self.fold(run.key));
-            let known =
-                !units.is_empty() && [run, other].iter().all(|run| run.losses.len() == units.len());
-            known.then(|| FoldLosses {
-                repeat: run.key.repeat,
-                units,
-                method: run.losses.clone(),
-                reference: other.losses.clone(),
-            })
+        let losses = |pair: &(&Run, &Run)| {
+            fold_losses(pair, self.units(self.fold(pair.0.key)), |run| &run.losses)
         };
         let folds: Option<Vec<FoldLosses>> = pairs.iter().map(losses).collect();
         folds.map(|folds| over_folds(&folds))
@@ -376,15 +379,8 @@ impl Comparison<'_> {
     /// The interval of the errors of rare held-out rows; `None` if they are not known. Folds without rare rows are
     /// ignored.
     fn interval_of_rare_rows(&self, pairs: &[(&Run, &Run)]) -> Option<Interval> {
-        let losses = |(run, other): &(&Run, &Run)| {
-            let units = self.rare_units(self.fold(run.key));
-            let known = [run, other].iter().all(|run| run.rare_losses.len() == units.len());
-            (known && !units.is_empty()).then(|| FoldLosses {
-                repeat: run.key.repeat,
-                units,
-                method: run.rare_losses.clone(),
-                reference: other.rare_losses.clone(),
-            })
+        let losses = |pair: &(&Run, &Run)| {
+            fold_losses(pair, self.rare_units(self.fold(pair.0.key)), |run| &run.rare_losses)
         };
         let folds: Vec<FoldLosses> = pairs.iter().filter_map(losses).collect();
         (!folds.is_empty()).then(|| over_folds(&folds))
@@ -783,7 +779,7 @@ impl<'a> Judged<'a> {
                 number(reference_bias)
             ));
         }
-        if remarks.is_empty() {
+        if remarks.is_empty() && self.main.iter().any(|line| line.rare_difference.is_some()) {
             remarks.push("No candidate is better on rare rows.".into());
         }
         remarks.push(

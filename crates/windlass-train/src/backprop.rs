@@ -381,7 +381,7 @@ mod tests {
             ] {
                 let layers = if mixing.is_some() { 1..3 } else { 0..1 };
                 for (layer, originals) in layers.flat_map(|layer| [(layer, false), (layer, true)]) {
-                    // What is added has no gradient of its own.
+                    // Displacements are constant: they have no gradient.
                     let moved = numbers((batch, [inputs, 5, 4][layer]), salt + 80).mapv(f64::from);
                     let hidden_mix = mixing.map(|mixing| HiddenMix {
                         layer,

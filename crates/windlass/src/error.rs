@@ -87,7 +87,7 @@ pub enum Error {
     /// A control point of a relevance is invalid.
     #[error("control point {point} of the relevance: {why}")]
     BadControlPoint { point: usize, why: &'static str },
-    /// A neighborhood of its own for every row is not defined.
+    /// A neighborhood for each row is not defined.
     #[error("neighborhood row is not defined here: choose nearest, near or random")]
     NeedsBatches,
     /// A matrix could not be factorized.

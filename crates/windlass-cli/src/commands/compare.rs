@@ -45,7 +45,8 @@ augmentation, with 95 % intervals:
   cannot tell                      Both intervals contain 0
 Intervals and p-values of augmentations are corrected for multiple comparisons (Holm), those of
 other models are not. Models with added rows (--rows) are compared with the same model without
-them; there is no verdict if these rows were probably derived from held-out rows. The last lines recommend a model and the command that trains it.
+them; there is no verdict if these rows were probably derived from held-out rows. The last lines
+recommend a model and the command that trains it.
 
 Exit codes: 0 an augmentation is better, 3 otherwise.")]
 pub(crate) struct CompareArgs {

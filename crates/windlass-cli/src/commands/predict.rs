@@ -1,6 +1,7 @@
 //! `predict`: add the predictions of a model to a table, or compute metrics.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -53,7 +54,7 @@ pub(crate) struct PredictArgs {
     /// Print error metrics; the table needs the target
     #[arg(long)]
     metrics: bool,
-    /// Errors on rows with rare targets, too, next to the error and the bias of all rows
+    /// Also print errors on rows with rare targets
     ///
     /// `high`, `low` and `both` are the extremes of a box plot of the targets of this table, `density` are targets in
     /// sparse ranges, FILE is a CSV file with columns y and phi: the relevance of targets, from 0 to 1.
@@ -480,16 +481,12 @@ fn by_target_in_words(errors: &ErrorsByTarget) -> String {
         line.extend(numbers([fifth.rmse, fifth.bias]));
         lines.push(line);
     }
-    let mut text = format!("\nbias {}\n\n", terminal::short(errors.bias));
+    let mut text = format!("\nbias {}\n", terminal::short(errors.bias));
     if let Some(rare) = &errors.rare {
         let mut line = vec!["rare rows".to_owned(), rare.rows.to_string()];
         line.extend(numbers([rare.rmse, rare.bias]));
         lines.push(line);
-        text = format!(
-            "\nbias {}\nSERA {}\n\n",
-            terminal::short(errors.bias),
-            terminal::short(rare.sera)
-        );
+        let _ = writeln!(text, "SERA {}", terminal::short(rare.sera));
     }
-    text + terminal::aligned(&lines, 1..usize::MAX).trim_end()
+    text + "\n" + terminal::aligned(&lines, 1..usize::MAX).trim_end()
 }

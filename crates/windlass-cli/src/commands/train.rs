@@ -91,8 +91,8 @@ pub(crate) struct TrainArgs {
     report: Option<PathBuf>,
     /// Weight rows by the rarity of their target: 0 weights all rows alike, 1 ignores rows where targets are densest
     ///
-    /// Weights are 1 − ALPHA × density of the target (`DenseWeight`), fitted on the training rows. Rare targets are predicted better,
-    /// common ones worse. Errors of held-out rows are not weighted.
+    /// Weights are 1 − ALPHA × density of the target (`DenseWeight`), fitted on the training rows. Rare targets are
+    /// predicted better, common ones worse. Errors of held-out rows are not weighted.
     #[arg(long, value_name = "ALPHA", num_args = 0..=1, default_missing_value = "1", require_equals = true, value_parser = density_alpha)]
     density_weights: Option<f64>,
     /// Average a model trained without weights and one with --density-weights=ALPHA
@@ -210,27 +210,15 @@ impl TrainArgs {
             return Err(Error::Needs { of, option });
         }
         if let Some(method) = self.augment.filter(|method| method.rare) {
-            let inside = [
-                (self.manifold > 0, "--manifold"),
-                (self.keep_originals, "--keep-originals"),
-                (self.per_batch, "--per-batch"),
-            ];
-            let inside = inside.into_iter().find(|(given, _)| *given).map(|(_, option)| option);
-            refuse(inside, method.name)?;
+            refuse(self.in_loop_option(), method.name)?;
         }
         if self.augment.is_none() {
-            let inside = [
-                (self.manifold > 0, "--manifold"),
-                (self.keep_originals, "--keep-originals"),
-                (self.per_batch, "--per-batch"),
-            ];
-            let inside = inside.into_iter().find(|(given, _)| *given).map(|(_, option)| option);
             let to = to.unwrap_or("training without --augment");
             let anchors: &[&str] = match self.model {
                 ModelName::Anchor => &["anchors", "clusters"],
                 _ => &[],
             };
-            refuse(inside.or(self.params.given(anchors).as_deref()), to)?;
+            refuse(self.in_loop_option().or(self.params.given(anchors).as_deref()), to)?;
         }
         if self.common.json && self.output.as_os_str() == "-" {
             return Err(Error::does_not_apply("--json", "a model on standard output"));
@@ -252,6 +240,16 @@ impl TrainArgs {
             ));
         }
         Ok(())
+    }
+
+    /// The first option that is given and applies only to augmentation inside the training loop.
+    fn in_loop_option(&self) -> Option<&'static str> {
+        let options = [
+            (self.manifold > 0, "--manifold"),
+            (self.keep_originals, "--keep-originals"),
+            (self.per_batch, "--per-batch"),
+        ];
+        options.into_iter().find(|(given, _)| *given).map(|(_, option)| option)
     }
 
     /// Returns an error for `--split` if no rows are held out, and for larger shifts without domains.

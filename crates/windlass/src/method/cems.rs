@@ -114,7 +114,7 @@ pub(super) static INFO: MethodInfo = MethodInfo {
 };
 
 impl Cems {
-    /// Whether every row has a neighborhood of its own.
+    /// Whether each row has its own neighborhood.
     fn has_own(&self) -> bool {
         [Neighborhood::Row, Neighborhood::Auto].contains(&self.neighborhood)
     }

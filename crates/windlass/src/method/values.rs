@@ -229,7 +229,7 @@ pub enum Neighborhood {
     Near,
     /// Any rows.
     Random,
-    /// Every row has a neighborhood of its own: its nearest rows.
+    /// Each row has its own neighborhood: its nearest rows.
     Row,
 }
 
