@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from ._base import RandomStateLike
 
-_COPIES: int | str = DEFAULTS["augment"]["copies"]
+_COPIES: int | Literal["auto"] = DEFAULTS["augment"]["copies"]
 _ORIGINALS: bool = DEFAULTS["augment"]["originals"]
 _SEED: RandomStateLike = DEFAULTS["augment"]["random_state"]
 _ADA = DEFAULTS["ada"]
@@ -68,7 +68,7 @@ class Augmenter(OneToOneFeatureMixin, BaseEstimator):  # type: ignore[misc]
     # What may be passed to `fit` and `fit_resample` for each row.
     _METADATA: ClassVar[list[str]] = ["anchors", "sample_weight"]
 
-    copies: int | str
+    copies: int | Literal["auto"]
     rare: Any = None
     originals: bool
     random_state: RandomStateLike
@@ -534,7 +534,7 @@ class ADA(Augmenter):
         cluster_scale: str = _ADA["cluster_scale"],
         within: Any = _ADA["within"],
         per: str = _ADA["per"],
-        copies: int | str = _COPIES,
+        copies: int | Literal["auto"] = _COPIES,
         rare: Any = None,
         originals: bool = _ORIGINALS,
         random_state: RandomStateLike = _SEED,
@@ -721,7 +721,7 @@ class Mixup(Augmenter):
         beta: float = _MIXUP["beta"],
         *,
         per: str = _MIXUP["per"],
-        copies: int | str = _COPIES,
+        copies: int | Literal["auto"] = _COPIES,
         rare: Any = None,
         originals: bool = _ORIGINALS,
         random_state: RandomStateLike = _SEED,
@@ -778,7 +778,7 @@ class CMixup(Augmenter):
         *,
         beta: float = _C_MIXUP["beta"],
         per: str = _C_MIXUP["per"],
-        copies: int | str = _COPIES,
+        copies: int | Literal["auto"] = _COPIES,
         rare: Any = None,
         originals: bool = _ORIGINALS,
         random_state: RandomStateLike = _SEED,
@@ -836,7 +836,7 @@ class LocalMixup(Augmenter):
         *,
         beta: float = _LOCAL_MIXUP["beta"],
         per: str = _LOCAL_MIXUP["per"],
-        copies: int | str = _COPIES,
+        copies: int | Literal["auto"] = _COPIES,
         rare: Any = None,
         originals: bool = _ORIGINALS,
         random_state: RandomStateLike = _SEED,
@@ -889,7 +889,7 @@ class Noise(Augmenter):
         feature_noise: float = _NOISE["feature_noise"],
         *,
         noise_units: str = _NOISE["noise_units"],
-        copies: int | str = _COPIES,
+        copies: int | Literal["auto"] = _COPIES,
         rare: Any = None,
         originals: bool = _ORIGINALS,
         random_state: RandomStateLike = _SEED,
@@ -962,7 +962,7 @@ class FOMA(Augmenter):
         neighborhood: str = _FOMA["neighborhood"],
         neighborhood_size: int = int(_FOMA["neighborhood_size"]),
         svd_scale: str = _FOMA["svd_scale"],
-        copies: int | str = _COPIES,
+        copies: int | Literal["auto"] = _COPIES,
         rare: Any = None,
         originals: bool = _ORIGINALS,
         random_state: RandomStateLike = _SEED,
@@ -1032,7 +1032,7 @@ class CEMS(Augmenter):
         neighborhood: str = _CEMS["neighborhood"],
         neighborhood_size: int = int(_CEMS["neighborhood_size"]),
         svd_scale: str = _CEMS["svd_scale"],
-        copies: int | str = _COPIES,
+        copies: int | Literal["auto"] = _COPIES,
         rare: Any = None,
         originals: bool = _ORIGINALS,
         random_state: RandomStateLike = _SEED,
@@ -1094,7 +1094,7 @@ class SMOTER(Augmenter):
         neighbors: int = int(_SMOTER["neighbors"]),
         *,
         rare: Any = "both",
-        copies: int | str = _COPIES,
+        copies: int | Literal["auto"] = _COPIES,
         originals: bool = _ORIGINALS,
         random_state: RandomStateLike = _SEED,
     ) -> None:
@@ -1145,7 +1145,7 @@ class SMOGN(Augmenter):
         perturbation: float = _SMOGN["perturbation"],
         *,
         rare: Any = "both",
-        copies: int | str = _COPIES,
+        copies: int | Literal["auto"] = _COPIES,
         originals: bool = _ORIGINALS,
         random_state: RandomStateLike = _SEED,
     ) -> None:

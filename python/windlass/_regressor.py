@@ -302,12 +302,11 @@ class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _density(self) -> tuple[float, bool] | None:
         """Return the strength of density weights, and whether to average with a plain model."""
-        if self.density_weights is None and self.density_average is None:
-            return None
         if self.density_weights is not None and self.density_average is not None:
             raise InputError("density_weights and density_average exclude each other\nhint: omit one")
-        average = self.density_average is not None
-        return float(self.density_average if average else self.density_weights), average
+        if self.density_average is not None:
+            return float(self.density_average), True
+        return None if self.density_weights is None else (float(self.density_weights), False)
 
     def _names(self, count: int) -> list[str]:
         names = getattr(self, "feature_names_in_", None)

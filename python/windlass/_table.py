@@ -6,7 +6,7 @@ import json
 import math
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -36,7 +36,7 @@ def augment(
     target: str | Sequence[str],
     *,
     method: str | Augmenter = "ada",
-    copies: int | str | None = None,
+    copies: int | Literal["auto"] | None = None,
     originals: bool | None = None,
     provenance: bool = False,
     random_state: RandomStateLike = _USUAL["random_state"],
@@ -292,7 +292,7 @@ class Source:
         target: list[str],
         roles: dict[str, Any],
         *,
-        copies: int | str,
+        copies: int | Literal["auto"],
         originals: bool,
         seed: int,
         clip: str = _USUAL["clip"],

@@ -26,11 +26,15 @@ __all__ = [
     "__version__",
     "augment",
     "defaults",
+    "density_weights",
+    "errors_by_range",
     "group_mean",
     "ids_of_rows",
     "predict_linear",
+    "relevance",
     "rounded",
     "run_command",
+    "sera",
     "step_of",
     "write_rows",
     "similarity",
@@ -258,6 +262,7 @@ class Model:
         model: str = "mlp",
         augment: Mapping[str, Any] | None = None,
         valid: Table | None = None,
+        density: tuple[float, bool] | None = None,
     ) -> tuple[
         Model, list[str], list[list[tuple[float, float | None]]], int | None, str | None
     ]: ...
@@ -300,6 +305,7 @@ class EstimatorComparison:
         repeats: int,
         sizes: Sequence[int | None],
         seed: int,
+        rare: str | None = None,
     ) -> EstimatorComparison: ...
     @property
     def omitted(self) -> str | None: ...
