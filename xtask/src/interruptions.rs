@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail, ensure};
 
 /// Kills of each command.
-const KILLS: u32 = 34;
+pub(crate) const KILLS: u32 = 34;
 /// A file of the user in every folder that is written to.
 const PRECIOUS: &str = "precious.safetensors";
 

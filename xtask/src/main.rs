@@ -15,8 +15,10 @@
 //! cargo xtask site     the documentation site (--accept first writes what commands, Python and notebooks print
 //!                      into README.md, docs/ and examples/)
 //! cargo xtask suite    every method on the paper's tables, written to docs/results/ (about an hour)
-//! cargo xtask fuzz     fuzz the readers of tables, models, fitted methods and manifests, for two minutes each
-//!                      (or SECONDS)
+//! cargo xtask fuzz     fuzz the readers of tables, models, fitted methods and manifests, and augmentation with every
+//!                      way of storing a table, for two minutes each (or SECONDS); or one TARGET
+//! cargo xtask mutants  test whether tests notice changes of the source: a sample of 300 (or COUNT), resumable
+//! cargo xtask reliability  the suites of other projects and the figures of fuzz and mutants, written to docs/results/
 //! ```
 
 mod bench;
@@ -33,6 +35,7 @@ mod fuzz;
 mod interruptions;
 mod outputs;
 mod python;
+mod reliability;
 mod site;
 mod structure;
 mod suite;
@@ -42,7 +45,7 @@ use std::process::ExitCode;
 
 use test::Scope;
 
-const USAGE: &str = "usage: cargo xtask test [--all|--cluster] | bench [core|tables|train|deep|python|cluster|rare [errors [SPLITS]]|calibration|models [SPLITS]|distill [SPLITS]] | structure | build [REVISION] | outputs [--accept] | site [--accept] | suite [REPEATS] | fuzz [SECONDS]";
+const USAGE: &str = "usage: cargo xtask test [--all|--cluster] | bench [core|tables|train|deep|python|cluster|rare [errors [SPLITS]]|calibration|models [SPLITS]|distill [SPLITS]] | structure | build [REVISION] | outputs [--accept] | site [--accept] | suite [REPEATS] | fuzz [TARGET] [SECONDS] | mutants [COUNT] | reliability";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -97,10 +100,14 @@ fn main() -> ExitCode {
         ["site", "--accept"] => site::run(true),
         ["suite"] => suite::run("1"),
         ["suite", repeats] if repeats.parse::<usize>().is_ok() => suite::run(repeats),
-        ["fuzz"] => fuzz::run(120),
-        ["fuzz", seconds] if seconds.parse::<u32>().is_ok() => {
-            fuzz::run(seconds.parse().unwrap_or(120))
+        ["fuzz"] => fuzz::run(None, 120),
+        ["fuzz", seconds] if let Ok(seconds) = seconds.parse() => fuzz::run(None, seconds),
+        ["fuzz", target, seconds] if let Ok(seconds) = seconds.parse() => {
+            fuzz::run(Some(target), seconds)
         }
+        ["mutants"] => reliability::mutants(300),
+        ["mutants", count] if let Ok(count) = count.parse() => reliability::mutants(count),
+        ["reliability"] => reliability::run(),
         _ => Err(anyhow::anyhow!("{USAGE}")),
     };
     match result {

@@ -225,11 +225,8 @@ pub(crate) fn run(scope: Scope) -> Result<()> {
     if all && !interruptions(&mut tally)? {
         failures.push("interruptions");
     }
-    eprintln!("==> Python");
     environment.join().expect("no panic while the virtual environment is made")?;
-    if !python(all, &mut tally)? {
-        failures.push("Python");
-    }
+    failures.extend(python(all, &mut tally)?);
     if all {
         eprintln!("==> site");
         let site = windlass_command().and_then(|windlass| site::build(&windlass));
@@ -272,19 +269,26 @@ fn interruptions(tally: &mut Tally) -> Result<bool> {
     Ok(killed.is_ok() && full.is_ok())
 }
 
-/// Runs the tests that need Python, against the wheel and the command.
-fn python(all: bool, tally: &mut Tally) -> Result<bool> {
+/// Runs the checks that need Python, against the wheel and the command; returns those that failed.
+fn python(all: bool, tally: &mut Tally) -> Result<Vec<&'static str>> {
     let windlass = windlass_command()?;
     let installed = install(all)?;
     let package = installed.site.join("windlass");
-    let mut passed = true;
+    let mut failures = vec![];
+    let mut run = |name: &'static str, command: &mut Command, tally: &mut Tally| -> Result<()> {
+        eprintln!("==> {name}");
+        if !watched(command, tally)? {
+            failures.push(name);
+        }
+        Ok(())
+    };
     let mut types = installed.command();
     types.args(["-m", "mypy", "--strict", "--no-incremental", "--config-file", "python/mypy.ini"]);
-    passed &=
-        watched(types.arg(&package).args(["python/examples", "python/tests/typed.py"]), tally)?;
+    types.arg(&package).args(["python/examples", "python/tests/typed.py"]);
+    run("types", &mut types, tally)?;
     let mut stubs = installed.command();
     stubs.args(["-m", "mypy.stubtest", "windlass._windlass", "--mypy-config-file"]);
-    passed &= watched(stubs.arg("python/mypy.ini"), tally)?;
+    run("stubs", stubs.arg("python/mypy.ini"), tally)?;
     let mut tests = installed.command();
     tests.args(["-m", "pytest", "--quiet", "-rs", "-p", "no:cacheprovider", "--doctest-modules"]);
     // Worker processes: most tests run on one thread.
@@ -297,21 +301,19 @@ fn python(all: bool, tally: &mut Tally) -> Result<bool> {
     tests.args(["--ignore=python/tests/cluster", "--ignore=python/tests/test_notebooks.py"]);
     tests.arg(&package);
     tests.args(["crates/windlass-cli/tests/python", "python/tests"]);
-    passed &= watched(tests.env("WINDLASS", &windlass), tally)?;
+    run("Python", tests.env("WINDLASS", &windlass), tally)?;
     if !all {
-        return Ok(passed);
+        return Ok(failures);
     }
-    eprintln!("==> notebooks");
-    passed &= watched(&mut site::notebooks(&installed)?, tally)?;
+    run("notebooks", &mut site::notebooks(&installed)?, tally)?;
     if !has_java() {
         tally.skipped.push(format!("skipped: Spark: {NO_JAVA}"));
-        return Ok(passed);
+        return Ok(failures);
     }
-    eprintln!("==> Spark");
     let mut spark = installed.on_clusters()?.command();
     spark.args(CLUSTER_TESTS).arg("python/tests/cluster/test_spark.py");
-    passed &= watched(spark.env("WINDLASS", &windlass), tally)?;
-    Ok(passed)
+    run("Spark", spark.env("WINDLASS", &windlass), tally)?;
+    Ok(failures)
 }
 
 const CLUSTER_TESTS: [&str; 6] = ["-m", "pytest", "--quiet", "-rs", "-p", "no:cacheprovider"];

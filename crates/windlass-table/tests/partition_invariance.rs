@@ -1,5 +1,9 @@
 //! A fit does not depend on how a table is partitioned, or on the order in which partitions are
-//! merged.
+//! merged; and its output not on how the table is stored, on memory and threads.
+
+#[path = "../../../fuzz/targets/storage.rs"]
+#[allow(unreachable_pub, reason = "a module of the fuzzer")]
+mod storage;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -172,7 +176,7 @@ proptest! {
 
     #[test]
     fn any_split_and_order_gives_the_same_fit(
-        method in 0..11_usize,
+        method in 0..13_usize,
         duplicates: bool,
         weighted: bool,
         mut cuts in prop::collection::vec(0..120_usize, 0..6),
@@ -207,6 +211,11 @@ proptest! {
             generated.extend(bound.generate(part, Some(&mut counter)).unwrap());
         }
         prop_assert_eq!(sorted_rows(&generated), sorted_rows(&expected));
+    }
+
+    #[test]
+    fn any_storage_memory_and_threads_give_the_same_bytes(choices in prop::collection::vec(any::<u8>(), 64)) {
+        storage::same_bytes(&choices);
     }
 }
 
