@@ -521,6 +521,7 @@ fn uses_of_models(log: &mut String) {
         |_| {},
     );
     case(log, "export: another ending", "export model model.pb", trained);
+    case(log, "export: intervals in C", "export model model.h --interval 90%", trained);
 }
 
 fn comparisons(log: &mut String) {

@@ -19,6 +19,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from scipy.stats import t as student_t
 
 MOST_TESTED = 1500
 SIZES = [50, 100, 200, 400]
@@ -242,6 +243,34 @@ def run(arguments: argparse.Namespace) -> None:
                         file.write(json.dumps({**cell, **result}) + "\n")
 
 
+def goals(cells: pd.DataFrame, auto: pd.DataFrame) -> list[str]:
+    """What `--auto` should reach against models of other packages, and what it does."""
+    rivals = cells[cells.model.isin(list(peers()))].set_index(["table", "rows", "split"])
+    both = rivals.join(auto[["rmse"]], rsuffix="_auto", how="inner")
+    both["d"] = 100 * np.log(both.rmse_auto / both.rmse)
+    each = both.groupby(["model", "rows", "table"]).d.agg(["mean", "std", "count"])
+    half = student_t.ppf(0.975, (each["count"] - 1).clip(lower=1)) * each["std"] / np.sqrt(each["count"])
+    means = each["mean"].groupby(["model", "rows"]).mean()
+
+    def named(chosen: pd.DataFrame | pd.Series, value) -> str:
+        return "; ".join(f"{', '.join(map(str, key))}: {value(item):+.1f}" for key, item in chosen.items()) or "none"
+
+    behind = means[means > -3]
+    above = each["mean"][each["mean"] > 5]
+    sure = each["mean"][each["mean"] - half > 5]
+    return [
+        "",
+        "`--auto` against models of other packages, 100·ln of the ratio of its RMSE to theirs: below 0 `--auto` is better.",
+        "",
+        "| goal | measured | exceptions |",
+        "| :-- | --: | :-- |",
+        f"| at most −3 against each at each size, mean over tables | {len(means) - len(behind)} of {len(means)} | {named(behind, float)} |",
+        f"| no cell whose 95 % interval lies above +5 | {len(sure)} of {len(each)} | {named(sure, float)} |",
+        f"| at most three cell means above +5 | {len(above)} | {named(above, float)} |",
+        "",
+    ]
+
+
 def page(arguments: argparse.Namespace) -> None:
     cells = pd.DataFrame(map(json.loads, Path(arguments.results).read_text().splitlines()))
     auto = cells[cells.model == "auto"].set_index(["table", "rows", "split"])
@@ -263,9 +292,7 @@ def page(arguments: argparse.Namespace) -> None:
             d = means.loc[rows]
             half = 0.0
             if len(d) > 1:
-                from scipy.stats import t
-
-                half = t.ppf(0.975, len(d) - 1) * d.std() / math.sqrt(len(d))
+                half = student_t.ppf(0.975, len(d) - 1) * d.std() / math.sqrt(len(d))
             line.append(f"{d.mean():+.1f} ± {half:.1f}")
         worst = means.idxmin()
         size = f"{own.bytes.median() / 1000:.0f}" if "bytes" in own and own.bytes.notna().any() else "–"
@@ -273,6 +300,7 @@ def page(arguments: argparse.Namespace) -> None:
                  f"{worst[1]}, {worst[0]} rows: {means.min():+.1f}",
                  f"{own.cpu.median():.1f}" if own.cpu.notna().any() else "–", size]
         out.append("| " + " | ".join(line) + " |")
+    out += goals(cells, auto)
     if "covered" in auto:
         out += ["", f"Intervals of {LEVEL:.0%} of `--auto`: share of test rows inside, and expected against true error.", "",
                 "| table | inside, % | width / RMSE | true / expected error |", "| :-- | --: | --: | --: |"]

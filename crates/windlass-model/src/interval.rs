@@ -40,10 +40,10 @@ pub struct Bounds {
 pub struct Intervals<'a> {
     model: &'a Model,
     /// For every target and fold, the sorted residuals.
-    residuals: Vec<Vec<Vec<f64>>>,
+    pub(crate) residuals: Vec<Vec<Vec<f64>>>,
     /// The rank, from 0, of the upper bound among all residuals of a target; that of the lower one is as far from
     /// the end.
-    rank: usize,
+    pub(crate) rank: usize,
 }
 
 impl Model {

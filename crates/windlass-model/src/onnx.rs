@@ -3,14 +3,17 @@
 //! Inputs of the graph are `continuous` (double, a column for each continuous column of the table and each
 //! calendar feature of a date, NaN for a missing value) and, if the model has categorical columns, `categories` (float, one-hot). The names of the
 //! columns of both are in the file's metadata, under `continuous` and `categories`. Outputs are `prediction`
-//! and, for an ensemble, `prediction_sd`, with a column for every target, in its units.
+//! and, for an ensemble, `prediction_sd`; with a level, also `prediction_low` and `prediction_high`, the
+//! [prediction interval](crate::Intervals). All have a column for every target, in its units.
 //!
 //! This module writes only those messages of the format that such graphs need: a protocol buffer is a list of
 //! numbered fields, and a library for all of them would be larger than the rest of this crate.
 
 use windlass_train::{Activation, LayerParameters};
 
+use crate::Result;
 use crate::gp::GaussianProcess;
+use crate::interval::Intervals;
 use crate::model::{EnsembleMember, Estimator, Model};
 use crate::preprocessing::{FittedScaling, Input, Preprocessing};
 use crate::trees::TreeEnsemble;
@@ -149,7 +152,7 @@ impl Graph {
     /// Adds an operation and returns the name of its output.
     fn node(&mut self, operation: &str, inputs: &[&str], attributes: &[Attribute<'_>]) -> String {
         let output = self.name(&operation.to_lowercase());
-        self.node_to(operation, inputs, attributes, &output);
+        self.node_to(operation, inputs, attributes, &[&output]);
         output
     }
 
@@ -158,13 +161,15 @@ impl Graph {
         operation: &str,
         inputs: &[&str],
         attributes: &[Attribute<'_>],
-        to: &str,
+        to: &[&str],
     ) {
         let mut node = Message::default();
         for input in inputs {
             node.text(1, input);
         }
-        node.text(2, to);
+        for output in to {
+            node.text(2, output);
+        }
         node.text(4, operation);
         for attribute in attributes {
             node.message(5, &attribute.message());
@@ -225,9 +230,9 @@ struct GraphInputs {
 }
 
 impl GraphInputs {
-    fn new(model: &Model) -> Self {
+    fn new(members: &[&EnsembleMember]) -> Self {
         let mut columns = Self::default();
-        for input in model.members.iter().flat_map(|member| &member.preprocessing.inputs) {
+        for input in members.iter().flat_map(|member| &member.preprocessing.inputs) {
             match input {
                 Input::Continuous { .. } => {
                     let name = input.feature_name();
@@ -258,16 +263,23 @@ impl GraphInputs {
     }
 }
 
-/// The bytes of an ONNX file.
-#[must_use]
-pub fn export(model: &Model) -> Vec<u8> {
-    let columns = GraphInputs::new(model);
+/// The bytes of an ONNX file, with prediction intervals of this coverage if there is one.
+///
+/// Intervals need the members of the folds too, so that the graph is several times as large.
+pub fn export(model: &Model, level: Option<f64>) -> Result<Vec<u8>> {
+    let intervals = level.map(|level| model.intervals(level)).transpose()?;
+    let members: Vec<&EnsembleMember> = match &intervals {
+        Some(_) => model.all_members().collect(),
+        None => model.members.iter().collect(),
+    };
+    let columns = GraphInputs::new(&members);
     let mut graph = Graph::default();
-    let predicted: Vec<String> =
-        model.members.iter().map(|member| predict(&mut graph, member, &columns)).collect();
+    let all: Vec<String> =
+        members.iter().map(|member| predict(&mut graph, member, &columns)).collect();
+    let predicted = &all[..model.members.len()];
     let weights: Vec<f64> = model.members.iter().map(|member| member.weight).collect();
-    let mean = graph.weighted_sum(&predicted, &weights);
-    graph.node_to("Identity", &[&mean], &[], "prediction");
+    let mean = graph.weighted_sum(predicted, &weights);
+    graph.node_to("Identity", &[&mean], &[], &["prediction"]);
     let mut outputs = vec!["prediction"];
     if predicted.len() > 1 {
         let squares: Vec<String> = predicted
@@ -281,8 +293,25 @@ pub fn export(model: &Model) -> Vec<u8> {
         let free = 1.0 - weights.iter().map(|weight| weight * weight).sum::<f64>();
         let free = graph.doubles(&[], &[free]);
         let mean = graph.node("Div", &[&sum, &free], &[]);
-        graph.node_to("Sqrt", &[&mean], &[], "prediction_sd");
+        graph.node_to("Sqrt", &[&mean], &[], &["prediction_sd"]);
         outputs.push("prediction_sd");
+    }
+    if let Some(intervals) = &intervals {
+        let centers = if model.has_fold_members() {
+            let of_fold = |fold| {
+                let parts = members.iter().zip(&all).filter_map(|(member, predicted)| {
+                    let part = member.fold.filter(|part| part.fold == fold)?;
+                    Some((predicted.clone(), part.weight))
+                });
+                let (predicted, weights): (Vec<_>, Vec<_>) = parts.unzip();
+                graph.weighted_sum(&predicted, &weights)
+            };
+            (0..intervals.residuals[0].len()).map(of_fold).collect()
+        } else {
+            vec!["prediction".to_owned()]
+        };
+        bounds(&mut graph, intervals, &centers);
+        outputs.extend(["prediction_low", "prediction_high"]);
     }
     let mut inputs = vec![];
     if !columns.continuous.is_empty() {
@@ -307,7 +336,42 @@ pub fn export(model: &Model) -> Vec<u8> {
         entry.text(2, &value.expect("names"));
         file.message(14, &entry);
     }
-    file.0
+    Ok(file.0)
+}
+
+/// Adds the outputs `prediction_low` and `prediction_high`. `centers` are the predictions of each fold's members.
+fn bounds(graph: &mut Graph, intervals: &Intervals<'_>, centers: &[String]) {
+    let (mut low, mut high) = (vec![], vec![]);
+    for (target, residuals) in intervals.residuals.iter().enumerate() {
+        let mean = graph.columns("prediction", &[target]);
+        let count: usize = residuals.iter().map(Vec::len).sum();
+        // The bound is the smallest of this many largest values.
+        let largest = count - intervals.rank;
+        let mut bound = |operation: &str| {
+            let of_fold = |(center, residuals): (&String, &Vec<f64>)| {
+                let center = graph.columns(center, &[target]);
+                let residuals = graph.doubles(&[1, residuals.len()], residuals);
+                graph.node(operation, &[&residuals, &center], &[])
+            };
+            let values: Vec<String> = centers.iter().zip(residuals).map(of_fold).collect();
+            let values: Vec<&str> = values.iter().map(String::as_str).collect();
+            let values = graph.node("Concat", &values, &[Attribute::Int("axis", 1)]);
+            let largest_count = graph.constant(&[1], INT64, &(largest as u64).to_le_bytes());
+            let (sorted, places) = (graph.name("largest"), graph.name("places"));
+            let axis = [Attribute::Int("axis", 1)];
+            graph.node_to("TopK", &[&values, &largest_count], &axis, &[&sorted, &places]);
+            graph.columns(&sorted, &[largest - 1])
+        };
+        // The lower bound is that of the negated values, negated.
+        let (above, below) = (bound("Add"), bound("Sub"));
+        let below = graph.node("Neg", &[&below], &[]);
+        low.push(graph.node("Min", &[&mean, &below], &[]));
+        high.push(graph.node("Max", &[&mean, &above], &[]));
+    }
+    for (columns, name) in [(low, "prediction_low"), (high, "prediction_high")] {
+        let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+        graph.node_to("Concat", &columns, &[Attribute::Int("axis", 1)], &[name]);
+    }
 }
 
 /// A file with a graph, still without metadata.

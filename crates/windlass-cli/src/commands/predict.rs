@@ -212,7 +212,7 @@ fn rows_of(count: u64) -> String {
 }
 
 /// Parses a coverage such as `90%` or `0.9`.
-fn level(text: &str) -> Result<f64, String> {
+pub(super) fn level(text: &str) -> Result<f64, String> {
     let level = match text.strip_suffix('%') {
         Some(percent) => percent.trim().parse::<f64>().map(|percent| percent / 100.0),
         None => text.parse(),

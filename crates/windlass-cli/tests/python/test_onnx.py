@@ -64,17 +64,22 @@ def inputs(session, rows):
         "--model extra-trees --trees 10 --target weight,mpg",
         "--model boosting --trees 100",
         "--model boosting --trees 30 --target weight,mpg",
+        "--model gp --split rows --target weight,mpg",
+        "--model boosting --trees 30 --split rows",
         "--auto",
+        "--auto --compact",
     ],
 )
 @pytest.mark.parametrize("table", ["cars", "new"])
 def test_onnxruntime_agrees_with_predict(tmp_path, settings, table):
     target = [] if "--target " in settings else ["--target", "mpg"]
     windlass("train", CARS, *target, *settings.split(), "--quiet", "-o", "m", cwd=tmp_path)
-    windlass("export", "m", "m.onnx", cwd=tmp_path)
+    held_out = any(word in settings for word in ("--committee", "--auto", "--split"))
+    interval = ["--interval", "80%"] if held_out else []
+    windlass("export", "m", "m.onnx", *interval, cwd=tmp_path)
     text = CARS.read_text() if table == "cars" else NEW
     (tmp_path / "table.csv").write_text(text)
-    windlass("predict", "m", "table.csv", "-o", "out.csv", "--quiet", cwd=tmp_path)
+    windlass("predict", "m", "table.csv", *interval, "-o", "out.csv", "--quiet", cwd=tmp_path)
 
     session = onnxruntime.InferenceSession(tmp_path / "m.onnx")
     rows = list(csv.DictReader(text.splitlines()))
@@ -89,3 +94,4 @@ def test_onnxruntime_agrees_with_predict(tmp_path, settings, table):
         np.testing.assert_allclose(values, expected, rtol=1e-5, atol=1e-5 * scale)
     averaged = "--committee" in settings or "--auto" in settings
     assert ("prediction_sd" in made) == averaged
+    assert ("prediction_low" in made) == ("prediction_high" in made) == held_out
