@@ -140,6 +140,57 @@ fn a_search_prints_commands_that_run() {
     assert!(hurried.out.contains("\"attempts\": 6"), "{}", hurried.out);
 }
 
+#[test]
+fn every_model_is_searched() {
+    let desk = TestDir::with_cars();
+    for (model, setting) in [
+        ("ridge", "--penalty"),
+        ("forest", "--leaf"),
+        ("extra-trees", "--leaf"),
+        ("boosting", "--trees"),
+        ("gp", ""),
+    ] {
+        let folder = format!("searched-{model}");
+        let words = format!(
+            "tune cars.csv --target mpg --model {model} --features weight,horsepower --trials 4 --folds 2 --output \
+             {folder}"
+        );
+        let said = desk.run(&words).ok();
+        let train = said.out.lines().find(|line| line.starts_with("windlass train")).unwrap();
+        assert!(train.contains(setting) && !train.contains("--committee"), "{train}");
+        desk.shell(&format!("{train} --force")).ok();
+        let results: serde_json::Value =
+            serde_json::from_str(&desk.text(&format!("{folder}/results.json"))).unwrap();
+        let runs = results["runs"].as_array().unwrap();
+        let augmented: Vec<_> = runs.iter().filter(|run| run["augments"] == true).collect();
+        // The first trial is the default; the others have a method, each another one.
+        assert_eq!(augmented.len(), 3 * 4);
+        assert!(augmented.iter().any(|run| run["settings"].get("pre_augment").is_some()));
+        assert!(desk.text(&format!("{folder}/report.html")).contains("no augmentation"));
+    }
+    let refused = desk.run("tune cars.csv --target mpg --model gp --hidden 8");
+    assert!(refused.err.contains("--hidden does not apply to models other than networks"));
+}
+
+#[test]
+fn models_other_than_networks_learn_from_synthetic_rows() {
+    let desk = TestDir::with_cars();
+    let words =
+        "train cars.csv --target mpg --model forest --trees 20 --split rows --json --force -o m";
+    let plain: serde_json::Value = serde_json::from_str(&desk.run(words).ok().out).unwrap();
+    let augmented = desk.run(&format!("{words} --augment ada --clusters 12")).ok();
+    let augmented: serde_json::Value = serde_json::from_str(&augmented.out).unwrap();
+    let error = |summary: &serde_json::Value| summary["valid"]["rmse"].as_f64().unwrap();
+    assert_ne!(error(&plain), error(&augmented));
+    // Synthetic rows are made of the training rows of each fold; held-out rows are original.
+    assert_eq!(plain["valid"]["rows"], augmented["valid"]["rows"]);
+    let said = desk.run("train cars.csv --target mpg --model gp --augment mixup --force -o m").ok();
+    assert!(said.err.contains("mixup before training"), "{}", said.err);
+    let refused =
+        desk.run("train cars.csv --target mpg --model gp --augment ada --manifold 1 -o n");
+    assert!(refused.err.contains("--manifold does not apply to Gaussian processes"));
+}
+
 /// A target that has nothing to do with the features, and few rows.
 fn noise(rows: usize) -> String {
     let mut text = String::from("a,b,site,y\n");

@@ -542,7 +542,7 @@ fn tried(trial: usize, usual: f64, (low, high): (f64, f64), at: f64) -> f64 {
 
 /// A coordinate of a trial in [0, 1), from the Halton sequence, which fills a box evenly for any number of points.
 pub(crate) fn point(trial: usize, coordinate: usize) -> f64 {
-    let base = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43][coordinate - 1];
+    let base = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61][coordinate - 1];
     let (mut rest, mut unit, mut out) = (trial, 1.0, 0.0);
     while rest > 0 {
         unit /= base as f64;

@@ -33,7 +33,9 @@ pub use run_dir::{PlanDifference, RunDir, RunPlan, plan_difference, read_json};
 pub use similarity::{ColumnSimilarity, ColumnStatistics, CorrelationDifference, Similarity};
 pub use splits::{Fold, ProvidedSplits, SplitOverlap, SplitRule};
 pub use summary::{CandidateSummary, Finding, NextStep, Summary, in_percent, p_value};
-pub use tune::{SearchKey, Trial, TrialProgress, TuneConfig, TuneErrors, TuneResult};
+pub use tune::{
+    SearchKey, Trial, TrialProgress, TrialSettings, TuneConfig, TuneErrors, TuneResult,
+};
 
 /// The README's example, compiled and run.
 #[cfg(doctest)]

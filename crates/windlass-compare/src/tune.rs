@@ -19,11 +19,11 @@ use windlass::{
     Draws, METHODS, MethodInfo, MethodParams, RowProvenance, SearchRange, Seed, Stream,
 };
 use windlass_model::{
-    Drift, InLoopAugmentConfig, Kind, Metrics, Model, ModelConfig, NamedTable, NetworkConfig,
-    Scaling, Split, Validation,
+    CrossValidation, Drift, InLoopAugmentConfig, Kind, Metrics, Model, ModelConfig, NamedTable,
+    PreAugmentConfig, Scaling, Split, Validation,
 };
 use windlass_table::{Columns, LoadedTable, MethodConfig};
-use windlass_train::FittedOn;
+use windlass_train::{FittedOn, TrainConfig};
 
 use crate::candidate::{decays, point};
 use crate::compare::CancelIf;
@@ -53,8 +53,9 @@ pub struct TuneConfig {
     pub trials: usize,
     /// Augment inputs only, not hidden layers.
     pub on_tables: bool,
-    /// The network; its learning rate, weight decay, epochs and augmentation are searched.
-    pub network: NetworkConfig,
+    /// The model; its settings and its augmentation are searched: the learning rate, weight decay and epochs of a
+    /// network, the penalty of ridge regression, the size of trees, nothing else of a Gaussian process.
+    pub kind: Kind,
     /// The random seed.
     pub seed: u64,
 }
@@ -68,6 +69,47 @@ pub struct SearchKey {
     pub augments: bool,
 }
 
+/// The settings of a trial.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TrialSettings {
+    /// The model. Networks augment inside the training loop.
+    pub kind: Kind,
+    /// Synthetic rows for a model that is not a network.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pre_augment: Option<PreAugmentConfig>,
+}
+
+impl TrialSettings {
+    /// A model without augmentation.
+    fn plain(mut kind: Kind) -> Self {
+        if let Kind::Network(network) = &mut kind {
+            network.augment = None;
+        }
+        Self { kind, pre_augment: None }
+    }
+
+    /// The method, and the hidden layer after which it applies, if they augment.
+    #[must_use]
+    pub fn augment(&self) -> Option<(&MethodConfig, usize)> {
+        match &self.kind {
+            Kind::Network(network) => {
+                network.augment.as_ref().map(|augment| (&augment.method, augment.layer))
+            }
+            _ => self.pre_augment.as_ref().map(|augment| (&augment.method, 0)),
+        }
+    }
+
+    fn set_augment(&mut self, method: MethodConfig, layer: usize) {
+        match &mut self.kind {
+            Kind::Network(network) => {
+                let (originals, fitted_on) = (false, FittedOn::TrainingRows);
+                network.augment = Some(InLoopAugmentConfig { method, layer, originals, fitted_on });
+            }
+            _ => self.pre_augment = Some(PreAugmentConfig { method, copies: 0 }),
+        }
+    }
+}
+
 /// One evaluated setting.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Trial {
@@ -77,7 +119,7 @@ pub struct Trial {
     /// Its number in the search, from 0.
     pub number: usize,
     /// The settings.
-    pub network: NetworkConfig,
+    pub settings: TrialSettings,
     /// Validation RMSE, by which the search chooses.
     pub valid: f64,
     /// Errors on the test rows of the outer fold, which no search uses.
@@ -114,7 +156,7 @@ pub struct TuneResult {
     /// Whether augmentation helps.
     pub helps: bool,
     /// The settings to use.
-    pub network: NetworkConfig,
+    pub settings: TrialSettings,
     /// Whether the table drifts.
     pub drift: Drift,
     /// The answer, in a sentence.
@@ -229,7 +271,7 @@ impl TuneConfig {
         let all = table.table.batch.num_rows();
         let sizes = SplitSizes { train: all - test_rows / count, test: test_rows / count, all };
         let difference = over_splits(&differences, sizes);
-        let helps = difference.high < 0.0 && augmented.network.augment.is_some();
+        let helps = difference.high < 0.0 && augmented.settings.augment().is_some();
         let over = format!("over {} outer folds", differences.len());
         let verdict = if helps {
             format!("Augmentation helps: RMSE {}, {over}.", difference.in_words())
@@ -239,13 +281,13 @@ impl TuneConfig {
                 difference.in_words()
             )
         };
-        let network = if helps { &augmented.network } else { &plain.network };
+        let settings = if helps { &augmented.settings } else { &plain.settings };
         Ok(TuneResult {
             difference,
             differences,
             errors: TuneErrors { augmented: with / count as f64, plain: without / count as f64 },
             helps,
-            network: network.clone(),
+            settings: settings.clone(),
             drift: Drift::check(table.table, &self.split)?,
             verdict,
             trials: trials.len(),
@@ -350,9 +392,15 @@ struct SearchSpace {
 /// Trials that fill the space, after the default settings.
 const START: usize = 10;
 const EPOCHS: [usize; 3] = [100, 200, 400];
+/// Depths of the trees of forests.
+const DEPTHS: [Option<usize>; 4] = [None, Some(4), Some(8), Some(16)];
+/// Numbers of boosted trees.
+const TREES: [usize; 3] = [300, 1000, 3000];
+/// The largest depth of boosted trees.
+const BOOSTED_DEPTH: usize = 8;
 /// The coordinate of the Halton sequence that each hyperparameter follows in the first trials. Append only:
 /// another order would be another search.
-const COORDINATES: [&str; 14] = [
+const COORDINATES: [&str; 18] = [
     "alpha",
     "bandwidth",
     "beta",
@@ -367,6 +415,10 @@ const COORDINATES: [&str; 14] = [
     "rate",
     "rho",
     "sigma",
+    "penalty",
+    "leaf",
+    "depth",
+    "trees",
 ];
 
 /// The methods that are searched; the first is none.
@@ -379,14 +431,23 @@ fn methods() -> Vec<Option<&'static MethodInfo>> {
 
 impl SearchSpace {
     fn new(config: &TuneConfig, augments: bool, rows: usize) -> Self {
-        let layers = if config.on_tables { 0 } else { config.network.hidden.len().min(2) };
+        let (layers, decays) = match &config.kind {
+            Kind::Network(network) => (network.hidden.len().min(2), decays(&network.training)),
+            _ => (0, decays(&TrainConfig::default())),
+        };
+        let layers = if config.on_tables { 0 } else { layers };
+        let depths =
+            if matches!(config.kind, Kind::Boosting(_)) { BOOSTED_DEPTH } else { DEPTHS.len() };
         let most_clusters = (rows as f64 / 4.0).clamp(3.0, 64.0);
-        let decays = decays(&config.network.training);
         let param = |name: &'static str| {
             let param = match name {
                 "rate" => TpeParam::number(5e-4, 1e-2),
                 "weight_decay" => TpeParam::number(decays.0, decays.1),
                 "epochs" => TpeParam::choice(EPOCHS.len()),
+                "penalty" => TpeParam::number(0.01, 1000.0),
+                "leaf" => TpeParam::number(1.0, 10.0),
+                "depth" => TpeParam::choice(depths),
+                "trees" => TpeParam::choice(TREES.len()),
                 "method" => TpeParam::choice(methods().len()),
                 "layer" => TpeParam::choice(layers + 1),
                 _ => match windlass::Param::named(name).and_then(|param| param.search) {
@@ -403,14 +464,13 @@ impl SearchSpace {
     }
 
     /// The next settings to try, and the value of each hyperparameter. The first trials fill the space evenly, with
-    /// each
-    /// method in turn.
+    /// each method in turn.
     fn ask(
         &mut self,
-        default: &NetworkConfig,
+        default: &Kind,
         number: usize,
         rng: &mut TpeRng,
-    ) -> (NetworkConfig, Vec<(&'static str, f64)>) {
+    ) -> (TrialSettings, Vec<(&'static str, f64)>) {
         let (methods, mut asked) = (methods(), vec![]);
         let mut ask = |name: &'static str| {
             let place = COORDINATES.iter().position(|other| *other == name).unwrap_or(0);
@@ -425,13 +485,27 @@ impl SearchSpace {
         };
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small")]
         let index = |value: f64| value as usize;
-        let mut network = default.clone();
-        network.training.learning_rate = ask("rate");
-        network.training.weight_decay = ask("weight_decay");
-        network.training.adapt_weight_decay = false;
-        network.training.epochs = EPOCHS[index(ask("epochs"))];
+        let mut settings = TrialSettings::plain(default.clone());
+        match &mut settings.kind {
+            Kind::Network(network) => {
+                network.training.learning_rate = ask("rate");
+                network.training.weight_decay = ask("weight_decay");
+                network.training.adapt_weight_decay = false;
+                network.training.epochs = EPOCHS[index(ask("epochs"))];
+            }
+            Kind::Ridge { penalty } => *penalty = ask("penalty"),
+            Kind::Forest(forest) | Kind::ExtraTrees(forest) => {
+                forest.leaf = index(ask("leaf").round());
+                forest.depth = DEPTHS[index(ask("depth"))];
+            }
+            Kind::Boosting(boosting) => {
+                boosting.depth = 1 + index(ask("depth"));
+                boosting.trees = TREES[index(ask("trees"))];
+            }
+            Kind::GaussianProcess(_) | Kind::Anchor { .. } | Kind::Auto(_) => {}
+        }
         let method = if self.augments { methods[index(ask("method"))] } else { None };
-        network.augment = method.map(|method| {
+        if let Some(method) = method {
             let mut params = MethodParams::default();
             for shared in method.search {
                 let value = ask(shared[0].name);
@@ -448,14 +522,11 @@ impl SearchSpace {
                 }
             }
             let hidden = self.layers > 0 && method.provenance != RowProvenance::Source;
-            InLoopAugmentConfig {
-                method: MethodConfig::new(method, &params).expect("parameters of the method"),
-                layer: if hidden { index(ask("layer")) } else { 0 },
-                originals: false,
-                fitted_on: FittedOn::TrainingRows,
-            }
-        });
-        (network, asked)
+            let layer = if hidden { index(ask("layer")) } else { 0 };
+            let method = MethodConfig::new(method, &params).expect("parameters of the method");
+            settings.set_augment(method, layer);
+        }
+        (settings, asked)
     }
 
     fn tell(&mut self, asked: Vec<(&'static str, f64)>, error: f64) {
@@ -494,14 +565,20 @@ impl Search<'_> {
             let draws = Seed(config.seed).at(Stream::Split, salt::SEARCH | fold, number as u64);
             let mut bits = TpeRng(draws);
             // The default settings without augmentation come first, so that no search is worse than them.
-            let (network, asked) = match number {
-                0 => (NetworkConfig { augment: None, ..config.network.clone() }, vec![]),
-                _ => space.ask(&config.network, number, &mut bits),
+            let (settings, asked) = match number {
+                0 => (TrialSettings::plain(config.kind.clone()), vec![]),
+                _ => space.ask(&config.kind, number, &mut bits),
             };
             let trial = if let Some(trial) = known {
                 trial.clone()
             } else {
-                let Some(trial) = self.evaluate(number, network)? else { break };
+                // The same settings again: few can be chosen.
+                let same = trials.iter().find(|trial| trial.settings == settings);
+                let trial = match same {
+                    Some(trial) => Some(Trial { number, seconds: 0.0, ..trial.clone() }),
+                    None => self.evaluate(number, settings)?,
+                };
+                let Some(trial) = trial else { break };
                 self.progress.trial_done(&trial)?;
                 trial
             };
@@ -512,20 +589,27 @@ impl Search<'_> {
     }
 
     /// Evaluates settings; `None` if cancelled.
-    fn evaluate(&self, number: usize, mut network: NetworkConfig) -> Result<Option<Trial>> {
+    fn evaluate(&self, number: usize, settings: TrialSettings) -> Result<Option<Trial>> {
         let (started, config) = (Instant::now(), self.config);
         let NamedTable { table: loaded, path } = self.train;
-        network.valid = Validation::Folds(config.inner_folds);
-        network.split = config.split.within(&loaded.batch)?;
+        let (folds, split) = (config.inner_folds, config.split.within(&loaded.batch)?);
+        let mut kind = settings.kind.clone();
+        let cross_validation = match &mut kind {
+            Kind::Network(network) => {
+                (network.valid, network.split) = (Validation::Folds(folds), split);
+                None
+            }
+            _ => Some(CrossValidation { folds, split }),
+        };
         let model_config = ModelConfig {
             columns: config.columns.clone(),
             drop_missing_target: config.drop_missing_target,
             scaling: config.scaling,
             target_scaling: config.target_scaling,
-            kind: Kind::Network(Box::new(network.clone())),
-            pre_augment: None,
+            kind,
+            pre_augment: settings.pre_augment.clone(),
             density_weights: None,
-            cross_validation: None,
+            cross_validation,
             // All trials of a fold share validation rows and initial weights.
             seed: Seed(config.seed)
                 .shared(
@@ -547,7 +631,7 @@ impl Search<'_> {
         Ok(Some(Trial {
             search: self.key,
             number,
-            network,
+            settings,
             valid: if valid.is_finite() { valid } else { f64::MAX },
             test,
             seconds: started.elapsed().as_secs_f64(),

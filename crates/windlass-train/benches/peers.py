@@ -44,9 +44,9 @@ def ada(rows, targets, labels, groups, gamma):
     return move(rows), move(targets)
 
 
-def step(model, optimiser, x, y, moved=None):
+def step(model, optimizer, x, y, moved=None):
     """One step; `moved` are labels, their number and gamma, for ADA after the first hidden layer."""
-    optimiser.zero_grad()
+    optimizer.zero_grad()
     if moved is None:
         predicted, wanted = model(x), y
     else:
@@ -54,7 +54,7 @@ def step(model, optimiser, x, y, moved=None):
         predicted = model[2:](hidden)
     loss = nn.functional.mse_loss(predicted, wanted)
     loss.backward()
-    optimiser.step()
+    optimizer.step()
     return loss
 
 
@@ -66,7 +66,7 @@ def time_steps(work, inputs, hidden, slope, batch, steps, with_ada):
     labels = torch.randint(0, 8, (len(x),))
     gammas = [0.5 + 1.5 * i / 19 for i in range(20)]
     model = network(inputs, hidden, slope)
-    optimiser = torch.optim.Adam(model.parameters(), lr=1e-4)
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-4)
     times = []
     for _ in range(EPOCHS):
         started = time.perf_counter()
@@ -74,7 +74,7 @@ def time_steps(work, inputs, hidden, slope, batch, steps, with_ada):
         for i in range(per_epoch):
             rows = order[i * batch : (i + 1) * batch]
             moved = (labels[rows], 8, gammas[i % 20]) if with_ada else None
-            step(model, optimiser, x[rows], y[rows], moved)
+            step(model, optimizer, x[rows], y[rows], moved)
         times.append((time.perf_counter() - started) * 1e6 / per_epoch)
     print(json.dumps({"work": work, "best": min(times), "median": statistics.median(times)}))
 
@@ -94,14 +94,14 @@ def airfoil(path, seeds):
         y = torch.tensor(data[order, 5:], dtype=torch.float32)
         labels = kmeans(np.concatenate([x[:1003], y[:1003]], 1), 8, seed)
         model = network(5, [128, 128], 0.1)
-        optimiser = torch.optim.Adam(model.parameters(), lr=0.01)
+        optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
         best = (float("inf"), None)
         for _ in range(200):
             rows = torch.randperm(1003)
             for i in range(1003 // 16):
                 batch = rows[i * 16 : (i + 1) * 16]
                 gamma = gammas[int(torch.randint(0, 20, (1,)))]
-                step(model, optimiser, x[batch], y[batch], (labels[batch], 8, gamma))
+                step(model, optimizer, x[batch], y[batch], (labels[batch], 8, gamma))
             with torch.no_grad():
                 valid = nn.functional.mse_loss(model(x[1003:1303]), y[1003:1303]).item()
                 if valid <= best[0]:
@@ -116,10 +116,10 @@ def airfoil(path, seeds):
 def kmeans(rows, groups, seed):
     """Lloyd's algorithm, for want of scikit-learn; its time is not worth measuring."""
     generator = np.random.default_rng(seed)
-    centres = rows[generator.choice(len(rows), groups, replace=False)]
+    centers = rows[generator.choice(len(rows), groups, replace=False)]
     for _ in range(50):
-        labels = ((rows[:, None] - centres) ** 2).sum(2).argmin(1)
-        centres = np.stack([rows[labels == g].mean(0) if (labels == g).any() else centres[g] for g in range(groups)])
+        labels = ((rows[:, None] - centers) ** 2).sum(2).argmin(1)
+        centers = np.stack([rows[labels == g].mean(0) if (labels == g).any() else centers[g] for g in range(groups)])
     return torch.tensor(labels)
 
 

@@ -40,13 +40,13 @@ def dense_ada(x, y, a, gamma, scalar_last):
     """
     projection = a @ np.linalg.pinv(a.T @ a) @ a.T
     excess = np.sqrt(gamma) - 1
-    normaliser = 1 + excess * projection.sum(axis=1, keepdims=True)
+    normalizer = 1 + excess * projection.sum(axis=1, keepdims=True)
 
     def transform(rows):
         mean = rows.mean(axis=0)
-        centred = rows - mean
-        moved = excess * (projection @ centred) if scalar_last else excess * projection @ centred
-        return mean + (centred + moved) / normaliser
+        centered = rows - mean
+        moved = excess * (projection @ centered) if scalar_last else excess * projection @ centered
+        return mean + (centered + moved) / normalizer
 
     return transform(x), transform(y)
 

@@ -14,7 +14,7 @@ use windlass::{
 proptest! {
     /// Moving the coefficients in any direction never lowers the objective.
     #[test]
-    fn anchor_regression_minimises_its_objective(
+    fn anchor_regression_minimizes_its_objective(
         gamma in prop_oneof![Just(0.0), 0.0..20.0_f64], penalty in prop_oneof![Just(0.0), 0.1..5.0_f64], seed in any::<u64>(),
     ) {
         let (n, d, q) = (40, 3, 2);

@@ -9,7 +9,7 @@ use std::time::Instant;
 use clap::Args;
 use windlass::{PARAMS, ParamStyle, Relevance};
 use windlass_compare::{Error as CompareError, Similarity, TuneConfig, similarity_report};
-use windlass_model::{NamedTable, NetworkOptions, Scaling, Split, Validation};
+use windlass_model::{Kind, NamedTable, NetworkOptions, Scaling, Split, Validation};
 use windlass_plot::{Histogram, Labels, Layout, LineSeries, Point, PointSeries, Scatter};
 use windlass_table::{
     AugmentConfig, Augmentation, Columns, Error as TableError, Fitted, LoadedTable, Manifest,
@@ -259,7 +259,9 @@ fn search(
         inner_folds: tune::INNER,
         trials: 12,
         on_tables: true,
-        network: NetworkOptions::default().config(Validation::Folds(tune::INNER)),
+        kind: Kind::Network(Box::new(
+            NetworkOptions::default().config(Validation::Folds(tune::INNER)),
+        )),
         seed: args.method.seed(),
     };
     let watch = tune::Trials::new(args.quiet, config.total_trials(), 0, None);
@@ -273,7 +275,7 @@ fn search(
             terminal::say("no augmentation helps: writing the original rows only");
         }
     }
-    Ok(result.network.augment.map(|augment| augment.method))
+    Ok(result.settings.augment().map(|(method, _)| method.clone()))
 }
 
 /// A note on the rows that are drawn, if not all are.

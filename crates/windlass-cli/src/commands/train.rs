@@ -115,9 +115,10 @@ pub(crate) struct TrainArgs {
     /// forest, extra-trees: minimum number of rows in a leaf [default: 1]
     #[arg(long, value_name = "N", help_heading = "Trees")]
     leaf: Option<usize>,
-    /// Augment each batch with this method [default: none]
+    /// Augment batches, or all training rows [default: none]
     ///
-    /// smoter and smogn add rows before training instead: as many as make rare rows as many as the others.
+    /// The batches of a network are augmented; other models get one synthetic row for every training row. smoter and smogn always add rows
+    /// before training: as many as make rare rows as many as the others.
     #[arg(long, value_name = "METHOD", value_parser = method_names(), help_heading = "Augmentation")]
     augment: Option<&'static MethodInfo>,
     /// smoter, smogn: which targets are rare: the extremes of a box plot, those in sparse ranges, or those of high
@@ -178,7 +179,10 @@ impl TrainArgs {
         };
         if let Some(to) = to {
             refuse(self.common.network.given(), to)?;
-            refuse(self.augment.is_some().then_some("--augment"), to)?;
+            // `--auto` and anchor regression have none; other models without epochs learn from more rows.
+            let refused = self.augment.is_some() && (self.auto || self.model == ModelName::Anchor);
+            refuse(refused.then_some("--augment"), to)?;
+            refuse(self.augment.and(self.in_loop_option()), to)?;
             refuse(self.plot.is_some().then_some("--plot"), to)?;
             let share =
                 self.common.network.valid.as_deref().filter(|valid| valid.parse::<f64>().is_ok());
@@ -340,9 +344,12 @@ impl TrainArgs {
         NetworkRuns { count: runs.count.saturating_mul(models), ..runs }
     }
 
-    /// The synthetic rows of a method for rare targets: as many as make rare rows as many as the others.
-    fn rare_rows(&self) -> Result<Option<PreAugmentConfig>> {
-        let Some(method) = self.augment.filter(|method| method.rare) else { return Ok(None) };
+    /// The synthetic rows that are added before training: those of methods for rare targets, and of all methods for
+    /// models without epochs.
+    fn pre_augment(&self, kind: &Kind) -> Result<Option<PreAugmentConfig>> {
+        let in_loop = matches!(kind, Kind::Network(_));
+        let method = self.augment.filter(|method| method.rare || !in_loop);
+        let Some(method) = method else { return Ok(None) };
         let mut method = self.params.method(method)?;
         if let (MethodConfig::Other { params, .. }, Some(rare)) = (&mut method, &self.rare) {
             params.rare = Some(read_rare(rare)?);
@@ -368,8 +375,8 @@ impl TrainArgs {
             drop_missing_target: self.common.drop_missing_target,
             scaling: self.common.scale,
             target_scaling: self.common.target_scale,
+            pre_augment: self.pre_augment(&kind)?,
             kind,
-            pre_augment: self.rare_rows()?,
             density_weights: self.density(),
             cross_validation,
             seed: self.common.seed,

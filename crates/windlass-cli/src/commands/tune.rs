@@ -3,11 +3,13 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
 use windlass::Param;
 use windlass_compare::{Record, RunDir, RunPlan, Trial, TrialProgress, TuneConfig, TuneResult};
-use windlass_model::{Kind, NamedTable, NetworkConfig, check_memory};
+use windlass_model::{
+    BoostingSettings, ForestSettings, GaussianProcessSettings, Kind, NamedTable, check_memory,
+};
 use windlass_table::{Columns, LoadedTable, MethodConfig};
 use windlass_train::Schedule;
 
@@ -23,6 +25,7 @@ use crate::{Error, Result};
 Examples:
   windlass tune cars.csv --target mpg
   windlass tune cars.csv --target mpg --trials 50 --output search
+  windlass tune cars.csv --target mpg --model boosting --output search
   windlass tune sites.csv --target yield --split domain:site --time 20m --output search
   windlass tune sales.csv --target sold --split time:day --output search")]
 #[command(after_long_help = "\
@@ -30,6 +33,9 @@ Nested cross-validation: inside the training rows of each outer fold run two sea
 length, one with and one without augmentation. The difference of their errors on the held-out rows
 estimates the gain from augmentation. Two more searches, on all rows, choose the settings to use.")]
 pub(crate) struct TuneArgs {
+    /// Kind of model; what is searched apart from augmentation
+    #[arg(long, value_enum, default_value_t = TunedModel::Mlp)]
+    model: TunedModel,
     /// New folder for the report and the trials
     #[arg(short, long, value_name = "FOLDER")]
     output: Option<PathBuf>,
@@ -49,6 +55,22 @@ pub(crate) struct TuneArgs {
     common: TrainingArgs,
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum TunedModel {
+    /// Multilayer perceptron: learning rate, weight decay, epochs
+    Mlp,
+    /// Ridge regression: penalty
+    Ridge,
+    /// Random forest: depth, rows in a leaf
+    Forest,
+    /// Gaussian process: nothing, it fits its own hyperparameters
+    Gp,
+    /// Extremely randomized trees: depth, rows in a leaf
+    ExtraTrees,
+    /// Gradient-boosted trees: number, depth
+    Boosting,
+}
+
 /// Number of inner folds.
 pub(super) const INNER: usize = 3;
 
@@ -58,6 +80,17 @@ impl TuneArgs {
             return Err(Error::does_not_apply("--integers float", "models"));
         }
         self.common.network.check()?;
+        if let (Some(option), true) = (self.common.network.given(), self.model != TunedModel::Mlp) {
+            return Err(Error::does_not_apply(option, "models other than networks"));
+        }
+        let kind = match self.model {
+            TunedModel::Mlp => Kind::Network(Box::new(self.common.network.searched()?)),
+            TunedModel::Ridge => Kind::Ridge { penalty: 1.0 },
+            TunedModel::Forest => Kind::Forest(ForestSettings::default()),
+            TunedModel::Gp => Kind::GaussianProcess(GaussianProcessSettings::default()),
+            TunedModel::ExtraTrees => Kind::ExtraTrees(ForestSettings::default()),
+            TunedModel::Boosting => Kind::Boosting(BoostingSettings::default()),
+        };
         Ok(TuneConfig {
             columns,
             drop_missing_target: self.common.drop_missing_target,
@@ -68,7 +101,7 @@ impl TuneArgs {
             inner_folds: INNER,
             trials: self.trials.into(),
             on_tables: false,
-            network: self.common.network.searched()?,
+            kind,
             seed: self.common.seed,
         })
     }
@@ -86,8 +119,7 @@ pub(crate) fn run(args: &TuneArgs) -> Result<u8> {
     let loaded = LoadedTable::load(&table, &config.columns, drop, memory, &progress)?;
     progress.clear();
     args.common.note_random_split(&loaded);
-    let network = Kind::Network(Box::new(config.network.clone()));
-    check_memory(&network, &loaded, &config.columns, rayon::current_num_threads(), memory)?;
+    check_memory(&config.kind, &loaded, &config.columns, rayon::current_num_threads(), memory)?;
     let plan = RunPlan {
         command: published(&command(None)),
         version: env!("CARGO_PKG_VERSION").into(),
@@ -202,7 +234,8 @@ fn advice(config: &TuneConfig, result: &TuneResult) -> Vec<String> {
         "--schedule",
         "--weight-decay",
     ];
-    const OF_NETWORKS: [&str; 14] = [
+    const OF_MODELS: [&str; 15] = [
+        "--model",
         "--hidden",
         "--activation",
         "--slope",
@@ -219,48 +252,60 @@ fn advice(config: &TuneConfig, result: &TuneResult) -> Vec<String> {
         "--valid",
     ];
     let quiet = ["--json", "--quiet", "-q", "--force"];
-    let network = &result.network;
     let mut train = vec!["windlass train".to_owned()];
     train.extend(typed_without(&SEARCH, &quiet).into_iter().skip(1));
-    train.extend(network_flags(network, config.inner_folds));
+    train.extend(model_flags(&result.settings.kind, config.inner_folds));
+    if let Some((method, layer)) = result.settings.augment() {
+        train.push(format!("--augment {}", method.name()));
+        if layer > 0 {
+            train.push(format!("--manifold {layer}"));
+        }
+        train.extend(method_flags(method));
+    }
     train.push("--output model.windlass".into());
     let mut commands = vec![train.join(" ")];
-    if let Some(augment) = network.augment.as_ref().filter(|augment| augment.layer == 0) {
-        let without = [&SEARCH[..], &OF_NETWORKS].concat();
+    if let Some((method, 0)) = result.settings.augment() {
+        let without = [&SEARCH[..], &OF_MODELS].concat();
         let flags = [&quiet[..], &["--drop-last"]].concat();
         let mut words = vec!["windlass augment".to_owned()];
         words.extend(typed_without(&without, &flags).into_iter().skip(1));
         if let Some(column) = config.split.group_column() {
             words.push(format!("--carry {}", quoted(column)));
         }
-        words.push(format!("--method {}", augment.method.name()));
-        words.extend(method_flags(&augment.method));
+        words.push(format!("--method {}", method.name()));
+        words.extend(method_flags(method));
         words.push("--output augmented.csv".into());
         commands.push(words.join(" "));
     }
     commands
 }
 
-fn network_flags(network: &NetworkConfig, members: usize) -> Vec<String> {
-    let training = &network.training;
-    let mut words = vec![format!(
-        "--committee {members} --epochs {} --lr {}",
-        training.epochs, training.learning_rate
-    )];
-    words.push(format!("--weight-decay {}", training.weight_decay));
-    let schedule = match training.schedule {
-        Schedule::Constant => "constant",
-        Schedule::Cosine => "cosine",
-    };
-    words.push(format!("--schedule {schedule}"));
-    if let Some(augment) = &network.augment {
-        words.push(format!("--augment {}", augment.method.name()));
-        if augment.layer > 0 {
-            words.push(format!("--manifold {}", augment.layer));
+/// The options of `train` for the settings of a model.
+fn model_flags(kind: &Kind, members: usize) -> Vec<String> {
+    match kind {
+        Kind::Network(network) => {
+            let training = &network.training;
+            let schedule = match training.schedule {
+                Schedule::Constant => "constant",
+                Schedule::Cosine => "cosine",
+            };
+            vec![
+                format!("--committee {members} --epochs {}", training.epochs),
+                format!("--lr {}", training.learning_rate),
+                format!("--weight-decay {}", training.weight_decay),
+                format!("--schedule {schedule}"),
+            ]
         }
-        words.extend(method_flags(&augment.method));
+        Kind::Ridge { penalty } => vec![format!("--penalty {penalty}")],
+        Kind::Forest(forest) | Kind::ExtraTrees(forest) => {
+            let depth = forest.depth.map(|depth| format!("--depth {depth}"));
+            std::iter::once(format!("--leaf {}", forest.leaf)).chain(depth).collect()
+        }
+        Kind::Boosting(boosting) => {
+            vec![format!("--trees {} --depth {}", boosting.trees, boosting.depth)]
+        }
+        Kind::GaussianProcess(_) | Kind::Anchor { .. } | Kind::Auto(_) => vec![],
     }
-    words
 }
 
 /// The options of a method that differ from their defaults.

@@ -405,7 +405,8 @@ pub(super) fn in_words(kind: &Kind) -> String {
         Kind::Anchor { gamma, penalty, .. } => format!("γ {gamma}, penalty {penalty}"),
         Kind::Forest(forest) | Kind::ExtraTrees(forest) => {
             let features = forest.features.map_or("all".into(), |features| features.to_string());
-            format!("minimum leaf {}, {features} columns per split", forest.leaf)
+            let depth = forest.depth.map(|depth| format!(", depth {depth}")).unwrap_or_default();
+            format!("minimum leaf {}{depth}, {features} columns per split", forest.leaf)
         }
         Kind::GaussianProcess(process) => match process.length_per_column {
             None => "length scales chosen by maximum likelihood".into(),
@@ -413,7 +414,8 @@ pub(super) fn in_words(kind: &Kind) -> String {
             Some(false) => "one length scale for all columns".into(),
         },
         Kind::Boosting(boosting) => {
-            format!("depth {}, penalty {}", boosting.depth, boosting.penalty)
+            let (trees, depth, penalty) = (boosting.trees, boosting.depth, boosting.penalty);
+            format!("{trees} trees, depth {depth}, penalty {penalty}")
         }
         Kind::Auto(auto) => format!("{} folds", auto.folds),
     }

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use windlass_model::Kind;
 use windlass_plot::format::escape;
 use windlass_plot::{Labels, LinePlot, LineSeries, StripRow};
 
@@ -33,18 +34,16 @@ impl TuneConfig {
              <div class=\"scroll\"><table>\n<thead><tr><th>settings</th><th>RMSE</th></tr></thead>\n<tbody>"
         );
         for attempt in best(&record.runs) {
-            let kind = windlass_model::Kind::Network(Box::new(attempt.network.clone()));
-            let epochs = attempt.network.training.epochs;
-            let method =
-                attempt.network.augment.as_ref().map_or("no augmentation".to_owned(), |a| {
-                    let place = if a.layer == 0 {
-                        String::new()
-                    } else {
-                        format!(" after layer {}", a.layer)
-                    };
-                    format!("{}{place}", a.method.name())
-                });
-            let words = format!("{method}, {epochs} epochs, {}", in_words(&kind));
+            let method = match attempt.settings.augment() {
+                None => "no augmentation".to_owned(),
+                Some((method, 0)) => method.name().to_owned(),
+                Some((method, layer)) => format!("{} after layer {layer}", method.name()),
+            };
+            let epochs = match &attempt.settings.kind {
+                Kind::Network(network) => format!("{} epochs, ", network.training.epochs),
+                _ => String::new(),
+            };
+            let words = format!("{method}, {epochs}{}", in_words(&attempt.settings.kind));
             let (words, rmse) = (escape(&words), short(attempt.valid));
             let _ = writeln!(rest, "<tr><td>{words}</td><td>{rmse}</td></tr>");
         }

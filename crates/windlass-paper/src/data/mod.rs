@@ -59,7 +59,7 @@ pub struct DataSet {
     /// Where it was first published.
     pub source: &'static str,
     /// The license, as far as known.
-    pub licence: &'static str,
+    pub license: &'static str,
     /// How to cite it.
     pub citation: &'static str,
     /// The target column. Time series have none: every column is forecast.

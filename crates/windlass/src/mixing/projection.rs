@@ -27,7 +27,7 @@ use crate::sums::ExactSums;
 use crate::{AnchorMatrix, Basis, Error, Real, Result};
 
 /// Smaller than √γ for any valid γ.
-const SMALLEST_NORMALISER: f64 = 1e-9;
+const SMALLEST_NORMALIZER: f64 = 1e-9;
 
 /// The map itself: a basis of the anchors' span, and the strength.
 #[derive(Debug, Clone)]
@@ -74,7 +74,7 @@ impl Projection {
         let map = Self { span, gamma };
         for row in 0..map.rows() {
             let value = map.normalizer(row);
-            if value.abs() < SMALLEST_NORMALISER {
+            if value.abs() < SMALLEST_NORMALIZER {
                 return Err(Error::VanishingNormalizer { row, value, gamma: map.gamma(row) });
             }
         }

@@ -44,7 +44,7 @@ struct Info {
     rows: Option<usize>,
     bytes: u64,
     source: &'static str,
-    licence: &'static str,
+    license: &'static str,
     citation: &'static str,
     note: Option<&'static str>,
     target: Option<&'static str>,
@@ -70,7 +70,7 @@ impl Info {
             rows: (!set.is_unavailable()).then_some(set.rows),
             bytes: set.files.iter().map(|file| file.bytes).sum(),
             source: set.source,
-            licence: set.licence,
+            license: set.license,
             citation: set.citation,
             note: set.note,
             target: set.target,
@@ -96,7 +96,7 @@ impl Info {
             known(self.rows.unwrap_or(0)),
             known(self.columns.len()),
             if self.bytes == 0 { "-".into() } else { in_units(self.bytes) },
-            self.licence.into(),
+            self.license.into(),
             place,
         ]
     }
@@ -107,7 +107,7 @@ pub(super) fn list(args: &ListArgs) -> Result<u8> {
     let text = if args.json {
         to_json(&sets) + "\n"
     } else {
-        let header = ["name", "rows", "columns", "size", "licence", "where"].map(String::from);
+        let header = ["name", "rows", "columns", "size", "license", "where"].map(String::from);
         let mut lines = vec![header];
         lines.extend(sets.iter().map(Info::line));
         aligned(&lines, 0..0)
@@ -136,7 +136,7 @@ fn in_words(info: &Info) -> String {
         ("name", Some(info.name)),
         ("note", info.note),
         ("source", Some(info.source)),
-        ("licence", Some(info.licence)),
+        ("license", Some(info.license)),
         ("cite", Some(info.citation)),
         ("rows", rows.as_deref()),
         ("target", info.target),
