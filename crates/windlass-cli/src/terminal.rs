@@ -108,20 +108,29 @@ pub(crate) fn short(value: f64) -> String {
     windlass_plot::format::significant(value, 5)
 }
 
-/// Lines with aligned columns: the `right` ones to the right, others to the left.
+/// Lines with aligned columns: the `right` ones to the right, others to the left. A cell is one line, and a long one
+/// does not widen its column.
 #[must_use]
 pub fn aligned<L: AsRef<[String]>>(lines: &[L], right: Range<usize>) -> String {
+    const WIDEST: usize = 100;
+    let one_line = |cell: &String| match printable(cell) {
+        shown if shown.contains(['\n', '\t']) => {
+            shown.replace('\n', "\\u000a").replace('\t', "\\u0009")
+        }
+        shown => shown.into_owned(),
+    };
+    let lines: Vec<Vec<String>> =
+        lines.iter().map(|line| line.as_ref().iter().map(one_line).collect()).collect();
     let mut widths: Vec<usize> = vec![];
-    for line in lines {
-        let line = line.as_ref();
+    for line in &lines {
         widths.resize(widths.len().max(line.len()), 0);
         for (width, cell) in widths.iter_mut().zip(line) {
-            *width = (*width).max(cell.chars().count());
+            *width = (*width).max(cell.chars().count().min(WIDEST));
         }
     }
     let mut text = String::new();
-    for line in lines {
-        let cells = line.as_ref().iter().zip(&widths).enumerate().map(|(place, (cell, &width))| {
+    for line in &lines {
+        let cells = line.iter().zip(&widths).enumerate().map(|(place, (cell, &width))| {
             if right.contains(&place) {
                 format!("{cell:>width$}")
             } else {

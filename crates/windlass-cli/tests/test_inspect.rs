@@ -165,3 +165,15 @@ fn wide_and_long_tables_are_compared() {
     assert!(said.out.contains("Of long.csv, one row of 2 was read."), "{}", said.out);
     assert!(said.out.contains("Distances were measured for 2"), "{}", said.out);
 }
+
+#[test]
+fn a_long_name_or_one_of_several_lines_is_one_cell() {
+    let desk = TestDir::new();
+    let name = "n".repeat(70_000);
+    desk.put("t.csv", format!("{name},\"two\nlines\t\",y\n1.5,2.5,3\n4.5,5,6.5\n"));
+    let said = desk.run("inspect t.csv").ok();
+    let rows: Vec<&str> = said.out.lines().filter(|line| line.contains("  floats  ")).collect();
+    assert!(rows.len() == 3 && rows[0].starts_with(&name), "{}", said.out.len());
+    assert!(rows[1].starts_with(r"two\u000alines\u0009  "), "{}", rows[1]);
+    assert!(said.out.len() < 2 * name.len(), "{}", said.out.len());
+}

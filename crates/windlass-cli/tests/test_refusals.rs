@@ -87,6 +87,12 @@ fn text(log: &mut String, plain: &dyn Fn(&str) -> String) {
     case(log, "open quote", &plain("bad.csv"), |desk| {
         desk.put("bad.csv", "a,b,y\n1,2,3\n4,\"5,6\n7,8,9\n");
     });
+    case(log, "carriage returns alone", &plain("bad.csv"), |desk| {
+        desk.put("bad.csv", "a,b,y\r1,2,3\r4,5,6\n7,8,9\n");
+    });
+    case(log, "text after a closing quote", &plain("bad.csv"), |desk| {
+        desk.put("bad.csv", "a,b,y\n1,2,3\n4,\"a 5\" pipe\",6\n");
+    });
     case(log, "a line of 1 GiB", &plain("long.csv"), |desk| {
         desk.put("long.csv", "a,b,y\n1,2,3\n");
         let file = std::fs::File::options().write(true).open(desk.path("long.csv")).unwrap();

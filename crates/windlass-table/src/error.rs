@@ -65,7 +65,10 @@ pub enum Error {
     EmptyFile { path: PathBuf },
     /// A table has columns but no rows.
     #[error("`{}` has a header but no rows", path.display())]
-    NoRows { path: PathBuf, carriage_returns: bool },
+    NoRows { path: PathBuf },
+    /// Text without line feeds.
+    #[error("`{}`: lines end in carriage returns alone", path.display())]
+    CarriageReturns { path: PathBuf },
     /// A row has more or fewer fields than the header.
     #[error(
         "`{}`, line {line}: {got} {}, but the header has {expected}",
@@ -81,6 +84,9 @@ pub enum Error {
     /// A quote is never closed.
     #[error("`{}`, line {line}: a quoted field is not closed", path.display())]
     OpenQuote { path: PathBuf, line: u64 },
+    /// Text between the closing quote of a field and its end.
+    #[error("`{}`, line {line}: text after the closing quote of a field", path.display())]
+    TextAfterQuote { path: PathBuf, line: u64 },
     /// A damaged file.
     #[error("`{}` is damaged: {why}", path.display())]
     Damaged { path: PathBuf, why: String },
@@ -317,9 +323,7 @@ impl Error {
                 "a folder needs .parquet, .csv, .tsv or .arrow files, which are read as one table".into()
             }
             Self::MixedFormats { .. } => "convert the files to one format".into(),
-            Self::NoRows { carriage_returns: true, .. } => {
-                "its lines end in carriage returns alone; convert it first: tr '\\r' '\\n'".into()
-            }
+            Self::CarriageReturns { .. } => "convert it first: tr '\\r' '\\n'".into(),
             Self::EmptyFile { .. } | Self::NoRows { .. } => {
                 "a table needs a header and at least one row".into()
             }
@@ -338,6 +342,9 @@ impl Error {
                 param("memory")
             ),
             Self::OpenQuote { .. } => "close the quote".into(),
+            Self::TextAfterQuote { .. } => {
+                "double the quotes inside of a quoted field: \"a 5\"\" pipe\"".into()
+            }
             Self::Damaged { .. } => "check that it was copied or downloaded completely".into(),
             Self::BigEndian { .. } => "convert it by reading and writing it with pyarrow".into(),
             Self::Changed { .. } => "run the command again when no process writes to the file".into(),

@@ -215,6 +215,19 @@ fn errors_name_rows_from_1_and_lines() {
     assert!(error.to_string().ends_with(", such as `four` in row 3 (line 4)"), "{error}");
 }
 
+#[test]
+fn text_after_a_closing_quote_is_refused() {
+    let (table, _) = table_of("t.csv", "a,y\n\"one \"\"1\"\"\" ,2\nsay \"two\",3\n");
+    let words = batch(&table).column(0).as_string::<i32>().clone();
+    assert_eq!(words.iter().flatten().collect::<Vec<_>>(), ["one \"1\" ", "say \"two\""]);
+    let folder = Folder::new();
+    for row in ["\"Hey, I missed \" it\",3", "\"a\"b,3", "\"a \\\"b\\\" c\",3"] {
+        let path = folder.put("t.csv", format!("a,y\n\"1\n2\",2\n{row}\n"));
+        let error = Table::open(&[path], &ReadOptions::default()).unwrap_err();
+        assert!(matches!(error, Error::TextAfterQuote { line: 4, .. }), "{row}: {error}");
+    }
+}
+
 /// A number as text: with a decimal point, or with a comma and perhaps groups of thousands.
 fn spelled(value: Option<f64>, comma: bool, grouped: bool) -> String {
     let Some(value) = value else { return String::new() };

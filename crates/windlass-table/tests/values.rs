@@ -2,10 +2,13 @@
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, Int64Type};
+use arrow_array::types::{Float64Type, Int32Type, Int64Type, UInt8Type};
+use arrow_array::{
+    ArrayRef, DictionaryArray, DurationSecondArray, ListArray, RecordBatch, StringArray, UInt8Array,
+};
 use tempfile::TempDir;
 use windlass::{
     ClusterCount, GammaDistribution, MethodInfo, MethodParams, ParamStyle, Seed, Stream,
@@ -280,6 +283,34 @@ fn distinct_floats_are_counted_and_a_plot_needs_values_that_vary() {
         "column `word` of --plot-x is not numeric: it contains text"
     );
     assert!(x_name(Some("z")).is_err());
+}
+
+#[test]
+fn distinct_values_of_lists_and_durations_are_counted() {
+    let lists = ListArray::from_iter_primitive::<Int32Type, _, _>([
+        Some(vec![]),
+        Some(vec![None]),
+        Some(vec![Some(1), None]),
+        None,
+    ]);
+    // Seconds that no text can show.
+    let durations = DurationSecondArray::from(vec![i64::MAX, i64::MAX - 1, 5, 5]);
+    let numbers = UInt8Array::from(vec![0, 1, 1, 0]);
+    // A missing value of a dictionary is missing, although its key is not.
+    let words = StringArray::from(vec![None, Some("a")]);
+    let words = DictionaryArray::<UInt8Type>::new(numbers, Arc::new(words));
+    let columns: Vec<(&str, ArrayRef, bool)> = vec![
+        ("lists", Arc::new(lists), true),
+        ("durations", Arc::new(durations), false),
+        ("words", Arc::new(words), true),
+    ];
+    let rows = RecordBatch::try_from_iter_with_nullable(columns).unwrap();
+    let table = Table::from_batch(&rows, Path::new("t.arrow")).unwrap();
+    let config = AugmentConfig::new(&[]);
+    let inspection = Inspection::new(&table, &config, DEFAULT_MEMORY, &()).unwrap();
+    let columns = inspection.columns.iter().map(|column| (column.missing, column.levels));
+    let expected = [(1, Some(3)), (0, Some(3)), (2, Some(1))];
+    assert_eq!(columns.collect::<Vec<_>>(), expected);
 }
 
 #[test]

@@ -390,7 +390,7 @@ impl BoundFitted {
         // Nulls in a column that should have none are an error of `generate`, which names the row.
         let nullable = |field: &Arc<Field>| field.as_ref().clone().with_nullable(true);
         let fields: Vec<Field> = self.input.fields().iter().map(nullable).collect();
-        for block in rechunk(rows, &Arc::new(Schema::new(fields))) {
+        for block in rechunk(rows, &Arc::new(Schema::new(fields)), Path::new("the table")) {
             let copies = self.generate(block?, counter.as_deref_mut())?;
             for (copy, batch) in self.copies().zip(copies) {
                 written += batch.num_rows() as u64;

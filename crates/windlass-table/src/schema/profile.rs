@@ -415,18 +415,22 @@ impl ColumnScan {
     }
 
     fn add_text(&mut self, column: &ArrayRef) {
-        let Ok(formatter) = ArrayFormatter::try_new(column.as_ref(), &FormatOptions::new()) else {
+        // Named inside of lists, where `[null]` is not `[]`.
+        let options = FormatOptions::new().with_null("null").with_display_error(false);
+        let Ok(formatter) = ArrayFormatter::try_new(column.as_ref(), &options) else {
             return;
         };
-        for row in (0..column.len())
-            .filter(|&row| column.data_type() != &DataType::Null && column.is_valid(row))
-        {
+        let nulls = column.logical_nulls();
+        let is_valid = |&row: &usize| nulls.as_ref().is_none_or(|nulls| nulls.is_valid(row));
+        for row in (0..column.len()).filter(is_valid) {
             // Dates and times that are stored as such need not be recognized.
             let may_be_dates = !is_temporal(column.data_type()) && !self.dates.none();
             if self.distinct_text.len() > MAX_LEVELS && !may_be_dates {
                 return;
             }
-            let text = formatter.value(row).to_string();
+            let text = formatter.value(row).try_to_string();
+            // Durations that are too long have no text.
+            let text = text.unwrap_or_else(|_| format!("{:?}", column.slice(row, 1)));
             if may_be_dates {
                 self.dates.add(&text);
             }

@@ -111,7 +111,10 @@ impl CsvFile {
         let first = self.chunks(dialect, 4096)?.next().transpose()?.ok_or_else(empty)?;
         let mut fields = Fields::new(self, dialect, &first)?;
         let mut names = vec![];
-        while let Some((name, _, end)) = fields.next()? {
+        while let Some((name, quoted, end)) = fields.next()? {
+            if name.contains('\r') && !quoted {
+                return Err(Error::CarriageReturns { path: self.input.path.clone() });
+            }
             let number = names.len() + 1;
             check_columns(&self.input.path, number, dialect.memory)?;
             names.push(if dialect.header { name.to_owned() } else { format!("column_{number}") });
@@ -321,7 +324,8 @@ impl<'a> Fields<'a> {
             }
             self.record = self.at;
         }
-        let quoted = bytes.get(self.at) == Some(&b'"');
+        let opened = self.at;
+        let quoted = bytes.get(opened) == Some(&b'"');
         if quoted {
             self.unquote()?;
         }
@@ -338,6 +342,11 @@ impl<'a> Fields<'a> {
             field = field.strip_suffix('\r').unwrap_or(field);
         }
         if quoted {
+            // Read as one text, it would lose the quotes.
+            if !field.trim().is_empty() {
+                let (path, line) = (self.file.input.path.clone(), self.line_at(opened));
+                return Err(Error::TextAfterQuote { path, line });
+            }
             self.unquoted.push_str(field);
             return Ok(Some((&self.unquoted, true, end)));
         }

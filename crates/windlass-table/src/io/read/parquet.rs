@@ -10,7 +10,9 @@ use parquet::arrow::arrow_reader::{
     ParquetRecordBatchReaderBuilder,
 };
 use parquet::basic::Compression;
-use parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
+use parquet::file::metadata::{
+    ColumnChunkMetaData, FileMetaData, ParquetMetaData, RowGroupMetaData,
+};
 use rayon::prelude::*;
 
 use super::file::{FileCursor, Input};
@@ -42,10 +44,16 @@ impl ParquetFile {
                 Error::TooLarge { path, what, needs, memory }
             }
         })?;
-        let load = |options| {
-            catch_panic(|| ArrowReaderMetadata::load(&file, options))
-                .map_err(&damaged)?
-                .map_err(|error| damaged(error.to_string()))
+        let load = |options: ArrowReaderOptions| {
+            catch_panic(|| {
+                let metadata = ArrowReaderMetadata::load(&file, options.clone())?;
+                match with_row_count(metadata.metadata()) {
+                    Some(counted) => ArrowReaderMetadata::try_new(counted.into(), options),
+                    None => Ok(metadata),
+                }
+            })
+            .map_err(&damaged)?
+            .map_err(|error| damaged(error.to_string()))
         };
         let mut metadata = load(ArrowReaderOptions::new())?;
         let is_brotli =
@@ -119,6 +127,26 @@ impl ParquetFile {
                 .map_err(|error| damaged(error.to_string()))?;
         Ok(ParquetBlocks { file: self, readers, rows: 0 })
     }
+}
+
+/// The metadata with the number of rows of the row groups, if the footer states another: the decoder
+/// reads no more rows than that at a time, and none if it is 0.
+fn with_row_count(metadata: &ParquetMetaData) -> Option<ParquetMetaData> {
+    let file = metadata.file_metadata();
+    let counts = metadata.row_groups().iter().map(RowGroupMetaData::num_rows);
+    let rows = counts.fold(0, i64::saturating_add);
+    if rows == file.num_rows() {
+        return None;
+    }
+    let counted = FileMetaData::new(
+        file.version(),
+        rows,
+        file.created_by().map(str::to_owned),
+        file.key_value_metadata().cloned(),
+        file.schema_descr_ptr(),
+        file.column_orders().cloned(),
+    );
+    Some(ParquetMetaData::new(counted, metadata.row_groups().to_vec()))
 }
 
 /// The schema to decode with, if it differs from that of the file: the decoder does not support all

@@ -1,6 +1,6 @@
 //! Batches of any size as blocks of one size.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
@@ -34,18 +34,20 @@ pub(super) fn check_columns(path: &Path, columns: usize, memory: u64) -> Result<
 }
 
 /// Batches of any size as blocks of [`block_rows`] rows, or fewer of long text, cast to the types of
-/// the schema.
+/// the schema. Errors name `path`.
 pub(crate) fn rechunk(
     batches: impl Iterator<Item = Result<RecordBatch>>,
     schema: &SchemaRef,
+    path: &Path,
 ) -> impl Iterator<Item = Result<RecordBatch>> {
     let (schema, size) = (Arc::clone(schema), block_rows(schema));
-    Rechunk { batches, schema, size, pending: vec![], rows: 0, bytes: 0 }
+    Rechunk { batches, schema, path: path.to_owned(), size, pending: vec![], rows: 0, bytes: 0 }
 }
 
 struct Rechunk<I> {
     batches: I,
     schema: SchemaRef,
+    path: PathBuf,
     size: usize,
     pending: Vec<RecordBatch>,
     /// Number of pending rows, and the memory that they take.
@@ -72,11 +74,11 @@ impl<I: Iterator<Item = Result<RecordBatch>>> Rechunk<I> {
         self.bytes = self.pending.iter().map(memory_size).sum();
         // Cast only these rows: a run of equal values may be long.
         let taken = taken.iter().map(|batch| cast_to_schema(batch, &self.schema));
-        let taken = taken.collect::<Result<Vec<_>>>()?;
-        match &taken[..] {
+        let joined = taken.collect::<Result<Vec<_>, _>>().and_then(|taken| match &taken[..] {
             [one] => Ok(one.clone()),
-            several => concat_batches(&self.schema, several).map_err(unusable),
-        }
+            several => concat_batches(&self.schema, several),
+        });
+        joined.map_err(|error| Error::damaged(&self.path)(error.to_string()))
     }
 }
 
@@ -101,7 +103,7 @@ impl<I: Iterator<Item = Result<RecordBatch>>> Iterator for Rechunk<I> {
     }
 }
 
-fn cast_to_schema(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch> {
+fn cast_to_schema(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch, ArrowError> {
     let columns = batch.columns().iter().zip(schema.fields());
     let cast = |(column, field): (&ArrayRef, &FieldRef)| match column.data_type() {
         DataType::Dictionary(_, values) if has_missing_values(column) => {
@@ -112,9 +114,7 @@ fn cast_to_schema(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch
         same if same == field.data_type() => Ok(Arc::clone(column)),
         _ => arrow_cast::cast(column, field.data_type()),
     };
-    let columns = columns.map(cast).collect::<std::result::Result<_, _>>();
-    let batch = columns.and_then(|columns| RecordBatch::try_new(Arc::clone(schema), columns));
-    batch.map_err(unusable)
+    RecordBatch::try_new(Arc::clone(schema), columns.map(cast).collect::<Result<_, _>>()?)
 }
 
 /// Whether a dictionary has a missing value, instead of missing keys.
@@ -133,10 +133,6 @@ pub(super) fn without_runs(schema: &SchemaRef) -> SchemaRef {
     };
     let fields: Fields = schema.fields().iter().map(field).collect();
     Schema::new_with_metadata(fields, schema.metadata().clone()).into()
-}
-
-fn unusable(error: ArrowError) -> Error {
-    Error::damaged(Path::new("the table"))(error.to_string())
 }
 
 /// The items of an iterator, or the error that prevented it.

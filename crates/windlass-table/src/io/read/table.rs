@@ -163,9 +163,7 @@ impl Table {
         }
         let first = table.blocks().next().transpose()?;
         if first.is_none() {
-            let mut names = table.schema.fields().iter().map(|field| field.name());
-            let carriage_returns = names.any(|name| name.contains('\r'));
-            return Err(Error::NoRows { path: table.path().to_owned(), carriage_returns });
+            return Err(Error::NoRows { path: table.path().to_owned() });
         }
         Ok(table)
     }
@@ -181,9 +179,9 @@ impl Table {
         check_names(name, schema.fields().iter().map(|field| field.name().as_str()))?;
         let schema = without_runs(&schema);
         if rows.iter().all(|rows| rows.num_rows() == 0) {
-            return Err(Error::NoRows { path: name.to_owned(), carriage_returns: false });
+            return Err(Error::NoRows { path: name.to_owned() });
         }
-        let blocks = rechunk(rows.into_iter().map(Ok), &schema).collect::<Result<_>>()?;
+        let blocks = rechunk(rows.into_iter().map(Ok), &schema, name).collect::<Result<_>>()?;
         let files = Files::InMemory(name.to_owned());
         let (cache, decimals, notes) = (Some(blocks), vec![], vec![]);
         let places = RowPlaces::default();
@@ -295,7 +293,7 @@ impl Table {
             }
             Files::InMemory(_) => Box::new(std::iter::empty()),
         };
-        Box::new(rechunk(batches, &self.schema))
+        Box::new(rechunk(batches, &self.schema, self.path()))
     }
 
     /// Caches the table if it fits, and completes the type inference of CSV.
@@ -391,7 +389,8 @@ fn load_text(table: &CsvTable, limit: u64) -> Result<TextLoad> {
         Ok(Some(parsed)) => Some(Ok(remarks.add(parsed))),
         Err(error) => Some(Err(error)),
     });
-    for block in rechunk(batches, table.schema()) {
+    let path = &table.files[0].input.path;
+    for block in rechunk(batches, table.schema(), path) {
         cache.push(block?);
     }
     Ok(if types_fit { TextLoad::Loaded(cache.blocks, remarks) } else { TextLoad::WrongTypes })
