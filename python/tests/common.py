@@ -52,3 +52,21 @@ def write_csv(path, x, y):
         writer.writerow([*(f"x{column}" for column in range(x.shape[1])), "y"])
         writer.writerows([[repr(float(v)) for v in (*row, t)] for row, t in zip(x, y)])
     return path
+
+
+def third_party(name):
+    """A file or folder of the test files of other projects; skips if they are absent."""
+    folder = os.environ.get("WINDLASS_THIRD_PARTY")
+    if folder is None or not (Path(folder) / name).exists():
+        pytest.skip("WINDLASS_THIRD_PARTY does not name the test files of other projects")
+    return Path(folder) / name
+
+
+def reliability(name, title, rows, seconds):
+    """Write the figures of a suite for docs/results/reliability.md, if they are wanted."""
+    folder = os.environ.get("WINDLASS_RELIABILITY")
+    if folder is not None:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        rows = [*rows, ["seconds", round(seconds)]]
+        text = json.dumps({"title": title, "rows": rows}, indent=1, ensure_ascii=False)
+        (Path(folder) / f"{name}.json").write_text(text + "\n")

@@ -28,6 +28,13 @@ impl Installed {
     pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(&self.python);
         command.env("PYTHONPATH", &self.site).env("PYTHONDONTWRITEBYTECODE", "1");
+        // Test files of other projects, unless the environment names another folder.
+        const THIRD_PARTY: &str = "WINDLASS_THIRD_PARTY";
+        if std::env::var_os(THIRD_PARTY).is_none()
+            && let Ok(folder) = std::fs::canonicalize("../shared/third_party")
+        {
+            command.env(THIRD_PARTY, folder);
+        }
         command
     }
 
