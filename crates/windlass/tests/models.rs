@@ -225,6 +225,24 @@ fn a_feature_in_the_span_of_the_anchors_gets_no_coefficient_at_gamma_0() {
     assert!((model.coefficients()[(1, 0)] - 3.0).abs() < 0.1);
 }
 
+/// Powers of a feature are independent, although the smallest is rounding compared with the largest.
+#[test]
+fn columns_of_very_different_size_keep_their_digits() {
+    let at = |i: usize| -8.8 + 5.7 * i as f64 / 81.0;
+    let x = Array2::from_shape_fn((82, 10), |(i, k)| at(i).powi(1 + k as i32));
+    let y = Array1::from_shape_fn(82, |i| (1..=10).map(|k| (at(i) / 9.0).powi(k)).sum::<f64>());
+    let samples = Samples::new(x.view(), y.view()).unwrap();
+    let groups = Partition::new((0..82).map(|i| i % 4).collect(), 4).unwrap();
+    let ridge = Ridge::new(0.0).fit(&samples).unwrap();
+    let anchor = AnchorRegression::new(1.0).fit(&samples, &groups).unwrap();
+    for model in [ridge, anchor] {
+        for (k, got) in (1..).zip(model.coefficients()) {
+            let want = 9_f64.powi(-k);
+            assert!((got / want - 1.0).abs() < 1e-4, "power {k}: {got} against {want}");
+        }
+    }
+}
+
 /// A row with weight w counts like w rows, in everything that takes weights.
 #[test]
 fn weights_count_like_repeated_rows_everywhere() {

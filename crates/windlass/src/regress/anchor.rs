@@ -23,7 +23,7 @@
 use faer::{Mat, Scale, concat};
 use ndarray::Array2;
 
-use super::least_squares::{condense, least_squares};
+use super::least_squares::{Sizes, column_norms, condense, least_squares};
 use super::{Centered, LinearModel, check_not_negative, check_penalty, root_weight};
 use crate::error::same_rows;
 use crate::mixing::Gather;
@@ -242,7 +242,10 @@ impl Condensed {
         let [x_between, y_between] = [&self.between[0], &self.between[1]].map(to_matrix);
         let design = concat![[&x_within], [root * &x_between]];
         let response = concat![[&y_within], [root * &y_between]];
-        let coefficients = least_squares(&design, &response, penalty, self.size)?;
+        let parts = column_norms(&x_within).into_iter().zip(column_norms(&x_between));
+        let columns: Vec<f64> = parts.map(|(within, between)| within.hypot(between)).collect();
+        let sizes = Sizes { columns: &columns, all: self.size };
+        let coefficients = least_squares(&design, &response, penalty, &sizes)?;
         let error = |x: &Mat<f64>, y: &Mat<f64>| (y - x * &coefficients).squared_norm_l2();
         let [x_mean, y_mean] = &self.means;
         Ok(PathPoint {

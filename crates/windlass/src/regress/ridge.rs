@@ -7,7 +7,7 @@
 use faer::Mat;
 use ndarray::ArrayView2;
 
-use super::least_squares::{condense, least_squares};
+use super::least_squares::{Sizes, column_norms, condense, least_squares};
 use super::{Centered, LinearModel, check_penalty, root_weight};
 use crate::{Result, Samples};
 
@@ -60,8 +60,8 @@ impl Ridge {
         };
         let (x, y) = (prepare(samples.x()), prepare(samples.y()));
         let (design, response, _) = condense(x.rows, y.rows);
-        let size = design.norm_l2();
-        let coefficients = least_squares(&design, &response, self.penalty, size)?;
+        let sizes = Sizes { columns: &column_norms(&design), all: design.norm_l2() };
+        let coefficients = least_squares(&design, &response, self.penalty, &sizes)?;
         Ok(LinearModel::uncentered(&coefficients, &x.mean, &y.mean))
     }
 }
