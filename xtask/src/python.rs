@@ -26,10 +26,10 @@ pub(crate) struct Installed {
 impl Installed {
     /// A command of its Python with the package on the path.
     pub(crate) fn command(&self) -> Command {
+        /// The folder of test files of other projects.
+        const THIRD_PARTY: &str = "WINDLASS_THIRD_PARTY";
         let mut command = Command::new(&self.python);
         command.env("PYTHONPATH", &self.site).env("PYTHONDONTWRITEBYTECODE", "1");
-        // Test files of other projects, unless the environment names another folder.
-        const THIRD_PARTY: &str = "WINDLASS_THIRD_PARTY";
         if std::env::var_os(THIRD_PARTY).is_none()
             && let Ok(folder) = std::fs::canonicalize("../shared/third_party")
         {

@@ -229,7 +229,7 @@ fn a_feature_in_the_span_of_the_anchors_gets_no_coefficient_at_gamma_0() {
 #[test]
 fn columns_of_very_different_size_keep_their_digits() {
     let at = |i: usize| -8.8 + 5.7 * i as f64 / 81.0;
-    let x = Array2::from_shape_fn((82, 10), |(i, k)| at(i).powi(1 + k as i32));
+    let x = Array2::from_shape_fn((82, 10), |(i, k)| at(i).powf(1.0 + k as f64));
     let y = Array1::from_shape_fn(82, |i| (1..=10).map(|k| (at(i) / 9.0).powi(k)).sum::<f64>());
     let samples = Samples::new(x.view(), y.view()).unwrap();
     let groups = Partition::new((0..82).map(|i| i % 4).collect(), 4).unwrap();

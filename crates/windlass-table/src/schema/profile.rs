@@ -415,8 +415,12 @@ impl ColumnScan {
     }
 
     fn add_text(&mut self, column: &ArrayRef) {
+        // Long durations have no text.
+        let integers = matches!(column.data_type(), DataType::Duration(_))
+            .then(|| arrow_cast::cast(column, &DataType::Int64).expect("durations are integers"));
+        let column = integers.as_ref().unwrap_or(column);
         // Named inside of lists, where `[null]` is not `[]`.
-        let options = FormatOptions::new().with_null("null").with_display_error(false);
+        let options = FormatOptions::new().with_null("null");
         let Ok(formatter) = ArrayFormatter::try_new(column.as_ref(), &options) else {
             return;
         };
@@ -428,9 +432,7 @@ impl ColumnScan {
             if self.distinct_text.len() > MAX_LEVELS && !may_be_dates {
                 return;
             }
-            let text = formatter.value(row).try_to_string();
-            // Durations that are too long have no text.
-            let text = text.unwrap_or_else(|_| format!("{:?}", column.slice(row, 1)));
+            let text = formatter.value(row).to_string();
             if may_be_dates {
                 self.dates.add(&text);
             }
