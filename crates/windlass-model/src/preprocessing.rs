@@ -15,7 +15,7 @@ use ndarray::{Array2, ArrayView2};
 use serde::{Deserialize, Serialize};
 use windlass::Real as _;
 use windlass_table::{
-    Columns, LoadedTable, MAX_LEVELS, Role, RoleReason, is_numeric, is_temporal, to_f64,
+    Columns, LoadedTable, MAX_LEVELS, ROW_COUNT, Role, RoleReason, is_numeric, is_temporal, to_f64,
     to_seconds, to_strings, type_name,
 };
 
@@ -229,6 +229,9 @@ pub fn row_weights(
     let column = table.batch.schema().field(index).name().clone();
     let path = || path.to_owned();
     let Some(found) = rows.column_by_name(&column) else {
+        if column == ROW_COUNT {
+            return Ok(Some(vec![1.0; rows.num_rows()]));
+        }
         return Err(Error::MissingColumn { column, path: path() });
     };
     if !is_numeric(found.data_type()) {
@@ -559,7 +562,9 @@ impl Preprocessing {
                     }
                     // A column of another type, such as 1 for true, would have unknown levels only.
                     let other = type_name(column.data_type());
-                    if !known && other != *holds && column.logical_null_count() < column.len() {
+                    let is_text = |holds: &str| matches!(holds, "text" | "categories");
+                    let alike = other == *holds || (is_text(&other) && is_text(holds));
+                    if !known && !alike && column.logical_null_count() < column.len() {
                         let (column, path, expected) =
                             (name.clone(), path.to_owned(), holds.clone());
                         return Err(Error::OtherType { column, path, holds: other, expected });
