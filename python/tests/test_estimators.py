@@ -1,11 +1,12 @@
 """Estimators obey scikit-learn's laws, and anchor regression equals what others compute."""
 
 import pickle
+import time
 import warnings
 
 import numpy as np
 import pytest
-from common import golden, rows
+from common import golden, reliability, rows
 from sklearn import set_config
 from sklearn.base import clone
 from sklearn.compose import TransformedTargetRegressor
@@ -23,39 +24,48 @@ from sklearn.utils.estimator_checks import check_estimator
 from windlass import ADA, AnchorRegressor, AugmentedRegressor, CMixup, InputError, Regressor
 from windlass._augmenters import METHODS
 
-EQUIVALENCE = "check_sample_weight_equivalence_on_dense_data"
-# A repeated row is two rows to a random method: it counts twice where groups are found, and each
-# has partners and a place in a batch of its own. Weights say how much it counts, not that.
-EXPECTED = {EQUIVALENCE: "a row of weight 2 is not two rows for what is random per row"}
-# Without anchors groups are found, and how many depends on the number of rows.
-FOUND = {EQUIVALENCE: "the number of groups that are found depends on the number of rows"}
+AUGMENTERS = [*METHODS.values()]
+ESTIMATORS = [
+    AugmentedRegressor(Ridge(), ADA(copies=2)),
+    AugmentedRegressor(RandomForestRegressor(n_estimators=5, random_state=0), CMixup()),
+    AnchorRegressor(gamma=2.0),
+    AnchorRegressor(gamma=0.5, alpha=1.0),
+    Regressor(hidden=(16,), epochs=20),
+    Regressor(hidden=(16,), epochs=60, augment=ADA(), committee=2),
+    *(Regressor(model=model) for model in ("ridge", "gp", "forest", "extra-trees", "boosting")),
+]
 
 
-@pytest.mark.parametrize(
-    ("estimator", "expected"),
-    [
-        (AugmentedRegressor(Ridge(), ADA(copies=2)), EXPECTED),
-        (AugmentedRegressor(RandomForestRegressor(n_estimators=5, random_state=0), CMixup()), EXPECTED),
-        (AnchorRegressor(gamma=2.0), {}),
-        (AnchorRegressor(gamma=0.5, alpha=1.0), FOUND),
-        (Regressor(hidden=(16,), epochs=20), EXPECTED),
-        (Regressor(hidden=(16,), epochs=60, augment=ADA(), committee=2), EXPECTED),
-    ],
-    ids=lambda value: type(value).__name__,
-)
-def test_check_estimator(estimator, expected, capsys):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        results = check_estimator(estimator, expected_failed_checks=expected, on_fail=None)
-    counts = {}
-    for result in results:
-        counts[result["status"]] = counts.get(result["status"], 0) + 1
+def test_estimators_and_augmenters_pass_the_checks_of_scikit_learn(capsys):
+    start, rows = time.monotonic(), []
+    for estimator in [*ESTIMATORS, *(augmenter() for augmenter in AUGMENTERS)]:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            results = check_estimator(estimator, on_fail=None)
+        failed = [one for one in results if one["status"] not in ("passed", "skipped")]
+        assert not failed, [(estimator, one["check_name"], one["exception"]) for one in failed]
+        passed = {one["check_name"] for one in results if one["status"] == "passed"}
+        count = sum(one["status"] == "passed" for one in results)
+        rows.append([f"check_estimator({' '.join(str(estimator).split())}): passed", count])
+        assert count > 40, estimator
+        if estimator in ESTIMATORS:
+            assert "check_sample_weight_equivalence_on_dense_data" in passed
+    rows.append(["check_estimator: failed", 0])
+    reliability("estimators", "Checks of scikit-learn", rows, time.monotonic() - start)
     with capsys.disabled():
-        print(f"\ncheck_estimator({estimator}): {counts}", end="")
-    failed = [result for result in results if result["status"] == "failed"]
-    assert not failed, [(one["check_name"], one["exception"]) for one in failed]
-    assert {one["check_name"] for one in results if one["status"] == "xfail"} == set(expected)
-    assert counts["passed"] > 50
+        print(f"\nchecks of scikit-learn: {rows}", end="")
+
+
+def test_repeated_rows_and_weights_are_the_same_in_tables():
+    pandas = pytest.importorskip("pandas")
+    x, y = rows(40)
+    table = pandas.DataFrame(x, columns=["a", "b", "c"]).assign(site=["n", "s"] * 20)
+    counts = np.arange(40) % 3
+    order = np.random.default_rng(0).permutation(40)
+    for model in (Regressor(epochs=5), Regressor(model="forest"), Regressor(epochs=5, augment=ADA())):
+        repeated = clone(model).fit(table.loc[np.repeat(np.arange(40), counts)], np.repeat(y, counts))
+        weighted = clone(model).fit(table.loc[order], y[order], sample_weight=counts[order])
+        assert repeated.predict(table).tolist() == weighted.predict(table).tolist()
 
 
 # What assumes that a target has classes: our targets are numbers.
@@ -65,34 +75,28 @@ CLASSES = {
     "check_samplers_fit": "expects sampling_strategy_, the number of rows to add to each class",
     "check_samplers_multiclass_ova": "expects that one-hot targets are rounded to classes",
 }
-AUGMENTERS = [*METHODS.values()]
 
 
-@pytest.mark.parametrize("augmenter", AUGMENTERS, ids=lambda augmenter: augmenter.__name__)
-def test_augmenters_pass_the_checks_of_scikit_learn(augmenter):
-    results = check_estimator(augmenter(), on_fail=None)
-    failed = [one for one in results if one["status"] not in ("passed", "skipped")]
-    assert not failed, [(one["check_name"], one["exception"]) for one in failed]
-    assert sum(one["status"] == "passed" for one in results) > 40
-
-
-@pytest.mark.parametrize("augmenter", AUGMENTERS, ids=lambda augmenter: augmenter.__name__)
-def test_augmenters_pass_the_sampler_checks_of_imbalanced_learn(augmenter):
+def test_augmenters_pass_the_sampler_checks_of_imbalanced_learn():
     checks = pytest.importorskip("imblearn.utils.estimator_checks")
-    sampler, passed = augmenter(), set()
-    listed = {*checks._yield_sampler_checks(sampler), checks.check_samplers_nan}
-    for check in listed:
-        name = check.__name__
-        if name in CLASSES:
-            continue
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            check(augmenter.__name__, sampler)
-        passed.add(name)
-    assert passed.isdisjoint(CLASSES) and len(passed) >= 11
-    for name in ("list", "sample_indices", "nan", "pandas", "pandas_sparse", "preserve_dtype"):
-        assert f"check_samplers_{name}" in passed
-    assert "check_sampler_get_feature_names_out" in passed
+    start, rows = time.monotonic(), []
+    for augmenter in AUGMENTERS:
+        sampler, passed = augmenter(), set()
+        for check in {*checks._yield_sampler_checks(sampler), checks.check_samplers_nan}:
+            name = check.__name__
+            if name in CLASSES:
+                continue
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                check(augmenter.__name__, sampler)
+            passed.add(name)
+        assert passed.isdisjoint(CLASSES) and len(passed) >= 11
+        for name in ("list", "sample_indices", "nan", "pandas", "pandas_sparse", "preserve_dtype"):
+            assert f"check_samplers_{name}" in passed
+        assert "check_sampler_get_feature_names_out" in passed
+        rows.append([f"sampler checks of {augmenter.__name__}: passed", len(passed)])
+    rows += [[f"left out, {name}: {reason}", len(AUGMENTERS)] for name, reason in CLASSES.items()]
+    reliability("samplers", "Sampler checks of imbalanced-learn", rows, time.monotonic() - start)
 
 
 def test_missing_values_of_arrays_stay_missing():
@@ -161,7 +165,9 @@ def test_weights_of_synthetic_rows_are_those_of_their_sources():
             return super().fit(X, y, sample_weight)
 
     AugmentedRegressor(Recorder(), ADA(copies=2)).fit(x, y, sample_weight=weights)
-    assert seen["weights"].tolist() == np.tile(weights, 3).tolist()
+    # Weighted rows are ordered by their values.
+    order = np.lexsort(np.column_stack([x, y]).T[::-1])
+    assert seen["weights"].tolist() == np.tile(weights[order], 3).tolist()
 
 
 def test_it_works_where_regressors_do():

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._arrays import distinct
 from ._augmenters import ADA, _found
 from ._base import DEFAULTS, needs
 from ._windlass import GAMMAS, Condensed, predict_linear
@@ -167,6 +168,10 @@ class AnchorRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         if sample_weight is not None:
             weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
         if anchors is None:
+            # The number of groups depends on the number of rows, and k-means on their order.
+            if (of_distinct := distinct(X, y, weights)) is not None:
+                rows, weights = of_distinct
+                X, y = X[rows], y[rows]
             groups = ADA(clusters=self.clusters, random_state=self.random_state)
             found = groups.fit(X, y, sample_weight=weights).groups_
         else:

@@ -52,6 +52,25 @@ def column_names(table: Any) -> list[Any]:
     return list(table.schema.names if library(table) == "pyarrow" else table.columns)
 
 
+def distinct(
+    X: np.ndarray[Any, Any], y: np.ndarray[Any, Any], weights: np.ndarray[Any, Any] | None
+) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]] | None:
+    """Return the first of all equal rows, in an order of their values, and their total weights.
+
+    So a row of weight 2 is the same as two rows, and one of weight 0 is absent. Returns None if
+    rows are distinct and have no weights: they stay in their order.
+    """
+    if weights is not None and (weights < 0).any():
+        return None  # The core refuses them.
+    rows = np.column_stack([X, y])
+    used = np.arange(len(rows)) if weights is None else np.flatnonzero(weights)
+    _, first, inverse = np.unique(rows[used], axis=0, return_index=True, return_inverse=True)
+    if len(first) < 2 or (weights is None and len(first) == len(rows)):
+        return None
+    of_used = None if weights is None else weights[used]
+    return used[first], np.bincount(np.ravel(inverse), weights=of_used).astype(float)
+
+
 def without(table: Any, column: str) -> Any:
     """Drop a column from a table, if it exists."""
     if column not in column_names(table):

@@ -18,6 +18,7 @@ try:
         _check_sample_weight,
         check_is_fitted,
         column_or_1d,
+        has_fit_parameter,
         validate_data,
     )
 except ImportError as error:
@@ -62,7 +63,8 @@ class AugmentedRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):  # 
     estimator_ : regressor
         The fitted regressor.
     augmenter_ : Augmenter or None
-        The fitted augmenter. Mixup methods keep the training rows.
+        The fitted augmenter. Mixup methods keep the training rows. Rows of an array that have
+        weights or are repeated are augmented once, in an order of their values.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of str
@@ -153,6 +155,13 @@ class AugmentedRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):  # 
         y = np.asarray(_arrays.to_numpy(y, "y"), dtype=np.float64)
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X)
+        # What is random per row must not depend on how often a row is repeated.
+        weighs = has_fit_parameter(self.estimator, "sample_weight")
+        if not has_names(X) and self.augmenter is not None and anchors is None and weighs:
+            of_distinct = _arrays.distinct(X, y, sample_weight)
+            if of_distinct is not None:
+                rows, sample_weight = of_distinct
+                X, y = X[rows], y[rows]
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
         self.augmenter_: Augmenter | None = None
         if self.augmenter is not None:

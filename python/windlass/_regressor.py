@@ -240,7 +240,8 @@ class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Training targets.
         sample_weight : array-like of shape (n_samples,), optional
-            Row weights.
+            Row weights. A weight of 2 is the same as two rows, and one of 0 as no row: a row
+            that occurs several times is trained on once, with the sum of its weights.
 
         Returns
         -------

@@ -198,6 +198,9 @@ impl Model {
         if rows < 2 {
             return Err(Error::TooFewRows { path: table.path.to_owned(), rows });
         }
+        // The rows of the teacher's folds.
+        let distinct = table.table.distinct();
+        let table = NamedTable { table: distinct.as_ref().unwrap_or(table.table), ..table };
         let names = |&index: &usize| table.table.batch.schema().field(index).name().clone();
         let targets: Vec<String> = table.table.roles.targets().iter().map(names).collect();
         if let Some(column) = self.targets().into_iter().find(|target| !targets.contains(target)) {
@@ -207,7 +210,8 @@ impl Model {
         // Refuses a table that the teacher cannot predict before anything is fitted.
         let labels = self.predict(&table.table.batch, table.path, 0);
         let labels = labels.map_err(|error| error.locate(&table.table.places))?.mean;
-        let validated = Validated::new(self, table, config, progress)?;
+        let own_table = self.was_trained_on(table.table, rows);
+        let validated = Validated::new(self, table, own_table, config, progress)?;
         let student_config = self.student_config(config, &validated);
         let context = FitContext {
             train: table,
@@ -215,7 +219,10 @@ impl Model {
             config: &student_config,
             encoding: Encoding::Numeric,
         };
-        Distiller { teacher: self, context, config, unlabeled }.run(labels, &validated, progress)
+        let distiller = Distiller { teacher: self, context, config, unlabeled };
+        let mut distilled = distiller.run(labels, &validated, progress)?;
+        distilled.student.model.metadata.rows = rows as u64;
+        Ok(distilled)
     }
 
     /// The median time that the prediction of one row takes, over rows of a table.
@@ -257,8 +264,8 @@ impl Model {
         }
     }
 
-    /// Whether a table is the one that the model was trained on.
-    fn was_trained_on(&self, table: &LoadedTable) -> bool {
+    /// Whether a table is the one that the model was trained on, of so many rows with repeated ones.
+    fn was_trained_on(&self, table: &LoadedTable, rows: usize) -> bool {
         let same_targets = |out_of_fold: &OutOfFold| {
             let y = self.members[0].preprocessing.raw_targets(&table.batch);
             out_of_fold.rows.iter().zip(out_of_fold.y.rows()).all(|(&row, own)| {
@@ -266,7 +273,7 @@ impl Model {
             })
         };
         self.metadata.fingerprint == table.profile.fingerprint
-            && self.metadata.rows == table.batch.num_rows() as u64
+            && self.metadata.rows == rows as u64
             && self.out_of_fold.as_ref().is_none_or(same_targets)
     }
 
@@ -338,10 +345,10 @@ impl<'a> Validated<'a> {
     fn new(
         teacher: &'a Model,
         table: NamedTable<'_>,
+        own_table: bool,
         config: &DistillConfig,
         progress: &dyn EpochProgress,
     ) -> Result<Self> {
-        let own_table = teacher.was_trained_on(table.table);
         let stored = if own_table { teacher.folds_of(table.table)? } else { None };
         let labels_rows = own_table && config.out_of_fold_labels;
         let mut notes = vec![];

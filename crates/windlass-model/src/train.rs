@@ -3,7 +3,7 @@
 use windlass::ParamName;
 use windlass_train::EpochProgress;
 
-use crate::config::{DensityWeights, Kind, ModelConfig};
+use crate::config::{DensityWeights, Kind, ModelConfig, Validation};
 use crate::design_matrix::NamedTable;
 use crate::drift::Drift;
 use crate::fit::{FitContext, Trained};
@@ -26,6 +26,9 @@ impl Model {
         if rows < 2 {
             return Err(Error::TooFewRows { path: table.path.to_owned(), rows });
         }
+        let distinct = table.table.distinct();
+        let train_table = distinct.as_ref().unwrap_or(table.table);
+        let config = &with_folds(config, rows, train_table.batch.num_rows());
         let augments = match &config.kind {
             Kind::Network(network) => network.augment.is_some(),
             Kind::Anchor { .. } | Kind::Auto(_) => true,
@@ -35,7 +38,8 @@ impl Model {
             return Err(Error::PreAugmented);
         }
         let drift = Drift::check(table.table, config.split())?;
-        let context = FitContext { train: table, valid, config, encoding: Encoding::Numeric };
+        let train_rows = NamedTable { table: train_table, ..table };
+        let context = FitContext { train: train_rows, valid, config, encoding: Encoding::Numeric };
         let trained = match config.density_weights {
             Some(DensityWeights { average: true, .. }) => {
                 if checkpoint.is_some() {
@@ -45,15 +49,35 @@ impl Model {
                 let plain = ModelConfig { density_weights: None, ..config.clone() };
                 let plain = FitContext { config: &plain, ..context };
                 train(&plain, progress, None).and_then(|plain| {
-                    Trained::average(plain, train(&context, progress, None)?, table.table)
+                    Trained::average(plain, train(&context, progress, None)?, train_table)
                 })
             }
             _ => train(&context, progress, checkpoint),
         };
-        let mut trained = trained.map_err(|error| error.locate(&table.table.places))?;
+        let mut trained = trained.map_err(|error| error.locate(&train_table.places))?;
+        trained.model.metadata.rows = rows as u64;
         trained.model.metadata.drift = Some(drift);
         Ok(trained)
     }
+}
+
+/// The configuration with as many folds as distinct rows, if only copies of rows would make up the others.
+fn with_folds(config: &ModelConfig, rows: usize, distinct: usize) -> ModelConfig {
+    let mut config = config.clone();
+    let folds = match &mut config.kind {
+        Kind::Network(network) => match &mut network.valid {
+            Validation::Folds(folds) => Some(folds),
+            _ => None,
+        },
+        Kind::Auto(auto) => Some(&mut auto.folds),
+        _ => config.cross_validation.as_mut().map(|validation| &mut validation.folds),
+    };
+    if let Some(folds) = folds
+        && *folds <= rows
+    {
+        *folds = distinct.min(*folds);
+    }
+    config
 }
 
 fn train(

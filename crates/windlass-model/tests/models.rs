@@ -2,7 +2,10 @@
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use arrow_array::types::Int32Type;
+use arrow_array::{DictionaryArray, RecordBatch};
 use ndarray::Array2;
 use tempfile::TempDir;
 use windlass::regress::{AnchorRegression, Ridge};
@@ -148,14 +151,19 @@ fn linear_models_equal_the_core() {
 fn density_weights_and_their_average() {
     let dir = TestDir::new();
     let (text, _, y, _) = data(60, 1);
-    let weights = windlass::density_weights(&y.iter().copied().collect::<Vec<_>>(), 1.0).unwrap();
-    let mut lines = text.lines();
-    let mut weighted = format!("{},w\n", lines.next().unwrap());
-    for (line, weight) in lines.zip(&weights) {
-        writeln!(weighted, "{line},{weight}").unwrap();
-    }
+    let weights = windlass::density_weights(&y.iter().copied().collect::<Vec<_>>(), 0.9).unwrap();
     let by_column = Columns { weight: Some("w".into()), ..columns() };
-    let explicit = dir.load("w.csv", &weighted, &by_column);
+    let weighted = |name: &str, weight: &dyn Fn(usize) -> f64| {
+        let mut lines = text.lines();
+        let mut weighted = format!("{},w\n", lines.next().unwrap());
+        for (row, line) in lines.enumerate() {
+            writeln!(weighted, "{line},{}", weight(row)).unwrap();
+        }
+        dir.load(name, &weighted, &by_column)
+    };
+    // Rows with weights have another order, in which trees draw them.
+    let explicit = weighted("w.csv", &|row| weights[row]);
+    let ones = weighted("ones.csv", &|_| 1.0);
     let table = dir.load("t.csv", &text, &columns());
     let cross_validation = Some(CrossValidation { folds: 3, split: Split::Rows });
     let density = |alpha, average| Some(DensityWeights { alpha, average });
@@ -186,8 +194,9 @@ fn density_weights_and_their_average() {
                 target_scaling: Scaling::None,
                 ..plain.clone()
             };
-            let own = table.train(&raw(columns(), density(1.0, false))).unwrap().model;
-            let given = explicit.train(&raw(by_column.clone(), None)).unwrap().model;
+            let raw = |density_weights| raw(by_column.clone(), density_weights);
+            let own = ones.train(&raw(density(0.9, false))).unwrap().model;
+            let given = explicit.train(&raw(None)).unwrap().model;
             let far =
                 predict(&own) - given.predict(&explicit.table.batch, &table.path, 0).unwrap().mean;
             assert!(far.iter().all(|far| far.abs() < 1e-9), "{far}");
@@ -773,4 +782,86 @@ fn automatic_selection_stops_in_time() {
     let model = train(Some(1e9)).unwrap().model;
     assert!(model.metadata().selection.as_ref().unwrap().not_fitted.is_empty());
     assert!(train(Some(f64::NAN)).is_err() && train(Some(0.0)).is_err());
+}
+
+/// Weights that are whole numbers are repeated rows, in any order, and a row of weight 0 is absent: for every kind of
+/// model, also out of fold.
+#[test]
+fn a_row_of_weight_2_is_two_rows() {
+    let dir = TestDir::new();
+    let (text, ..) = data(45, 8);
+    let mut lines: Vec<&str> = text.lines().collect();
+    let header = lines.remove(0);
+    let (mut repeated, mut weighted) = (format!("{header}\n"), format!("{header},w\n"));
+    for (row, line) in lines.iter().enumerate() {
+        repeated.push_str(&format!("{line}\n").repeat(row % 4));
+        // 45 and 7 have no common divisor.
+        let row = row * 7 % 45;
+        writeln!(weighted, "{},{}", lines[row], row % 4).unwrap();
+    }
+    let by_column = Columns { weight: Some("w".into()), ..columns() };
+    let repeated = dir.load("repeated.csv", &repeated, &columns());
+    let weighted = dir.load("weighted.csv", &weighted, &by_column);
+    let boosting = BoostingSettings { trees: 20, ..BoostingSettings::default() };
+    let forest = ForestSettings { trees: 10, ..ForestSettings::default() };
+    let network = NetworkOptions { epochs: Some(5), hidden: Some(vec![6]), ..Default::default() };
+    for kind in [
+        Kind::Ridge { penalty: 0.1 },
+        Kind::Forest(forest.clone()),
+        Kind::ExtraTrees(forest),
+        Kind::Boosting(boosting),
+        Kind::GaussianProcess(GaussianProcessSettings::default()),
+        Kind::Network(Box::new(network.config(Validation::Folds(3)))),
+    ] {
+        let is_network = matches!(kind, Kind::Network(_));
+        let folds = CrossValidation { folds: 3, split: Split::Rows };
+        let plain = ModelConfig {
+            cross_validation: Some(folds).filter(|_| !is_network),
+            ..config(kind.clone())
+        };
+        let by_weight = ModelConfig { columns: by_column.clone(), ..plain.clone() };
+        let models =
+            [repeated.train(&plain).unwrap().model, weighted.train(&by_weight).unwrap().model];
+        let [a, b] = models.each_ref().map(|model| {
+            (model.predict(&weighted.table.batch, &weighted.path, 0).unwrap(), model.out_of_fold())
+        });
+        assert_eq!(a, b, "{kind:?}");
+        assert_eq!(models[0].metadata().rows, 66);
+        assert_eq!(models[1].metadata().rows, 45);
+    }
+}
+
+/// Copies of a row are in one fold, so there are at most as many folds as distinct rows.
+#[test]
+fn few_distinct_rows_make_few_folds() {
+    let dir = TestDir::new();
+    let copies = "a,b,site,y\n".to_owned() + &"1,2,s,3\n2,5,s,4\n4,1,s,7\n".repeat(4);
+    let table = dir.load("t.csv", &copies, &columns());
+    let folds = CrossValidation { folds: 5, split: Split::Rows };
+    let ridge =
+        ModelConfig { cross_validation: Some(folds), ..config(Kind::Ridge { penalty: 1.0 }) };
+    let model = table.train(&ridge).unwrap().model;
+    assert_eq!(model.metadata().config.cross_validation.as_ref().unwrap().folds, 3);
+    assert_eq!(model.out_of_fold().unwrap().weights, Some(vec![4.0; 3]));
+    let once = dir.load("once.csv", "a,b,site,y\n1,2,s,3\n2,5,s,4\n4,1,s,7\n", &columns());
+    assert!(once.train(&ridge).is_err());
+}
+
+/// Text is text however it is stored, even if all of its levels are new.
+#[test]
+fn new_levels_of_a_dictionary_are_predicted() {
+    let dir = TestDir::new();
+    let (text, ..) = data(40, 2);
+    let columns = Columns { carry: vec![], ..columns() };
+    let table = dir.load("t.csv", &text, &columns);
+    let ridge = ModelConfig { columns, ..config(Kind::Ridge { penalty: 1.0 }) };
+    let model = table.train(&ridge).unwrap().model;
+    let rows = table.table.batch.slice(0, 3);
+    let (schema, mut columns) = (rows.schema(), rows.columns().to_vec());
+    let sites: DictionaryArray<Int32Type> = ["x", "y", "x"].into_iter().collect();
+    columns[schema.index_of("site").unwrap()] = Arc::new(sites);
+    let names = schema.fields().iter().map(|field| field.name());
+    let rows = RecordBatch::try_from_iter(names.zip(columns)).unwrap();
+    let predicted = model.predict(&rows, &table.path, 0).unwrap();
+    assert_eq!(predicted.unknown_categories["site"], 3);
 }

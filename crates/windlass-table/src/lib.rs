@@ -63,7 +63,7 @@ pub use io::read::sheet_name::SheetName;
 pub use io::read::table::{DEFAULT_MEMORY, ReadOptions, SyntheticRows, Table};
 pub use io::write::existing::{OutputKind, check_existing};
 pub use io::write::sink::{Sink, WriteOptions, check_outputs, write_atomic};
-pub use loaded_table::{AlignedRows, LoadedTable};
+pub use loaded_table::{AlignedRows, LoadedTable, ROW_COUNT};
 pub use manifest::Manifest;
 pub use note::Note;
 pub use plot_sample::{PlotPoint, PlotSample};

@@ -1,9 +1,12 @@
 //! A whole table in memory, with the roles of its columns: the input of models.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch, StringArray, new_null_array};
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, Float64Array, RecordBatch, StringArray, new_null_array,
+};
 use arrow_schema::{DataType, Field, Schema};
 use arrow_select::concat::{concat, concat_batches};
 use windlass::ParamName;
@@ -16,10 +19,14 @@ use crate::io::read::table::Table;
 use crate::progress::RowProgress;
 use crate::row_place::RowPlaces;
 use crate::rows::block::TableRows;
+use crate::rows::row_id::content_hashes;
 use crate::schema::profile::Profile;
 use crate::schema::roles::{RequestedRoles, Role, RoleReason, Roles};
 use crate::text::to_strings;
 use crate::{Error, Result};
+
+/// The column in which [`LoadedTable::distinct`] counts rows, if the table has no weights.
+pub const ROW_COUNT: &str = "windlass_rows";
 
 /// The rows of a table that have finite targets, and the roles of its columns.
 #[derive(Debug, Clone)]
@@ -134,6 +141,53 @@ impl LoadedTable {
     pub fn select(&self, rows: &[usize]) -> Self {
         let (batch, places) = (select(&self.batch, rows), self.places.select(rows));
         Self { batch, places, profile: self.profile.clone(), roles: self.roles.clone() }
+    }
+
+    /// Each distinct row once, in an order that depends on the rows alone, with the number of rows that it stands for
+    /// as its weight, or the sum of their weights; rows without weight are absent. So a row of weight 2 is the same
+    /// as two rows, and copies of a row are not both trained on and held out. `None` if all rows are distinct and
+    /// have no weights: they stay in their order.
+    #[must_use]
+    pub fn distinct(&self) -> Option<Self> {
+        let place = self.roles.weight();
+        let others: Vec<usize> =
+            (0..self.batch.num_columns()).filter(|&column| Some(column) != place).collect();
+        let hashes = content_hashes(&self.batch.project(&others).expect("columns of the table"));
+        let weights = place.map(|place| to_f64(self.batch.column(place)));
+        let weight = |row: usize| match &weights {
+            Some(weights) if weights.is_null(row) => 0.0,
+            Some(weights) => weights.value(row),
+            None => 1.0,
+        };
+        let mut found: BTreeMap<u64, (usize, f64)> = BTreeMap::new();
+        for (row, hash) in hashes.into_iter().enumerate().filter(|&(row, _)| weight(row) > 0.0) {
+            found.entry(hash).or_insert((row, 0.0)).1 += weight(row);
+        }
+        // One row is not enough for a model, and rows without any weight are refused there.
+        if found.len() < 2 || (place.is_none() && found.len() == self.batch.num_rows()) {
+            return None;
+        }
+        let (rows, totals): (Vec<usize>, Vec<f64>) = found.into_values().unzip();
+        let mut distinct = self.select(&rows);
+        let schema = self.batch.schema();
+        let mut fields: Vec<Field> =
+            schema.fields().iter().map(|field| field.as_ref().clone()).collect();
+        let mut columns = distinct.batch.columns().to_vec();
+        let totals: ArrayRef = Arc::new(Float64Array::from(totals));
+        if let Some(place) = place {
+            fields[place] = Field::new(fields[place].name(), DataType::Float64, false);
+            columns[place] = totals;
+        } else {
+            fields.push(Field::new(ROW_COUNT, DataType::Float64, false));
+            columns.push(totals);
+            let Roles { mut roles, mut reasons, .. } = distinct.roles;
+            roles.push(Role::Weight);
+            reasons.push(RoleReason::NamedBy(ParamName("weight")));
+            distinct.roles = Roles::new(roles, reasons);
+        }
+        let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), columns);
+        distinct.batch = batch.expect("columns of the same length");
+        Some(distinct)
     }
 
     /// The same with floats instead of integers if a column of another table has floats.
