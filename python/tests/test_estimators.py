@@ -32,7 +32,7 @@ ESTIMATORS = [
     AnchorRegressor(gamma=0.5, alpha=1.0),
     Regressor(hidden=(16,), epochs=20),
     Regressor(hidden=(16,), epochs=60, augment=ADA(), committee=2),
-    *(Regressor(model=model) for model in ("ridge", "gp", "forest", "extra-trees", "boosting")),
+    *(Regressor(model=model) for model in ("ridge", "gp", "forest", "extra-trees", "boosting", "auto")),
 ]
 
 

@@ -153,21 +153,22 @@ class AugmentedRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):  # 
             y = column_or_1d(y, warn=True)
         # Synthetic targets are not integers, even if the original targets are.
         y = np.asarray(_arrays.to_numpy(y, "y"), dtype=np.float64)
+        checked: np.ndarray[Any, Any] | None = None
         if sample_weight is not None:
-            sample_weight = _check_sample_weight(sample_weight, X)
+            checked = _check_sample_weight(sample_weight, X)
         # What is random per row must not depend on how often a row is repeated.
         weighs = has_fit_parameter(self.estimator, "sample_weight")
         if not has_names(X) and self.augmenter is not None and anchors is None and weighs:
-            of_distinct = _arrays.distinct(X, y, sample_weight)
+            of_distinct = _arrays.distinct(X, y, checked)
             if of_distinct is not None:
-                rows, sample_weight = of_distinct
+                rows, checked = of_distinct
                 X, y = X[rows], y[rows]
-        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+        weights = {} if checked is None else {"sample_weight": checked}
         self.augmenter_: Augmenter | None = None
         if self.augmenter is not None:
             by_name = isinstance(self.augmenter, str)
             augmenter = named(self.augmenter) if by_name else clone(self.augmenter)
-            X, y = augmenter.fit_resample(X, y, sample_weight=sample_weight, anchors=anchors)
+            X, y = augmenter.fit_resample(X, y, sample_weight=checked, anchors=anchors)
             if (part := _holds_out_rows(self.estimator, len(y))) is not None:
                 warnings.warn(
                     f"{part} holds out rows, but trains on synthetic rows derived from them, so its "
@@ -175,8 +176,8 @@ class AugmentedRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):  # 
                     "it off",
                     stacklevel=2,
                 )
-            if sample_weight is not None:
-                weights["sample_weight"] = np.asarray(sample_weight)[augmenter.sample_indices_]
+            if checked is not None:
+                weights["sample_weight"] = checked[augmenter.sample_indices_]
             self.augmenter_ = augmenter
         self.estimator_ = clone(self.estimator).fit(X, y, **weights)
         return self
