@@ -10,10 +10,11 @@ use serde_json::Value;
 use crate::bench::{cargo, run_command};
 
 /// The crates from the top to the core. A crate may depend only on later ones.
-const CRATES: [&str; 9] = [
+const CRATES: [&str; 10] = [
     "windlass-python",
     "windlass-paper",
     "windlass-cli",
+    "windlass-studio",
     "windlass-compare",
     "windlass-model",
     "windlass-train",

@@ -41,6 +41,9 @@ pub enum Error {
     /// A PNG, from a build without the feature.
     #[error("`{}` would be a PNG, which this build does not write", path.display())]
     NoPng { path: PathBuf },
+    /// The page, in a build without the feature.
+    #[error("this build has no Windlass Studio")]
+    NoStudio,
     /// A plot that cannot be drawn.
     #[error("cannot draw `{}`: {why}", path.display())]
     Plot { path: PathBuf, why: String },
@@ -85,6 +88,11 @@ impl Refusal for Error {
             Self::NoPng { .. } => {
                 "use the extension .svg; the Python package and release binaries write PNG, or \
                                    `cargo install windlass-cli --features png`"
+                    .into()
+            }
+            Self::NoStudio => {
+                "the Python package and release binaries have it, or `cargo install windlass-cli \
+                               --features studio`"
                     .into()
             }
             Self::Plot { .. } => return None,

@@ -37,12 +37,13 @@ enum Command {
     Regress(Box<commands::regress::RegressArgs>),
     Show(commands::show::ShowArgs),
     Export(commands::export::ExportArgs),
+    Studio(commands::studio::StudioArgs),
     Completions(commands::completions::CompletionsArgs),
     Man(commands::man::ManArgs),
 }
 
 /// Options that `-h` shows; `--help` shows all of them, and begins with examples.
-const COMMON: [&str; 31] = [
+const COMMON: [&str; 33] = [
     "against",
     "alpha",
     "anchors",
@@ -61,8 +62,10 @@ const COMMON: [&str; 31] = [
     "metrics",
     "model",
     "models",
+    "no_open",
     "output",
     "plot",
+    "port",
     "provenance",
     "quiet",
     "report",
@@ -148,6 +151,7 @@ pub fn run(arguments: Vec<OsString>) -> u8 {
         Command::Regress(args) => commands::regress::run(&args),
         Command::Show(args) => commands::show::run(&args),
         Command::Export(args) => commands::export::run(&args),
+        Command::Studio(args) => commands::studio::run(&args),
         Command::Completions(args) => commands::completions::run(&args),
         Command::Man(args) => commands::man::run(&args),
     };

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use common::TestDir;
 
 const KEPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/help.txt");
-const COMMANDS: [&str; 14] = [
+const COMMANDS: [&str; 15] = [
     "",
     "augment",
     "inspect",
@@ -20,6 +20,7 @@ const COMMANDS: [&str; 14] = [
     "regress",
     "show",
     "export",
+    "studio",
     "completions",
     "man",
 ];

@@ -3,39 +3,23 @@
 
 use std::path::PathBuf;
 
-use windlass_compare::{CompareConfig, Comparison, MethodName, ModelName, Result, SplitRule};
-use windlass_model::{NamedTable, NetworkConfig, Scaling, Split, Validation};
+use windlass_compare::{CompareConfig, Comparison, MethodName, ModelName, Result};
+use windlass_model::{NamedTable, NetworkOptions};
 use windlass_table::{Columns, DEFAULT_MEMORY, LoadedTable, ReadOptions, Table};
-use windlass_train::{Activation, TrainConfig};
 
 const CARS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/auto_mpg.csv");
 
 fn main() -> Result<()> {
+    let columns = Columns { target: vec!["mpg".into()], ..Columns::default() };
+    let options = NetworkOptions { hidden: Some(vec![16]), epochs: Some(20), ..Default::default() };
     let config = CompareConfig {
-        rare: None,
-        columns: Columns { target: vec!["mpg".into()], ..Columns::default() },
-        drop_missing_target: false,
-        scaling: Scaling::Standard,
-        target_scaling: Scaling::Standard,
         methods: ["none", "ada", "placebo"].into_iter().filter_map(MethodName::named).collect(),
         models: vec![ModelName::Mlp, ModelName::Ridge],
-        rows: vec![],
-        specs: vec![],
-        rule: SplitRule::HeldOut(Split::Rows),
         folds: 3,
         repeats: 1,
         sizes: vec![Some(100)],
-        tune: 1,
-        network: NetworkConfig {
-            hidden: vec![16],
-            activation: Activation::Relu,
-            training: TrainConfig { epochs: 20, ..TrainConfig::default() },
-            augment: None,
-            valid: Validation::Fraction(0.2),
-            split: Split::Rows,
-            valid_seed: None,
-        },
-        seed: 0,
+        network: options.config(NetworkOptions::VALID),
+        ..CompareConfig::new(columns)
     };
     let path = PathBuf::from(CARS);
     let table = Table::open(std::slice::from_ref(&path), &ReadOptions::default())?;

@@ -351,6 +351,28 @@ pub struct CandidateSpec {
 }
 
 impl Candidate {
+    /// The options of `windlass train` that train this candidate.
+    #[must_use]
+    pub fn train_options(self) -> Vec<String> {
+        let mut options = match self.model {
+            ModelName::Mlp => vec![],
+            ModelName::Auto => vec!["--auto".to_owned()],
+            ModelName::Distilled => vec!["--auto".to_owned(), "--distill".to_owned()],
+            model => vec![format!("--model {}", model.name())],
+        };
+        if let Some(method) = self.method {
+            options.extend(method.info().map(|info| format!("--augment {}", info.name)));
+            if method.is_hidden() {
+                options.push("--manifold 1".into());
+            }
+            match method {
+                MethodName::DensityWeights => options.push("--density-weights".into()),
+                MethodName::DensityAverage => options.push("--density-average".into()),
+                _ => {}
+            }
+        }
+        options
+    }
     /// The baseline.
     pub const BASELINE: Self = Self::new(ModelName::Mean, None);
 

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 use windlass::{ParamName, Relevance, Seed, Stream};
-use windlass_model::{NetworkConfig, Scaling};
-use windlass_table::{Columns, LoadedTable, read_rare, to_f64};
+use windlass_model::{Kind, NetworkConfig, NetworkOptions, Scaling, Split, check_memory};
+use windlass_table::{Columns, LoadedTable, Role, read_rare, to_f64};
 
 use crate::candidate::{Candidate, CandidateSpec, MethodName, ModelName};
 use crate::splits::{Fold, SplitRule, salt};
@@ -54,6 +54,50 @@ impl CompareConfig {
     pub const FOLDS: u16 = 5;
     /// Default number of repeats.
     pub const REPEATS: u16 = 3;
+
+    /// The defaults: methods and models that comparisons include without being asked, on random splits of all rows.
+    #[must_use]
+    pub fn new(columns: Columns) -> Self {
+        Self {
+            columns,
+            drop_missing_target: false,
+            scaling: Scaling::Standard,
+            target_scaling: Scaling::Standard,
+            methods: MethodName::all().into_iter().filter(|method| method.is_default()).collect(),
+            models: vec![ModelName::Mlp, ModelName::Ridge, ModelName::Forest],
+            rows: vec![],
+            specs: vec![],
+            rule: SplitRule::HeldOut(Split::Rows),
+            folds: Self::FOLDS.into(),
+            repeats: Self::REPEATS.into(),
+            sizes: vec![None],
+            tune: 1,
+            network: NetworkOptions::default().config(NetworkOptions::VALID),
+            rare: None,
+            seed: 0,
+        }
+    }
+
+    /// Automatic selection, if the table is small enough for it to be a default model: it trains more models than all
+    /// others together.
+    #[must_use]
+    pub fn automatic(table: &LoadedTable) -> Option<ModelName> {
+        const MAX_VALUES: usize = 4_000;
+        let is_feature =
+            |role: &&Role| matches!(role, Role::Continuous | Role::Categorical | Role::Date);
+        let features = table.roles.roles.iter().filter(is_feature).count();
+        (table.batch.num_rows() * features <= MAX_VALUES).then_some(ModelName::Auto)
+    }
+
+    /// Returns an error if the training of networks or ridge regressions on a table needs more memory.
+    pub fn check_memory(&self, table: &LoadedTable, memory: u64) -> Result<()> {
+        let network = Kind::Network(Box::new(self.network.clone()));
+        let ridge = self.models.contains(&ModelName::Ridge).then_some(Kind::Ridge { penalty: 1.0 });
+        for kind in ridge.iter().chain([&network]) {
+            check_memory(kind, table, &self.columns, rayon::current_num_threads(), memory)?;
+        }
+        Ok(())
+    }
 
     /// Whether the caller trains the models.
     #[must_use]

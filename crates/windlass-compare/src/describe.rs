@@ -25,3 +25,14 @@ pub(crate) fn short(value: f64) -> String {
         format!("{value:.2e}")
     }
 }
+
+/// A word quoted for a shell.
+#[must_use]
+pub fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:,=+@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}

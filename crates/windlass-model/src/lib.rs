@@ -28,6 +28,7 @@ mod network;
 pub mod onnx;
 mod options;
 mod out_of_fold;
+mod predict_table;
 mod preprocessing;
 mod serialize;
 mod split;
@@ -58,6 +59,7 @@ pub use model::{Model, Predictions};
 pub use network::Checkpoint;
 pub use options::{ActivationName, NetworkOptions, OptimizerName, parse_loss};
 pub use out_of_fold::OutOfFold;
+pub use predict_table::{PredictedBlock, TablePredictor, UnusualRows};
 pub use preprocessing::{
     ColumnNote, FittedScaling, Input, Preprocessing, Scaling, Target, row_weights,
 };

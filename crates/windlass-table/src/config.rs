@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use arrow_schema::Schema;
 use serde::de::{Error as _, MapAccess, SeqAccess, Visitor};
 use serde::ser::{SerializeMap as _, SerializeTuple as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -154,6 +155,22 @@ pub struct Columns {
     /// How roles that were not requested are inferred.
     #[serde(default = "RoleRules::of_0_1_0")]
     pub rules: RoleRules,
+}
+
+impl Columns {
+    /// The same, with the role "carried" for a column of the table that has no requested role.
+    #[must_use]
+    pub fn carrying(mut self, column: Option<&str>, schema: &Schema) -> Self {
+        let Some(name) = column.filter(|name| schema.index_of(name).is_ok()) else { return self };
+        let is = |other: &String| other == name;
+        let lists = [&self.exclude, &self.carry, &self.categorical, &self.continuous];
+        let requested = lists.iter().any(|list| list.iter().any(is));
+        let chosen = self.features.as_ref().is_some_and(|features| features.iter().any(is));
+        if !requested && !chosen && !self.target.iter().any(is) {
+            self.carry.push(name.to_owned());
+        }
+        self
+    }
 }
 
 /// The rules by which roles are inferred, so that old outputs can be verified.

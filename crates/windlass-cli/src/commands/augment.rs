@@ -17,7 +17,6 @@ use windlass_table::{
     Summary, Table, check_outputs, write_atomic,
 };
 
-use super::network::carried;
 use super::plot_format::PlotFormat;
 use super::tune;
 use super::typed::{command, published, table_name};
@@ -222,7 +221,7 @@ fn settings(args: &AugmentArgs, table: &Table) -> Result<Option<AugmentConfig>> 
     require_target(&args.target, table)?;
     let split = args.split.clone().unwrap_or_default();
     let columns = args.columns.columns(&args.target, table);
-    let columns = carried(columns, split.group_column(), table);
+    let columns = columns.carrying(split.group_column(), table.schema());
     let parts = (!args.no_originals, args.provenance);
     if !args.method.is_auto() {
         return Ok(Some(args.method.settings(columns, parts)?));

@@ -9,17 +9,18 @@ use std::time::Instant;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use indicatif::ProgressBar;
+use windlass_compare::describe::quoted;
 use windlass_compare::{
     AddTo, AddedRows, Candidate, CompareConfig, Comparison, Key, MethodName, ModelName, NextStep,
     Results, Run, RunDir, RunPlan, RunProgress, SplitRule, Summary, check_labels, in_percent,
     p_value,
 };
-use windlass_model::{Kind, NamedTable, check_memory};
+use windlass_model::NamedTable;
 use windlass_plot::format::signed_percent;
-use windlass_table::{Columns, LoadedTable, Role, Table};
+use windlass_table::{Columns, LoadedTable, Table};
 
 use super::network::TrainingArgs;
-use super::typed::{command, published, quoted, table_name, typed_without};
+use super::typed::{command, published, table_name, typed_without};
 use crate::options::{choices, require_target};
 use crate::terminal::{self, Progress, to_json};
 use crate::{Error, Result};
@@ -155,28 +156,14 @@ impl CompareArgs {
         MethodName::all().into_iter().filter(chosen).collect()
     }
 
-    fn models(&self) -> Vec<ModelName> {
-        if self.models.is_empty() {
-            return vec![ModelName::Mlp, ModelName::Ridge, ModelName::Forest];
-        }
+    fn models(&self) -> Option<Vec<ModelName>> {
         let mut models = vec![];
         for &model in &self.models {
             if !models.contains(&model) {
                 models.push(model);
             }
         }
-        models
-    }
-
-    /// Automatic selection, if it is a default: only for small tables, since it trains more models than all others
-    /// together.
-    fn automatic(&self, table: &LoadedTable) -> Option<ModelName> {
-        const MAX_VALUES: usize = 4_000;
-        let is_feature =
-            |role: &&Role| matches!(role, Role::Continuous | Role::Categorical | Role::Date);
-        let features = table.roles.roles.iter().filter(is_feature).count();
-        let small = table.batch.num_rows() * features <= MAX_VALUES;
-        (self.models.is_empty() && small).then_some(ModelName::Auto)
+        (!models.is_empty()).then_some(models)
     }
 
     fn sizes(&self) -> Vec<Option<usize>> {
@@ -191,15 +178,14 @@ impl CompareArgs {
             return Err(Error::does_not_apply("--integers float", "models"));
         }
         self.common.network.check()?;
+        let usual = CompareConfig::new(columns);
         Ok(CompareConfig {
-            columns,
             drop_missing_target: self.common.drop_missing_target,
             scaling: self.common.scale,
             target_scaling: self.common.target_scale,
             methods: self.methods(),
-            models: self.models(),
+            models: self.models().unwrap_or_else(|| usual.models.clone()),
             rows: self.rows.iter().map(|(label, _)| label.clone()).collect(),
-            specs: vec![],
             rule: if self.test.is_some() {
                 SplitRule::TestFile
             } else {
@@ -210,8 +196,8 @@ impl CompareArgs {
             sizes: self.sizes(),
             tune: self.tune.into(),
             network: self.common.network.compared("compare")?,
-            rare: None,
             seed: self.common.seed,
+            ..usual
         })
     }
 }
@@ -246,7 +232,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<u8> {
     let added = args.rows.iter().map(|(label, path)| read_rows(&args.common, label, path, to));
     let added = added.collect::<Result<Vec<_>>>()?;
     progress.clear();
-    config.models.extend(args.automatic(&loaded));
+    config.models.extend(CompareConfig::automatic(&loaded).filter(|_| args.models.is_empty()));
     config.rare = args.rare.as_deref().map(|rare| config.relevance(rare, &loaded)).transpose()?;
     let rows = NamedTable { table: &loaded, path: table.path() };
     let test = test
@@ -254,7 +240,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<u8> {
         .zip(args.test.as_deref())
         .map(|(loaded, path)| NamedTable { table: loaded, path });
     let joined = added.iter().map(AddedRows::joined).max_by_key(|table| table.batch.num_rows());
-    check_models(&config, joined.unwrap_or(&loaded), args.common.read.memory)?;
+    config.check_memory(joined.unwrap_or(&loaded), args.common.read.memory)?;
     let comparison = Comparison::new(&config, rows, test)?.with_rows(&added)?;
     match comparison.shared_rows_warning() {
         Some(warning) if !args.common.quiet => terminal::say(&format!("warning: {warning}")),
@@ -318,16 +304,6 @@ pub(crate) fn run(args: &CompareArgs) -> Result<u8> {
         terminal::say(&format!("{} ({:.1} s)", report.display(), started.elapsed().as_secs_f64()));
     }
     Ok(if summary.helps { 0 } else { 3 })
-}
-
-/// Returns an error if the training of networks or ridge regressions on a table needs more memory.
-fn check_models(config: &CompareConfig, table: &LoadedTable, memory: u64) -> Result<()> {
-    let network = Kind::Network(Box::new(config.network.clone()));
-    let linear = config.models.contains(&ModelName::Ridge).then_some(Kind::Ridge { penalty: 1.0 });
-    for kind in linear.iter().chain([&network]) {
-        check_memory(kind, table, &config.columns, rayon::current_num_threads(), memory)?;
-    }
-    Ok(())
 }
 
 /// Executes the runs that are not done yet, and shows progress.
@@ -486,25 +462,7 @@ fn next_command(candidate: Candidate, rows: Option<&Path>) -> String {
     }
     let mut words = vec!["windlass train".to_owned()];
     words.extend(typed_without(&without, &flags).into_iter().skip(1));
-    match candidate.model {
-        ModelName::Mlp => {}
-        ModelName::Auto => words.push("--auto".into()),
-        ModelName::Distilled => words.push("--auto --distill".into()),
-        model => words.push(format!("--model {}", model.name())),
-    }
-    if let Some(method) = candidate.method
-        && let Some(info) = method.info()
-    {
-        words.push(format!("--augment {}", info.name));
-        if method.is_hidden() {
-            words.push("--manifold 1".into());
-        }
-    }
-    match candidate.method {
-        Some(MethodName::DensityWeights) => words.push("--density-weights".into()),
-        Some(MethodName::DensityAverage) => words.push("--density-average".into()),
-        _ => {}
-    }
+    words.extend(candidate.train_options());
     words.extend(rows.map(|path| format!("--rows {}", quoted(&path.to_string_lossy()))));
     words.push("--output model.windlass".into());
     words.join(" ")

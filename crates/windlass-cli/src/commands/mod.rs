@@ -13,6 +13,7 @@ pub(crate) mod plot_format;
 pub(crate) mod predict;
 pub(crate) mod regress;
 pub(crate) mod show;
+pub(crate) mod studio;
 pub(crate) mod train;
 pub(crate) mod tune;
 mod typed;

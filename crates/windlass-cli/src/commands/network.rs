@@ -66,7 +66,7 @@ impl TrainingArgs {
     /// The roles of columns; one that names groups or domains is not a feature unless it is requested as one.
     pub(super) fn roles(&self, table: &Table) -> Columns {
         let columns = self.columns.columns(&self.target, table);
-        carried(columns, self.split().group_column(), table)
+        columns.carrying(self.split().group_column(), table.schema())
     }
 
     /// Prints a note if rows are split at random although the table has dates.
@@ -76,21 +76,6 @@ impl TrainingArgs {
             terminal::say(&format!("note: {note}"));
         }
     }
-}
-
-/// Requests the role "carried" for a column that has no requested role.
-pub(super) fn carried(mut columns: Columns, name: Option<&str>, table: &Table) -> Columns {
-    let Some(name) = name.filter(|name| table.schema().index_of(name).is_ok()) else {
-        return columns;
-    };
-    let is = |other: &String| other == name;
-    let lists = [&columns.exclude, &columns.carry, &columns.categorical, &columns.continuous];
-    let requested = lists.iter().any(|list| list.iter().any(is));
-    let chosen = columns.features.as_ref().is_some_and(|features| features.iter().any(is));
-    if !requested && !chosen && !columns.target.iter().any(is) {
-        columns.carry.push(name.to_owned());
-    }
-    columns
 }
 
 static SCALES: [(&str, &str, Scaling); 3] = [

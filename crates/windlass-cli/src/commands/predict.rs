@@ -1,18 +1,16 @@
 //! `predict`: add the predictions of a model to a table, or compute metrics.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use arrow_array::{Array, ArrayRef, Float64Array, RecordBatch};
-use arrow_schema::{DataType, Field, Schema};
+use arrow_array::{Array, Float64Array, RecordBatch};
 use clap::Args;
 use ndarray::Array2;
 use serde::Serialize;
 use windlass::RareSpec;
 use windlass_model::{
-    Bounds, Error as ModelError, ErrorsByTarget, MemberMetadata, Metrics, Model, Predictions,
+    Bounds, Error as ModelError, ErrorsByTarget, Metrics, Model, PredictedBlock, TablePredictor,
+    UnusualRows,
 };
 use windlass_table::{
     OutputKind, RowProgress as _, Sink, Table, check_outputs, is_numeric, read_rare, to_f64,
@@ -98,16 +96,16 @@ pub(crate) fn run(args: &PredictArgs) -> Result<u8> {
         check_outputs(&[(output, OutputKind::Table)], format, &inputs, args.force)?;
     }
     let table = args.read.open(&args.inputs)?;
-    let intervals = args.interval.map(|level| model.intervals(level)).transpose()?;
-    let added = added_columns(&model, intervals.is_some());
-    let schema = with_columns(&table, &added)?;
+    let predictor = TablePredictor::new(&model, &table, args.interval)?;
     if args.metrics {
         check_targets(&model, &table)?;
         if args.json && args.output.as_ref().is_some_and(|output| output.as_os_str() == "-") {
             return Err(Error::does_not_apply("--json", "rows on standard output"));
         }
     }
-    say_extra(&model, &table, args.quiet);
+    if let Some(note) = predictor.unused_columns().filter(|_| !args.quiet) {
+        terminal::say(&format!("note: {note}"));
+    }
     let progress = Progress::new(args.quiet);
     progress.stage("predicting");
     terminal::begin_writing();
@@ -115,7 +113,7 @@ pub(crate) fn run(args: &PredictArgs) -> Result<u8> {
         Some(output) => {
             let options = args.read.write_options(output, &table);
             let metadata = (PREDICTIONS_KEY, env!("CARGO_PKG_VERSION").to_owned());
-            Some(Sink::create(output, &options, &schema, Some(metadata))?)
+            Some(Sink::create(output, &options, predictor.schema(), Some(metadata))?)
         }
         None => None,
     };
@@ -125,41 +123,22 @@ pub(crate) fn run(args: &PredictArgs) -> Result<u8> {
     };
     // Without an output, a table with targets gets metrics.
     let measure = args.metrics || args.output.is_none() && model.targets().iter().all(has_target);
-    let (mut first, mut notes, mut compared) = (0, Notes::default(), Compared::default());
+    let (mut first, mut notes, mut compared) = (0, UnusualRows::default(), Compared::default());
     let mut head = String::new();
     for batch in table.blocks() {
         let batch = batch?;
         progress.advance(batch.num_rows() as u64)?;
-        let predicted = model
-            .predict(&batch, table.path(), first)
-            .map_err(|error| error.locate(table.places()))?;
-        let bounds = match &intervals {
-            Some(intervals) => {
-                let bounds = intervals.bounds(&batch, table.path(), first, &predicted);
-                Some(bounds.map_err(|error| error.locate(table.places()))?)
-            }
-            None => None,
-        };
+        let predicted = predictor.predict(&batch, first)?;
         first += batch.num_rows() as u64;
-        let values = values_of(&predicted, bounds.as_ref());
-        notes.add(&model, &batch, &predicted);
+        notes.add(&model, &batch, &predicted.predictions);
         if args.output.is_none() && !measure && head.is_empty() {
-            head = first_rows(&added, &values);
+            head = first_rows(predictor.added(), &predicted.values());
         }
         if measure {
-            compared.add(&model, &batch, &predicted.mean, bounds.as_ref());
+            compared.add(&model, &batch, &predicted);
         }
         if let Some(sink) = &mut sink {
-            let mut columns = batch.columns().to_vec();
-            let of = |values: &Array2<f64>| -> Vec<ArrayRef> {
-                let column = |column: ndarray::ArrayView1<'_, f64>| {
-                    Arc::new(Float64Array::from(column.to_vec())) as ArrayRef
-                };
-                values.columns().into_iter().map(column).collect()
-            };
-            columns.extend(values.iter().copied().flat_map(of));
-            let batch = RecordBatch::try_new(Arc::clone(&schema), columns);
-            sink.write(0, &batch.expect("columns of the schema"))?;
+            sink.write(0, &predictor.with_columns(&batch, &predicted))?;
         }
     }
     progress.clear();
@@ -167,7 +146,7 @@ pub(crate) fn run(args: &PredictArgs) -> Result<u8> {
         sink.finish()?;
     }
     if !args.quiet {
-        notes.say(first);
+        notes.notes().iter().for_each(|note| terminal::say(&format!("note: {note}")));
         if let Some(output) = args.output.as_ref().filter(|output| output.as_os_str() != "-") {
             terminal::say(&format!("{}: {} with predictions", output.display(), rows_of(first)));
         }
@@ -223,16 +202,6 @@ pub(super) fn level(text: &str) -> Result<f64, String> {
     }
 }
 
-/// The values of the added columns, in the order of [`added_columns`].
-fn values_of<'a>(predicted: &'a Predictions, bounds: Option<&'a Bounds>) -> Vec<&'a Array2<f64>> {
-    let bounds = bounds.map(|bounds| [&bounds.low, &bounds.high]);
-    [&predicted.mean]
-        .into_iter()
-        .chain(&predicted.std)
-        .chain(bounds.into_iter().flatten())
-        .collect()
-}
-
 /// The first predictions as text.
 fn first_rows(names: &[String], added: &[&Array2<f64>]) -> String {
     const SHOWN: usize = 10;
@@ -242,115 +211,6 @@ fn first_rows(names: &[String], added: &[&Array2<f64>]) -> String {
         lines.push(std::iter::once((row + 1).to_string()).chain(cells).collect::<Vec<_>>());
     }
     terminal::aligned(&lines, 0..usize::MAX)
-}
-
-/// Counts of rows unlike the training rows, by column.
-#[derive(Default)]
-struct Notes {
-    unknown: BTreeMap<String, u64>,
-    outside: BTreeMap<String, u64>,
-    missing: BTreeMap<String, u64>,
-}
-
-impl Notes {
-    fn add(&mut self, model: &Model, batch: &RecordBatch, predicted: &Predictions) {
-        for (column, count) in &predicted.unknown_categories {
-            *self.unknown.entry(column.clone()).or_default() += count;
-        }
-        for (column, count) in &predicted.outside_range {
-            *self.outside.entry(column.clone()).or_default() += count;
-        }
-        let members = &model.metadata().members;
-        let inputs = members.iter().flat_map(|member| &member.preprocessing.inputs);
-        let names: BTreeSet<&str> = inputs.map(windlass_model::Input::name).collect();
-        for name in names {
-            let Some(column) = batch.column_by_name(name) else { continue };
-            let missing = if is_numeric(column.data_type()) {
-                to_f64(column).null_count()
-            } else {
-                column.logical_null_count()
-            };
-            *self.missing.entry(name.to_owned()).or_default() += missing as u64;
-        }
-    }
-
-    fn say(&self, rows: u64) {
-        let have = |count: u64| if count == 1 { "row has" } else { "rows have" };
-        for (column, &missing) in &self.missing {
-            if missing == rows {
-                terminal::say(&format!("note: `{column}` is missing in every row"));
-            }
-        }
-        for (column, &count) in &self.unknown {
-            let have = have(count);
-            terminal::say(&format!(
-                "note: {count} {have} a value of `{column}` not seen in training"
-            ));
-        }
-        for (column, &count) in &self.outside {
-            let have = have(count);
-            terminal::say(&format!(
-                "note: {count} {have} a value of `{column}` outside the range of the training rows"
-            ));
-        }
-    }
-}
-
-fn added_columns(model: &Model, intervals: bool) -> Vec<String> {
-    let targets = model.targets();
-    let names = |what: &str| -> Vec<String> {
-        match &targets[..] {
-            [_] => vec![what.to_owned()],
-            several => several.iter().map(|target| format!("{what}_{target}")).collect(),
-        }
-    };
-    let mut added = names("prediction");
-    if model.member_count() > 1 {
-        added.extend(names("prediction_sd"));
-    }
-    if intervals {
-        added.extend(names("prediction_low"));
-        added.extend(names("prediction_high"));
-    }
-    added
-}
-
-fn with_columns(table: &Table, added: &[String]) -> Result<Arc<Schema>> {
-    let mut fields: Vec<Field> =
-        table.schema().fields().iter().map(|field| field.as_ref().clone()).collect();
-    for name in added {
-        if table.schema().index_of(name).is_ok() {
-            let (column, path) = (name.clone(), table.path().to_owned());
-            return Err(ModelError::ColumnTaken { column, path }.into());
-        }
-        fields.push(Field::new(name, DataType::Float64, false));
-    }
-    Ok(Arc::new(Schema::new_with_metadata(fields, table.schema().metadata().clone())))
-}
-
-/// Prints a note about columns that the model does not use: a name may be misspelled.
-fn say_extra(model: &Model, table: &Table, quiet: bool) {
-    let metadata = model.metadata();
-    let known: Vec<&str> = metadata
-        .members
-        .iter()
-        .flat_map(|MemberMetadata { preprocessing, .. }| {
-            let inputs = preprocessing.inputs.iter().map(windlass_model::Input::name);
-            inputs.chain(preprocessing.targets.iter().map(|target| target.name.as_str()))
-        })
-        .collect();
-    let extra: Vec<String> = table
-        .schema()
-        .fields()
-        .iter()
-        .filter(|field| !known.contains(&field.name().as_str()))
-        .map(|field| format!("`{}`", field.name()))
-        .collect();
-    if !quiet && !extra.is_empty() {
-        let shown = extra.iter().take(8).cloned().collect::<Vec<_>>().join(", ");
-        let more = if extra.len() > 8 { ", …" } else { "" };
-        terminal::say(&format!("note: columns not used by the model: {shown}{more}"));
-    }
 }
 
 /// Metrics, and the coverage of the prediction intervals.
@@ -376,26 +236,20 @@ struct Compared {
 }
 
 impl Compared {
-    fn add(
-        &mut self,
-        model: &Model,
-        batch: &RecordBatch,
-        predicted: &Array2<f64>,
-        bounds: Option<&Bounds>,
-    ) {
+    fn add(&mut self, model: &Model, batch: &RecordBatch, predicted: &PredictedBlock) {
         let targets: Vec<Float64Array> = model
             .targets()
             .iter()
             .map(|target| to_f64(batch.column_by_name(target).expect("checked before")))
             .collect();
         self.targets = targets.len();
-        for (row, predicted) in predicted.rows().into_iter().enumerate() {
+        for (row, mean) in predicted.predictions.mean.rows().into_iter().enumerate() {
             let known =
                 |target: &Float64Array| target.is_valid(row) && target.value(row).is_finite();
             if targets.iter().all(known) {
                 self.y.extend(targets.iter().map(|target| target.value(row)));
-                self.predicted.extend(predicted);
-                if let Some(Bounds { low, high }) = bounds {
+                self.predicted.extend(mean);
+                if let Some(Bounds { low, high }) = &predicted.bounds {
                     let is_inside = |(column, target): (usize, &Float64Array)| {
                         let place = (row, column);
                         (low[place]..=high[place]).contains(&target.value(row))

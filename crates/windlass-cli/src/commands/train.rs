@@ -24,7 +24,7 @@ use windlass_train::{Activation, Epoch, FittedOn, Shape};
 use super::compare::read_rows;
 use super::distill;
 use super::model_words::{importance_in_words, kind_in_words};
-use super::network::{TrainingArgs, carried};
+use super::network::TrainingArgs;
 use super::plot_format::PlotFormat;
 use super::typed::{command, published, table_name};
 use crate::options::{ParamArgs, method_names, require_target, time};
@@ -401,7 +401,7 @@ pub(super) fn without_anchors(columns: Columns, anchors: &AnchorSource, table: &
         AnchorSource::Column(name) => Some(name.as_str()),
         _ => None,
     };
-    carried(columns, named, table)
+    columns.carrying(named, table.schema())
 }
 
 pub(crate) fn run(args: &TrainArgs) -> Result<u8> {

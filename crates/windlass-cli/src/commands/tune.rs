@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
 use windlass::Param;
+use windlass_compare::describe::quoted;
 use windlass_compare::{Record, RunDir, RunPlan, Trial, TrialProgress, TuneConfig, TuneResult};
 use windlass_model::{
     BoostingSettings, ForestSettings, GaussianProcessSettings, Kind, NamedTable, check_memory,
@@ -14,7 +15,7 @@ use windlass_table::{Columns, LoadedTable, MethodConfig};
 use windlass_train::Schedule;
 
 use super::network::TrainingArgs;
-use super::typed::{command, published, quoted, table_name, typed_without};
+use super::typed::{command, published, table_name, typed_without};
 use crate::options::{require_target, time};
 use crate::terminal::{self, Progress, to_json};
 use crate::{Error, Result};

@@ -2,22 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
+use windlass_compare::describe::quoted;
+
 use crate::terminal;
 
 /// The first input's name without its folder.
 pub(super) fn table_name(inputs: &[PathBuf]) -> String {
     let name = inputs[0].file_name().unwrap_or(inputs[0].as_os_str());
     name.to_string_lossy().into_owned()
-}
-
-/// A word quoted for a shell.
-pub(super) fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:,=+@%".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
 }
 
 /// The command line, or the one that resumes it.
@@ -115,7 +107,9 @@ fn without(typed: Vec<String>, valued: &[&str], flags: &[&str]) -> Vec<String> {
 mod tests {
     use std::path::Path;
 
-    use super::{published_word, quoted, unquoted, without};
+    use windlass_compare::describe::quoted;
+
+    use super::{published_word, unquoted, without};
 
     #[test]
     fn absolute_paths_are_not_published() {
