@@ -19,6 +19,9 @@ use crate::reliability::Figures;
 const TARGETS: [&str; 8] =
     ["csv", "parquet", "arrow", "arrows", "model", "fitted", "manifest", "storage"];
 
+/// Models, fitted methods and manifests that 0.1.0 wrote are seeds, too.
+const RELEASE: &str = "crates/windlass-cli/tests/release-0.1.0";
+
 const FLAGS: [&str; 7] = [
     "-Cpasses=sancov-module",
     "-Cllvm-args=-sanitizer-coverage-level=4",
@@ -65,6 +68,7 @@ fn fuzz(binary: &Path, target: &str, seconds: u32) -> Result<String> {
     let mut child = Command::new(binary)
         .arg(&grown)
         .arg(Path::new("fuzz/corpus").join(target))
+        .args(["model", "fitted", "manifest"].contains(&target).then_some(RELEASE))
         .arg(format!("-max_total_time={seconds}"))
         .args(["-max_len=65536", "-timeout=20", "-rss_limit_mb=1024", "-print_final_stats=1"])
         .arg(format!("-artifact_prefix=fuzz/found/{target}-"))

@@ -1,11 +1,12 @@
 //! `cargo xtask test`: all checks before a change is merged.
 
 use std::io::{BufRead, BufReader, Write};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 
-use crate::bench::{cargo, windlass_command};
+use crate::bench::{cargo, run_command, target_folder, windlass_command};
 use crate::python::{environment_of, install};
 use crate::{interruptions, site, structure};
 
@@ -225,6 +226,9 @@ pub(crate) fn run(scope: Scope) -> Result<()> {
     if all && !interruptions(&mut tally)? {
         failures.push("interruptions");
     }
+    if all && !studio(&mut tally)? {
+        failures.push("Windlass Studio");
+    }
     environment.join().expect("no panic while the virtual environment is made")?;
     failures.extend(python(all, &mut tally)?);
     if all {
@@ -267,6 +271,46 @@ fn interruptions(tally: &mut Tally) -> Result<bool> {
         _ => tally.count(&full),
     }
     Ok(killed.is_ok() && full.is_ok())
+}
+
+/// Builds the page of Windlass Studio again, compares it with the one that is compiled in, and walks through it in a
+/// browser.
+fn studio(tally: &mut Tally) -> Result<bool> {
+    const WEB: &str = "crates/windlass-studio/web";
+    eprintln!("==> Windlass Studio");
+    let version = Command::new("node").arg("--version").output();
+    let version = version.ok().and_then(|output| String::from_utf8(output.stdout).ok());
+    let major =
+        version.and_then(|text| text.trim_start_matches('v').split('.').next()?.parse().ok());
+    let npm = |arguments: &[&str]| {
+        let mut npm = Command::new("npm");
+        npm.args(arguments).current_dir(WEB).stdout(Stdio::null());
+        npm
+    };
+    let packages = ["ci", "--no-audit", "--no-fund", "--ignore-scripts"];
+    let skipped = if major.is_none_or(|major: u32| major < 20) {
+        Some("Node 20 or newer is not installed: apt-get install nodejs npm")
+    } else if !npm(&packages).status().is_ok_and(|status| status.success()) {
+        Some("npm cannot install its packages")
+    } else {
+        None
+    };
+    if let Some(why) = skipped {
+        tally.skipped.push(format!("skipped: Windlass Studio in a browser: {why}"));
+        return Ok(true);
+    }
+    let fresh = target_folder()?.join("studio");
+    let out = fresh.to_string_lossy();
+    let built = run_command(&mut npm(&["run", "build", "--", "--outDir", &out])).and_then(|_| {
+        let [now, kept] = [fresh.join("studio.js"), "crates/windlass-studio/dist/studio.js".into()]
+            .map(|path: PathBuf| std::fs::read(&path).with_context(|| path.display().to_string()));
+        ensure!(now? == kept?, "dist/studio.js is not current: npm run build in {WEB}");
+        Ok(())
+    });
+    tally.count(&built);
+    let mut tests = npm(&["test"]);
+    let passed = watched(tests.env("WINDLASS", windlass_command()?), tally)?;
+    Ok(built.is_ok() && passed)
 }
 
 /// Runs the checks that need Python, against the wheel and the command; returns those that failed.

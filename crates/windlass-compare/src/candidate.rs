@@ -351,27 +351,27 @@ pub struct CandidateSpec {
 }
 
 impl Candidate {
-    /// The options of `windlass train` that train this candidate.
+    /// The parameters of a training of this candidate, with their values; flags have none.
     #[must_use]
-    pub fn train_options(self) -> Vec<String> {
-        let mut options = match self.model {
+    pub fn train_params(self) -> Vec<(&'static str, Option<&'static str>)> {
+        let mut params = match self.model {
             ModelName::Mlp => vec![],
-            ModelName::Auto => vec!["--auto".to_owned()],
-            ModelName::Distilled => vec!["--auto".to_owned(), "--distill".to_owned()],
-            model => vec![format!("--model {}", model.name())],
+            ModelName::Auto => vec![("auto", None)],
+            ModelName::Distilled => vec![("auto", None), ("distill", None)],
+            model => vec![("model", Some(model.name()))],
         };
         if let Some(method) = self.method {
-            options.extend(method.info().map(|info| format!("--augment {}", info.name)));
+            params.extend(method.info().map(|info| ("augment", Some(info.name))));
             if method.is_hidden() {
-                options.push("--manifold 1".into());
+                params.push(("manifold", Some("1")));
             }
             match method {
-                MethodName::DensityWeights => options.push("--density-weights".into()),
-                MethodName::DensityAverage => options.push("--density-average".into()),
+                MethodName::DensityWeights => params.push(("density_weights", None)),
+                MethodName::DensityAverage => params.push(("density_average", None)),
                 _ => {}
             }
         }
-        options
+        params
     }
     /// The baseline.
     pub const BASELINE: Self = Self::new(ModelName::Mean, None);

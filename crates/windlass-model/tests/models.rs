@@ -29,10 +29,12 @@ use windlass_train::{Activation, Schedule, TrainConfig};
 #[allow(unreachable_pub, reason = "a module of the fuzzer")]
 mod model_file;
 
-/// Files of the fuzzing corpus are read, or return an error.
+/// Files of the fuzzing corpus, and those that 0.1.0 wrote, are read, or return an error.
 #[test]
 fn the_fuzzing_corpus_does_not_panic() {
-    let files: Vec<_> = std::fs::read_dir("../../fuzz/corpus/model").unwrap().collect();
+    let folders = ["../../fuzz/corpus/model", "../windlass-cli/tests/release-0.1.0"];
+    let files: Vec<_> =
+        folders.iter().flat_map(|folder| std::fs::read_dir(folder).unwrap()).collect();
     assert!((4..=50).contains(&files.len()), "{}", files.len());
     for file in files {
         model_file::read_model(&std::fs::read(file.unwrap().path()).unwrap());

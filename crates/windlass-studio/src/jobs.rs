@@ -277,7 +277,7 @@ fn compare(session: &Session, job: &Job, settings: &Settings) -> Result<Value> {
     }
     let mut summary = comparison.summary(&runs);
     if let Some(next) = &mut summary.next {
-        next.command = Some(settings.train_command(&opened.name, next.candidate.train_options()));
+        next.command = Some(settings.train_command(&opened.name, &next.candidate.train_params()));
     }
     let results = Results {
         version: plan.version,

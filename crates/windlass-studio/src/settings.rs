@@ -380,16 +380,22 @@ impl Settings {
     }
 
     /// The command that trains a candidate of a comparison.
-    pub(crate) fn train_command(&self, name: &str, options: Vec<String>) -> String {
+    pub(crate) fn train_command(&self, name: &str, params: &[(&str, Option<&str>)]) -> String {
         let mut words = self.words("train", name);
         self.split_words(&mut words);
-        words.0.extend(options);
+        for (param, value) in params {
+            let option = param.replace('_', "-");
+            match value {
+                Some(value) => words.option(&option, value),
+                None => words.flag(&option, true),
+            }
+        }
         words.option("output", "model.windlass");
         words.0.join(" ")
     }
 
     pub(crate) fn train_script(&self, table: &Table, name: &str) -> Script {
-        let command = self.train_command(name, vec!["--auto".into()]);
+        let command = self.train_command(name, &[("auto", None)]);
         let mut arguments = vec!["model=\"auto\"".to_owned()];
         arguments.extend(self.python_roles(&["categorical", "continuous"]));
         arguments.extend(self.python_training());

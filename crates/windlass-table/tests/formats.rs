@@ -501,12 +501,18 @@ fn untouched_outputs_hold_however_text_is_stored() {
     }
 }
 
-/// Files of the fuzzing corpus are read, or return an error.
+/// Files of the fuzzing corpus, and those that 0.1.0 wrote, are read, or return an error.
 #[test]
 fn the_fuzzing_corpus_does_not_panic() {
     for kind in ["csv", "parquet", "arrow", "arrows", "fitted", "manifest"] {
-        let files: Vec<_> =
-            std::fs::read_dir(format!("../../fuzz/corpus/{kind}")).unwrap().collect();
+        let corpus = std::fs::read_dir(format!("../../fuzz/corpus/{kind}")).unwrap();
+        let files: Vec<_> = match kind {
+            "fitted" | "manifest" => {
+                let release = std::fs::read_dir("../windlass-cli/tests/release-0.1.0").unwrap();
+                corpus.chain(release).collect()
+            }
+            _ => corpus.collect(),
+        };
         assert!((4..=50).contains(&files.len()), "{kind}: {}", files.len());
         for file in files {
             let bytes = std::fs::read(file.unwrap().path()).unwrap();

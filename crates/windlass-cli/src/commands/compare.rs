@@ -9,6 +9,7 @@ use std::time::Instant;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use indicatif::ProgressBar;
+use windlass::ParamStyle;
 use windlass_compare::describe::quoted;
 use windlass_compare::{
     AddTo, AddedRows, Candidate, CompareConfig, Comparison, Key, MethodName, ModelName, NextStep,
@@ -462,7 +463,10 @@ fn next_command(candidate: Candidate, rows: Option<&Path>) -> String {
     }
     let mut words = vec!["windlass train".to_owned()];
     words.extend(typed_without(&without, &flags).into_iter().skip(1));
-    words.extend(candidate.train_options());
+    words.extend(candidate.train_params().into_iter().map(|(param, value)| {
+        let option = ParamStyle::Command.name(param);
+        value.map_or_else(|| option.to_string(), |value| format!("{option} {value}"))
+    }));
     words.extend(rows.map(|path| format!("--rows {}", quoted(&path.to_string_lossy()))));
     words.push("--output model.windlass".into());
     words.join(" ")

@@ -966,6 +966,7 @@ function CompareView(props: ViewProps) {
               <b>Next step: {result.next}.</b>
             </p>
           )}
+          {result.command && <pre>{result.command}</pre>}
         </div>
       )}
       {job.view?.info && <SplitDots candidates={job.view.info.candidates} events={job.view.events} lines={result?.lines ?? null} />}

@@ -359,6 +359,7 @@ function marginal(
   const size = 40;
   const edge = (bin: number) => (levels ? bin - 0.5 : low + ((high - low) * bin) / bins);
   shares.forEach((heights, place) => {
+    if (heights.every((height) => height === 0)) return;
     context.beginPath();
     heights.forEach((height, bin) => {
       const [from, to] = [edge(bin), edge(bin + 1)];
@@ -516,7 +517,7 @@ export function SplitDots({ candidates, events, lines }: { candidates: Candidate
   const all = compared.flatMap(({ dots }) => dots.map((dot) => Math.abs(dot))).sort((a, b) => a - b);
   const most = Math.max(5, Math.min(120, 1.1 * (all[Math.floor(all.length * 0.97)] ?? 5)));
   const left = Math.min(150, width * 0.36);
-  const [high, top] = [26, 24];
+  const [high, top] = [30, 24];
   const x = (value: number) => left + 8 + ((Math.max(-most, Math.min(most, value)) + most) / (2 * most)) * (width - left - 24);
   const height = top + compared.length * high + 8;
   return (
@@ -544,6 +545,9 @@ export function SplitDots({ candidates, events, lines }: { candidates: Candidate
           );
         })}
       </svg>
+      <p class="about small">
+        Dot: one split. Black line: their mean.{lines && " Orange: 95 % interval of the expected change."}
+      </p>
     </div>
   );
 }
