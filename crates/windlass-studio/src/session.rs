@@ -17,9 +17,9 @@ use windlass_model::{
     Drift, Input, Model, Split, TablePredictor, UnusualRows, groups_of, time_columns,
 };
 use windlass_table::{
-    Augmentation, ColumnReport, Columns, DEFAULT_MEMORY, Error as TableError, Inspection,
-    LoadedTable, Note, Role, RoleReason, SOURCE, Table, is_numeric, select, to_f64, to_strings,
-    type_name,
+    AugmentConfig, Augmentation, ColumnReport, Columns, DEFAULT_MEMORY, Error as TableError,
+    Inspection, LoadedTable, Note, Role, RoleReason, SOURCE, Table, is_numeric, select, to_f64,
+    to_strings, type_name,
 };
 
 use crate::http::{Failure, Result};
@@ -54,6 +54,8 @@ pub(crate) struct Opened {
     /// The rows that are augmented while a slider moves, if they are not all.
     preview: Option<Table>,
     distributions: Vec<Distribution>,
+    /// The groups of the last preview.
+    groups: Mutex<Option<windlass_table::Fitted>>,
 }
 
 /// A small histogram.
@@ -389,7 +391,8 @@ impl Opened {
         };
         let distributions = sample.batch.columns().iter().map(Distribution::of).collect();
         let name = source.name.clone();
-        Ok(Self { name, reading, table, sample, preview, distributions })
+        let groups = Mutex::default();
+        Ok(Self { name, reading, table, sample, preview, distributions, groups })
     }
 
     /// The rows that are augmented while a slider moves, and how many they are if they are a sample.
@@ -406,7 +409,7 @@ impl Opened {
     }
 
     /// The settings for the preview. Roles of a sample are those of the table: a row counter would not count any more.
-    fn augment_config(&self, settings: &Settings) -> Result<windlass_table::AugmentConfig> {
+    fn augment_config(&self, settings: &Settings) -> Result<AugmentConfig> {
         let mut config = settings.augment_config()?;
         if self.preview.is_none() {
             return Ok(config);
@@ -430,13 +433,26 @@ impl Opened {
         Ok(config)
     }
 
+    /// Fits the method, or uses the groups of before if only their strength changes.
+    fn fit<'a>(&self, table: &'a Table, config: &AugmentConfig) -> Result<Augmentation<'a>> {
+        let mut groups = lock(&self.groups);
+        if let Some(groups) = groups.as_ref()
+            && let Some(fitted) = groups.with_strength(config)?
+        {
+            return Ok(Augmentation::with(table, Arc::new(fitted), MEMORY, &())?);
+        }
+        let augmentation = Augmentation::fit(table, config, MEMORY, &())?;
+        *groups = augmentation.fitted().with_strength(config)?;
+        Ok(augmentation)
+    }
+
     /// Augments the rows of the preview, and collects two columns.
     fn augment(&self, settings: &Settings, axes: [&str; 2]) -> Result<PreviewRows> {
         let (table, _) = self.preview_table();
         let mut config = self.augment_config(settings)?;
         let rows = self.preview_rows().max(1);
         config.copies = config.copies.min((DRAWN / rows).max(1));
-        let augmentation = Augmentation::fit(table, &config, MEMORY, &())?;
+        let augmentation = self.fit(table, &config)?;
         let x = match axes[0] {
             "" => augmentation.plot_sample(None)?.x_name,
             name => name.to_owned(),

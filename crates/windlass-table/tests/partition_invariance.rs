@@ -357,6 +357,30 @@ fn a_fitted_method_round_trips_through_json() {
 }
 
 #[test]
+fn other_strengths_need_no_other_fit() {
+    let rows = table(120, false);
+    let fit =
+        |settings: &AugmentConfig| fit_partitions(std::slice::from_ref(&rows), settings, &[0]);
+    let settings = settings(methods()[0].clone(), false);
+    let MethodConfig::Ada(ada) = &settings.method else { unreachable!("ADA is the first") };
+    let fitted = fit(&settings);
+    let gamma = GammaDistribution::default().with_alpha(5.0);
+    let method = MethodConfig::Ada(AdaConfig { gamma, ..ada.clone() });
+    let stronger = AugmentConfig { method, copies: 3, ..settings.clone() };
+    let again = fitted.with_strength(&stronger).unwrap().unwrap();
+    assert_eq!(again.to_bytes().unwrap(), fit(&stronger).to_bytes().unwrap());
+    // Groups depend on everything else, and other methods have none.
+    let method = MethodConfig::Ada(AdaConfig { clusters: ClusterCount::Count(3), ..ada.clone() });
+    for other in [
+        AugmentConfig { method, ..settings.clone() },
+        AugmentConfig { seed: 6, ..settings.clone() },
+        AugmentConfig { method: methods()[5].clone(), ..settings.clone() },
+    ] {
+        assert!(fitted.with_strength(&other).unwrap().is_none());
+    }
+}
+
+#[test]
 fn aggregates_of_another_pass_are_an_error() {
     let rows = table(60, false);
     let settings = settings(methods()[0].clone(), false);

@@ -2,7 +2,7 @@
 
 import { render } from "preact";
 import type { ComponentChildren } from "preact";
-import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import cars from "../../../../examples/auto_mpg.csv?raw";
 import { Histogram, Predicted, Scatter, short, SplitDots } from "./plots";
 import type { Candidate, Distribution, Line, Preview, RunEvent } from "./plots";
@@ -568,7 +568,7 @@ function AugmentView({ state, settings, change, table }: ViewProps) {
     busy.current = false;
     void request();
   };
-  useEffect(() => {
+  useLayoutEffect(() => {
     wanted.current = { settings, axes: [names(axes[0]), names(axes[1])], since: moved.current };
     void request();
     // Marginals and correlations follow when the slider rests.
@@ -615,7 +615,8 @@ function AugmentView({ state, settings, change, table }: ViewProps) {
     link.href = `file/${job.view.result.file}`;
     link.download = job.view.result.file;
     link.click();
-  }, [job.view?.status]);
+    // Two tables in a row have the same status, but not the same duration.
+  }, [job.view?.status, job.view?.seconds]);
   return (
     <>
       <h1>See augmentation</h1>

@@ -1,6 +1,6 @@
 // Pictures: a scatter plot on a canvas, which moves with a slider, and small SVG ones.
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 export type Numbers = (number | null)[];
 export interface Points {
@@ -95,7 +95,8 @@ export function Scatter({ data, names, byGroup, since }: ScatterProps) {
     };
   }, []);
 
-  useEffect(() => {
+  // Before the browser paints: a slider waits for this.
+  useLayoutEffect(() => {
     const element = canvas.current;
     if (!element) return;
     const key = names.join("\u0000");

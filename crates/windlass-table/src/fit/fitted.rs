@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use windlass::{ParamName, Relevance, Seed};
 
 use crate::column::{is_numeric, to_f64, type_name};
-use crate::config::{AugmentConfig, Decimals, RoleRules};
+use crate::config::{AdaConfig, AugmentConfig, Decimals, MethodConfig, RoleRules};
 use crate::dates::is_temporal;
 use crate::generate::generator::{Generator, SavedGenerator};
 use crate::generate::groups::GroupSummary;
@@ -203,6 +203,25 @@ impl Fitted {
         }
         let generator = Generator::from_saved(fitted, &settings, &roles, relevance.as_ref())?;
         Ok(Self { settings, columns, table, roles, profile: None, generator, relevance })
+    }
+
+    /// What a fit with these settings would give, if they differ only in the distribution of γ and the number of
+    /// copies: the same groups. `None` if they differ in more, or the method has no groups.
+    pub fn with_strength(&self, settings: &AugmentConfig) -> Result<Option<Self>> {
+        let (MethodConfig::Ada(own), MethodConfig::Ada(ada)) =
+            (&self.settings.method, &settings.method)
+        else {
+            return Ok(None);
+        };
+        let ada = AdaConfig { gamma: own.gamma.clone(), per: own.per, ..ada.clone() };
+        let (method, copies) = (MethodConfig::Ada(ada), self.settings.copies);
+        let same_groups = AugmentConfig { method, copies, ..settings.clone() } == self.settings;
+        // The number of copies of rare rows may depend on the table.
+        let streaming = self.generator.is_streaming() && self.relevance.is_none();
+        if !same_groups || !streaming {
+            return Ok(None);
+        }
+        Self::from_file(FittedFile { settings: settings.clone(), ..self.to_file() }).map(Some)
     }
 
     /// JSON, for methods with groups. Others would have to save the whole table.
