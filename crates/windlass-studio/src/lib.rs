@@ -44,6 +44,22 @@ use settings::{MODELS, Settings};
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+/// The page; its script writes all of it.
+const PAGE: &str = r#"<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Windlass Studio</title>
+<link rel="icon" href="icon.svg">
+<link rel="stylesheet" href="style.css">
+<script type="module" src="studio.js"></script>
+</head>
+<body>
+<noscript>Windlass Studio needs JavaScript.</noscript>
+</body>
+</html>
+"#;
 /// What the page may load: files of this server, no inline scripts or styles.
 const POLICY: &str = "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
      object-src 'none'";
@@ -203,9 +219,7 @@ impl Server {
         }
         let is_read = matches!(request.method.as_str(), "GET" | "HEAD");
         match (words, is_read) {
-            ([""], true) => {
-                Ok(page(include_bytes!("../web/index.html"), "text/html; charset=utf-8"))
-            }
+            ([""], true) => Ok(page(PAGE.as_bytes(), "text/html; charset=utf-8")),
             (["studio.js"], true) => {
                 Ok(page(include_bytes!("../dist/studio.js"), "text/javascript; charset=utf-8"))
             }

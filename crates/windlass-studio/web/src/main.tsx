@@ -450,6 +450,27 @@ function TableView({ settings, change, table, go }: ViewProps & { go: (view: num
   );
 }
 
+/** A whole number that is typed; text that is none, or out of range, changes nothing until it is complete. */
+function Count({ value, low, high, set }: { value: number; low: number; high: number; set: (value: number) => void }) {
+  const [text, setText] = useState(String(value));
+  useEffect(() => setText(String(value)), [value]);
+  return (
+    <input
+      type="number"
+      min={low}
+      max={high}
+      value={text}
+      onInput={(event) => {
+        const typed = event.currentTarget.value;
+        setText(typed);
+        const number = Number(typed);
+        if (typed !== "" && Number.isInteger(number) && number >= low && number <= high) set(number);
+      }}
+      onBlur={() => setText(String(value))}
+    />
+  );
+}
+
 /** A slider; on a logarithmic scale if asked. */
 function Slider(props: {
   label: string;
@@ -487,6 +508,8 @@ function Slider(props: {
 
 function ParamField({ param, value, set }: { param: Param; value: string | undefined; set: (text: string | null) => void }) {
   const label = param.name.replaceAll("_", " ");
+  const [text, setText] = useState(value ?? "");
+  useEffect(() => setText(value ?? ""), [value]);
   if (param.search) {
     const { low, high, unit } = param.search;
     const number = Number.parseFloat(value ?? param.default ?? "");
@@ -509,8 +532,9 @@ function ParamField({ param, value, set }: { param: Param; value: string | undef
       <span>{label}</span>
       <input
         type="text"
-        value={value ?? ""}
+        value={text}
         placeholder={param.default ?? ""}
+        onInput={(event) => setText(event.currentTarget.value)}
         onChange={(event) => set(event.currentTarget.value.trim() || null)}
       />
       <small>
@@ -707,13 +731,7 @@ function AugmentView({ state, settings, change, table }: ViewProps) {
           />
           <label class="field">
             <span>random seed</span>
-            <input
-              type="number"
-              min={0}
-              max={2 ** 53 - 1}
-              value={settings.seed}
-              onChange={(event) => move({ seed: Math.max(0, Math.floor(Number(event.currentTarget.value) || 0)) })}
-            />
+            <Count value={settings.seed} low={0} high={2 ** 53 - 1} set={(seed) => move({ seed })} />
           </label>
           <details>
             <summary>More settings</summary>
@@ -935,11 +953,11 @@ function CompareView(props: ViewProps) {
             <div class="row">
               <label>
                 folds
-                <input type="number" min={2} max={20} value={settings.folds ?? state.folds} onChange={(event) => change({ folds: Number(event.currentTarget.value) || null })} />
+                <Count value={settings.folds ?? state.folds} low={2} high={1000} set={(folds) => change({ folds })} />
               </label>
               <label>
                 repeats
-                <input type="number" min={1} max={20} value={settings.repeats ?? state.repeats} onChange={(event) => change({ repeats: Number(event.currentTarget.value) || null })} />
+                <Count value={settings.repeats ?? state.repeats} low={1} high={1000} set={(repeats) => change({ repeats })} />
               </label>
             </div>
           </section>

@@ -524,7 +524,7 @@ export function SplitDots({ candidates, events, lines }: { candidates: Candidate
   return (
     <div ref={box}>
       <svg class="dots" viewBox={`0 0 ${width} ${height}`} role="img" aria-label="Change in RMSE compared with no augmentation, one dot for every split">
-        {ticks(-most, most, width / 110).map((value) => (
+        {ticks(-most, most, width / 75).map((value) => (
           <g key={value}>
             <line class={value === 0 ? "zero" : ""} x1={x(value)} x2={x(value)} y1={top - 4} y2={height - 6} />
             <text class="tick" x={x(value)} y="13" text-anchor="middle">{`${value > 0 ? "+" : ""}${short(value)} %`}</text>
@@ -547,7 +547,7 @@ export function SplitDots({ candidates, events, lines }: { candidates: Candidate
         })}
       </svg>
       <p class="about small">
-        Dot: one split. Black line: their mean.{lines && " Orange: 95 % interval of the expected change."}
+        Dot: one split. Vertical line: their mean.{lines && " Orange: 95 % interval of the expected change."}
       </p>
     </div>
   );
