@@ -1,5 +1,6 @@
 //! Work that takes longer than an answer: on a thread of its own, with progress and cancellation.
 
+use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -29,6 +30,9 @@ use crate::settings::Settings;
 
 /// The kinds of jobs. There is one of each at a time.
 pub(crate) const KINDS: [&str; 5] = ["augment", "compare", "train", "distill", "predict"];
+
+/// The last job of every kind.
+pub(crate) type Jobs = Mutex<HashMap<String, Arc<Job>>>;
 
 /// A job that runs or has ended.
 pub(crate) struct Job {
@@ -181,7 +185,12 @@ impl RunProgress for Runs<'_> {
 }
 
 /// Starts a job, unless one of its kind is running.
-pub(crate) fn start(session: &Arc<Session>, kind: &str, settings: Settings) -> Result<()> {
+pub(crate) fn start(
+    jobs: &Jobs,
+    session: &Arc<Session>,
+    kind: &str,
+    settings: Settings,
+) -> Result<()> {
     let work = match kind {
         "augment" => augment,
         "compare" => compare,
@@ -192,7 +201,7 @@ pub(crate) fn start(session: &Arc<Session>, kind: &str, settings: Settings) -> R
     };
     let job = Arc::new(Job::new());
     {
-        let mut jobs = lock(&session.jobs);
+        let mut jobs = lock(jobs);
         if jobs.get(kind).is_some_and(|job| job.is_running()) {
             return Err(Failure::new("this is running already: stop it first"));
         }

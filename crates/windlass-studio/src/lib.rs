@@ -36,6 +36,7 @@ use windlass_compare::{CompareConfig, Error, MethodName, ModelName, Result};
 use windlass_table::Table;
 
 use http::{Answer, Failure, Request, Response};
+use jobs::Jobs;
 use session::{PreviewRequest, Session, lock};
 use settings::{MODELS, Settings};
 
@@ -90,6 +91,7 @@ pub struct Studio {
 
 struct Server {
     session: Arc<Session>,
+    jobs: Jobs,
     port: u16,
     /// The first part of every path.
     token: String,
@@ -116,6 +118,7 @@ impl Studio {
         let port = listener.local_addr().map_err(fault("listen on", name))?.port();
         let server = Arc::new(Server {
             session: Arc::new(session),
+            jobs: Jobs::default(),
             port,
             token: random_token()?,
             report_token: random_token()?,
@@ -151,7 +154,7 @@ impl Studio {
 impl Drop for Studio {
     fn drop(&mut self) {
         let session = &self.server.session;
-        lock(&session.jobs).values().for_each(|job| job.stop());
+        lock(&self.server.jobs).values().for_each(|job| job.stop());
         // Jobs and connections may have the session for a moment longer; its files are not needed any more.
         let _ = std::fs::remove_dir_all(session.folder.path());
     }
@@ -255,14 +258,14 @@ impl Server {
             }
             (["job", kind], true) => {
                 let since = request.query("since").and_then(|text| text.parse().ok());
-                let job = lock(&session.jobs).get(*kind).cloned();
+                let job = lock(&self.jobs).get(*kind).cloned();
                 Ok(job.map_or(Value::Null, |job| job.view(since.unwrap_or(0))))
             }
             (["job", kind], false) => {
-                jobs::start(session, kind, request.json()?).map(|()| Value::Null)
+                jobs::start(&self.jobs, session, kind, request.json()?).map(|()| Value::Null)
             }
             (["job", kind, "stop"], false) => {
-                if let Some(job) = lock(&session.jobs).get(*kind) {
+                if let Some(job) = lock(&self.jobs).get(*kind) {
                     job.stop();
                 }
                 Ok(Value::Null)
@@ -307,7 +310,7 @@ impl Server {
         let models = MODELS
             .iter()
             .map(|model: &ModelName| json!({ "name": model.name(), "help": model.help() }));
-        let jobs = lock(&self.session.jobs);
+        let jobs = lock(&self.jobs);
         let running = jobs::KINDS.iter().filter(|kind| jobs.contains_key(**kind));
         let model = lock(&self.session.model);
         json!({

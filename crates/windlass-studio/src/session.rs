@@ -23,7 +23,6 @@ use windlass_table::{
 };
 
 use crate::http::{Failure, Result};
-use crate::jobs::Job;
 use crate::settings::{Reading, Settings};
 
 /// Memory for tables that are looked at; jobs have the default of the command.
@@ -79,7 +78,6 @@ pub(crate) struct Session {
     pub(crate) folder: TempDir,
     tables: Mutex<BTreeMap<u32, Arc<Source>>>,
     next: AtomicU32,
-    pub(crate) jobs: Mutex<HashMap<String, Arc<Job>>>,
     /// Files that can be downloaded, by name.
     files: Mutex<BTreeMap<String, PathBuf>>,
     pub(crate) model: Mutex<Option<Arc<Fitted>>>,
@@ -116,7 +114,6 @@ impl Session {
             folder: tempfile::Builder::new().prefix("windlass-studio-").tempdir()?,
             tables: Mutex::default(),
             next: AtomicU32::new(1),
-            jobs: Mutex::default(),
             files: Mutex::default(),
             model: Mutex::default(),
         })
@@ -683,10 +680,13 @@ fn levels_of(batch: &RecordBatch, place: usize) -> Vec<String> {
     let mut levels: Vec<(&str, usize)> = counted.into_iter().collect();
     levels.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
     let mut names: Vec<String> = levels.iter().map(|(text, _)| (*text).to_owned()).collect();
-    if names.len() >= LEVELS {
+    if names.len() > LEVELS {
         names.truncate(LEVELS - 1);
+        names.push("other".to_owned());
     }
-    names.push("other".to_owned());
+    if names.is_empty() {
+        names.push("missing".to_owned());
+    }
     names
 }
 

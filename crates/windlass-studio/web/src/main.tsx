@@ -353,6 +353,8 @@ function TableView({ settings, change, table, go }: ViewProps & { go: (view: num
   const fix = (set: Partial<Settings>) =>
     change({
       ...set,
+      // Another sheet has other columns.
+      ...(set.sheet ? { target: [], roles: {} } : {}),
       ...(set.roles ? { roles: { ...settings.roles, ...set.roles } } : {}),
       ...(set.nulls ? { nulls: [...settings.nulls, ...set.nulls] } : {}),
     });

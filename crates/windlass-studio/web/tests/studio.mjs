@@ -116,8 +116,16 @@ async function fits(page, what) {
 const shots = {};
 async function picture(page, name) {
   if (!pictures) return;
-  await page.evaluate(() => document.activeElement?.blur());
+  await page.evaluate(() => {
+    document.activeElement?.blur();
+    window.scrollTo(0, 0);
+  });
+  // A frame below the window is not painted.
+  const { width, height } = page.viewportSize();
+  await page.setViewportSize({ width, height: 1600 });
+  await page.waitForTimeout(500);
   shots[name] = (await page.screenshot({ fullPage: true })).toString("base64");
+  await page.setViewportSize({ width, height });
 }
 
 const step = (page, name) => page.getByRole("navigation").getByRole("button", { name }).click();
@@ -201,8 +209,6 @@ for (const { width, dark } of [{ width: 1300, dark: false }, { width: 400, dark:
     // The report's own script runs, by its hash.
     assert.match(await frame.locator("label.slider output").innerText(), /γ = /);
     await fits(page, "the comparison");
-    await page.locator("iframe").scrollIntoViewIfNeeded();
-    await page.waitForTimeout(500);
     await picture(page, `compare-${width}`);
     const { bytes } = await download(page, () => page.getByText("Download all numbers").click());
     command(`${compared} --quiet`.replace("--output comparison", `--output comparison-${width}`));
@@ -397,13 +403,13 @@ test("a file of 100 MB needs little memory", async () => {
 
 /** Puts the views side by side into one picture each for wide and for narrow windows. */
 async function montage() {
-  for (const [name, width, columns, zoom] of [["studio", 1300, 2, 0.6], ["studio-phone", 400, 4, 0.8]]) {
-    const wide = Math.round(zoom * (width * columns + 40 * (columns + 1)));
-    const page = await browser.newPage({ viewport: { width: wide, height: 800 } });
+  for (const [name, width, columns, deviceScaleFactor] of [["studio", 1300, 2, 0.6], ["studio-phone", 400, 4, 0.75]]) {
+    const viewport = { width: width * columns + 40 * (columns + 1), height: 800 };
+    const page = await browser.newPage({ viewport, deviceScaleFactor });
     const views = ["table", "augment", "compare", "model"].map((view) => shots[`${view}-${width}`]);
     const [tall, paper] = width === 400 ? [1500, "#15181c"] : [1150, "#fff"];
     await page.setContent(
-      `<style>body { zoom: ${zoom}; margin: 0; padding: 40px; display: grid; grid-template-columns: repeat(${columns}, ${width}px); gap: 40px; background: #c9d1da }
+      `<style>body { margin: 0; padding: 40px; display: grid; grid-template-columns: repeat(${columns}, ${width}px); gap: 40px; background: #c9d1da }
        div { background: ${paper}; height: ${tall}px; overflow: hidden; border-radius: 16px; box-shadow: 0 4px 24px #0005 } img { width: ${width}px }</style>` +
         views.map((view) => `<div><img src="data:image/png;base64,${view}"></div>`).join(""),
     );
