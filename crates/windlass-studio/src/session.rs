@@ -502,8 +502,14 @@ impl Opened {
         if let Some(refusal) = &inspection.refusal {
             let hint = refusal.hint(ParamStyle::Command).map(|hint| format!(" Hint: {hint}."));
             let text = format!("{refusal:#}.{}", hint.unwrap_or_default());
-            let remark = Remark { problem: true, ..Remark::new(text) };
+            // Models may use dates and categories, which augmentation does not move.
+            let problem = !matches!(refusal, TableError::NoFeatures { .. });
+            let remark = Remark { problem, ..Remark::new(text) };
             remarks.push(match refusal {
+                TableError::BadFeature { column, .. } => {
+                    let roles = BTreeMap::from([(column, "carried")]);
+                    remark.with_fix("Do not use this column", json!({ "roles": roles }))
+                }
                 TableError::BadTarget { .. } => {
                     remark.with_fix("Drop these rows", json!({ "drop_missing_target": true }))
                 }
