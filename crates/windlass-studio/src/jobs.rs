@@ -364,7 +364,7 @@ fn train(session: &Session, job: &Job, settings: &Settings) -> Result<Value> {
 fn write_model(session: &Session, name: &str, model: &Model) -> Result<()> {
     for (ending, bytes) in [
         ("windlass", model.to_bytes()),
-        ("onnx", onnx::export(model)),
+        ("onnx", onnx::export(model, None)?),
         ("h", c_export::export(model).into_bytes()),
     ] {
         let name = format!("{name}.{ending}");
