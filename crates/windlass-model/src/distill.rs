@@ -475,8 +475,10 @@ impl Distiller<'_> {
             };
             self.data(&validated.folds[fold].train, None, &of_fold, member_seed(seed, fold))
         };
-        let data: Vec<StudentData> =
-            (0..=validated.folds.len()).into_par_iter().map(student).collect::<Result<_>>()?;
+        // All results before the first error, so that it does not depend on threads.
+        let data: Vec<Result<StudentData>> =
+            (0..=validated.folds.len()).into_par_iter().map(student).collect();
+        let data = data.into_iter().collect::<Result<Vec<_>>>()?;
         let (count, unlabeled) = (data[0].dataset.rows() as u64, data[0].unlabeled);
         let (mut trained, columns) = self.train(data, &validated.folds, progress)?;
         let teacher = (!validated.folds.is_empty()).then(|| validated.model.out_of_fold.clone());

@@ -236,7 +236,9 @@ impl<'a> FitContext<'a> {
         let fit = |fold: &FoldBatches| Ok(self.fit(&fold.train, kind)?.0);
         let mut members = vec![];
         for some in folds.chunks(at_once) {
-            members.extend(some.par_iter().map(fit).collect::<Result<Vec<_>>>()?);
+            // All results before the first error, so that it does not depend on threads.
+            let fitted: Vec<Result<EnsembleMember>> = some.par_iter().map(fit).collect();
+            members.extend(fitted.into_iter().collect::<Result<Vec<_>>>()?);
         }
         Ok(members)
     }
