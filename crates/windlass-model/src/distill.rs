@@ -264,7 +264,7 @@ impl Model {
         }
     }
 
-    /// Whether a table is the one that the model was trained on, of so many rows with repeated ones.
+    /// Whether the model was trained on this table, whose repeated rows are counted in `rows`.
     fn was_trained_on(&self, table: &LoadedTable, rows: usize) -> bool {
         let same_targets = |out_of_fold: &OutOfFold| {
             let y = self.members[0].preprocessing.raw_targets(&table.batch);

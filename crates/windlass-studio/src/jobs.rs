@@ -1,4 +1,4 @@
-//! Work that takes longer than an answer: on a thread of its own, with progress and cancellation.
+//! Work that takes longer than an answer: on its own thread, with progress and cancellation.
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -25,7 +25,7 @@ use windlass_table::{
 use windlass_train::{Epoch, EpochProgress};
 
 use crate::http::{Failure, Result};
-use crate::session::{Fitted, Session, inputs, lock, predictor};
+use crate::session::{Session, TrainedModel, inputs, lock, predictor};
 use crate::settings::Settings;
 
 /// The kinds of jobs. There is one of each at a time.
@@ -355,7 +355,8 @@ fn train(session: &Session, job: &Job, settings: &Settings) -> Result<Value> {
     let mut view = model_view(&trained.model);
     view["first"] = json!(opened.first_row());
     write_model(session, "model", &trained.model)?;
-    let fitted = Fitted { model: trained.model, settings: settings.clone(), view: view.clone() };
+    let fitted =
+        TrainedModel { model: trained.model, settings: settings.clone(), view: view.clone() };
     *lock(&session.model) = Some(Arc::new(fitted));
     Ok(view)
 }
@@ -411,8 +412,7 @@ fn model_view(model: &Model) -> Value {
 
 /// Distills the model into one small network.
 fn distill(session: &Session, job: &Job, _settings: &Settings) -> Result<Value> {
-    let teacher = lock(&session.model).clone();
-    let teacher = teacher.ok_or_else(|| Failure::new("there is no model yet: train one first"))?;
+    let teacher = session.trained()?;
     let opened = session.open(&teacher.settings)?;
     let rows = teacher.model.load_for_distillation(&opened.table, DEFAULT_MEMORY, job)?;
     let rows = NamedTable { table: &rows, path: opened.table.path() };
@@ -457,8 +457,7 @@ fn distill(session: &Session, job: &Job, _settings: &Settings) -> Result<Value> 
 fn predict(session: &Session, job: &Job, settings: &Settings) -> Result<Value> {
     /// Rows that are shown.
     const SHOWN: usize = 50;
-    let fitted = lock(&session.model).clone();
-    let fitted = fitted.ok_or_else(|| Failure::new("there is no model yet: train one first"))?;
+    let fitted = session.trained()?;
     let (model, of_model) = (&fitted.model, &fitted.settings);
     let opened = session.open(settings)?;
     let table = &opened.table;

@@ -84,7 +84,7 @@ impl Default for Options {
     }
 }
 
-/// A server that answers on threads of its own. Dropping it removes its files.
+/// A server with its own threads. Dropping it removes its files.
 pub struct Studio {
     server: Arc<Server>,
 }
@@ -171,7 +171,7 @@ fn random_token() -> Result<String> {
     Ok(BASE64_URL_SAFE_NO_PAD.encode(bytes))
 }
 
-/// Answers a connection on a thread of its own.
+/// Answers a connection on its own thread.
 fn accept(server: Arc<Server>, stream: TcpStream) {
     if server.connections.fetch_add(1, Ordering::Relaxed) >= MAX_CONNECTIONS {
         server.connections.fetch_sub(1, Ordering::Relaxed);

@@ -66,7 +66,7 @@ enum Distribution {
 }
 
 /// A trained model, and the settings that it was trained with.
-pub(crate) struct Fitted {
+pub(crate) struct TrainedModel {
     pub(crate) model: Model,
     pub(crate) settings: Settings,
     pub(crate) view: Value,
@@ -80,7 +80,7 @@ pub(crate) struct Session {
     next: AtomicU32,
     /// Files that can be downloaded, by name.
     files: Mutex<BTreeMap<String, PathBuf>>,
-    pub(crate) model: Mutex<Option<Arc<Fitted>>>,
+    pub(crate) model: Mutex<Option<Arc<TrainedModel>>>,
 }
 
 /// A lock; a panic of another request does not end the session.
@@ -267,11 +267,15 @@ impl Session {
         Ok(json!({ "words": found.in_words(), "similarity": found }))
     }
 
+    /// The model that was trained last.
+    pub(crate) fn trained(&self) -> Result<Arc<TrainedModel>> {
+        let trained = lock(&self.model).clone();
+        trained.ok_or_else(|| Failure::new("there is no model yet: train one first"))
+    }
+
     /// The prediction for a row that was typed.
     pub(crate) fn predict_row(&self, values: &BTreeMap<String, String>) -> Result<Value> {
-        let fitted = lock(&self.model).clone();
-        let fitted =
-            fitted.ok_or_else(|| Failure::new("there is no model yet: train one first"))?;
+        let fitted = self.trained()?;
         let opened = self.open(&fitted.settings)?;
         let (mut fields, mut columns): (Vec<Field>, Vec<ArrayRef>) = (vec![], vec![]);
         for name in fitted.model.metadata().features() {
