@@ -91,8 +91,8 @@ impl Refusal for Error {
                     .into()
             }
             Self::NoStudio => {
-                "the Python package and release binaries have it, or `cargo install windlass-cli \
-                               --features studio`"
+                "the Python package and release binaries have it; from a clone, `cargo run --release \
+                               --features studio -- studio`"
                     .into()
             }
             Self::Plot { .. } => return None,

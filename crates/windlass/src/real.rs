@@ -2,20 +2,15 @@
 
 use ndarray::{CowArray, Ix2, NdFloat};
 
-mod sealed {
-    pub trait Sealed {}
-    impl Sealed for f32 {}
-    impl Sealed for f64 {}
-}
+use crate::sums::Summand;
 
 /// `f32` or `f64`.
 ///
 /// Sums, means and strengths are always computed in `f64`; only rows are stored in `Self`.
-pub trait Real: NdFloat + sealed::Sealed {
+pub trait Real: NdFloat + Summand {
     /// Upper limit of the magnitude of values: sums and augmented rows of smaller ones cannot overflow. 2⁹²⁰ for
-    /// `f64`,
-    /// 2⁹⁶ for `f32`.
-    const LIMIT: f64;
+    /// `f64`, 2⁹⁶ for `f32`.
+    const LIMIT: f64 = Self::SUM_LIMIT;
     /// The same value as an `f64`.
     fn widen(self) -> f64;
     /// The nearest value of this type.
@@ -26,12 +21,7 @@ pub trait Real: NdFloat + sealed::Sealed {
     fn widen_rows(rows: CowArray<'_, Self, Ix2>) -> CowArray<'_, f64, Ix2>;
 }
 
-const fn power_of_two(exponent: u64) -> f64 {
-    f64::from_bits((1023 + exponent) << 52)
-}
-
 impl Real for f64 {
-    const LIMIT: f64 = power_of_two(920);
     #[inline(always)]
     fn widen(self) -> f64 {
         self
@@ -49,7 +39,6 @@ impl Real for f64 {
 }
 
 impl Real for f32 {
-    const LIMIT: f64 = power_of_two(96);
     #[inline(always)]
     fn widen(self) -> f64 {
         f64::from(self)

@@ -20,16 +20,47 @@
 
 use std::collections::BTreeMap;
 
-use crate::Real;
 use crate::simd::vectorized;
 
-/// With 2⁵³ rows below [`Real::LIMIT`], sums of products with weights up to this cannot overflow.
+/// With 2⁵³ rows below [`Real::LIMIT`](crate::Real::LIMIT), sums of products with weights up to this cannot overflow.
 pub(crate) const LARGEST_WEIGHT: f64 = (1_u64 << 50) as f64;
+
+/// `f32` or `f64`.
+///
+/// Sums of rows take much of the time, and their loops are large. As methods of these types they are compiled once, in
+/// this crate; as generic functions they would be compiled again in every crate that augments.
+pub trait Summand: Copy + Into<f64> + 'static {
+    #[doc(hidden)]
+    const SUM_LIMIT: f64;
+    #[doc(hidden)]
+    fn add_weighted(sums: &mut ExactSums, rows: &[Weighted<'_, Self>]);
+    #[doc(hidden)]
+    fn add_labeled(sums: &mut ExactSums, labels: &[u32], rows: &[Self]);
+}
+
+macro_rules! compile_loops {
+    ($($real:ty: $exponent:literal),*) => {$(
+        impl Summand for $real {
+            const SUM_LIMIT: f64 = f64::from_bits((1023 + $exponent) << 52);
+            fn add_weighted(sums: &mut ExactSums, rows: &[Weighted<'_, Self>]) {
+                sums.add_each(rows.iter().copied());
+            }
+            fn add_labeled(sums: &mut ExactSums, labels: &[u32], rows: &[Self]) {
+                let labeled = labels.iter().zip(rows.chunks_exact(sums.width.max(1)));
+                sums.add_each(labeled.map(|(&label, row)| (label as usize, 1.0, row)));
+            }
+        }
+    )*};
+}
+compile_loops!(f32: 96, f64: 920);
+
+/// A slot, a weight and a row.
+pub(crate) type Weighted<'a, T> = (usize, f64, &'a [T]);
 
 /// A table of exact accumulators, `slots` × `width`.
 #[derive(Debug, Clone)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub(crate) struct ExactSums {
+pub struct ExactSums {
     width: usize,
     hi: Vec<f64>,
     mid: Vec<f64>,
@@ -49,10 +80,27 @@ impl ExactSums {
 
     /// Adds `weight · row` to the accumulators of `slot`, for every `(slot, weight, row)`; weights are at
     /// most [`LARGEST_WEIGHT`] in size.
-    pub(crate) fn add_rows<'a, T: Real>(
+    pub(crate) fn add_rows<'a, T: Summand>(
         &mut self,
-        rows: impl Iterator<Item = (usize, f64, &'a [T])>,
+        mut rows: impl Iterator<Item = Weighted<'a, T>>,
     ) {
+        // The loop takes blocks, so that it is compiled once and not for every iterator.
+        let mut block: [Weighted<'a, T>; 32] = [(0, 0.0, &[]); 32];
+        loop {
+            let mut filled = 0;
+            for (place, row) in block.iter_mut().zip(&mut rows) {
+                *place = row;
+                filled += 1;
+            }
+            T::add_weighted(self, &block[..filled]);
+            if filled < block.len() {
+                return;
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn add_each<'a, T: Summand>(&mut self, rows: impl Iterator<Item = Weighted<'a, T>>) {
         vectorized(
             (self, rows),
             #[inline(always)]
@@ -69,9 +117,9 @@ impl ExactSums {
     }
 
     #[inline(always)]
-    fn add_narrow<'a, const N: usize, T: Real>(
+    fn add_narrow<'a, const N: usize, T: Summand>(
         &mut self,
-        rows: impl Iterator<Item = (usize, f64, &'a [T])>,
+        rows: impl Iterator<Item = Weighted<'a, T>>,
     ) {
         let Self { hi, mid, lo, rest, .. } = self;
         let (hi, mid) = (hi.as_chunks_mut::<N>().0, mid.as_chunks_mut::<N>().0);
@@ -87,7 +135,7 @@ impl ExactSums {
     }
 
     #[inline(always)]
-    fn add_wide<'a, T: Real>(&mut self, rows: impl Iterator<Item = (usize, f64, &'a [T])>) {
+    fn add_wide<'a, T: Summand>(&mut self, rows: impl Iterator<Item = Weighted<'a, T>>) {
         let mut too_large = [0.0; 8];
         for (slot, weight, row) in rows {
             let mut at = slot * self.width;
@@ -109,7 +157,7 @@ impl ExactSums {
     }
 
     #[inline(always)]
-    fn add_at<const N: usize, T: Real>(
+    fn add_at<const N: usize, T: Summand>(
         &mut self,
         at: usize,
         weight: f64,
@@ -169,7 +217,7 @@ impl ExactSums {
         }
     }
 
-    /// Whether a value that was added is NaN, infinite or not below [`Real::LIMIT`].
+    /// Whether a value that was added is NaN, infinite or not below [`Real::LIMIT`](crate::Real::LIMIT).
     pub(crate) fn refused(&self) -> bool {
         self.refused
     }
@@ -215,7 +263,7 @@ pub(crate) fn exact_sum(values: impl IntoIterator<Item = f64>) -> Option<f64> {
 /// Adds `N` values and returns the remainder for the third number. A lane of `too_large` becomes nonzero if a value
 /// cannot be summed; the accumulators are then invalid.
 #[inline(always)]
-fn add_chunk<const N: usize, T: Real>(
+fn add_chunk<const N: usize, T: Summand>(
     hi: &mut [f64; N],
     mid: &mut [f64; N],
     weight: f64,
@@ -225,8 +273,8 @@ fn add_chunk<const N: usize, T: Real>(
     // Local arrays stay in vector registers; the compiler does not know that `hi` and `mid` do not alias.
     let (mut sums, mut middles, mut left) = (*hi, *mid, *too_large);
     for j in 0..N {
-        let x = chunk[j].widen();
-        too_large[j] = if x.abs() < T::LIMIT { left[j] } else { 1.0 };
+        let x: f64 = chunk[j].into();
+        too_large[j] = if x.abs() < T::SUM_LIMIT { left[j] } else { 1.0 };
         let (sum, error) = two_sum(sums[j], x * weight);
         sums[j] = sum;
         (middles[j], left[j]) = two_sum(middles[j], error);

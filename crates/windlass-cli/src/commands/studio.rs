@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::Result;
+#[cfg(feature = "studio")]
 use crate::terminal;
 
 /// Open a local web page: look at a table, augment it, compare and train models

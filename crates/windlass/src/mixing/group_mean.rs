@@ -92,7 +92,8 @@ impl GroupSums {
             self.counts[label as usize] += 1.0;
         }
         let all = rows.as_slice().expect("standard layout");
-        self.add_values(all.chunks_exact(self.width.max(1)), labels, weights);
+        let values = Rows { values: all, width: self.width, sources: None };
+        self.add_values(values, labels, weights);
         let checked = self.check_sums("x", rows.view());
         self.refusal = self.refusal.take().or(checked.clone().err());
         checked
@@ -109,12 +110,7 @@ impl GroupSums {
     }
 
     /// Adds rows with their labels and weights, but does not count them.
-    fn add_values<'a, T: Real>(
-        &mut self,
-        rows: impl Iterator<Item = &'a [T]>,
-        labels: &[u32],
-        weights: Option<&[f64]>,
-    ) {
+    fn add_values<T: Real>(&mut self, rows: Rows<'_, T>, labels: &[u32], weights: Option<&[f64]>) {
         const ONE: &[f64] = &[1.0];
         let slots = labels.iter().map(|&label| label as usize);
         match (weights, &mut self.weights) {
@@ -123,12 +119,14 @@ impl GroupSums {
             (Some(weights), _) => {
                 let each = slots.clone().zip(weights.chunks_exact(1));
                 self.weigh().add_rows(each.map(|(slot, weight)| (slot, 1.0, weight)));
-                let weighted = slots.zip(weights).zip(rows);
-                self.sums.add_rows(weighted.map(|((slot, &weight), row)| (slot, weight, row)));
-                return;
             }
         }
-        self.sums.add_rows(slots.zip(rows).map(|(slot, row)| (slot, 1.0, row)));
+        if rows.sources.is_none() && weights.is_none() {
+            T::add_labeled(&mut self.sums, labels, rows.values);
+            return;
+        }
+        let weight = |i: usize| weights.map_or(1.0, |weights| weights[i]);
+        self.sums.add_rows(slots.enumerate().map(|(i, slot)| (slot, weight(i), rows.row(i))));
     }
 
     /// Returns an error if a value of the rows just added cannot be summed.
@@ -277,6 +275,21 @@ impl GroupMeans {
             move_rows(&means, labels, gamma, rows.view(), Gather::default(), range, out);
         });
         Ok(out)
+    }
+}
+
+/// Some rows of a row-major matrix: the first ones, or those that `sources` names.
+#[derive(Clone, Copy)]
+struct Rows<'a, T> {
+    values: &'a [T],
+    width: usize,
+    sources: Option<&'a [usize]>,
+}
+
+impl<'a, T> Rows<'a, T> {
+    fn row(&self, i: usize) -> &'a [T] {
+        let source = self.sources.map_or(i, |sources| sources[i]);
+        &self.values[source * self.width..][..self.width]
     }
 }
 
@@ -445,16 +458,11 @@ impl GroupMean {
             let labels = &labels[range.clone()];
             let weights = weights.map(|weights| &weights[range.clone()]);
             let all = rows.to_slice().expect("standard layout");
-            match gather.sources {
-                None => {
-                    let rows = all[range.start * width..].chunks_exact(width.max(1));
-                    sums.add_values(rows, labels, weights);
-                }
-                Some(sources) => {
-                    let rows = sources[range].iter().map(|&row| &all[row * width..][..width]);
-                    sums.add_values(rows, labels, weights);
-                }
-            }
+            let rows = match gather.sources {
+                None => Rows { values: &all[range.start * width..], width, sources: None },
+                Some(sources) => Rows { values: all, width, sources: Some(&sources[range]) },
+            };
+            sums.add_values(rows, labels, weights);
             sums
         };
         let parts = parts_of(labels.len(), rows.ncols());
