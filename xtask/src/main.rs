@@ -45,7 +45,7 @@ use std::process::ExitCode;
 
 use test::Scope;
 
-const USAGE: &str = "usage: cargo xtask test [--all|--cluster] | bench [core|tables|train|deep|python|cluster|rare [errors [SPLITS]]|calibration|models [SPLITS]|distill [SPLITS]] | structure | build [REVISION] | outputs [--accept] | site [--accept] | suite [REPEATS] | fuzz [TARGET] [SECONDS] | mutants [COUNT] | reliability";
+const USAGE: &str = "usage: cargo xtask test [--all|--cluster] | bench [core|tables|train|deep|python|cluster|rare [errors [SPLITS]]|calibration|models [SPLITS [COMMAND-OF-0.1.0]]|distill [SPLITS]] | structure | build [REVISION] | outputs [--accept] | site [--accept] | suite [REPEATS] | fuzz [TARGET] [SECONDS] | mutants [COUNT] | reliability";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -86,9 +86,11 @@ fn main() -> ExitCode {
         ["bench", "distill", splits] if splits.parse::<usize>().is_ok() => {
             bench_distill::run(splits.parse().ok())
         }
-        ["bench", "models"] => bench_models::run(None),
-        ["bench", "models", splits] if splits.parse::<usize>().is_ok() => {
-            bench_models::run(splits.parse().ok())
+        ["bench", "models"] => bench_models::run(None, None),
+        ["bench", "models", splits, ref earlier @ ..]
+            if splits.parse::<usize>().is_ok() && earlier.len() < 2 =>
+        {
+            bench_models::run(splits.parse().ok(), earlier.first().copied())
         }
         ["bench", "calibration"] => bench::calibration(),
         ["structure"] => structure::check(),

@@ -24,6 +24,8 @@ from scipy.stats import t as student_t
 MOST_TESTED = 1500
 SIZES = [50, 100, 200, 400]
 LEVEL = 0.9
+EARLIER = "auto of 0.1.0"
+AUTOGLUON = "AutoGluon (60 s)"
 
 
 def tables(data: Path) -> dict[str, tuple[pd.DataFrame, str]]:
@@ -65,8 +67,8 @@ def rmse(truth: np.ndarray, predicted: np.ndarray) -> float:
 class Windlass:
     """A model of the command, trained and applied through files."""
 
-    def __init__(self, binary: str, options: list[str]) -> None:
-        self.binary, self.options = binary, options
+    def __init__(self, binary: str, options: list[str], intervals: bool = True) -> None:
+        self.binary, self.options, self.intervals = binary, options, intervals
 
     def __call__(
         self, train: pd.DataFrame, test: pd.DataFrame, target: str, seed: int
@@ -86,7 +88,7 @@ class Windlass:
                 "cpu": used.children_user - cpu.children_user,
                 "bytes": os.path.getsize(files["m"]),
             }
-            valid = json.loads(said).get("valid")
+            valid = json.loads(said).get("valid") if self.intervals else None
             interval = ["--interval", str(LEVEL)] if valid else []
             self.run("predict", files["m"], files["b.csv"], "-o", files["p.csv"], "-q", *interval)
             made = pd.read_csv(files["p.csv"])
@@ -192,11 +194,11 @@ def peers() -> dict[str, object]:
         ),
         "CatBoost": Peer(catboost),
         "LightGBM": Peer(lightgbm),
-        "AutoGluon (60 s)": autogluon,
+        AUTOGLUON: autogluon,
     }
 
 
-def models(binary: str) -> dict[str, object]:
+def models(binary: str, earlier: str) -> dict[str, object]:
     own = {
         "auto": ["--auto"],
         "network": [],
@@ -207,7 +209,8 @@ def models(binary: str) -> dict[str, object]:
         "extra-trees": ["--model", "extra-trees", "--split", "rows"],
         "boosting": ["--model", "boosting", "--split", "rows"],
     }
-    return {name: Windlass(binary, options) for name, options in own.items()} | peers()
+    found = {name: Windlass(binary, options) for name, options in own.items()} | peers()
+    return found | ({EARLIER: Windlass(earlier, ["--auto"], intervals=False)} if earlier else {})
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -217,30 +220,44 @@ def run(arguments: argparse.Namespace) -> None:
         for line in store.read_text().splitlines():
             cell = json.loads(line)
             done.add((cell["model"], cell["table"], cell["rows"], cell["split"]))
-    known = models(arguments.binary)
+    known = models(arguments.binary, arguments.earlier)
     chosen = arguments.models.split(",") if arguments.models else list(known)
-    for split in range(arguments.splits):
-        for rows in arguments.sizes:
-            for name, (frame, target) in tables(Path(arguments.data)).items():
-                if len(frame) < 1.5 * rows or (arguments.tables and name not in arguments.tables):
-                    continue
-                order = np.random.default_rng([split, rows]).permutation(len(frame))
-                train = frame.iloc[order[:rows]]
-                test = frame.iloc[order[rows : rows + MOST_TESTED]]
-                for model in chosen:
-                    label = arguments.label or model
-                    if (label, name, rows, split) in done:
-                        continue
-                    if model.startswith("AutoGluon") and (rows not in (100, 200) or split >= 3):
-                        continue
-                    try:
-                        result = known[model](train, test, target, split)
-                    except (RuntimeError, ImportError) as error:
-                        print(f"{model}, {name}: {error}", file=sys.stderr)
-                        continue
-                    cell = {"model": label, "table": name, "rows": rows, "split": split}
-                    with store.open("a") as file:
-                        file.write(json.dumps({**cell, **result}) + "\n")
+    # The slowest come last, on fewer splits.
+    slow = {AUTOGLUON: ([100, 200], 3), EARLIER: (arguments.sizes, 2)}
+    fast = [model for model in chosen if model not in slow]
+    rounds = [(fast, arguments.sizes, arguments.splits)]
+    rounds += [
+        ([model], sizes, min(arguments.splits, splits))
+        for model, (sizes, splits) in slow.items()
+        if model in chosen
+    ]
+    read = tables(Path(arguments.data))
+    for split, rows, name, model in (
+        (split, rows, name, model)
+        for models, sizes, splits in rounds
+        for split in range(splits)
+        for rows in sizes
+        for name in read
+        for model in models
+    ):
+        frame, target = read[name]
+        if (
+            len(frame) < 1.5 * rows
+            or (arguments.tables and name not in arguments.tables)
+            or (model, name, rows, split) in done
+        ):
+            continue
+        order = np.random.default_rng([split, rows]).permutation(len(frame))
+        train = frame.iloc[order[:rows]]
+        test = frame.iloc[order[rows : rows + MOST_TESTED]]
+        try:
+            result = known[model](train, test, target, split)
+        except (RuntimeError, ImportError) as error:
+            print(f"{model}, {name}: {error}", file=sys.stderr)
+            continue
+        cell = {"model": model, "table": name, "rows": rows, "split": split}
+        with store.open("a") as file:
+            file.write(json.dumps({**cell, **result}) + "\n")
 
 
 def goals(cells: pd.DataFrame, auto: pd.DataFrame) -> list[str]:
@@ -255,6 +272,9 @@ def goals(cells: pd.DataFrame, auto: pd.DataFrame) -> list[str]:
     def named(chosen: pd.DataFrame | pd.Series, value) -> str:
         return "; ".join(f"{', '.join(map(str, key))}: {value(item):+.1f}" for key, item in chosen.items()) or "none"
 
+    earlier = cells[cells.model == EARLIER].set_index(["table", "rows", "split"])
+    old = auto.join(earlier[["rmse"]], rsuffix="_old", how="inner")
+    gain = 100 * np.log(old.rmse / old.rmse_old).groupby(["table", "rows"]).mean().mean()
     behind = means[means > -3]
     above = each["mean"][each["mean"] > 5]
     sure = each["mean"][each["mean"] - half > 5]
@@ -267,6 +287,7 @@ def goals(cells: pd.DataFrame, auto: pd.DataFrame) -> list[str]:
         f"| at most −3 against each at each size, mean over tables | {len(means) - len(behind)} of {len(means)} | {named(behind, float)} |",
         f"| no cell whose 95 % interval lies above +5 | {len(sure)} of {len(each)} | {named(sure, float)} |",
         f"| at most three cell means above +5 | {len(above)} | {named(above, float)} |",
+        *([f"| at most −4 against `--auto` of 0.1.0, mean over cells | {gain:+.1f} | |"] if len(old) else []),
         "",
     ]
 
@@ -323,6 +344,6 @@ if __name__ == "__main__":
     parser.add_argument("--sizes", type=lambda text: [int(one) for one in text.split(",")], default=SIZES)
     parser.add_argument("--models", default="")
     parser.add_argument("--tables", default="")
-    parser.add_argument("--label", default="")
+    parser.add_argument("--earlier", default="", help="the command of 0.1.0")
     given = parser.parse_args()
     {"run": run, "page": page}[given.what](given)

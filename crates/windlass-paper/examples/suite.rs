@@ -1,7 +1,7 @@
 //! The evidence: every method, and `auto`, on the paper's tables, under equal conditions.
 //!
-//! `cargo xtask suite` runs it and writes `docs/results/compare-suite.md`. Runs are kept in a folder as they
-//! end, so that it can be stopped and started again.
+//! `cargo xtask suite` runs it and writes `docs/results/compare-suite.md`. Completed runs are stored in a folder, so
+//! that it can be interrupted and resumed.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -13,10 +13,9 @@ use windlass_compare::{
     Candidate, CandidateSummary, CompareConfig, Comparison, Finding, MethodName, ModelName, Record,
     Run, RunDir, RunPlan, RunProgress, Summary,
 };
-use windlass_model::{NamedTable, NetworkConfig, Scaling, Split, Validation};
+use windlass_model::{NamedTable, Split};
 use windlass_paper::data::{self, DataSet};
 use windlass_table::{Columns, DEFAULT_MEMORY, LoadedTable, Table};
-use windlass_train::{Activation, TrainConfig};
 
 const SETS: [&str; 9] = [
     "airfoil",
@@ -33,12 +32,12 @@ const SIZES: [usize; 4] = [50, 100, 200, 400];
 const SEED: u64 = 1;
 /// Settings that every method tries.
 const TUNE: usize = 8;
-/// The networks that `auto` trains: its rival tries as many settings.
-const FITS: usize = 32;
+/// Settings that the network that `auto` is compared with tries.
+const TUNE_OF_RIVAL: usize = 32;
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// Keeps runs, and says how far it is.
+/// Stores runs, and prints the progress.
 struct RunRecorder<'a> {
     folder: &'a RunDir,
     name: &'a str,
@@ -58,41 +57,19 @@ fn loaded(set: &DataSet, columns: &Columns) -> Result<LoadedTable> {
     Ok(LoadedTable::load(&table, columns, false, DEFAULT_MEMORY, &())?)
 }
 
-fn config(
-    set: &DataSet,
-    repeats: usize,
-    methods: &[MethodName],
-    models: &[ModelName],
-) -> CompareConfig {
+/// The defaults of `windlass compare`, one repeat, and trials inside the training rows.
+fn config(set: &DataSet, repeats: usize) -> CompareConfig {
+    let columns = Columns {
+        target: set.target.iter().map(|&name| name.to_owned()).collect(),
+        carry: set.domain.iter().map(|&name| name.to_owned()).collect(),
+        ..Columns::default()
+    };
     CompareConfig {
-        columns: Columns {
-            target: set.target.iter().map(|&name| name.to_owned()).collect(),
-            carry: set.domain.iter().map(|&name| name.to_owned()).collect(),
-            ..Columns::default()
-        },
-        drop_missing_target: false,
-        scaling: Scaling::Standard,
-        target_scaling: Scaling::Standard,
-        methods: methods.to_vec(),
-        models: models.to_vec(),
-        rows: vec![],
-        specs: vec![],
         rule: set.domain.map_or(Split::Rows, |column| Split::Domain(column.to_owned())).into(),
-        folds: 5,
         repeats,
-        sizes: vec![None],
         tune: TUNE,
-        network: NetworkConfig {
-            hidden: vec![128, 128],
-            activation: Activation::Relu,
-            training: TrainConfig::default(),
-            augment: None,
-            valid: Validation::Fraction(0.2),
-            split: Split::Rows,
-            valid_seed: None,
-        },
-        rare: None,
         seed: SEED,
+        ..CompareConfig::new(columns)
     }
 }
 
@@ -146,12 +123,14 @@ fn main() -> Result<()> {
             eprintln!("skipped: data set `{name}` is absent");
             continue;
         }
-        let all = [ModelName::Mlp, ModelName::Ridge, ModelName::Forest];
-        let everyone = config(set, repeats, &MethodName::all(), &all);
+        let everyone = config(set, repeats);
         methods.push((set.name, run(set, everyone, &Path::new(&work).join(name))?));
-        let mut rival =
-            config(set, repeats, &[MethodName::Erm], &[ModelName::Mlp, ModelName::Auto]);
-        rival.tune = FITS;
+        let rival = CompareConfig {
+            methods: vec![MethodName::Erm],
+            models: vec![ModelName::Mlp, ModelName::Auto],
+            tune: TUNE_OF_RIVAL,
+            ..config(set, repeats)
+        };
         auto.push((set.name, run(set, rival, &Path::new(&work).join(format!("{name}-auto")))?));
     }
     std::fs::write(&output, page(&methods, &auto, repeats))?;
@@ -187,27 +166,28 @@ fn page(methods: &Found, auto: &Found, repeats: usize) -> String {
         "# Does augmentation help with few rows?\n\n\
          Made by `cargo xtask suite{}` with windlass {}, seed {SEED}. Splits: {}.\n\n\
          Rows are held out by folds (airfoil, no2, boston, concrete, yacht, auto_mpg, california) or by \
-         domain (skillcraft by league, crime by state); of the rest, 50 to 400 rows are learnt from, the \
-         same for every method. Networks d-128-128-1, AdamW, batches of 16, 200 epochs of which a fifth of the \
-         training rows chooses the best. **Every method tries {TUNE} settings** (the usual ones, and \
-         seven others of rate, weight decay and strength, the same rates and decays for all) and keeps the one with the \
-         least error on those validation rows; ridge and forests try as many, and are then fitted on all \
-         training rows. Everything is fitted on training rows only.\n\n\
+         domain (skillcraft by league, crime by state); 50 to 400 of the other rows are used for training, the \
+         same for every method. Methods, models and networks are the defaults of `windlass compare`: d-128-128-1, \
+         AdamW, batches of 16, 200 epochs, of which the error on a fifth of the training rows chooses the best. \
+         **Every method tries {TUNE} settings** (the default, and seven others of learning rate, weight decay and \
+         strength, the same learning rates and decays for all) and keeps the one with the least error on those \
+         validation rows; ridge and forests try as many, and are then fitted on all training rows. Everything is \
+         fitted on training rows only. For FOMA, CEMS and rare targets see their own pages.\n\n\
          Figures are 100·ln(RMSE / RMSE of the network without augmentation), means over splits: −5 is about \
          5 % less error. **Bold**: differs from 0 at 5 % after Holm's correction over the methods of a column. \
-         The last columns are the mean over data sets with its 95 % interval (sets count as one each), and \
+         The last columns are the mean over data sets with its 95 % interval (each data set counts once), and \
          the mean rank by RMSE. The placebo is the network without augmentation with other random numbers: what chance \
          does to the choice among {TUNE} settings.\n",
         if repeats == 1 { String::new() } else { format!(" {repeats}") },
         env!("CARGO_PKG_VERSION"),
         splits.collect::<Vec<_>>().join(", "),
     );
-    let mut telling = vec![];
+    let mut conclusions = vec![];
     for size in SIZES {
-        table_of_methods(&mut out, methods, size, &mut telling);
+        table_of_methods(&mut out, methods, size, &mut conclusions);
     }
     out.push_str("\n## What this says\n\n");
-    for sentence in &telling {
+    for sentence in &conclusions {
         let _ = writeln!(out, "* {sentence}");
     }
     table_of_auto(&mut out, auto);
@@ -215,10 +195,11 @@ fn page(methods: &Found, auto: &Found, repeats: usize) -> String {
 }
 
 fn candidates() -> Vec<Candidate> {
-    Candidate::all(&[ModelName::Mlp, ModelName::Ridge, ModelName::Forest], &MethodName::all(), 0)
+    let CompareConfig { models, methods, .. } = CompareConfig::new(Columns::default());
+    Candidate::all(&models, &methods, 0)
 }
 
-fn table_of_methods(out: &mut String, methods: &Found, size: usize, telling: &mut Vec<String>) {
+fn table_of_methods(out: &mut String, methods: &Found, size: usize, conclusions: &mut Vec<String>) {
     let erm = Candidate::new(ModelName::Mlp, Some(MethodName::Erm));
     let sets: Vec<&(&str, Summary)> =
         methods.iter().filter(|(_, summary)| line(summary, size, erm).is_some()).collect();
@@ -252,8 +233,8 @@ fn table_of_methods(out: &mut String, methods: &Found, size: usize, telling: &mu
                 Some(found) => {
                     means.push(found.mean);
                     let figure = points(found.mean);
-                    let told = matches!(line.finding, Finding::Better | Finding::Worse);
-                    if told { format!("**{figure}**") } else { figure }
+                    let differs = matches!(line.finding, Finding::Better | Finding::Worse);
+                    if differs { format!("**{figure}**") } else { figure }
                 }
             });
         }
@@ -262,11 +243,11 @@ fn table_of_methods(out: &mut String, methods: &Found, size: usize, telling: &mu
             String::new()
         } else {
             let found = over_sets(&means);
-            let told = format!("{} {}", candidate.name(false), with_interval(&found));
+            let result = format!("{} {}", candidate.name(false), with_interval(&found));
             if found.high < 0.0 {
-                better.push(told);
+                better.push(result);
             } else if found.low > 0.0 {
-                worse.push(told);
+                worse.push(result);
             }
             with_interval(&found)
         };
@@ -274,7 +255,7 @@ fn table_of_methods(out: &mut String, methods: &Found, size: usize, telling: &mu
         let _ = writeln!(out, "| {name} | {} | {all} | {rank} |", cells.join(" | "));
     }
     let list = |names: &[String]| if names.is_empty() { "none".into() } else { names.join("; ") };
-    telling.push(format!(
+    conclusions.push(format!(
         "With {size} rows, over {} sets: better than the tuned network without augmentation, the interval \
          over sets below 0: {}. Worse: {}.",
         sets.len(),
@@ -287,8 +268,8 @@ fn table_of_auto(out: &mut String, auto: &Found) {
     let candidate = Candidate::new(ModelName::Auto, None);
     let _ = write!(
         out,
-        "\n## `train --auto`\n\nAgainst the best of {FITS} tuned single networks without augmentation: as many \
-         networks as `auto` trains. 95 % intervals over splits in brackets.\n\n\
+        "\n## `train --auto`\n\nCompared with a network without augmentation that tries {TUNE_OF_RIVAL} settings. 95 % \
+         intervals over splits in brackets.\n\n\
          | | {} |\n| :-- |{}\n",
         SIZES.map(|size| size.to_string()).join(" | "),
         " --: |".repeat(SIZES.len())
@@ -327,7 +308,7 @@ fn table_of_auto(out: &mut String, auto: &Found) {
     );
 }
 
-/// Three digits that count, or nearly.
+/// About three significant digits.
 fn short(value: f64) -> String {
     let decimals = if value >= 100.0 {
         0
