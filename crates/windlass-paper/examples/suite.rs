@@ -1,4 +1,4 @@
-//! The evidence: every method, and `auto`, on the paper's tables, under equal conditions.
+//! The evidence: every method on the paper's tables, under equal conditions.
 //!
 //! `cargo xtask suite` runs it and writes `docs/results/compare-suite.md`. Completed runs are stored in a folder, so
 //! that it can be interrupted and resumed.
@@ -32,8 +32,6 @@ const SIZES: [usize; 4] = [50, 100, 200, 400];
 const SEED: u64 = 1;
 /// Settings that every method tries.
 const TUNE: usize = 8;
-/// Settings that the network that `auto` is compared with tries.
-const TUNE_OF_RIVAL: usize = 32;
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
@@ -115,25 +113,17 @@ fn main() -> Result<()> {
         return Err("suite FOLDER OUTPUT.md [REPEATS]".into());
     };
     let repeats = args.next().map_or(Ok(1), |text| text.parse())?;
-    let mut methods: Found = vec![];
-    let mut auto: Found = vec![];
+    let mut summaries: Found = vec![];
     for name in SETS {
         let set = data::named(name)?;
         if set.paths(&data::search_dirs()).is_err() {
             eprintln!("skipped: data set `{name}` is absent");
             continue;
         }
-        let everyone = config(set, repeats);
-        methods.push((set.name, run(set, everyone, &Path::new(&work).join(name))?));
-        let rival = CompareConfig {
-            methods: vec![MethodName::Erm],
-            models: vec![ModelName::Mlp, ModelName::Auto],
-            tune: TUNE_OF_RIVAL,
-            ..config(set, repeats)
-        };
-        auto.push((set.name, run(set, rival, &Path::new(&work).join(format!("{name}-auto")))?));
+        let place = Path::new(&work).join(name);
+        summaries.push((set.name, run(set, config(set, repeats), &place)?));
     }
-    std::fs::write(&output, page(&methods, &auto, repeats))?;
+    std::fs::write(&output, page(&summaries, repeats))?;
     Ok(())
 }
 
@@ -156,7 +146,7 @@ fn with_interval(found: &Interval) -> String {
     format!("{} ({} … {})", points(found.mean), ends[0], ends[1])
 }
 
-fn page(methods: &Found, auto: &Found, repeats: usize) -> String {
+fn page(methods: &Found, repeats: usize) -> String {
     let mut out = String::new();
     let splits = methods.iter().map(|(name, summary)| {
         format!("{name} {}", summary.lines.first().map_or(0, |line| line.splits))
@@ -172,7 +162,7 @@ fn page(methods: &Found, auto: &Found, repeats: usize) -> String {
          **Every method tries {TUNE} settings** (the default, and seven others of learning rate, weight decay and \
          strength, the same learning rates and decays for all) and keeps the one with the least error on those \
          validation rows; ridge and forests try as many, and are then fitted on all training rows. Everything is \
-         fitted on training rows only. For FOMA, CEMS and rare targets see their own pages.\n\n\
+         fitted on training rows only. FOMA, CEMS, rare targets and `train --auto` have pages of their own.\n\n\
          Figures are 100·ln(RMSE / RMSE of the network without augmentation), means over splits: −5 is about \
          5 % less error. **Bold**: differs from 0 at 5 % after Holm's correction over the methods of a column. \
          The last columns are the mean over data sets with its 95 % interval (each data set counts once), and \
@@ -190,7 +180,6 @@ fn page(methods: &Found, auto: &Found, repeats: usize) -> String {
     for sentence in &conclusions {
         let _ = writeln!(out, "* {sentence}");
     }
-    table_of_auto(&mut out, auto);
     out
 }
 
@@ -262,50 +251,6 @@ fn table_of_methods(out: &mut String, methods: &Found, size: usize, conclusions:
         list(&better),
         list(&worse)
     ));
-}
-
-fn table_of_auto(out: &mut String, auto: &Found) {
-    let candidate = Candidate::new(ModelName::Auto, None);
-    let _ = write!(
-        out,
-        "\n## `train --auto`\n\nCompared with a network without augmentation that tries {TUNE_OF_RIVAL} settings. 95 % \
-         intervals over splits in brackets.\n\n\
-         | | {} |\n| :-- |{}\n",
-        SIZES.map(|size| size.to_string()).join(" | "),
-        " --: |".repeat(SIZES.len())
-    );
-    let mut means: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
-    let mut worst: Vec<String> = vec![];
-    for (name, summary) in auto {
-        let cells = SIZES.map(|size| {
-            let Some(found) = line(summary, size, candidate).and_then(|line| line.difference)
-            else {
-                return "–".to_owned();
-            };
-            means.entry(size).or_default().push(found.mean);
-            if found.low > 0.0 {
-                worst.push(format!("{name} with {size} rows"));
-            }
-            with_interval(&found)
-        });
-        let _ = writeln!(out, "| {name} | {} |", cells.join(" | "));
-    }
-    let all = SIZES.map(|size| {
-        means.get(&size).map_or("–".into(), |means| with_interval(&over_sets(means)))
-    });
-    let _ = writeln!(out, "| **all sets** | {} |", all.join(" | "));
-    let few: Vec<f64> = [50, 100, 200]
-        .iter()
-        .flat_map(|size| means.get(size).into_iter().flatten().copied())
-        .collect();
-    let mean = few.iter().sum::<f64>() / few.len() as f64;
-    let worst = if worst.is_empty() { "no set".to_owned() } else { worst.join(", ") };
-    let _ = writeln!(
-        out,
-        "\nWith 50 to 200 rows the mean is {} ({:.1} % less error); significantly worse on {worst}.",
-        points(mean),
-        -100.0 * mean.exp_m1()
-    );
 }
 
 /// About three significant digits.
