@@ -30,7 +30,7 @@ use crate::config::{
 use crate::design_matrix::{NamedTable, stacked};
 use crate::drift::Drift;
 use crate::ensemble::Blend;
-use crate::fit::{FitContext, FoldBatches, Trained, check_sizes};
+use crate::fit::{FitContext, FoldBatches, Trained, check_sizes, note_on_copies};
 use crate::metadata::{Distillation, FoldWeight};
 use crate::model::{EnsembleMember, Model};
 use crate::network::{NetworkFold, member_seed, run_networks};
@@ -200,6 +200,7 @@ impl Model {
         }
         // The rows of the teacher's folds.
         let distinct = table.table.distinct();
+        let copies = note_on_copies(table.table, distinct.as_ref());
         let table = NamedTable { table: distinct.as_ref().unwrap_or(table.table), ..table };
         let names = |&index: &usize| table.table.batch.schema().field(index).name().clone();
         let targets: Vec<String> = table.table.roles.targets().iter().map(names).collect();
@@ -222,6 +223,7 @@ impl Model {
         let distiller = Distiller { teacher: self, context, config, unlabeled };
         let mut distilled = distiller.run(labels, &validated, progress)?;
         distilled.student.model.metadata.rows = rows as u64;
+        distilled.student.model.metadata.notes.extend(copies);
         Ok(distilled)
     }
 

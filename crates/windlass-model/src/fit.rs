@@ -68,6 +68,20 @@ impl Trained {
     }
 }
 
+/// A note on rows that are copies of others and have no weight column; `distinct` is the table without them.
+pub(crate) fn note_on_copies(
+    table: &LoadedTable,
+    distinct: Option<&LoadedTable>,
+) -> Option<String> {
+    let (rows, distinct) = (table.batch.num_rows(), distinct?.batch.num_rows());
+    (table.roles.weight().is_none() && distinct < rows).then(|| {
+        format!(
+            "{} of {rows} rows are copies of others: trained on {distinct} distinct rows, weighted by their number",
+            rows - distinct
+        )
+    })
+}
+
 /// Training and validation rows of a fold.
 pub(crate) struct FoldBatches {
     pub(crate) train: RecordBatch,

@@ -32,7 +32,7 @@ pub struct ModelMetadata {
     /// Members that only predict the rows of a fold that they were not trained on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fold_members: Vec<MemberMetadata>,
-    /// Columns that are omitted or not used as numbers, and why.
+    /// Columns that are omitted or not used as numbers, and why; and rows that are copies of others.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     /// Metrics on the training rows.

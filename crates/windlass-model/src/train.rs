@@ -6,7 +6,7 @@ use windlass_train::EpochProgress;
 use crate::config::{DensityWeights, Kind, ModelConfig, Validation};
 use crate::design_matrix::NamedTable;
 use crate::drift::Drift;
-use crate::fit::{FitContext, Trained};
+use crate::fit::{FitContext, Trained, note_on_copies};
 use crate::network::Checkpoint;
 use crate::preprocessing::Encoding;
 use crate::{Error, Model, Result, auto, network};
@@ -57,6 +57,7 @@ impl Model {
         let mut trained = trained.map_err(|error| error.locate(&train_table.places))?;
         trained.model.metadata.rows = rows as u64;
         trained.model.metadata.drift = Some(drift);
+        trained.model.metadata.notes.extend(note_on_copies(table.table, distinct.as_ref()));
         Ok(trained)
     }
 }

@@ -830,6 +830,9 @@ fn a_row_of_weight_2_is_two_rows() {
         assert_eq!(a, b, "{kind:?}");
         assert_eq!(models[0].metadata().rows, 66);
         assert_eq!(models[1].metadata().rows, 45);
+        let notes = models.each_ref().map(|model| model.metadata().notes.join("; "));
+        assert!(notes[0].contains("33 of 66 rows are copies of others"), "{}", notes[0]);
+        assert!(!notes[1].contains("copies"), "{}", notes[1]);
     }
 }
 
