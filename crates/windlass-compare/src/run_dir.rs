@@ -27,6 +27,14 @@ pub struct RunPlan<C> {
     pub tables: Vec<String>,
 }
 
+impl<C> RunPlan<C> {
+    /// The plan of this version.
+    #[must_use]
+    pub fn new(command: String, config: C, tables: Vec<String>) -> Self {
+        Self { command, version: env!("CARGO_PKG_VERSION").into(), config, tables }
+    }
+}
+
 /// The first field in which two plans differ, with both values as text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlanDifference {
@@ -212,10 +220,19 @@ impl RunDir {
     }
 
     /// Writes all results to one file, which replaces the file of appended runs.
-    pub fn finish<C: Serialize, R: Serialize>(&self, results: &Record<C, R>) -> Result<()> {
-        self.write(RESULTS, &to_json(results))?;
+    pub fn finish<C: Serialize, R: Serialize>(
+        &self,
+        plan: RunPlan<C>,
+        rows: usize,
+        runs: Vec<R>,
+    ) -> Result<Record<C, R>> {
+        let RunPlan { version, config, tables, .. } = plan;
+        let command = self.command().to_owned();
+        let record = Record { version, command, config, tables, rows, runs };
+        self.write(RESULTS, &to_json(&record))?;
         let place = self.path.join(RUNS);
-        fs::remove_file(&place).map_err(io("remove", &place))
+        fs::remove_file(&place).map_err(io("remove", &place))?;
+        Ok(record)
     }
 }
 

@@ -9,8 +9,8 @@ use tempfile::TempDir;
 use windlass::{Seed, Stream};
 use windlass_compare::{
     AddTo, AddedRows, Candidate, CandidateSummary, CompareConfig, Comparison, Error, Finding, Fold,
-    GroupError, Key, MethodName, ModelName, ProvidedSplits, Results, Run, RunDir, RunPlan,
-    RunProgress, SplitOverlap, SplitRule,
+    GroupError, Key, MethodName, ModelName, ProvidedSplits, Run, RunDir, RunPlan, RunProgress,
+    SplitOverlap, SplitRule,
 };
 use windlass_model::{NamedTable, NetworkConfig, Scaling, Split, Validation};
 use windlass_table::{Columns, DEFAULT_MEMORY, LoadedTable, ReadOptions, Table};
@@ -242,15 +242,7 @@ fn results_do_not_depend_on_order_or_interruption() {
     assert_eq!(rest.seen.lock().unwrap().len() + done.len(), expected.len());
     assert_eq!(timeless(all.clone()), expected);
 
-    let results = Results {
-        version: "1".into(),
-        command: "windlass compare".into(),
-        config: config.clone(),
-        tables: plan.tables.clone(),
-        rows: 60,
-        runs: all,
-    };
-    kept.finish(&results).unwrap();
+    kept.finish(plan.clone(), 60, all).unwrap();
     assert_eq!(timeless(RunDir::resume(&place, &plan).unwrap().1), expected);
 
     let says = |plan: &RunPlan<CompareConfig>| {

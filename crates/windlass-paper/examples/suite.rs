@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 
 use windlass_compare::statistics::{Interval, SplitSizes, over_splits};
 use windlass_compare::{
-    Candidate, CandidateSummary, CompareConfig, Comparison, Finding, MethodName, ModelName, Record,
-    Run, RunDir, RunPlan, RunProgress, Summary,
+    Candidate, CandidateSummary, CompareConfig, Comparison, Finding, MethodName, ModelName, Run,
+    RunDir, RunPlan, RunProgress, Summary,
 };
 use windlass_model::{NamedTable, Split};
 use windlass_paper::data::{self, DataSet};
@@ -84,23 +84,12 @@ fn run(set: &DataSet, mut config: CompareConfig, place: &Path) -> Result<Summary
         .unwrap_or(0);
     config.sizes = SIZES.iter().filter(|&&size| size <= least).map(|&size| Some(size)).collect();
     let comparison = Comparison::new(&config, table, None)?;
-    let plan = RunPlan {
-        command: "cargo xtask suite".into(),
-        version: env!("CARGO_PKG_VERSION").into(),
-        config: config.clone(),
-        tables: vec![loaded.profile.fingerprint.clone()],
-    };
+    let tables = vec![loaded.profile.fingerprint.clone()];
+    let plan = RunPlan::new("cargo xtask suite".into(), config.clone(), tables);
     let (folder, done) = RunDir::create_or_resume(place, &plan)?;
     let runs = comparison.run(done, &RunRecorder { folder: &folder, name: set.name })?;
     let summary = comparison.summary(&runs);
-    folder.finish(&Record {
-        version: plan.version,
-        command: folder.command().to_owned(),
-        rows: loaded.batch.num_rows(),
-        config: config.clone(),
-        tables: plan.tables,
-        runs,
-    })?;
+    folder.finish(plan, loaded.batch.num_rows(), runs)?;
     Ok(summary)
 }
 

@@ -12,8 +12,7 @@ use ndarray::Array2;
 use serde::Serialize;
 use serde_json::{Value, json};
 use windlass_compare::{
-    CompareConfig, Comparison, Results, Run, RunDir, RunPlan, RunProgress, Summary,
-    out_of_fold_difference,
+    CompareConfig, Comparison, Run, RunDir, RunPlan, RunProgress, Summary, out_of_fold_difference,
 };
 use windlass_model::{
     DistillConfig, Kind, Metrics, Model, NamedTable, UnusualRows, c_export, check_memory, onnx,
@@ -253,12 +252,8 @@ fn compare(session: &Session, job: &Job, settings: &Settings) -> Result<Value> {
     let rows = NamedTable { table: &loaded, path: opened.table.path() };
     let comparison = Comparison::new(&config, rows, None)?;
     let script = settings.compare_script(&opened.table, &opened.name);
-    let plan = RunPlan {
-        command: script.command,
-        version: env!("CARGO_PKG_VERSION").into(),
-        config: config.clone(),
-        tables: vec![loaded.profile.fingerprint.clone()],
-    };
+    let tables = vec![loaded.profile.fingerprint.clone()];
+    let plan = RunPlan::new(script.command, config.clone(), tables);
     let path = session.folder.path().join("comparison");
     let (folder, finished) = if settings.resume {
         RunDir::resume(&path, &plan)?
@@ -288,15 +283,7 @@ fn compare(session: &Session, job: &Job, settings: &Settings) -> Result<Value> {
     if let Some(next) = &mut summary.next {
         next.command = Some(settings.train_command(&opened.name, &next.candidate.train_params()));
     }
-    let results = Results {
-        version: plan.version,
-        command: folder.command().to_owned(),
-        config: config.clone(),
-        tables: plan.tables,
-        rows: loaded.batch.num_rows(),
-        runs,
-    };
-    folder.finish(&results)?;
+    let results = folder.finish(plan, loaded.batch.num_rows(), runs)?;
     for (name, bytes) in comparison.report(&results, &summary, &opened.name)? {
         folder.write(&name, &bytes)?;
     }

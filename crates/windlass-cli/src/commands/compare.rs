@@ -248,16 +248,12 @@ pub(crate) fn run(args: &CompareArgs) -> Result<u8> {
         None if test.is_none() => args.common.note_random_split(&loaded),
         _ => {}
     }
-    let plan = RunPlan {
-        command: published(&command(None)),
-        version: env!("CARGO_PKG_VERSION").into(),
-        config: config.clone(),
-        tables: std::iter::once(&rows)
-            .chain(&test)
-            .map(|rows| rows.table.profile.fingerprint.clone())
-            .chain(added.iter().map(|rows| rows.fingerprint().to_owned()))
-            .collect(),
-    };
+    let tables = std::iter::once(&rows)
+        .chain(&test)
+        .map(|rows| rows.table.profile.fingerprint.clone())
+        .chain(added.iter().map(|rows| rows.fingerprint().to_owned()))
+        .collect();
+    let plan = RunPlan::new(published(&command(None)), config.clone(), tables);
     let (folder, done) = match (&args.output, &args.resume) {
         (_, Some(path)) => RunDir::resume(path, &plan)?,
         (Some(path), None) if args.common.force => (RunDir::replace(path, &plan)?, vec![]),
@@ -287,15 +283,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<u8> {
         ));
         return Err(windlass_compare::Error::Interrupted.into());
     }
-    let results = Results {
-        version: plan.version,
-        command: folder.command().to_owned(),
-        config: config.clone(),
-        tables: plan.tables,
-        rows: loaded.batch.num_rows(),
-        runs,
-    };
-    folder.finish(&results)?;
+    let results = folder.finish(plan, loaded.batch.num_rows(), runs)?;
     write_report(&folder, &comparison, &results, &summary, &table_name(&args.common.inputs))?;
     if args.common.json {
         terminal::print(&(to_json(&summary) + "\n"))?;

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
 use windlass::Param;
 use windlass_compare::describe::quoted;
-use windlass_compare::{Record, RunDir, RunPlan, Trial, TrialProgress, TuneConfig, TuneResult};
+use windlass_compare::{RunDir, RunPlan, Trial, TrialProgress, TuneConfig, TuneResult};
 use windlass_model::{
     BoostingSettings, ForestSettings, GaussianProcessSettings, Kind, NamedTable, check_memory,
 };
@@ -121,12 +121,8 @@ pub(crate) fn run(args: &TuneArgs) -> Result<u8> {
     progress.clear();
     args.common.note_random_split(&loaded);
     check_memory(&config.kind, &loaded, &config.columns, rayon::current_num_threads(), memory)?;
-    let plan = RunPlan {
-        command: published(&command(None)),
-        version: env!("CARGO_PKG_VERSION").into(),
-        config: config.clone(),
-        tables: vec![loaded.profile.fingerprint.clone()],
-    };
+    let tables = vec![loaded.profile.fingerprint.clone()];
+    let plan = RunPlan::new(published(&command(None)), config.clone(), tables);
     let (folder, done) = match (&args.output, &args.resume) {
         (_, Some(path)) => {
             let (folder, done) = RunDir::resume(path, &plan)?;
@@ -167,15 +163,7 @@ pub(crate) fn run(args: &TuneArgs) -> Result<u8> {
     };
     let advice = advice(&config, &result);
     if let Some(folder) = &folder {
-        let record = Record {
-            version: plan.version,
-            command: folder.command().to_owned(),
-            config: config.clone(),
-            tables: plan.tables,
-            rows: loaded.batch.num_rows(),
-            runs: trials,
-        };
-        folder.finish(&record)?;
+        let record = folder.finish(plan, loaded.batch.num_rows(), trials)?;
         let published: Vec<String> = advice.iter().map(|line| published(line)).collect();
         let table = table_name(&args.common.inputs);
         for (name, bytes) in config.report(&record, &result, &table, &published) {

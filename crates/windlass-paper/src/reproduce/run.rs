@@ -190,8 +190,7 @@ impl Reproduction {
         tables.extend(test.iter().map(|test| test.profile.fingerprint.clone()));
         tables.extend(arrays.as_ref().map(Arrays::fingerprint));
         tables.extend(self.weights.clone());
-        let version = env!("CARGO_PKG_VERSION").to_owned();
-        let plan = RunPlan { command: self.command(), version, config: config.clone(), tables };
+        let plan = RunPlan::new(self.command(), config.clone(), tables);
 
         let (path, test_path) = (part.data.path(), part.test.as_ref().map(DatasetSpec::path));
         let table = NamedTable { table: &loaded, path: &path };

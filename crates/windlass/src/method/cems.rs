@@ -359,9 +359,7 @@ impl Fitted for FittedCems {
     }
 
     fn order(&self, batch_size: usize, seed: Seed, epoch: u64) -> Option<Vec<usize>> {
-        let (all, neighborhood) = ((0..self.rows()).collect(), self.cems.neighborhood);
-        let batches = [Neighborhood::Nearest, Neighborhood::Near].contains(&neighborhood);
-        batches.then(|| self.points.order(all, batch_size, neighborhood, (seed, epoch)))
+        self.points.epoch_order(batch_size, self.cems.neighborhood, (seed, epoch))
     }
 
     fn follows_hidden(&self) -> bool {

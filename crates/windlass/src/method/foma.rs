@@ -227,9 +227,7 @@ impl Fitted for FittedFoma {
     }
 
     fn order(&self, batch_size: usize, seed: Seed, epoch: u64) -> Option<Vec<usize>> {
-        let (all, neighborhood) = ((0..self.rows()).collect(), self.foma.neighborhood);
-        let batches = [Neighborhood::Nearest, Neighborhood::Near].contains(&neighborhood);
-        batches.then(|| self.points.order(all, batch_size, neighborhood, (seed, epoch)))
+        self.points.epoch_order(batch_size, self.foma.neighborhood, (seed, epoch))
     }
 
     fn follows_hidden(&self) -> bool {

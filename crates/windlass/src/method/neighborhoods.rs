@@ -105,6 +105,18 @@ impl Points {
         self.point(a).iter().zip(self.point(b)).map(|(a, b)| (a - b) * (a - b)).sum()
     }
 
+    /// The order of the training rows in an epoch, if its batches are neighborhoods.
+    pub(super) fn epoch_order(
+        &self,
+        size: usize,
+        neighborhood: Neighborhood,
+        (seed, epoch): (Seed, u64),
+    ) -> Option<Vec<usize>> {
+        let batches = matches!(neighborhood, Neighborhood::Nearest | Neighborhood::Near);
+        let rows = (0..self.values.nrows()).collect();
+        batches.then(|| self.order(rows, size, neighborhood, (seed, epoch)))
+    }
+
     /// `rows` in an order in which every `size` consecutive ones are a neighborhood; the last may have fewer.
     pub(super) fn order(
         &self,
