@@ -1,5 +1,6 @@
 // Pictures: a scatter plot on a canvas, which moves with a slider, and small SVG ones.
 
+import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 export type Numbers = (number | null)[];
@@ -75,14 +76,9 @@ interface ScatterProps {
   since?: number | undefined;
 }
 
-export function Scatter({ data, names, byGroup, since }: ScatterProps) {
-  const canvas = useRef<HTMLCanvasElement>(null);
-  const frame = useRef<Frame | null>(null);
-  const known = useRef<{ key: string; xs: [number, number]; ys: [number, number] } | null>(null);
-  const [shown, setShown] = useState<number | null>(null);
+/** Draws again if the place of a canvas or the color scheme changes. */
+function useRedraw(canvas: RefObject<HTMLCanvasElement>) {
   const [, redraw] = useState(0);
-  const hues = data.synthetic.group.length > 0 && byGroup;
-
   useEffect(() => {
     const again = () => redraw((count) => count + 1);
     const dark = matchMedia("(prefers-color-scheme: dark)");
@@ -94,6 +90,16 @@ export function Scatter({ data, names, byGroup, since }: ScatterProps) {
       dark.removeEventListener("change", again);
     };
   }, []);
+}
+
+export function Scatter({ data, names, byGroup, since }: ScatterProps) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const frame = useRef<Frame | null>(null);
+  const known = useRef<{ key: string; xs: [number, number]; ys: [number, number] } | null>(null);
+  const [shown, setShown] = useState<number | null>(null);
+  const hues = data.synthetic.group.length > 0 && byGroup;
+
+  useRedraw(canvas);
 
   // Before the browser paints: a slider waits for this.
   useLayoutEffect(() => {
@@ -414,18 +420,7 @@ export function Predicted({ y, predicted, name }: { y: number[]; predicted: numb
   const both = [...y, ...predicted];
   const ends = [Math.min(...both), Math.max(...both)];
   const canvas = useRef<HTMLCanvasElement>(null);
-  const [, redraw] = useState(0);
-  useEffect(() => {
-    const again = () => redraw((count) => count + 1);
-    const dark = matchMedia("(prefers-color-scheme: dark)");
-    const observer = new ResizeObserver(again);
-    if (canvas.current?.parentElement) observer.observe(canvas.current.parentElement);
-    dark.addEventListener("change", again);
-    return () => {
-      observer.disconnect();
-      dark.removeEventListener("change", again);
-    };
-  }, []);
+  useRedraw(canvas);
   useEffect(() => {
     const element = canvas.current;
     if (!element) return;
