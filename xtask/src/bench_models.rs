@@ -15,20 +15,24 @@ const BENCHES: &str = "crates/windlass-model/benches";
 const RESULTS: &str = "docs/results/models.md";
 const SPLITS: usize = 10;
 
-/// Runs the missing measurements, and writes the page. Results are stored in the target folder, so that a run can be
-/// interrupted; delete them to measure a new version. `earlier` is the command of 0.1.0, to compare with.
+/// Runs the missing measurements, and writes the page; with 0 splits it only writes the page. Results are stored in the
+/// target folder, so that a run can be interrupted; delete them to measure a new version. `earlier` is the command of
+/// 0.1.0, to compare with.
 pub(crate) fn run(splits: Option<usize>, earlier: Option<&str>) -> Result<()> {
     let data = data_folder().context("the tables are absent: set WINDLASS_DATA to their folder")?;
     let target = target_folder()?;
     let python = virtual_environment(&target.join("models-venv"), BENCHES)?;
-    let (windlass, script) = (windlass_command()?, Path::new(BENCHES).join("models.py"));
+    let script = Path::new(BENCHES).join("models.py");
     let results = target.join("bench-models.jsonl");
     let splits = splits.unwrap_or(SPLITS);
-    let mut run = Command::new(&python);
-    run.arg(&script).arg("run").arg("--results").arg(&results).arg("--binary").arg(windlass);
-    run.arg("--data").arg(data).arg("--splits").arg(splits.to_string());
-    run.args(earlier.iter().flat_map(|earlier| ["--earlier", earlier]));
-    ensure!(run.status()?.success(), "the measurement failed");
+    if splits > 0 {
+        let mut run = Command::new(&python);
+        run.arg(&script).arg("run").arg("--results").arg(&results);
+        run.arg("--binary").arg(windlass_command()?).arg("--data").arg(data);
+        run.arg("--splits").arg(splits.to_string());
+        run.args(earlier.iter().flat_map(|earlier| ["--earlier", earlier]));
+        ensure!(run.status()?.success(), "the measurement failed");
+    }
     let tables =
         run_command(Command::new(&python).arg(&script).arg("page").arg("--results").arg(&results))?;
     let mut page = String::new();
@@ -37,12 +41,11 @@ pub(crate) fn run(splits: Option<usize>, earlier: Option<&str>) -> Result<()> {
         page,
         "# Models on small tables
 
-Made by `cargo xtask bench models {splits}`; the script, with its seeds, is `{BENCHES}/models.py`. windlass {}, {}, {} threads{}.
+Made by `cargo xtask bench models`; the script, with its seeds, is `{BENCHES}/models.py`. windlass {}, {}, {} threads{}.
 Nine public tables; 50, 100, 200 and 400 random training rows, other rows (at most 1,500) are tested; a table with fewer
-than 1.5 times the rows has no cell at that size. {splits} splits at most. Models of other packages have their defaults
-(200 trees for forests), after mean imputation; the Gaussian process of scikit-learn has a Matérn-5/2 kernel with a
-length for each column and noise, standardized columns, and one restart. AutoGluon has three splits of 100 and 200 rows,
-`--auto` of 0.1.0 two. CPU seconds are medians of the time to train.
+than 1.5 times the rows has no cell at that size. Models of other packages have their defaults (200 trees for forests),
+after mean imputation; the Gaussian process of scikit-learn has a Matérn-5/2 kernel with a length for each column and
+noise, standardized columns, and one restart. CPU seconds are medians of the time to train.
 
 {tables}",
         env!("CARGO_PKG_VERSION"),

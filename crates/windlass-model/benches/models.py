@@ -292,15 +292,22 @@ def goals(cells: pd.DataFrame, auto: pd.DataFrame) -> list[str]:
     ]
 
 
+def complete(cells: pd.DataFrame, model: str) -> int:
+    """The number of splits in which a model has every table at each of its sizes."""
+    own = cells[cells.model == model]
+    wanted = cells[cells.rows.isin(own.rows)].groupby(["table", "rows"]).ngroups
+    return int((own.groupby("split").size() == wanted).sum())
+
+
 def page(arguments: argparse.Namespace) -> None:
     cells = pd.DataFrame(map(json.loads, Path(arguments.results).read_text().splitlines()))
     auto = cells[cells.model == "auto"].set_index(["table", "rows", "split"])
-    out = ["100·ln of the ratio of the RMSE to that of `--auto`, the mean over tables with its 95 % interval; above 0",
-           "`--auto` is better.", ""]
     sizes = sorted(cells.rows.unique())
-    out += ["| | " + " | ".join(f"{rows} rows" for rows in sizes) + " | wins of `--auto` | worst cell | CPU s | kB |",
-            "| :-- |" + " --: |" * (len(sizes) + 4)]
-    for model in dict.fromkeys(cells.model):
+    out = ["100·ln of the ratio of the RMSE to that of `--auto`, the mean over tables with its 95 % interval; above 0",
+           "`--auto` is better. *Splits* is the number of splits of which all cells are measured.", ""]
+    out += ["| | " + " | ".join(f"{rows} rows" for rows in sizes) + " | wins of `--auto` | worst cell | CPU s | kB | splits |",
+            "| :-- |" + " --: |" * (len(sizes) + 5)]
+    for model in dict.fromkeys(cells.model[cells.model != "auto"]):
         own = cells[cells.model == model].set_index(["table", "rows", "split"])
         both = own.join(auto, rsuffix="_auto", how="inner")
         both["d"] = 100 * np.log(both.rmse / both.rmse_auto)
@@ -319,8 +326,11 @@ def page(arguments: argparse.Namespace) -> None:
         size = f"{own.bytes.median() / 1000:.0f}" if "bytes" in own and own.bytes.notna().any() else "–"
         line += [f"{int((means > 0).sum())} of {len(means)}",
                  f"{worst[1]}, {worst[0]} rows: {means.min():+.1f}",
-                 f"{own.cpu.median():.1f}" if own.cpu.notna().any() else "–", size]
+                 f"{own.cpu.median():.1f}" if own.cpu.notna().any() else "–", size, str(complete(cells, model))]
         out.append("| " + " | ".join(line) + " |")
+    own = cells[cells.model == "auto"]
+    out += ["", f"`--auto` itself: {own.cpu.median():.1f} CPU s, {own.bytes.median() / 1000:.0f} kB, "
+            f"{complete(cells, 'auto')} splits."]
     out += goals(cells, auto)
     if "covered" in auto:
         out += ["", f"Intervals of {LEVEL:.0%} of `--auto`: share of test rows inside, and expected against true error.", "",
