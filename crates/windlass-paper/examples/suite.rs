@@ -152,8 +152,9 @@ fn page(methods: &Found, repeats: usize) -> String {
          strength, the same learning rates and decays for all) and keeps the one with the least error on those \
          validation rows; ridge and forests try as many, and are then fitted on all training rows. Everything is \
          fitted on training rows only. FOMA, CEMS, rare targets and `train --auto` have pages of their own.\n\n\
-         Figures are 100·ln(RMSE / RMSE of the network without augmentation), means over splits: −5 is about \
-         5 % less error. **Bold**: differs from 0 at 5 % after Holm's correction over the methods of a column. \
+         Figures are 100·ln(RMSE / RMSE of the network without augmentation) over the held-out rows of all splits: −5 is \
+         about 5 % less error. A split with large errors counts more: on skillcraft, networks fail on single rows of \
+         leagues that they have not seen. **Bold**: differs from 0 at 5 % after Holm's correction over the methods of a column. \
          The last columns are the mean over data sets with its 95 % interval (each data set counts once), and \
          the mean rank by RMSE. The placebo is the network without augmentation with other random numbers: what chance \
          does to the choice among {TUNE} settings.\n",
