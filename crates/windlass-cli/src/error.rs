@@ -91,8 +91,8 @@ impl Refusal for Error {
                     .into()
             }
             Self::NoStudio => {
-                "the Python package and release binaries have it; from a clone, `cargo run --release \
-                               --features studio -- studio`"
+                "the Python package and release binaries have it; otherwise add `--features studio` to \
+                               `cargo run` or `cargo install`"
                     .into()
             }
             Self::Plot { .. } => return None,
