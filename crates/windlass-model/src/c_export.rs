@@ -25,7 +25,7 @@ use windlass_train::{Activation, LayerParameters, Network};
 
 use crate::gp::GaussianProcess;
 use crate::model::{EnsembleMember, Estimator, Model};
-use crate::preprocessing::{Input, Preprocessing};
+use crate::preprocessing::{Input, Preprocessing, limited};
 use crate::trees::TreeEnsemble;
 
 /// Adds a line of C, which cannot fail.
@@ -422,23 +422,20 @@ impl Code {
             let column = columns.get(input.name());
             let raw = format!("inputs[{}]", column.macro_name);
             match input {
-                Input::Continuous { calendar, scale, fill, indicator, range, .. } => {
+                Input::Continuous { calendar, scale, fill, indicator, limits, .. } => {
                     let value = match calendar {
                         None => raw.clone(),
                         Some(calendar) => {
-                            let limits = [f64::NEG_INFINITY, f64::INFINITY]
-                                .map(|x| calendar.limit(x, *range));
-                            let [low, high] = limits.map(double);
-                            let part = calendar.part as usize;
-                            format!(
-                                "windlass_limit(windlass_calendar({raw}, {part}), {low}, {high})"
-                            )
+                            format!("windlass_calendar({raw}, {})", calendar.part as usize)
                         }
                     };
+                    let limits =
+                        [f64::NEG_INFINITY, f64::INFINITY].map(|end| limited(end, *limits));
+                    let [low, high] = limits.map(double);
                     let [fill, offset, scale] = [*fill, scale.offset, scale.scale].map(double);
                     line!(
                         code,
-                        "    ok &= windlass_scale({value}, {fill}, {offset}, {scale}, x + {at});"
+                        "    ok &= windlass_scale({value}, {low}, {high}, {fill}, {offset}, {scale}, x + {at});"
                     );
                     if *indicator {
                         line!(code, "    x[{}] = {raw} != {raw};", at + 1);
@@ -663,10 +660,12 @@ impl Code {
 }
 
 const SCALE: &str = "
-static inline int windlass_scale(double value, double fill, double offset, double scale, double *x)
+static inline int windlass_scale(double value, double low, double high, double fill, double offset,
+                                 double scale, double *x)
 {
     double size = value < 0.0 ? -value : value;
-    *x = ((value != value ? fill : value) - offset) / scale;
+    double inside = value < low ? low : value > high ? high : value;
+    *x = ((value != value ? fill : inside) - offset) / scale;
     return value != value || (size < WINDLASS_LIMIT && *x < WINDLASS_LIMIT && *x > -WINDLASS_LIMIT);
 }
 
@@ -698,12 +697,6 @@ static inline double windlass_calendar(double seconds, int part)
     }
     angle = 6.283185307179586 * (angle - floor(angle));
     return part % 2 == 0 ? sin(angle) : cos(angle);
-}
-
-static inline double windlass_limit(double value, double low, double high)
-{
-    value = value < low ? low : value;
-    return value > high ? high : value;
 }
 
 ";

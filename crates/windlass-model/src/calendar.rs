@@ -245,15 +245,6 @@ impl Calendar {
         to_seconds(column, self.order).unary(|seconds| self.part.compute(seconds))
     }
 
-    /// A value in the range of training rows, if it must be.
-    pub(crate) fn limit(self, value: f64, range: Option<(f64, f64)>) -> f64 {
-        match range {
-            // `clamp` would panic on the range of an edited file.
-            Some((low, high)) if self.part.is_trend() => value.max(low).min(high),
-            _ => value,
-        }
-    }
-
     /// The name of the feature of a column.
     pub(crate) fn feature_name(self, column: &str) -> String {
         format!("{column}: {}", self.part.name())
@@ -277,13 +268,6 @@ mod tests {
             assert_eq!(found.0, year, "{seconds}");
             assert!((found.1 - position).abs() < 1e-12, "{seconds}: {}", found.1);
         }
-    }
-
-    #[test]
-    fn days_stop_at_the_range_whatever_a_file_has() {
-        let days = Calendar { part: CalendarPart::Days, order: DateOrder::YearMonthDay };
-        assert_eq!([1.0, 3.0, 9.0].map(|day| days.limit(day, Some((2.0, 5.0)))), [2.0, 3.0, 5.0]);
-        assert!(days.limit(3.0, Some((5.0, 1.0))).is_finite());
     }
 
     #[test]

@@ -140,7 +140,11 @@ impl<'a> FitContext<'a> {
     ) -> Result<(Preprocessing, Vec<ColumnNote>)> {
         let ModelConfig { columns, scaling, target_scaling, .. } = self.config;
         let (table, encoding) = (self.train.table, self.encoding);
-        Preprocessing::fit_encoded(table, rows, columns, *scaling, *target_scaling, encoding)
+        let (fitted, notes) =
+            Preprocessing::fit_encoded(table, rows, columns, *scaling, *target_scaling, encoding)?;
+        // A linear model is a line everywhere.
+        let is_linear = matches!(self.config.kind, Kind::Ridge { .. } | Kind::Anchor { .. });
+        Ok((if is_linear { fitted } else { fitted.with_limits() }, notes))
     }
 
     /// Training rows, followed by synthetic rows if configured.

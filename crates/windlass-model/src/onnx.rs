@@ -15,7 +15,7 @@ use crate::Result;
 use crate::gp::GaussianProcess;
 use crate::interval::Intervals;
 use crate::model::{EnsembleMember, Estimator, Model};
-use crate::preprocessing::{FittedScaling, Input, Preprocessing};
+use crate::preprocessing::{FittedScaling, Input, Preprocessing, limited};
 use crate::trees::TreeEnsemble;
 
 const IR_VERSION: u64 = 9;
@@ -631,15 +631,14 @@ fn features(
     let mut at = 0;
     for input in &preprocessing.inputs {
         match input {
-            Input::Continuous { calendar, scale, fill, indicator, range, .. } => {
+            Input::Continuous { scale, fill, indicator, limits, .. } => {
                 if *indicator {
                     indicators.push(places.len());
                     missing_order.push(at + 1);
                 }
                 places.push(columns.continuous(&input.feature_name()));
-                let limited = |value| calendar.map_or(value, |own| own.limit(value, *range));
-                lows.push(limited(f64::NEG_INFINITY));
-                highs.push(limited(f64::INFINITY));
+                lows.push(limited(f64::NEG_INFINITY, *limits));
+                highs.push(limited(f64::INFINITY, *limits));
                 offsets.push(scale.offset);
                 scales.push(scale.scale);
                 fills.push(*fill);
@@ -661,7 +660,6 @@ fn features(
         let missing = graph.node("IsNaN", &[&raw], &[]);
         let fill = graph.doubles(&width, &fills);
         let mut filled = graph.node("Where", &[&missing, &fill, &raw], &[]);
-        // Days and years stop at the last training row.
         if lows.iter().any(|low| low.is_finite()) {
             let (low, high) = (graph.doubles(&width, &lows), graph.doubles(&width, &highs));
             let above = graph.node("Max", &[&filled, &low], &[]);

@@ -2,7 +2,7 @@
 //!
 //! | Column | Transformation |
 //! | :-- | :-- |
-//! | continuous | `(x − offset)/scale`, mean imputation; a missing-value indicator if training rows had missing values |
+//! | continuous | `(x − offset)/scale`, mean imputation; a missing-value indicator if training rows had missing values; values far outside the training range are limited, except in linear models |
 //! | categorical | one-hot encoding; all 0 for a level that training rows did not have |
 //! | date | [calendar features](crate::calendar), each like a continuous column |
 //! | target | `(y − offset)/scale`, undone in predictions |
@@ -130,6 +130,9 @@ pub enum Input {
         /// Minimum and maximum of the training rows.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         range: Option<(f64, f64)>,
+        /// Values beyond these are replaced by the nearer one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        limits: Option<(f64, f64)>,
     },
     /// A categorical column.
     Categorical {
@@ -186,6 +189,12 @@ pub struct Preprocessing {
     pub inputs: Vec<Input>,
     /// Columns to predict.
     pub targets: Vec<Target>,
+}
+
+/// The nearest value between limits, if there are any.
+pub(crate) fn limited(value: f64, limits: Option<(f64, f64)>) -> f64 {
+    // `clamp` would panic on the limits of an edited file.
+    limits.map_or(value, |(low, high)| value.max(low).min(high))
 }
 
 /// A note for the user about a column.
@@ -299,6 +308,7 @@ fn continuous(
         // A missing date is filled with the means of its features, without an indicator.
         indicator: values.null_count() > 0 && calendar.is_none(),
         range: Some((low, high)),
+        limits: calendar.is_some_and(|calendar| calendar.part.is_trend()).then_some((low, high)),
     })
 }
 
@@ -422,6 +432,21 @@ impl Preprocessing {
         Ok((fitted, notes))
     }
 
+    /// Limits numbers to the range of the training rows widened by its width on both sides: a single gross outlier
+    /// among new rows would otherwise get a prediction that is off by as much.
+    #[must_use]
+    pub(crate) fn with_limits(mut self) -> Self {
+        for input in &mut self.inputs {
+            if let Input::Continuous { calendar: None, range: Some((low, high)), limits, .. } =
+                input
+            {
+                let width = *high - *low;
+                *limits = Some((*low - width, *high + width));
+            }
+        }
+        self
+    }
+
     /// Selects the calendar features of a date that help, and describes them.
     fn choose_calendar(
         &mut self,
@@ -508,7 +533,7 @@ impl Preprocessing {
                 || Error::MissingColumn { column: input.name().to_owned(), path: path.to_owned() };
             let column = find_column(batch, input.name(), &mut next).ok_or_else(missing)?;
             match input {
-                Input::Continuous { name, calendar, scale, fill, indicator, range } => {
+                Input::Continuous { name, calendar, scale, fill, indicator, limits, .. } => {
                     let numbers = is_numeric(column.data_type()) || is_temporal(column.data_type());
                     let has_values = column.logical_null_count() < column.len();
                     let values = match calendar {
@@ -531,9 +556,9 @@ impl Preprocessing {
                         let value = values
                             .as_ref()
                             .filter(|values| values.is_valid(row))
-                            .map(|values| values.value(row))
-                            .map(|value| calendar.map_or(value, |own| own.limit(value, *range)));
-                        let scaled = |value: f64| (value - scale.offset) / scale.scale;
+                            .map(|values| values.value(row));
+                        let scaled =
+                            |value: f64| (limited(value, *limits) - scale.offset) / scale.scale;
                         if let Some(value) = value
                             && scaled(value).abs().max(value.abs()) >= f32::LIMIT
                         {

@@ -667,6 +667,38 @@ fn wide_models_predict_in_blocks() {
     }
 }
 
+/// A gross outlier among new rows is predicted as a row at most one range outside of the training rows, by all models
+/// but linear ones, also after a model was saved.
+#[test]
+fn gross_outliers_are_limited() {
+    let dir = TestDir::new();
+    let mut text = String::from("a,b,site,y\n");
+    for row in 0..60 {
+        let (a, b) = (row % 11, row * 7 % 13);
+        writeln!(text, "{a},{b}.5,s,{}", 3 * a - b + row % 3).unwrap();
+    }
+    let table = dir.load("train.csv", &text, &columns());
+    // The range of `a` is 0 to 10.
+    let rows = "a,b,site,y\n20,1,s,0\n1e9,1,s,0\n-10,1,s,0\n-1e9,1,s,0\n15,1,s,0\n";
+    let new = dir.load("new.csv", rows, &columns());
+    for kind in [
+        Kind::Auto(AutoConfig { folds: 3, ..AutoConfig::new(Split::Rows) }),
+        network(Validation::None).kind,
+        Kind::GaussianProcess(GaussianProcessSettings::default()),
+        Kind::Ridge { penalty: 1.0 },
+    ] {
+        let is_linear = matches!(kind, Kind::Ridge { .. });
+        let trained = table.train(&config(kind)).unwrap();
+        let read = Model::from_bytes(&trained.model.to_bytes(), &table.path).unwrap();
+        for model in [trained.model, read] {
+            let made = model.predict(&new.table.batch, &new.path, 0).unwrap().mean;
+            let at = |row: usize| made[(row, 0)];
+            assert_eq!(at(0) == at(1) && at(2) == at(3), !is_linear);
+            assert_ne!(at(4), at(0), "values within a range of it still count");
+        }
+    }
+}
+
 /// A ridge regression validated by folds: its intervals by the definition of CV+, and how many new rows they cover.
 #[test]
 fn intervals_are_those_of_cv_plus() {
