@@ -17,6 +17,7 @@ impl SheetName {
     }
 
     /// The place of the sheet among names.
+    #[cfg(feature = "spreadsheets")]
     pub(super) fn find<S: AsRef<str>>(&self, names: &[S]) -> Option<usize> {
         let by_name = names.iter().position(|name| name.as_ref() == self.0);
         by_name.or_else(|| {
