@@ -64,15 +64,17 @@ impl EnsembleMember {
         const VALUES: usize = 1 << 22;
         let (count, at_once) =
             (rows.num_rows(), (VALUES / self.preprocessing.width().max(1)).max(1));
-        let predict = |start: usize| {
-            let block = rows.slice(start, at_once.min(count - start));
-            let x = self.preprocessing.features(&block, path, first + start as u64)?;
-            self.predict(&x)
+        let predict = |block: &RecordBatch, start: usize| {
+            self.predict(&self.preprocessing.features(block, path, first + start as u64)?)
         };
         if count <= at_once {
-            return predict(0);
+            return predict(rows, 0);
         }
-        let blocks = (0..count).step_by(at_once).map(predict).collect::<Result<Vec<_>>>()?;
+        let block = |start: usize| rows.slice(start, at_once.min(count - start));
+        let blocks = (0..count)
+            .step_by(at_once)
+            .map(|start| predict(&block(start), start))
+            .collect::<Result<Vec<_>>>()?;
         Ok(stacked(&blocks))
     }
 
@@ -106,10 +108,6 @@ pub struct Predictions {
     pub mean: Array2<f64>,
     /// The weighted standard deviation over members, if there are several.
     pub std: Option<Array2<f64>>,
-    /// Rows with a category that no member saw in training, by column; columns without any are absent.
-    pub unknown_categories: BTreeMap<String, u64>,
-    /// Rows outside the range of the training rows, by column; columns without any are absent.
-    pub outside_range: BTreeMap<String, u64>,
 }
 
 impl Model {
@@ -257,6 +255,24 @@ impl Model {
         predict(&self.members, batch, path, first)
     }
 
+    /// For every column, the number of rows with a category that no member saw in training; columns without any are
+    /// absent.
+    #[must_use]
+    pub fn unknown_categories(&self, batch: &RecordBatch) -> BTreeMap<String, u64> {
+        Preprocessing::unknown_categories(self.preprocessings(), batch)
+    }
+
+    /// For every column of numbers, the number of rows outside the range of the training rows; columns without any are
+    /// absent.
+    #[must_use]
+    pub fn outside_range(&self, batch: &RecordBatch) -> BTreeMap<String, u64> {
+        Preprocessing::outside_range(self.preprocessings(), batch)
+    }
+
+    fn preprocessings(&self) -> impl Iterator<Item = &Preprocessing> + Clone {
+        self.members.iter().map(|member| &member.preprocessing)
+    }
+
     /// Predicts rows that have targets, and compares.
     pub fn evaluate(&self, rows: NamedTable<'_>) -> Result<(Predictions, Metrics)> {
         let NamedTable { table, path } = rows;
@@ -301,8 +317,5 @@ fn predict(
         let correction = 1.0 - weights().map(|weight| weight * weight).sum::<f64>();
         variance.mapv(|variance: f64| (variance / correction).sqrt())
     });
-    let preprocessings = || members.iter().map(|member| &member.preprocessing);
-    let unknown_categories = Preprocessing::unknown_categories(preprocessings(), batch);
-    let outside_range = Preprocessing::outside_range(preprocessings(), batch);
-    Ok(Predictions { mean, std, unknown_categories, outside_range })
+    Ok(Predictions { mean, std })
 }

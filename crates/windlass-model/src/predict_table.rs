@@ -156,13 +156,13 @@ pub struct UnusualRows {
 
 impl UnusualRows {
     /// Counts the rows of a block.
-    pub fn add(&mut self, model: &Model, batch: &RecordBatch, predicted: &Predictions) {
+    pub fn add(&mut self, model: &Model, batch: &RecordBatch) {
         self.rows += batch.num_rows() as u64;
-        for (column, count) in &predicted.unknown_categories {
-            *self.unknown.entry(column.clone()).or_default() += count;
+        for (column, count) in model.unknown_categories(batch) {
+            *self.unknown.entry(column).or_default() += count;
         }
-        for (column, count) in &predicted.outside_range {
-            *self.outside.entry(column.clone()).or_default() += count;
+        for (column, count) in model.outside_range(batch) {
+            *self.outside.entry(column).or_default() += count;
         }
         let members = &model.metadata().members;
         let inputs = members.iter().flat_map(|member| &member.preprocessing.inputs);

@@ -15,8 +15,8 @@ use ndarray::{Array2, ArrayView2};
 use serde::{Deserialize, Serialize};
 use windlass::Real as _;
 use windlass_table::{
-    Columns, LoadedTable, MAX_LEVELS, ROW_COUNT, Role, RoleReason, is_numeric, is_temporal, to_f64,
-    to_seconds, to_strings, type_name,
+    Columns, LoadedTable, MAX_LEVELS, Numbers, ROW_COUNT, Role, RoleReason, is_numeric,
+    is_temporal, to_f64, to_seconds, to_strings, type_name,
 };
 
 use crate::calendar::{Calendar, CalendarPart, CalendarTest};
@@ -534,16 +534,15 @@ impl Preprocessing {
             let column = find_column(batch, input.name(), &mut next).ok_or_else(missing)?;
             match input {
                 Input::Continuous { name, calendar, scale, fill, indicator, limits, .. } => {
-                    let numbers = is_numeric(column.data_type()) || is_temporal(column.data_type());
-                    let has_values = column.logical_null_count() < column.len();
-                    let values = match calendar {
-                        Some(calendar) => Some(calendar.values(column)),
-                        None => numbers.then(|| to_f64(column)),
+                    let values = if let Some(calendar) = calendar {
+                        let values = calendar.values(column);
+                        let readable = values.null_count() < values.len();
+                        readable.then_some(Numbers::Converted(values))
+                    } else {
+                        let holds = column.data_type();
+                        (is_numeric(holds) || is_temporal(holds)).then(|| Numbers::new(column))
                     };
-                    let readable = values.as_ref().is_some_and(|values| {
-                        calendar.is_none() || values.null_count() < values.len()
-                    });
-                    if !readable && has_values {
+                    if values.is_none() && column.logical_null_count() < column.len() {
                         let expected = if calendar.is_some() { "dates" } else { "numbers" };
                         return Err(Error::OtherType {
                             column: name.clone(),
@@ -553,10 +552,7 @@ impl Preprocessing {
                         });
                     }
                     for row in 0..batch.num_rows() {
-                        let value = values
-                            .as_ref()
-                            .filter(|values| values.is_valid(row))
-                            .map(|values| values.value(row));
+                        let value = values.as_ref().and_then(|values| values.get(row));
                         let scaled =
                             |value: f64| (limited(value, *limits) - scale.offset) / scale.scale;
                         if let Some(value) = value

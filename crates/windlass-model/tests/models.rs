@@ -899,6 +899,5 @@ fn new_levels_of_a_dictionary_are_predicted() {
     columns[schema.index_of("site").unwrap()] = Arc::new(sites);
     let names = schema.fields().iter().map(|field| field.name());
     let rows = RecordBatch::try_from_iter(names.zip(columns)).unwrap();
-    let predicted = model.predict(&rows, &table.path, 0).unwrap();
-    assert_eq!(predicted.unknown_categories["site"], 3);
+    assert_eq!(model.unknown_categories(&rows)["site"], 3);
 }

@@ -460,7 +460,7 @@ fn predict(session: &Session, job: &Job, settings: &Settings) -> Result<Value> {
         job.advance(batch.num_rows() as u64)?;
         let block = predictor.predict(&batch, rows)?;
         rows += batch.num_rows() as u64;
-        unusual.add(model, &batch, &block.predictions);
+        unusual.add(model, &batch);
         for row in 0..batch.num_rows().min(SHOWN - shown.len()) {
             let values = block.values();
             let line: Vec<f64> =

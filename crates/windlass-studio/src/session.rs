@@ -291,7 +291,7 @@ impl Session {
         let (level, predictor) = predictor(&fitted.model, &table)?;
         let block = predictor.predict(&batch, 0)?;
         let mut unusual = UnusualRows::default();
-        unusual.add(&fitted.model, &batch, &block.predictions);
+        unusual.add(&fitted.model, &batch);
         let first = |values: &ndarray::Array2<f64>| values.row(0).to_vec();
         Ok(json!({
             "targets": fitted.model.targets(),

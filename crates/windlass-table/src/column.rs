@@ -8,7 +8,7 @@ use arrow_array::types::{
     Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
     UInt32Type, UInt64Type,
 };
-use arrow_array::{Array, ArrayRef, Float64Array, RecordBatch, UInt64Array};
+use arrow_array::{Array, ArrayRef, Float64Array, Int64Array, RecordBatch, UInt64Array};
 use arrow_schema::{DataType, Schema, TimeUnit};
 use arrow_select::take::take_record_batch;
 use ndarray::{Array2, ArrayView2};
@@ -118,6 +118,41 @@ pub fn to_f64(column: &ArrayRef) -> Float64Array {
         return floats.clone();
     }
     floats.iter().map(|value| value.filter(|value| !value.is_nan())).collect()
+}
+
+/// The values of a numeric column, without a copy if they are stored as 64-bit floats or integers.
+#[derive(Debug)]
+pub enum Numbers<'a> {
+    /// Floats; NaN is a missing value.
+    Floats(&'a Float64Array),
+    /// Integers.
+    Integers(&'a Int64Array),
+    /// Values of another type.
+    Converted(Float64Array),
+}
+
+impl<'a> Numbers<'a> {
+    /// The values as [`to_f64`] gives them.
+    #[must_use]
+    pub fn new(column: &'a ArrayRef) -> Self {
+        match column.data_type() {
+            DataType::Float64 => Self::Floats(column.as_primitive()),
+            DataType::Int64 => Self::Integers(column.as_primitive()),
+            _ => Self::Converted(to_f64(column)),
+        }
+    }
+
+    /// The value of a row; `None` if it is missing.
+    #[must_use]
+    pub fn get(&self, row: usize) -> Option<f64> {
+        match self {
+            Self::Floats(values) => {
+                values.is_valid(row).then(|| values.value(row)).filter(|value| !value.is_nan())
+            }
+            Self::Integers(values) => values.is_valid(row).then(|| values.value(row) as f64),
+            Self::Converted(values) => values.is_valid(row).then(|| values.value(row)),
+        }
+    }
 }
 
 /// A numeric column as floats. The usual types are converted here, because `arrow_cast` is compiled

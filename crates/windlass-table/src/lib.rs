@@ -45,7 +45,9 @@ mod verify;
 
 pub use augment::{Augmentation, OutOfRangeCount, Output, RareRange, RareSummary, Summary};
 pub use bounds::Bounds;
-pub use column::{MARK, PARTNER, SOURCE, SYNTHETIC, is_numeric, select, to_f64, type_name};
+pub use column::{
+    MARK, Numbers, PARTNER, SOURCE, SYNTHETIC, is_numeric, select, to_f64, type_name,
+};
 pub use config::{
     AdaConfig, AnchorSource, AugmentConfig, ClusterCount, Columns, Decimals, IntegerHandling,
     MethodConfig, RareSources, RoleRules, check_clusters,

@@ -130,7 +130,7 @@ pub(crate) fn run(args: &PredictArgs) -> Result<u8> {
         progress.advance(batch.num_rows() as u64)?;
         let predicted = predictor.predict(&batch, first)?;
         first += batch.num_rows() as u64;
-        notes.add(&model, &batch, &predicted.predictions);
+        notes.add(&model, &batch);
         if args.output.is_none() && !measure && head.is_empty() {
             head = first_rows(predictor.added(), &predicted.values());
         }
