@@ -68,6 +68,26 @@ fn a_model_is_trained_used_and_measured() {
         .unwrap();
 }
 
+/// There are not more folds than rows.
+#[test]
+fn models_of_very_few_rows_are_trained() {
+    let desk = TestDir::new();
+    desk.put("train.csv", shop(2, 0));
+    let said = desk.run("train train.csv -t price --model ridge -o model.windlass");
+    assert!(said.err.contains("`train.csv` has 2 rows, too few to learn from"), "{}", said.err);
+    desk.run("train train.csv -t price --model ridge --valid none -o model.windlass").ok();
+    for rows in 3..7 {
+        desk.put("train.csv", shop(rows, 0));
+        for model in ["--auto", "--model ridge", "--model gp", "--model forest", "--model boosting"]
+        {
+            let words =
+                format!("train train.csv -t price {model} --force --json -o model.windlass");
+            let summary = json(&desk.run(&words).ok().out);
+            assert_eq!(summary["valid"]["rows"], rows, "{model}: {summary}");
+        }
+    }
+}
+
 #[test]
 fn a_committee_says_how_sure_it_is() {
     let desk = TestDir::new();

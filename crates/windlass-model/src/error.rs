@@ -244,12 +244,9 @@ impl Error {
             Self::NoTarget { .. } | Self::NothingToCompare => {
                 format!("omit {}", param("metrics"))
             }
-            Self::NothingHeldOut => format!(
-                "train the model again with {}, {} or {}",
-                param("auto"),
-                param("committee"),
-                param("split")
-            ),
+            Self::NothingHeldOut => {
+                format!("train the model again, with held-out rows: omit {}", param("valid"))
+            }
             Self::FewHeldOut { .. } => "choose a lower level".into(),
             Self::DoesNotApply { .. } | Self::AnchorMatrix | Self::SecondTarget => "omit it".into(),
             Self::PreAugmented => "augment the table, or use another model".into(),

@@ -23,7 +23,8 @@ impl Model {
         checkpoint: Option<&dyn Checkpoint>,
     ) -> Result<Trained> {
         let rows = table.table.batch.num_rows();
-        if rows < 2 {
+        // Two to learn from, and one to hold out.
+        if rows < 2 + usize::from(config.holds_out()) {
             return Err(Error::TooFewRows { path: table.path.to_owned(), rows });
         }
         let distinct = table.table.distinct();

@@ -41,9 +41,9 @@ pub(crate) struct PredictArgs {
     output: Option<PathBuf>,
     /// Add prediction intervals `prediction_low` and `prediction_high` with this coverage, such as 90%
     ///
-    /// They are computed from the errors of held-out rows (CV+), so the model must be trained with --auto,
-    /// --committee, --split or validation rows. The coverage holds on average over all rows; it may be lower for
-    /// unusual rows. With --metrics, the coverage of the table is printed.
+    /// They are computed from the errors of held-out rows (CV+), so a model trained with --valid none has none. The
+    /// coverage holds on average over all rows; it may be lower for unusual rows. With --metrics, the coverage of the
+    /// table is printed.
     #[arg(long, value_name = "LEVEL", value_parser = level)]
     interval: Option<f64>,
     /// Overwrite existing files, including files that Windlass did not write

@@ -54,7 +54,8 @@ Held-out rows choose the best epoch and estimate the error. --split sets how the
                  --valid, or, with --committee, --auto and models without epochs, blocks of the
                  later half, each predicted from all earlier rows. The final model is trained on
                  all rows
-Models without epochs (all but mlp and its presets) are validated only with --split, by 5 folds.")]
+Models without epochs (all but mlp and its presets) are validated by 5 folds, unless --valid none,
+and fitted to all rows in the end.")]
 pub(crate) struct TrainArgs {
     /// Model file to write
     #[arg(short, long, value_name = "FILE")]
@@ -366,9 +367,11 @@ impl TrainArgs {
     fn model_config(&self, columns: Columns) -> Result<ModelConfig> {
         const FOLDS: usize = 5;
         let kind = self.kind()?;
-        let cross_validation = match &kind {
-            Kind::Network(_) | Kind::Auto(_) => None,
-            _ => self.common.split.clone().map(|split| CrossValidation { folds: FOLDS, split }),
+        let cross_validation = match (&kind, self.common.network.valid().0) {
+            (Kind::Network(_) | Kind::Auto(_), _) | (_, Validation::None | Validation::Table) => {
+                None
+            }
+            _ => Some(CrossValidation { folds: FOLDS, split: self.common.split() }),
         };
         Ok(ModelConfig {
             columns,
