@@ -203,7 +203,8 @@ def test_columns_may_be_given_roles():
     X = cars[["weight", "cylinders", "name"]]
     usual = Regressor((4,), epochs=1).fit(X, cars["mpg"])
     assert usual.notes_ == [
-        "`name`: omitted, more than 32 different values (name it as categorical to keep it)"
+        "`name`: omitted, more than 32 different values (name it as categorical to keep it)",
+        "1 of 398 rows are copies of others: trained on 397 distinct rows, weighted by their number",
     ]
     asked = Regressor((4,), epochs=1, categorical=["name", "cylinders"])
     asked.fit(X, cars["mpg"])
