@@ -2,9 +2,9 @@
 //!
 //! ```text
 //! cargo xtask test     format, clippy, tests, doc tests, docs, benches in test mode, Python
-//!                      (--all adds torch, Spark, deep networks, overflow checks, every feature alone, kills and
-//!                      a full disk: what CI runs; --cluster tests only Spark and Ray, with executors in separate
-//! processes)
+//!                      (--all adds torch, Spark, deep networks, test suites of other projects, overflow checks,
+//!                      every feature alone, kills and a full disk: what CI runs; --cluster tests only Spark and
+//!                      Ray, with executors in separate processes)
 //! cargo xtask bench    the benchmarks compared with their peers, written to docs/results/; `bench calibration`
 //!                      simulates how often intervals and verdicts of `compare` are right
 //! cargo xtask structure  crates depend downward, and no modules import each other in a circle (part of test)
@@ -51,8 +51,7 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     // Paths are relative to the workspace. Its path is read at run time: a compiled path would be wrong if several
-    // clones
-    // share one target folder.
+    // clones share one target folder.
     if let Some(package) = std::env::var_os("CARGO_MANIFEST_DIR") {
         let root = std::path::Path::new(&package).join("..");
         if let Err(error) = std::env::set_current_dir(&root) {

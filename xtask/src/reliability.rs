@@ -14,8 +14,8 @@ use crate::interruptions;
 use crate::python::install;
 
 const PAGE: &str = "docs/results/reliability.md";
-/// Tests that store figures, and the names of their files.
-const SUITES: [&str; 4] = ["third_party", "naughty_strings", "estimators", "numbers"];
+/// Test suites of other projects, which store figures under these names.
+pub(crate) const SUITES: [&str; 4] = ["third_party", "naughty_strings", "estimators", "numbers"];
 /// What is tested by mutants: the core, the statistics, the splits and distillation.
 const MUTATED: [&str; 7] = [
     "crates/windlass/src/**/*.rs",
@@ -66,6 +66,11 @@ impl Figures {
     }
 }
 
+/// The tests of a suite.
+pub(crate) fn suite_file(suite: &str) -> String {
+    format!("python/tests/test_{suite}.py")
+}
+
 /// The folder of the figures.
 fn folder() -> Result<PathBuf> {
     let folder = target_folder()?.join("reliability");
@@ -79,7 +84,7 @@ pub(crate) fn run() -> Result<()> {
     let windlass = windlass_command()?;
     let mut tests = install(true)?.command();
     tests.args(["-m", "pytest", "--quiet", "-rs", "-p", "no:cacheprovider"]);
-    tests.args(SUITES.map(|suite| format!("python/tests/test_{suite}.py")));
+    tests.args(SUITES.map(suite_file));
     tests.env("WINDLASS", &windlass).env("WINDLASS_RELIABILITY", folder()?);
     ensure!(tests.status()?.success(), "a suite failed");
     let figures = Figures::new("Interruptions", "cargo xtask test --all");

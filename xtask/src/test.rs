@@ -8,6 +8,7 @@ use anyhow::{Context, Result, bail, ensure};
 
 use crate::bench::{cargo, run_command, target_folder, windlass_command};
 use crate::python::{environment_of, install};
+use crate::reliability::{SUITES, suite_file};
 use crate::{interruptions, site, structure};
 
 /// A check: its name, the arguments of cargo, and variables to set.
@@ -189,7 +190,7 @@ struct Tally {
 pub(crate) enum Scope {
     /// Tests with at most 1 GB of downloads.
     Usual,
-    /// Also torch, Spark, deep networks and every feature alone.
+    /// Also torch, Spark, deep networks, test suites of other projects and every feature alone.
     All,
     /// Only Spark and Ray, with executors in separate processes.
     Cluster,
@@ -239,7 +240,7 @@ pub(crate) fn run(scope: Scope) -> Result<()> {
             failures.push("site");
         }
     } else {
-        let skipped = "skipped: torch, Spark, deep networks and the documentation site: cargo xtask test --all tests them";
+        let skipped = "skipped: torch, Spark, deep networks, test suites of other projects and the documentation site: cargo xtask test --all tests them";
         tally.skipped.push(skipped.into());
     }
     tally.end(&failures)
@@ -343,6 +344,9 @@ fn python(all: bool, tally: &mut Tally) -> Result<Vec<&'static str>> {
         tests.arg(format!("--ignore={}", package.join(format!("{module}.py")).display()));
     }
     tests.args(["--ignore=python/tests/cluster", "--ignore=python/tests/test_notebooks.py"]);
+    if !all {
+        tests.args(SUITES.map(|suite| format!("--ignore={}", suite_file(suite))));
+    }
     tests.arg(&package);
     tests.args(["crates/windlass-cli/tests/python", "python/tests"]);
     run("Python", tests.env("WINDLASS", &windlass), tally)?;
