@@ -109,6 +109,37 @@ fn dates_become_calendar_features_and_do_no_harm() {
     assert!(mean.exp() < 1.02, "{ratios:?}");
 }
 
+/// The date of a day since 2021-01-01, in years without a leap day.
+fn calendar_date(day: usize) -> String {
+    const LENGTHS: [usize; 12] = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+    let (year, mut rest, mut month) = (2021 + day / 365, day % 365, 0);
+    while rest >= LENGTHS[month] {
+        rest -= LENGTHS[month];
+        month += 1;
+    }
+    format!("{year}-{:02}-{:02}", month + 1, rest + 1)
+}
+
+/// Weekends are a fiftieth of the variance before the season is in the model, and half of it afterwards.
+#[test]
+fn weekdays_are_used_next_to_a_season() {
+    let desk = TestDir::new();
+    let mut random = Random(3);
+    let mut train = String::from("day,sold\n");
+    for day in 0..700 {
+        let season = (std::f64::consts::TAU * day as f64 / 365.0).sin();
+        // 2021 began on a Friday.
+        let weekend = f64::from(u8::from(day % 7 == 1 || day % 7 == 2));
+        let sold = 100.0 + 40.0 * season + 10.0 * weekend + 4.0 * random.normal();
+        writeln!(train, "{},{sold:.0}", calendar_date(day)).unwrap();
+    }
+    desk.put("train.csv", train);
+    let said = desk.run("train train.csv -t sold --model ridge -o model.windlass").ok();
+    assert!(said.err.contains("`day`: a date, used as month, "), "{}", said.err);
+    let used = said.err.split(" would not help").next().unwrap();
+    assert!(used.contains(", weekday"), "{}", said.err);
+}
+
 #[test]
 fn dates_are_recognized_in_other_spellings() {
     let american = |day| {

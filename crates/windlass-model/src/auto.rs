@@ -176,8 +176,7 @@ pub(crate) fn train(
     check_sizes(context.train)?;
     let folds = context.folds()?;
     let portfolio = portfolio(table, &config.split);
-    let (mut fitted, notes) =
-        fit_in_time(context, &portfolio, &folds, config.time_limit, progress)?;
+    let mut fitted = fit_in_time(context, &portfolio, &folds, config.time_limit, progress)?;
     let not_fitted = portfolio[fitted.len()..].iter().map(|entry| entry.name.clone()).collect();
     let mut fits = fitted.len() * folds.len();
     let entries: Vec<&OutOfFold> = fitted.iter().map(|entry| &entry.predictions).collect();
@@ -190,7 +189,7 @@ pub(crate) fn train(
         let (report, anchored, more) = compare_on_far_groups(context, column, progress)?;
         fits += more;
         if report.chooses_anchors() {
-            let (mut alone, _) = fit_portfolio(context, &[anchored], &folds, progress)?;
+            let mut alone = fit_portfolio(context, &[anchored], &folds, progress)?;
             fits += folds.len();
             out_of_fold.predicted.assign(&alone[0].predictions.predicted);
             weights = vec![0.0; fitted.len()];
@@ -222,7 +221,7 @@ pub(crate) fn train(
     let count = folds.len();
     model.metadata.selection =
         Some(AutoSelection { portfolio, fits, not_fitted, folds: count, worst, far_groups });
-    model.metadata.notes = ColumnNote::lines(notes);
+    model.metadata.notes = ColumnNote::lines(context.preprocessing(&table.batch)?.1);
     Ok(Trained::complete(model, folds))
 }
 
@@ -234,7 +233,7 @@ fn fit_in_time(
     folds: &[FoldBatches],
     limit: Option<f64>,
     progress: &dyn EpochProgress,
-) -> Result<(Vec<FittedEntry>, Vec<ColumnNote>)> {
+) -> Result<Vec<FittedEntry>> {
     /// The fits on all rows take the rest.
     const FOR_FOLDS: f64 = 0.8;
     let Some(limit) = limit else { return fit_portfolio(context, portfolio, folds, progress) };
@@ -244,16 +243,13 @@ fn fit_in_time(
     }
     let end = Instant::now() + Duration::from_secs_f64((FOR_FOLDS * limit).min(MAX_SECONDS));
     let deadline = Deadline { progress, end, cancelled: AtomicBool::new(false) };
-    let (mut fitted, mut notes) = (vec![], vec![]);
+    let mut fitted = vec![];
     for entry in portfolio {
         if !fitted.is_empty() && deadline.has_passed() {
             break;
         }
         match fit_portfolio(context, std::slice::from_ref(entry), folds, &deadline) {
-            Ok((mut entries, more)) => {
-                fitted.append(&mut entries);
-                notes.extend(more);
-            }
+            Ok(mut entries) => fitted.append(&mut entries),
             Err(Error::Table(windlass_table::Error::Interrupted))
                 if !fitted.is_empty() && !deadline.cancelled.load(Ordering::Relaxed) =>
             {
@@ -262,7 +258,7 @@ fn fit_in_time(
             Err(error) => return Err(error),
         }
     }
-    Ok((fitted, notes))
+    Ok(fitted)
 }
 
 /// A year: more than any run takes.
@@ -292,23 +288,21 @@ impl EpochProgress for Deadline<'_> {
     }
 }
 
-/// Fits every entry once per fold, with notes on omitted columns; the error `Interrupted` if cancelled.
+/// Fits every entry once per fold; the error `Interrupted` if cancelled.
 fn fit_portfolio(
     context: &FitContext<'_>,
     portfolio: &[PortfolioEntry],
     folds: &[FoldBatches],
     progress: &dyn EpochProgress,
-) -> Result<(Vec<FittedEntry>, Vec<ColumnNote>)> {
-    let (mut network_folds, mut notes) = (vec![], vec![]);
+) -> Result<Vec<FittedEntry>> {
+    let mut network_folds = vec![];
     for encoding in [Encoding::Numeric, Encoding::OneHot] {
         let context = context.with_encoding(encoding);
         let is_used = |entry: &PortfolioEntry| {
             entry.encoding == encoding && matches!(entry.kind, Kind::Network(_))
         };
         for fold in folds.iter().filter(|_| portfolio.iter().any(is_used)) {
-            let (fold, omitted) = NetworkFold::new(&context, fold)?;
-            notes.extend(omitted);
-            network_folds.push((encoding, fold));
+            network_folds.push((encoding, NetworkFold::new(&context, fold)?.0));
         }
     }
     let of_entry = |entry: &PortfolioEntry| {
@@ -339,7 +333,7 @@ fn fit_portfolio(
         let predictions = predictions.expect("every fold holds out rows");
         fitted.push(FittedEntry { entry: entry.clone(), members, predictions });
     }
-    Ok((fitted, notes))
+    Ok(fitted)
 }
 
 /// The members of a model.
@@ -475,7 +469,7 @@ fn compare_on_far_groups(
         let augment = ada(domain(), GammaDistribution::List(vec![gamma]), 0);
         entries.push(PortfolioEntry::network(1e-3, 0.2, Some(augment), &split));
     }
-    let (fitted, _) = fit_portfolio(context, &entries, &[fold], progress)?;
+    let fitted = fit_portfolio(context, &entries, &[fold], progress)?;
     let best = |from: &[FittedEntry]| {
         let error = |fitted: &FittedEntry| fitted.predictions.metrics().rmse;
         let best = from.iter().min_by(|a, b| error(a).total_cmp(&error(b))).expect("an entry");

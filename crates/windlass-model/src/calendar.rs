@@ -8,11 +8,10 @@
 //! | days, year | elapsed days and the year | there are dates |
 //!
 //! A candidate that is constant in the training rows is omitted, and so is one that does not help: a model that
-//! overfits
-//! single days is worse on later days. Hour, weekday and month must lower the error of a ridge regression on five
-//! blocks of consecutive rows, each predicted from the others; days and year its error on the last third of the rows,
-//! predicted from the others. Trends are not extrapolated: days and years are clamped to the range of the training
-//! rows.
+//! overfits single days is worse on later days. Hour, weekday and month must lower the error of a ridge regression on
+//! five blocks of consecutive rows, each predicted from the others; days and year its error on the last third of the
+//! rows, predicted from the others. Candidates that do not help are tried again next to those that do. Trends are not
+//! extrapolated: days and years are clamped to the range of the training rows.
 
 use std::f64::consts::TAU;
 

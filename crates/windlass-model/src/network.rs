@@ -162,7 +162,7 @@ pub(crate) fn train(
     if network.split.refits() && network.holds_out() && !cancelled && diverged.is_none() {
         let whole = FoldBatches::whole(&table.batch, None);
         let (whole, omitted) = NetworkFold::new(context, &whole)?;
-        notes.extend(omitted);
+        notes = omitted;
         let spec = |(spec, &epochs): (&RunSpec, &usize)| whole.refit(network, epochs, spec.seed);
         let specs = specs.iter().zip(&epochs).map(spec).collect::<Result<Vec<_>>>()?;
         let only_fold = |member| EnsembleMember { weight: 0.0, ..member };

@@ -475,18 +475,30 @@ impl Preprocessing {
         let Some(order) = order else { return Ok(ColumnNote::new(name, "omitted, constant")) };
         let (x, y) = (self.features(rows, Path::new("-"), 0)?, self.scaled_targets(rows));
         let test = CalendarTest::new(&x, &y, &to_seconds(column, order));
-        let (mut used, mut useless) = (vec![], vec![]);
-        for group in CalendarPart::GROUPS {
+        let of_group = |group: [CalendarPart; 2]| {
             let own = candidates.iter().filter(|(part, _)| group.contains(part));
-            let own: Vec<(CalendarPart, usize)> = own.copied().collect();
-            let columns: Vec<usize> = own.iter().map(|&(_, at)| at).collect();
-            if test.helps(&base, &columns, group[0].is_trend()) {
-                base.extend(&columns);
-                used.extend(own.iter().map(|&(part, _)| part));
-            } else if let Some((part, _)) = own.first() {
-                useless.push(part.short_name());
+            own.copied().collect::<Vec<_>>()
+        };
+        let mut left: Vec<Vec<(CalendarPart, usize)>> =
+            CalendarPart::GROUPS.into_iter().map(of_group).filter(|own| !own.is_empty()).collect();
+        let mut used = vec![];
+        // A cycle may show only when a longer one is in the model: weekdays next to a large difference of seasons.
+        loop {
+            let before = left.len();
+            left.retain(|own| {
+                let columns: Vec<usize> = own.iter().map(|&(_, at)| at).collect();
+                let helps = test.helps(&base, &columns, own[0].0.is_trend());
+                if helps {
+                    base.extend(&columns);
+                    used.extend(own.iter().map(|&(part, _)| part));
+                }
+                !helps
+            });
+            if left.len() == before {
+                break;
             }
         }
+        let useless: Vec<&str> = left.iter().map(|own| own[0].0.short_name()).collect();
         self.inputs.retain(|input| part_of(input).is_none_or(|own| used.contains(&own.part)));
         let mut names: Vec<&str> = used.iter().map(|part| part.short_name()).collect();
         names.dedup();
