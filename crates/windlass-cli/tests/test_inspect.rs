@@ -177,3 +177,22 @@ fn a_long_name_or_one_of_several_lines_is_one_cell() {
     assert!(rows[1].starts_with(r"two\u000alines\u0009  "), "{}", rows[1]);
     assert!(said.out.len() < 2 * name.len(), "{}", said.out.len());
 }
+
+#[test]
+fn ranges_have_few_digits_and_long_lists_of_features_are_cut() {
+    let desk = TestDir::new();
+    let head: Vec<String> = (0..60).map(|column| format!("c{column}")).collect();
+    let mut text = format!("{},y\n", head.join(","));
+    for row in 0..30 {
+        let cell =
+            |column: usize| (f64::from((row * 7 + column as u32 * 13) % 31) / 7.0).to_string();
+        let cells: Vec<String> = (0..60).map(cell).collect();
+        text += &format!("{},{}\n", cells.join(","), 1_000_000 + row);
+    }
+    desk.put("t.csv", text);
+    let said = desk.run("inspect t.csv -t y").ok();
+    assert!(said.out.contains(" 0 to 4.28571 "), "{}", said.out);
+    assert!(said.out.contains(" 1000000 to 1000029 "), "{}", said.out);
+    let said = desk.run("train t.csv -t y --model ridge -o m").ok();
+    assert!(said.err.contains("c38, c39 and 20 more\n"), "{}", said.err);
+}

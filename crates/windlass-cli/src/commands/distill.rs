@@ -17,7 +17,7 @@ use windlass_plot::format::significant;
 use windlass_table::{OutputKind, Table, check_outputs, write_atomic};
 
 use super::model_words::{
-    importance_in_words, kind_in_words, labeled_rows_in_words, teacher_in_words,
+    features_in_words, importance_in_words, kind_in_words, labeled_rows_in_words, teacher_in_words,
 };
 use super::predict;
 use crate::options::{ParamArgs, ReadArgs, choices, method_names};
@@ -300,7 +300,7 @@ impl Summary {
         let mut text = format!("{}: {what}, {seconds:.1} s\n", path.display());
         let _ = writeln!(text, "  teacher    {teacher}");
         let _ = writeln!(text, "  target     {}", student.targets().join(", "));
-        let _ = writeln!(text, "  features   {}", metadata.features().join(", "));
+        let _ = writeln!(text, "  features   {}", features_in_words(metadata));
         let rows = labeled_rows_in_words(distillation, metadata.rows);
         let _ = writeln!(text, "  labeled    {rows}");
         for note in &self.notes {

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use windlass_compare::{Similarity, similarity_report};
+use windlass_plot::format::significant;
 use windlass_table::{
     AugmentConfig, Columns, Inspection, OutputKind, Table, check_outputs, format_number,
     write_atomic,
@@ -169,6 +170,14 @@ fn similarity_in_words(found: &Similarity, synthetic: &Table, real: &Table) -> S
     text
 }
 
+/// A number as it is written, but with at most 6 significant digits if it has decimals.
+fn in_brief(value: f64) -> String {
+    const DIGITS: u8 = 6;
+    let exact = format_number(value);
+    let brief = significant(value, DIGITS);
+    if value.fract() == 0.0 || exact.len() <= brief.len() { exact } else { brief }
+}
+
 fn in_words(inspection: &Inspection, table: &Table, settings: &AugmentConfig) -> String {
     let mut text = String::new();
     let (rows, columns) = (inspection.rows, inspection.columns.len());
@@ -180,9 +189,8 @@ fn in_words(inspection: &Inspection, table: &Table, settings: &AugmentConfig) ->
     let header = ["column", "type", "role", "missing", "range", "distinct", "reason"];
     let mut lines = vec![header.map(String::from)];
     for column in &inspection.columns {
-        let range = column
-            .range
-            .map(|(low, high)| format!("{} to {}", format_number(low), format_number(high)));
+        let range =
+            column.range.map(|(low, high)| format!("{} to {}", in_brief(low), in_brief(high)));
         lines.push([
             column.name.clone(),
             column.holds.clone(),

@@ -6,6 +6,16 @@ use windlass_model::{Distillation, Importance, Kind, ModelMetadata};
 
 use crate::terminal;
 
+/// The names of the features of a model.
+pub(super) fn features_in_words(metadata: &ModelMetadata) -> String {
+    const SHOWN: usize = 40;
+    let names = metadata.features();
+    match names.len().saturating_sub(SHOWN) {
+        0 => names.join(", "),
+        more => format!("{} and {more} more", names[..SHOWN].join(", ")),
+    }
+}
+
 /// The most important columns, if the importance was computed.
 pub(super) fn importance_in_words(metadata: &ModelMetadata) -> String {
     const SHOWN: usize = 8;

@@ -23,7 +23,7 @@ use windlass_train::{Activation, Epoch, FittedOn, Shape};
 
 use super::compare::read_rows;
 use super::distill;
-use super::model_words::{importance_in_words, kind_in_words};
+use super::model_words::{features_in_words, importance_in_words, kind_in_words};
 use super::network::TrainingArgs;
 use super::plot_format::PlotFormat;
 use super::typed::{command, published, table_name};
@@ -635,7 +635,7 @@ fn in_words(trained: &Trained, path: &Path, seconds: f64) -> String {
     let what = kind_in_words(metadata);
     let _ = writeln!(text, "{}: {what}, {} rows, {seconds:.1} s", path.display(), metadata.rows);
     let _ = writeln!(text, "  target   {}", model.targets().join(", "));
-    let _ = writeln!(text, "  features {}", metadata.features().join(", "));
+    let _ = writeln!(text, "  features {}", features_in_words(metadata));
     if let Kind::Network(network) = &metadata.config.kind
         && let Some(augment) = &network.augment
     {
