@@ -27,6 +27,10 @@ pub enum Note {
     MissingMarkers { column: String, markers: Vec<(&'static str, u64)> },
     /// A column is numeric except for a few values.
     NotNumbers { column: String, count: u64, values: u64, first: Vec<(String, RowPlace)> },
+    /// A column of text has numbers with a unit.
+    NumbersWithUnit { column: String, example: String, unit: String },
+    /// The first row has words in columns of numbers.
+    UnitRow { row: RowPlace, words: Vec<String> },
     /// A workbook has several sheets.
     Sheets { path: PathBuf, sheet: String, others: Vec<String> },
     /// A row above the header of a sheet was skipped.
@@ -101,6 +105,19 @@ impl fmt::Display for Note {
                     param("null", f)?;
                     write!(f, " '{example}'")
                 }
+            }
+            Self::NumbersWithUnit { column, example, unit } => write!(
+                f,
+                "column `{column}` is read as text because of `{unit}` in `{example}`; write numbers without it"
+            ),
+            Self::UnitRow { row, words } => {
+                let words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
+                let words = words.join(", ");
+                write!(
+                    f,
+                    "columns of numbers are read as text because of {words} in row {row}; delete the row if these \
+                     are units"
+                )
             }
             Self::Sheets { path, sheet, others } => {
                 write!(f, "`{}`: sheet `{sheet}` is read; ", path.display())?;

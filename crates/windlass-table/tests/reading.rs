@@ -125,7 +125,10 @@ fn markers_of_missing_values_are_recognized_and_counted() {
             "column `c`: 1 × `n/a`, 1 × `NULL`, 1 × `?` read as missing",
         ]
     );
-    for marker in ["-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "#N/A N/A", "#NA"] {
+    for marker in [
+        "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "#N/A N/A", "#NA", "-", "--",
+        ".", "#DIV/0!", "#VALUE!",
+    ] {
         let (table, notes) = table_of("t.csv", format!("a,b\n1,2\n{marker},3\n"));
         assert_eq!((integers(&table, 0)[1], notes.len()), (None, 1), "{marker}");
     }
@@ -152,6 +155,19 @@ fn a_few_values_that_are_not_numbers_are_reported() {
         );
         assert_eq!(notes, [expected]);
     }
+    // A row of units, and columns of numbers with units.
+    let units = "a,b,c\nmm,kg,3\n1.5,2,4\n2.5,3,5\n1,4,6\n";
+    let expected = "columns of numbers are read as text because of `mm`, `kg` in row 1 (line 2); delete the row if \
+                    these are units";
+    assert_eq!(table_of("t.csv", units).1, [expected]);
+    let text = "rate,price,code\n5%,\"$1,200\",A1\n4.5%,$900,A2\n7%,$80,A3\n5%,\"$1,000\",A4\n";
+    assert_eq!(
+        table_of("t.csv", text).1,
+        [
+            "column `rate` is read as text because of `%` in `5%`; write numbers without it",
+            "column `price` is read as text because of `$` in `$1,200`; write numbers without it",
+        ]
+    );
     // Ten are few, but not if they are many of all; words are words.
     assert_eq!(table_of("t.csv", rows(&["a"; 10])).1.len(), 1);
     assert_eq!(table_of("t.csv", rows(&["a"; 11])).1.len(), 0);

@@ -185,7 +185,13 @@ fn in_words(inspection: &Inspection, table: &Table, settings: &AugmentConfig) ->
         1 => table.path().display().to_string(),
         more => format!("{} and {} more files", table.path().display(), more - 1),
     };
-    let _ = writeln!(text, "{files}: {rows} rows, {columns} columns\n");
+    let plural = |count: u64| if count == 1 { "" } else { "s" };
+    let _ = writeln!(
+        text,
+        "{files}: {rows} row{}, {columns} column{}\n",
+        plural(rows),
+        plural(columns as u64)
+    );
     let header = ["column", "type", "role", "missing", "range", "distinct", "reason"];
     let mut lines = vec![header.map(String::from)];
     for column in &inspection.columns {

@@ -22,11 +22,11 @@ use super::rechunk::{check_columns, flatten_error};
 use super::separator;
 use super::value::{
     DecimalMark, MISSING, ValueKinds, decimals, missing_marker, to_boolean, to_date, to_float,
-    to_integer, to_time,
+    to_integer, to_time, unit,
 };
 use crate::io::format::Compression;
 use crate::note::Note;
-use crate::row_place::{LineIndex, Lines, RowPlaces};
+use crate::row_place::{LineIndex, Lines, RowPlace, RowPlaces};
 use crate::{Error, Result};
 
 /// Size of a chunk in bytes, unless rows are long.
@@ -459,6 +459,15 @@ impl ColumnRemarks {
         self.first.extend(later.map(|(value, row)| (value, first_row + row)));
     }
 
+    /// The unit that the first values of a column of text have, with one of them.
+    fn common_unit(&self) -> Option<(String, String)> {
+        let (example, _) = self.first.first()?;
+        let own = unit(example)?;
+        let all = self.first.len() == Self::SHOWN && self.numbers == 0;
+        let same = self.first.iter().all(|(value, _)| unit(value) == Some(own));
+        (all && same).then(|| (example.clone(), own.to_owned()))
+    }
+
     /// Whether a column of text is numeric except for a few values.
     fn is_almost_numeric(&self) -> bool {
         let values = self.numbers + self.others;
@@ -545,8 +554,30 @@ fn notes(table: &CsvTable, columns: Vec<ColumnRemarks>, places: &RowPlaces) -> V
             && let Some(example) = remarks.comma
         {
             notes.push(Note::UnclearMark { column: column(), example });
+        } else if is_text && let Some((example, unit)) = remarks.common_unit() {
+            notes.push(Note::NumbersWithUnit { column: column(), example, unit });
         }
     }
+    join_units(notes)
+}
+
+/// Joins notes about columns of numbers whose first value is a word: a row of units below the header.
+fn join_units(notes: Vec<Note>) -> Vec<Note> {
+    let unit = |note: &Note| match note {
+        Note::NotNumbers { count: 1, first, .. } if first[0].1.index() == 0 => {
+            Some(first[0].clone())
+        }
+        _ => None,
+    };
+    let units: Vec<(String, RowPlace)> = notes.iter().filter_map(unit).collect();
+    if units.len() < 2 {
+        return notes;
+    }
+    let row = units[0].1.clone();
+    let (first, words) = (notes.iter().position(|note| unit(note).is_some()), units);
+    let words = words.into_iter().map(|(word, _)| word).collect();
+    let mut notes: Vec<Note> = notes.into_iter().filter(|note| unit(note).is_none()).collect();
+    notes.insert(first.unwrap_or(0).min(notes.len()), Note::UnitRow { row, words });
     notes
 }
 
@@ -573,7 +604,7 @@ impl CsvTable {
     }
 
     fn set_kinds(&mut self, kinds: Vec<ValueKinds>) {
-        self.mark = DecimalMark::infer(&kinds);
+        self.mark = DecimalMark::infer(&kinds, self.dialect.delimiter);
         let names = self.files[0].names.iter();
         let field = |(name, kinds): (&String, &ValueKinds)| {
             Field::new(name, kinds.data_type(self.mark), true)

@@ -6,11 +6,12 @@ use arrow_array::types::Date32Type;
 use arrow_cast::parse::Parser;
 use arrow_schema::{DataType, TimeUnit};
 
-/// Missing numbers, booleans and dates, as in pandas, and `?`; in a column of text these are
-/// ordinary values. The first is the empty field.
-pub(super) const MISSING: [&str; 20] = [
-    "", "?", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN",
-    "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null",
+/// Missing numbers, booleans and dates, as in pandas, and those of printed tables (`?`, dashes), SAS and errors of
+/// spreadsheets; in a column of text these are ordinary values. The first is the empty field.
+pub(super) const MISSING: [&str; 25] = [
+    "", "?", "-", "--", ".", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan",
+    "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null",
+    "#DIV/0!", "#VALUE!",
 ];
 
 /// The index of a value among the markers of missing values.
@@ -143,6 +144,12 @@ impl ValueKinds {
         self.0 & Self::POINT != 0 && self.0 & !Self::POINT_NUMBERS == 0
     }
 
+    /// Whether all values are numbers with a decimal comma, or with a comma in groups of thousands.
+    fn may_have_comma(self) -> bool {
+        let commas = Self::COMMA | Self::COMMA_OR_GROUP;
+        self.0 & commas != 0 && self.0 & !Self::COMMA_NUMBERS == 0
+    }
+
     /// Whether all values are numbers with one of the decimal marks.
     pub(super) fn looks_numeric(self) -> bool {
         self.0 != 0 && self.0 & !(Self::POINT_NUMBERS | Self::COMMA_NUMBERS) == 0
@@ -161,20 +168,41 @@ impl ValueKinds {
 }
 
 impl DecimalMark {
-    /// The decimal mark of a table: a comma if a column has decimal commas, and none has points.
-    pub(super) fn infer(columns: &[ValueKinds]) -> Self {
+    /// The decimal mark of a table: a comma if a column has decimal commas, and none has points. Where semicolons
+    /// separate fields, `1,234` has decimals, too: programs write semicolons because commas are decimal marks.
+    pub(super) fn infer(columns: &[ValueKinds], separator: u8) -> Self {
         let any = |has: fn(ValueKinds) -> bool| columns.iter().any(|&kinds| has(kinds));
-        if any(ValueKinds::has_comma) && !any(ValueKinds::has_point) {
-            Self::Comma
-        } else {
-            Self::Point
-        }
+        let has_comma =
+            if separator == b';' { ValueKinds::may_have_comma } else { ValueKinds::has_comma };
+        if any(has_comma) && !any(ValueKinds::has_point) { Self::Comma } else { Self::Point }
     }
 }
 
 /// The same number with `-` in place of U+2212.
 fn ascii_minus(value: &str) -> Cow<'_, str> {
     if value.contains('\u{2212}') { value.replace('\u{2212}', "-").into() } else { value.into() }
+}
+
+/// What a value has besides a number: `%` of `5.3 %`, `$` of `$1,200`, `kg` of `12 kg`.
+pub(super) fn unit(value: &str) -> Option<&str> {
+    const CURRENCIES: [char; 4] = ['$', '€', '£', '¥'];
+    let value = value.trim();
+    let is_number = |text: &str| {
+        let plain = text.replace(',', "");
+        let code = unsigned(text).starts_with('0') && is_digits(text) && unsigned(text).len() > 1;
+        let begins = unsigned(text).starts_with(|c: char| c.is_ascii_digit() || c == '.');
+        begins && !code && to_float(&plain, DecimalMark::Point).is_some()
+            || to_float(text, DecimalMark::Comma).is_some_and(|_| begins && !code)
+    };
+    if let Some(number) = value.strip_prefix(CURRENCIES) {
+        let (unit, number) = (&value[..value.len() - number.len()], number.trim_start());
+        return is_number(number).then_some(unit);
+    }
+    let end = value.rfind(|c: char| c.is_ascii_digit())? + 1;
+    let (number, unit) = (&value[..end], value[end..].trim_start());
+    let is_unit = |c: char| c.is_alphabetic() || CURRENCIES.contains(&c) || "%‰°/".contains(c);
+    let short = (1..=5).contains(&unit.chars().count());
+    (short && unit.chars().all(is_unit) && is_number(number)).then_some(unit)
 }
 
 fn unsigned(value: &str) -> &str {
@@ -301,7 +329,7 @@ pub(super) fn to_time(value: &str) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{DecimalMark, ValueKinds, decimals, to_float, to_integer, to_time};
+    use super::{DecimalMark, ValueKinds, decimals, to_float, to_integer, to_time, unit};
     use arrow_schema::{DataType, TimeUnit};
 
     fn kinds(values: &[&str]) -> ValueKinds {
@@ -357,7 +385,7 @@ mod tests {
     fn the_decimal_mark_is_inferred_from_unambiguous_columns() {
         let comma = |columns: &[&[&str]]| {
             let columns: Vec<ValueKinds> = columns.iter().map(|values| kinds(values)).collect();
-            DecimalMark::infer(&columns) == DecimalMark::Comma
+            DecimalMark::infer(&columns, b'\t') == DecimalMark::Comma
         };
         assert!(comma(&[&["12,5", "3"], &["1.234", "5"]]));
         assert!(comma(&[&["1.234,5", "-0,25", "n/a"]]));
@@ -367,9 +395,33 @@ mod tests {
         assert!(!comma(&[&["12,5"], &["1.5"]]));
         assert!(!comma(&[&["12,5", "1.5"]]));
         assert!(!comma(&[&["12,5", "about 3"]]));
+        let after_semicolons =
+            |values: &[&str]| DecimalMark::infer(&[kinds(values)], b';') == DecimalMark::Comma;
+        assert!(after_semicolons(&["1,234", "5"]) && !after_semicolons(&["1,234", "5.5"]));
+        assert!(!after_semicolons(&["1.234", "5"]) && !after_semicolons(&["1,234", "about 5"]));
         let mark = DecimalMark::Comma;
         assert_eq!(kinds(&["1.234", "5"]).data_type(mark), DataType::Int64);
         assert_eq!(kinds(&["1.234", "0,5"]).data_type(mark), DataType::Float64);
+    }
+
+    #[test]
+    fn units_of_numbers_are_found() {
+        for (value, expected) in [
+            ("5.3%", "%"),
+            ("5,3 %", "%"),
+            ("$1,200.50", "$"),
+            ("€ 12", "€"),
+            ("1.200,50 €", "€"),
+            ("-12 kg", "kg"),
+            ("3.5km/h", "km/h"),
+        ] {
+            assert_eq!(unit(value), Some(expected), "{value}");
+        }
+        let others =
+            ["12", "kg", "007A", "P12", "12-A", "2024-01-01", "1,2,3 or 4", "12 apples", "%", ""];
+        for value in others {
+            assert_eq!(unit(value), None, "{value}");
+        }
     }
 
     #[test]
