@@ -74,7 +74,11 @@ fn models_of_very_few_rows_are_trained() {
     let desk = TestDir::new();
     desk.put("train.csv", shop(2, 0));
     let said = desk.run("train train.csv -t price --model ridge -o model.windlass");
-    assert!(said.err.contains("`train.csv` has 2 rows, too few to learn from"), "{}", said.err);
+    assert!(
+        said.err.contains("`train.csv` has 2 distinct rows, too few to learn from"),
+        "{}",
+        said.err
+    );
     desk.run("train train.csv -t price --model ridge --valid none -o model.windlass").ok();
     for rows in 3..7 {
         desk.put("train.csv", shop(rows, 0));

@@ -60,10 +60,8 @@ impl ModelConfig {
                 seed = network.valid_seed.map_or(seed, Seed);
                 (&network.split, members)
             }
-            (Kind::Auto(auto), _) => (&auto.split, auto.split.possible_folds(rows, auto.folds)?),
-            (_, Some(CrossValidation { folds, split })) => {
-                (split, split.possible_folds(rows, *folds)?)
-            }
+            (Kind::Auto(auto), _) => (&auto.split, auto.split.fold_count(rows, auto.folds)?),
+            (_, Some(CrossValidation { folds, split })) => (split, split.fold_count(rows, *folds)?),
             (_, None) => return Ok(None),
         };
         split.folds(rows, count, seed).map(Some)

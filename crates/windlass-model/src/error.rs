@@ -25,8 +25,8 @@ pub enum Error {
     /// An error of the core.
     #[error(transparent)]
     Core(#[from] windlass::Error),
-    /// A table with fewer than two rows.
-    #[error("`{}` has {rows} row{}, too few to learn from", path.display(), if *rows == 1 { "" } else { "s" })]
+    /// A table with too few different rows.
+    #[error("`{}` has {rows} distinct row{}, too few to learn from", path.display(), if *rows == 1 { "" } else { "s" })]
     TooFewRows { path: PathBuf, rows: usize },
     /// A target that does not vary.
     #[error("target `{column}` is {value} in every training row: a constant cannot be learned")]

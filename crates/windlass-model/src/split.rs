@@ -126,12 +126,6 @@ impl Split {
         })
     }
 
-    /// [`fold_count`](Self::fold_count), but not more folds than rows.
-    pub(crate) fn possible_folds(&self, rows: &RecordBatch, folds: usize) -> Result<usize> {
-        let rows_to_hold_out = originals(rows).num_rows().max(2);
-        Ok(self.fold_count(rows, folds)?.min(rows_to_hold_out))
-    }
-
     /// The same split for folds inside these rows, or [`Rows`](Self::Rows) if the column has only one value.
     pub fn within(&self, rows: &RecordBatch) -> Result<Self> {
         Ok(match self.column() {

@@ -23,13 +23,14 @@ impl Model {
         checkpoint: Option<&dyn Checkpoint>,
     ) -> Result<Trained> {
         let rows = table.table.batch.num_rows();
-        // Two to learn from, and one to hold out.
-        if rows < 2 + usize::from(config.holds_out()) {
-            return Err(Error::TooFewRows { path: table.path.to_owned(), rows });
-        }
         let distinct = table.table.distinct();
         let train_table = distinct.as_ref().unwrap_or(table.table);
-        let config = &with_folds(config, rows, train_table.batch.num_rows());
+        let distinct_rows = train_table.batch.num_rows();
+        // Two to learn from, and one to hold out.
+        if distinct_rows < 2 + usize::from(config.holds_out()) {
+            return Err(Error::TooFewRows { path: table.path.to_owned(), rows: distinct_rows });
+        }
+        let config = &with_folds(config, rows, distinct_rows);
         let augments = match &config.kind {
             Kind::Network(network) => network.augment.is_some(),
             Kind::Anchor { .. } | Kind::Auto(_) => true,
@@ -63,20 +64,19 @@ impl Model {
     }
 }
 
-/// The configuration with as many folds as distinct rows, if only copies of rows would make up the others.
+/// The configuration with at most as many folds as distinct rows. A committee has the number of networks that was asked
+/// for, unless only copies of rows would make up some of its folds.
 fn with_folds(config: &ModelConfig, rows: usize, distinct: usize) -> ModelConfig {
     let mut config = config.clone();
     let folds = match &mut config.kind {
         Kind::Network(network) => match &mut network.valid {
-            Validation::Folds(folds) => Some(folds),
+            Validation::Folds(folds) if *folds <= rows => Some(folds),
             _ => None,
         },
         Kind::Auto(auto) => Some(&mut auto.folds),
         _ => config.cross_validation.as_mut().map(|validation| &mut validation.folds),
     };
-    if let Some(folds) = folds
-        && *folds <= rows
-    {
+    if let Some(folds) = folds {
         *folds = distinct.min(*folds);
     }
     config
