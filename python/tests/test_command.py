@@ -50,6 +50,7 @@ def test_exit_codes(tmp_path: Path) -> None:
     assert f"windlass compare {table.name}" in results
 
 
+@pytest.mark.skipif(os.name == "nt", reason="shells of Unix")
 def test_a_closed_pipe_is_not_a_fault() -> None:
     line = f"'{sys.executable}' -m windlass augment '{CARS}' -t mpg -c 200 -o - --format csv | head -n 1; exit ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", line], capture_output=True, text=True)

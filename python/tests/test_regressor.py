@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 import pickle
 import signal
 import subprocess
@@ -153,6 +154,7 @@ def test_a_file_that_is_no_model(tmp_path):
         Regressor.load(path)
 
 
+@pytest.mark.skipif(os.name == "nt", reason="signals of Unix")
 def test_ctrl_c_ends_training():
     code = (
         "import numpy as np, windlass\n"
