@@ -222,14 +222,13 @@ fn page(measured: &Measured, python: &Path) -> Result<String> {
         "import platform, numpy, sklearn; \
          print(f'Python {platform.python_version()}, numpy {numpy.__version__}, scikit-learn {sklearn.__version__}')",
     ]))?;
-    let rustc = run_command(Command::new("rustc").arg("--version"))?;
-    let threads = std::thread::available_parallelism()?;
+    let made_on = made_on(&[versions.trim()])?;
     writeln!(
         page,
         "# Core library compared with its peers
 
 Made by `cargo xtask bench`; seeds are fixed in `{BENCHES}`.
-windlass {}, {}, {}, {threads} threads{}.
+{made_on}.
 
 Ours and the peer take turns in {ROUNDS} rounds. A round gives the best of some repeats; the table shows
 the median over rounds, as wall time and, in brackets, CPU time. Ratios are peer over ours: above 1 we
@@ -237,10 +236,6 @@ are faster. On a shared machine whole runs differ: ratios of small batches by up
 
 | work | peer | ours | peer's | ratio of wall (CPU) | reach |
 | :-- | :-- | --: | --: | --: | --: |",
-        env!("CARGO_PKG_VERSION"),
-        rustc.trim(),
-        versions.trim(),
-        processor().map_or_else(String::new, |name| format!(", {name}")),
     )?;
     let kernel = "ADA kernel, 1e6×16 f64, q=10, 4 copies";
     let memcpy = "memcpy of the output";
@@ -400,8 +395,19 @@ data fit in a cache, and what is bound by memory is faster there: `memcpy` shows
     Ok(())
 }
 
+/// What a page was made with: versions of Windlass, of Rust and of others, the number of threads and the processor.
+pub(crate) fn made_on(others: &[&str]) -> Result<String> {
+    let rustc = run_command(Command::new("rustc").arg("--version"))?;
+    let mut parts =
+        vec![format!("windlass {}", env!("CARGO_PKG_VERSION")), rustc.trim().to_owned()];
+    parts.extend(others.iter().map(|&other| other.to_owned()));
+    parts.push(format!("{} threads", std::thread::available_parallelism()?));
+    parts.extend(processor());
+    Ok(parts.join(", "))
+}
+
 /// The processor's name, if the system reports it.
-pub(crate) fn processor() -> Option<String> {
+fn processor() -> Option<String> {
     let text = fs::read_to_string("/proc/cpuinfo").ok()?;
     let line = text.lines().find(|line| line.starts_with("model name"))?;
     Some(line.split_once(':')?.1.trim().to_owned())

@@ -3,12 +3,11 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-use crate::bench::{measure_command, processor, run_command};
+use crate::bench::{made_on, measure_command};
 use crate::python::install;
 
 const SCRIPT: &str = "python/benches/cluster.py";
@@ -53,13 +52,15 @@ fn median(numbers: impl Iterator<Item = f64>) -> f64 {
 fn page(measured: &Value) -> Result<String> {
     let mut page = String::new();
     let version = |name: &str| measured["versions"][name].as_str().unwrap_or("?").to_owned();
-    let rustc = run_command(Command::new("rustc").arg("--version"))?;
+    let [spark, ray] = [("PySpark", "pyspark"), ("Ray", "ray")]
+        .map(|(name, package)| format!("{name} {}", version(package)));
+    let made_on = made_on(&[&spark, &ray])?;
     writeln!(
         page,
         "# Clusters: Spark and Ray with our core
 
 Made by `cargo xtask bench cluster`; the table (16 features, a target, a group of 10, a key; seed 7) and all sides are in
-`{SCRIPT}`. windlass {}, {}, PySpark {}, Ray {}, {} threads{}.
+`{SCRIPT}`. {made_on}.
 
 The work: group means of 17 columns, and 4 copies in addition to the originals, with provenance, from Parquet to Parquet. *spark* and *ray*
 are `augment`, with what the engine has to write Parquet; *-written* are `write_parquet`, in which our core writes it. *plain* is
@@ -70,12 +71,6 @@ most rows it is the median run. Memory of its own is without what processes shar
 
 | rows | side | runs | wall | process | CPU | largest peak memory | of its own |
 | --: | :-- | --: | --: | :-- | --: | --: | --: |",
-        env!("CARGO_PKG_VERSION"),
-        rustc.trim(),
-        version("pyspark"),
-        version("ray"),
-        std::thread::available_parallelism()?,
-        processor().map_or_else(String::new, |name| format!(", {name}")),
     )?;
     let mut works: Vec<(u64, &Value)> = vec![];
     for (rows, sides) in measured["works"].as_object().context("nothing was measured")? {

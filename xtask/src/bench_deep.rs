@@ -8,7 +8,7 @@ use std::process::Command;
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-use crate::bench::{Measured, build, processor, run_command, target_folder, virtual_environment};
+use crate::bench::{Measured, build, made_on, run_command, target_folder, virtual_environment};
 
 const RESULTS: &str = "docs/results/bench-deep.md";
 const BENCHES: &str = "crates/windlass-paper/benches";
@@ -50,14 +50,16 @@ pub(crate) fn run() -> Result<()> {
 
 fn page(measured: &Measured, versions: &Value) -> Result<String> {
     let version = |name: &str| versions[name].as_str().unwrap_or("?").to_owned();
-    let rustc = run_command(Command::new("rustc").arg("--version"))?;
+    let python = format!("Python {}", version("python"));
+    let torch = format!("torch {} (eager, CPU)", version("torch"));
+    let made_on = made_on(&["burn 0.22.1 (flex)", &python, &torch])?;
     let mut page = String::new();
     writeln!(
         page,
         "# Deep networks: a training step compared with PyTorch
 
-Made by `cargo xtask bench deep`; networks, rows and seeds are in `{BENCHES}`. windlass {}, burn 0.22.1 (flex), {},
-Python {}, torch {} (eager, CPU), {} threads{}.
+Made by `cargo xtask bench deep`; networks, rows and seeds are in `{BENCHES}`. 
+{made_on}.
 
 A step is forward, back and Adam; ours also has the batch gathered, and ADA drawn. Every work is a process of its
 own; the sides take turns, {ROUNDS} rounds of 2 seconds. Times are the fastest of a round (a busy machine disturbs it
@@ -65,12 +67,6 @@ least), medians over rounds; in brackets the median step.
 
 | step of | ours, 1 thread | PyTorch, 1 thread | ours, 2 threads | PyTorch, 2 threads |
 | :-- | --: | --: | --: | --: |",
-        env!("CARGO_PKG_VERSION"),
-        rustc.trim(),
-        version("python"),
-        version("torch"),
-        std::thread::available_parallelism()?,
-        processor().map_or(String::new(), |name| format!(", {name}")),
     )?;
     let cell = |side: &'static str, work: &str| match (
         measured.median(side, work, "best"),

@@ -8,7 +8,7 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 
 use crate::bench::{
-    data_folder, processor, run_command, target_folder, virtual_environment, windlass_command,
+    data_folder, made_on, run_command, target_folder, virtual_environment, windlass_command,
 };
 
 const BENCHES: &str = "crates/windlass-model/benches";
@@ -34,14 +34,7 @@ pub(crate) fn run(splits: Option<usize>) -> Result<()> {
             .arg(splits.to_string());
         ensure!(run.status()?.success(), "the measurement failed");
     }
-    let rustc = run_command(Command::new("rustc").arg("--version"))?;
-    let made_on = format!(
-        "windlass {}, {}, {} threads{}",
-        env!("CARGO_PKG_VERSION"),
-        rustc.trim(),
-        std::thread::available_parallelism()?,
-        processor().map_or(String::new(), |name| format!(", {name}")),
-    );
+    let made_on = made_on(&[])?;
     let mut page = Command::new(&python);
     page.arg(&script).arg("page").arg("--results").arg(&results).arg("--made-on").arg(made_on);
     fs::write(RESULTS, run_command(&mut page)?)

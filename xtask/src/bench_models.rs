@@ -8,7 +8,7 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 
 use crate::bench::{
-    data_folder, processor, run_command, target_folder, virtual_environment, windlass_command,
+    data_folder, made_on, run_command, target_folder, virtual_environment, windlass_command,
 };
 
 const BENCHES: &str = "crates/windlass-model/benches";
@@ -36,22 +36,18 @@ pub(crate) fn run(splits: Option<usize>, earlier: Option<&str>) -> Result<()> {
     let tables =
         run_command(Command::new(&python).arg(&script).arg("page").arg("--results").arg(&results))?;
     let mut page = String::new();
-    let rustc = run_command(Command::new("rustc").arg("--version"))?;
+    let made_on = made_on(&[])?;
     writeln!(
         page,
         "# Models on small tables
 
-Made by `cargo xtask bench models`; the script, with its seeds, is `{BENCHES}/models.py`. windlass {}, {}, {} threads{}.
+Made by `cargo xtask bench models`; the script, with its seeds, is `{BENCHES}/models.py`. {made_on}.
 Nine public tables; 50, 100, 200 and 400 random training rows, other rows (at most 1,500) are tested; a table with fewer
 than 1.5 times the rows has no cell at that size. Models of other packages have their defaults (200 trees for forests),
 after mean imputation; the Gaussian process of scikit-learn has a Matérn-5/2 kernel with a length for each column and
 noise, standardized columns, and one restart. CPU seconds are medians of the time to train.
 
 {tables}",
-        env!("CARGO_PKG_VERSION"),
-        rustc.trim(),
-        std::thread::available_parallelism()?,
-        processor().map_or(String::new(), |name| format!(", {name}")),
     )?;
     fs::write(RESULTS, page.trim_end().to_owned() + "\n")
         .with_context(|| format!("cannot write {RESULTS}"))?;

@@ -8,7 +8,7 @@ use std::process::Command;
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-use crate::bench::{Measured, build, processor, run_command, target_folder, write_airfoil};
+use crate::bench::{Measured, build, made_on, run_command, target_folder, write_airfoil};
 use crate::python::install;
 
 const SCRIPT: &str = "python/benches/bench.py";
@@ -49,25 +49,21 @@ pub(crate) fn run() -> Result<()> {
 
 fn page(measured: &Measured, versions: &Value) -> Result<String> {
     let version = |name: &str| versions[name].as_str().unwrap_or("?").to_owned();
-    let rustc = run_command(Command::new("rustc").arg("--version"))?;
+    let libraries =
+        ["python", "numpy", "scikit-learn"].map(|name| format!("{name} {}", version(name)));
+    let torch = format!("torch {} (eager, CPU)", version("torch"));
+    let [python, numpy, scikit_learn] = &libraries;
+    let made_on = made_on(&[python, numpy, scikit_learn, &torch])?;
     let mut page = String::new();
     writeln!(
         page,
         "# The Python package compared with the Rust crate, scikit-learn and PyTorch
 
-Made by `cargo xtask bench python`; the script, with its seeds, is `{SCRIPT}`. windlass {}, {}, Python {}, numpy {},
-scikit-learn {}, torch {} (eager, CPU), {} threads{}.
+Made by `cargo xtask bench python`; the script, with its seeds, is `{SCRIPT}`. 
+{made_on}.
 
 Every side is a process of its own; sides take turns, {ROUNDS} rounds. A round gives the best of some repeats (a busy
 machine disturbs it least); the tables show the median over rounds.",
-        version("windlass"),
-        rustc.trim(),
-        version("python"),
-        version("numpy"),
-        version("scikit-learn"),
-        version("torch"),
-        std::thread::available_parallelism()?,
-        processor().map_or(String::new(), |name| format!(", {name}")),
     )?;
     let rust = |work: &str| measured.median("rust", work, "wall").context("not measured");
     let python = |work: &str| measured.median("python", work, "best").context("not measured");

@@ -8,7 +8,7 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 
 use crate::bench::{
-    data_folder, processor, run_command, target_folder, virtual_environment, windlass_command,
+    data_folder, made_on, run_command, target_folder, virtual_environment, windlass_command,
 };
 
 const BENCHES: &str = "crates/windlass-cli/benches/rare";
@@ -27,9 +27,9 @@ pub(crate) fn run() -> Result<()> {
         "import importlib.metadata as m, platform; \
          print(f'smogn {m.version(\"smogn\")}, pandas {m.version(\"pandas\")}, Python {platform.python_version()}')",
     ]))?;
-    let rustc = run_command(Command::new("rustc").arg("--version"))?;
+    let made_on = made_on(&[versions.trim()])?;
     let section = format!(
-        "Made by `cargo xtask bench rare`; the script is `{BENCHES}/rare.py`. windlass {}, {}, {}, {} threads{}.
+        "Made by `cargo xtask bench rare`; the script is `{BENCHES}/rare.py`. {made_on}.
 
 Method `smogn` for high targets of simulated tables with 59 features. windlass reads a CSV file, finds neighbors, and
 writes a CSV file (wall time, median of ten runs, five of the largest); smogn gets a DataFrame in memory and returns one
@@ -37,11 +37,6 @@ writes a CSV file (wall time, median of ten runs, five of the largest); smogn ge
 smogn needs a numpy before 2; all versions are pinned in `{BENCHES}/requirements.txt`.
 
 {table}",
-        env!("CARGO_PKG_VERSION"),
-        rustc.trim(),
-        versions.trim(),
-        std::thread::available_parallelism()?,
-        processor().map_or(String::new(), |name| format!(", {name}")),
     );
     let page = fs::read_to_string(RESULTS).unwrap_or_else(|_| TITLE.to_owned());
     fs::write(RESULTS, with_section(&page, "Speed", &section))

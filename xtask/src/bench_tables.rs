@@ -8,7 +8,7 @@ use std::process::Command;
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-use crate::bench::{measure_command, processor, run_command, target_folder, virtual_environment};
+use crate::bench::{made_on, measure_command, target_folder, virtual_environment};
 
 const RESULTS: &str = "docs/results/bench-tables.md";
 const BENCHES: &str = "crates/windlass-cli/benches";
@@ -36,13 +36,15 @@ fn median(measured: &Value, work: &str, side: &str, field: &str) -> Result<f64> 
 fn page(measured: &Value) -> Result<String> {
     let mut page = String::new();
     let version = |name: &str| measured["versions"][name].as_str().unwrap_or("?").to_owned();
-    let rustc = run_command(Command::new("rustc").arg("--version"))?;
+    let libraries =
+        ["python", "polars", "pandas", "numpy"].map(|name| format!("{name} {}", version(name)));
+    let made_on = made_on(&libraries.each_ref().map(String::as_str))?;
     writeln!(
         page,
         "# Tables: the command compared with its peers
 
 Made by `cargo xtask bench tables`; the tables, the seed (7) and the peers\u{2019} scripts are in
-`{BENCHES}/tables.py`. windlass {}, {}, Python {}, Polars {}, pandas {}, numpy {}, {} threads{}.
+`{BENCHES}/tables.py`. {made_on}.
 
 Every run is a process of its own; the sides of a work take turns, and the table shows medians. CPU time is
 that of the program (user) and of the system for it; where gigabytes are written, the latter is large, and
@@ -51,14 +53,6 @@ resident.
 
 | work | side | CPU | of it user | wall | peak memory | output |
 | :-- | :-- | --: | --: | --: | --: | --: |",
-        env!("CARGO_PKG_VERSION"),
-        rustc.trim(),
-        version("python"),
-        version("polars"),
-        version("pandas"),
-        version("numpy"),
-        std::thread::available_parallelism()?,
-        processor().map_or_else(String::new, |name| format!(", {name}")),
     )?;
     for (work, title, sides) in [
         (

@@ -9,8 +9,7 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 
 use crate::bench::{
-    Measured, build, cargo, processor, run_command, target_folder, virtual_environment,
-    write_airfoil,
+    Measured, build, cargo, made_on, run_command, target_folder, virtual_environment, write_airfoil,
 };
 
 const RESULTS: &str = "docs/results/bench-train.md";
@@ -141,14 +140,16 @@ fn build_burn(target: &Path) -> Result<std::path::PathBuf> {
 
 fn page(measured: &Measured, versions: &Value) -> Result<String> {
     let version = |name: &str| versions[name].as_str().unwrap_or("?").to_owned();
-    let rustc = run_command(Command::new("rustc").arg("--version"))?;
+    let python = format!("Python {}", version("python"));
+    let torch = format!("torch {} (eager, CPU)", version("torch"));
+    let made_on = made_on(&[&python, &torch, "burn 0.22.1 (flex)"])?;
     let mut page = String::new();
     writeln!(
         page,
         "# Training: the engine compared with PyTorch and burn
 
-Made by `cargo xtask bench train`; networks, data and seeds are in `{BENCHES}`. windlass {}, {}, Python {},
-torch {} (eager, CPU), burn 0.22.1 (flex), {} threads{}.
+Made by `cargo xtask bench train`; networks, data and seeds are in `{BENCHES}`. 
+{made_on}.
 
 Every work is a process of its own; the sides take turns, {ROUNDS} rounds. Times of a step are the fastest of 20
 epochs (a busy machine disturbs it least), medians over rounds; in brackets the median epoch. Ours has one thread.
@@ -156,12 +157,6 @@ The better of PyTorch with one and two threads counts.
 
 | work | ours | PyTorch, 1 thread | PyTorch, 2 threads | burn |
 | :-- | --: | --: | --: | --: |",
-        env!("CARGO_PKG_VERSION"),
-        rustc.trim(),
-        version("python"),
-        version("torch"),
-        std::thread::available_parallelism()?,
-        processor().map_or(String::new(), |name| format!(", {name}")),
     )?;
     times(&mut page, measured)?;
     figures(&mut page, measured)?;

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
-use crate::bench::{processor, run_command, target_folder};
+use crate::bench::{made_on, run_command, target_folder};
 
 const RESULTS: &str = "docs/results/build.md";
 /// Number of crates in the list.
@@ -132,22 +132,18 @@ fn version(binary: &Path) -> Result<Duration> {
 
 fn page(now: &Measured, before: Option<&Measured>) -> Result<String> {
     let mut page = String::new();
-    let rustc = run_command(Command::new("rustc").arg("--version"))?;
-    let threads = std::thread::available_parallelism()?;
+    let made_on = made_on(&[])?;
     let against = before.map_or_else(String::new, |before| format!(" {}", before.revision));
     writeln!(
         page,
         "# The first command: time to compile
 
-Made by `cargo xtask build{against}` with windlass {}, {}, {threads} threads{}. It builds what the README's first
+Made by `cargo xtask build{against}` with {made_on}. It builds what the README's first
 command builds, `cargo build --release`, in an empty target folder; sources of dependencies are fetched before.
 CPU time is user and system time of all processes. Machines differ: compare ratios.
 
 | | budget | now ({}) |{}
 | :-- | --: | --: |{}",
-        env!("CARGO_PKG_VERSION"),
-        rustc.trim(),
-        processor().map_or_else(String::new, |name| format!(", {name}")),
         now.revision,
         before.map_or_else(String::new, |before| format!(
             " before ({}) | now / before |",

@@ -7,7 +7,7 @@
 //!                      Ray, with executors in separate processes)
 //! cargo xtask bench    the benchmarks compared with their peers, written to docs/results/; `bench calibration`
 //!                      simulates how often intervals and verdicts of `compare` are right
-//! cargo xtask structure  crates depend downward, and no modules import each other in a circle (part of test)
+//! cargo xtask structure  crates depend downward, and no modules have import cycles (part of test)
 //! cargo xtask build    what compiling the first command takes, written to docs/results/build.md; compared with
 //!                      REVISION if one is named
 //! cargo xtask outputs  hashes of outputs of the command and the Python package, compared with xtask/outputs.txt
