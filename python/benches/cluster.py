@@ -1,4 +1,4 @@
-"""Augmentation on Spark and Ray beside plain expressions of Spark and the command; see xtask/src/bench_cluster.rs.
+"""Augmentation on Spark and Ray compared with plain expressions of Spark and the command; see xtask/src/bench_cluster.rs.
 
 Every side is a process of its own with all that it starts. CPU time and memory are those of its processes, read
 from /proc while they live: executors and workers (of Spark, Java and Python), the driver, and the rest.

@@ -16,7 +16,7 @@ use crate::options;
 use crate::runtime::{away, away_unless, is_little};
 
 /// The training rows, for pickling: enough to fit again without k-means.
-enum Kept {
+enum PickledRows {
     Groups { labels: Partition, weights: Option<Vec<f64>> },
     Matrix(Array2<f64>),
     Rows(Dataset),
@@ -28,7 +28,7 @@ pub(crate) struct FittedMethod {
     name: String,
     options: Py<PyDict>,
     seed: u64,
-    kept: Kept,
+    kept: PickledRows,
     core: Box<dyn windlass::Fitted>,
     rare: Option<RareRows>,
 }
@@ -71,18 +71,18 @@ fn flat(rows: ArrayD<f64>) -> Array2<f64> {
 }
 
 /// Anchors passed as labels or as a matrix.
-enum Given {
+enum AnchorInput {
     Labels(Partition),
     Matrix(Array2<f64>),
 }
 
-fn given(anchors: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Given>> {
+fn anchor_input(anchors: Option<&Bound<'_, PyAny>>) -> PyResult<Option<AnchorInput>> {
     let Some(anchors) = anchors else { return Ok(None) };
     if let Ok(labels) = anchors.extract::<PyReadonlyArray1<'_, i64>>() {
-        return partition(&labels).map(|labels| Some(Given::Labels(labels)));
+        return partition(&labels).map(|labels| Some(AnchorInput::Labels(labels)));
     }
     let matrix: PyReadonlyArray2<'_, f64> = anchors.extract()?;
-    Ok(Some(Given::Matrix(matrix.as_array().to_owned())))
+    Ok(Some(AnchorInput::Matrix(matrix.as_array().to_owned())))
 }
 
 #[pymethods]
@@ -107,10 +107,10 @@ impl FittedMethod {
         let rare = options::rare_sources(&method, rare, None)?;
         let (x, y) = (Rows::of(x, "x")?, Rows::of(y, "y")?);
         let weights = weights.map(|weights| weights.as_array().to_vec());
-        let anchors = given(anchors)?;
+        let anchors = anchor_input(anchors)?;
         let within = within.as_ref().map(partition).transpose()?;
         let matrix = match &anchors {
-            Some(Given::Matrix(matrix)) => Some(matrix.clone()),
+            Some(AnchorInput::Matrix(matrix)) => Some(matrix.clone()),
             _ => None,
         };
         let rows = x.shape().first().copied().unwrap_or(0);
@@ -132,12 +132,12 @@ impl FittedMethod {
         let core = RareRows::restrict(rare.as_ref(), core)?;
         let kept = match (&method, core.partition(), matrix) {
             (MethodConfig::Ada(_), Some(labels), _) => {
-                Kept::Groups { labels: labels.clone(), weights }
+                PickledRows::Groups { labels: labels.clone(), weights }
             }
-            (_, _, Some(matrix)) => Kept::Matrix(matrix),
+            (_, _, Some(matrix)) => PickledRows::Matrix(matrix),
             _ => {
                 let (x, y) = (flat(x.to_double()), flat(y.to_double()));
-                Kept::Rows(away(py, || Dataset::new(x, y, weights))?.refused()?)
+                PickledRows::Rows(away(py, || Dataset::new(x, y, weights))?.refused()?)
             }
         };
         let options = options.copy()?.unbind();
@@ -171,15 +171,15 @@ impl FittedMethod {
         let (anchors, kept) = match (labels, matrix, rows) {
             (Some(labels), ..) => {
                 let labels = partition(&labels)?;
-                (Some(Given::Labels(labels.clone())), Kept::Groups { labels, weights })
+                (Some(AnchorInput::Labels(labels.clone())), PickledRows::Groups { labels, weights })
             }
             (None, Some(matrix), _) => {
                 let matrix = matrix.as_array().to_owned();
-                (Some(Given::Matrix(matrix.clone())), Kept::Matrix(matrix))
+                (Some(AnchorInput::Matrix(matrix.clone())), PickledRows::Matrix(matrix))
             }
             (None, None, Some((x, y))) => {
                 let (x, y) = (x.as_array().to_owned(), y.as_array().to_owned());
-                (None, Kept::Rows(away(py, || Dataset::new(x, y, weights))?.refused()?))
+                (None, PickledRows::Rows(away(py, || Dataset::new(x, y, weights))?.refused()?))
             }
             (None, None, None) => return Err(InputError::new_err("the pickle is incomplete")),
         };
@@ -189,9 +189,9 @@ impl FittedMethod {
             away(py, || Dataset::new(blank(), blank(), weights))?.refused()
         };
         let dataset = match &kept {
-            Kept::Groups { labels, weights } => &blank(labels.rows(), weights.clone())?,
-            Kept::Matrix(matrix) => &blank(matrix.nrows(), None)?,
-            Kept::Rows(dataset) => dataset,
+            PickledRows::Groups { labels, weights } => &blank(labels.rows(), weights.clone())?,
+            PickledRows::Matrix(matrix) => &blank(matrix.nrows(), None)?,
+            PickledRows::Rows(dataset) => dataset,
         };
         let core = core_method(py, &method, anchors, None, dataset.rows(), rare.as_ref())?;
         let core = away(py, || core.fit(&dataset.samples(), Seed(seed)))?.refused()?;
@@ -205,16 +205,16 @@ impl FittedMethod {
         let none = || py.None().into_bound(py);
         let mut state = [none(), none(), none(), none(), none(), none()];
         let weights = match &self.kept {
-            Kept::Groups { labels, weights } => {
+            PickledRows::Groups { labels, weights } => {
                 let labels = labels.labels().iter().map(|&label| label as usize);
                 state[0] = as_index(py, labels).into_any();
                 weights.clone()
             }
-            Kept::Matrix(matrix) => {
+            PickledRows::Matrix(matrix) => {
                 state[1] = numpy::PyArray2::from_array(py, matrix).into_any();
                 None
             }
-            Kept::Rows(dataset) => {
+            PickledRows::Rows(dataset) => {
                 let [x, y] =
                     [dataset.x(), dataset.y()].map(|rows| numpy::PyArray2::from_array(py, rows));
                 state[2] = (x, y).into_pyobject(py)?.into_any();
@@ -339,7 +339,7 @@ impl FittedMethod {
             };
             away_unless(py, little, make)?.refused()
         };
-        let Kept::Rows(dataset) = &self.kept else { return make(batch) };
+        let PickledRows::Rows(dataset) = &self.kept else { return make(batch) };
         let (x, y) = (dataset.x(), dataset.y());
         let partners: Vec<usize> = draw.gathered().skip(batch.shape()[0]).collect();
         if partners.is_empty() {
@@ -379,7 +379,7 @@ fn column(name: &str) -> PyResult<Column> {
 fn core_method(
     py: Python<'_>,
     method: &MethodConfig,
-    anchors: Option<Given>,
+    anchors: Option<AnchorInput>,
     within: Option<Partition>,
     rows: usize,
     rare: Option<&RareRows>,
@@ -393,8 +393,10 @@ fn core_method(
     };
     let groups = ada.groups_in(rows as u64, within.as_ref().map_or(1, Partition::groups));
     let anchors: Anchors = match anchors {
-        Some(Given::Labels(labels)) => labels.into(),
-        Some(Given::Matrix(matrix)) => away(py, || AnchorMatrix::new(matrix))?.refused()?.into(),
+        Some(AnchorInput::Labels(labels)) => labels.into(),
+        Some(AnchorInput::Matrix(matrix)) => {
+            away(py, || AnchorMatrix::new(matrix))?.refused()?.into()
+        }
         None => match &ada.anchors {
             AnchorSource::KMeans => {
                 if groups > rows {

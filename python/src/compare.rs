@@ -20,7 +20,7 @@ use crate::arrays::as_index;
 use crate::errors::{InputError, Refused as _};
 use crate::options;
 use crate::runtime::{away, interruptible};
-use crate::table::{Ear, NAME, Table, column_roles};
+use crate::table::{CancelCheck, NAME, Table, column_roles};
 
 /// A comparison: its candidates and splits.
 #[pyclass(frozen, module = "windlass._windlass")]
@@ -150,14 +150,15 @@ impl EstimatorComparison {
             seed,
         };
         let part = |stop: &_| {
-            let loaded = LoadedTable::load(&rows, &config.columns, false, u64::MAX, &Ear(stop))?;
+            let loaded =
+                LoadedTable::load(&rows, &config.columns, false, u64::MAX, &CancelCheck(stop))?;
             config.rare = rare.map(|rare| config.relevance(rare, &loaded)).transpose()?;
             let table = NamedTable { table: &loaded, path: Path::new(NAME) };
             let splits = Arc::clone(Comparison::new(&config, table, None)?.splits());
             let (rule, drop_missing_target) = (&config.rule, false);
             let to = AddTo { table: &loaded, test: None, rule, drop_missing_target };
             let load = |(label, file): (&String, &windlass_table::Table)| {
-                AddedRows::load(label, file, to, u64::MAX, &Ear(stop))
+                AddedRows::load(label, file, to, u64::MAX, &CancelCheck(stop))
             };
             let added = config.rows.iter().zip(&others).map(load).collect::<Result<_, _>>()?;
             Ok::<_, windlass_compare::Error>((loaded, splits, added))
@@ -279,7 +280,7 @@ impl EstimatorComparison {
 pub(crate) struct Outcome {
     comparison: EstimatorComparison,
     results: Results,
-    summary: windlass_compare::Summary,
+    summary: windlass_compare::ComparisonSummary,
     how: String,
 }
 

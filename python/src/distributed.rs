@@ -37,7 +37,7 @@ fn identity(text: &str) -> PyResult<RowIdSource> {
 }
 
 /// Numbers of duplicate rows in the partitions before this one.
-fn twins_of(before: Option<Vec<(i64, u32)>>) -> Option<DuplicateCounter> {
+fn duplicate_counter(before: Option<Vec<(i64, u32)>>) -> Option<DuplicateCounter> {
     before.map(|pairs| {
         DuplicateCounter::new(pairs.into_iter().map(|(id, before)| (id.cast_unsigned(), before)))
     })
@@ -121,30 +121,31 @@ impl FitDriver {
 #[pyclass(module = "windlass._windlass")]
 pub(crate) struct PassAccumulator {
     core: Option<windlass_table::PassAccumulator>,
-    twins: Option<DuplicateCounter>,
+    duplicate_counts: Option<DuplicateCounter>,
 }
 
 #[pymethods]
 impl PassAccumulator {
     #[new]
-    #[pyo3(signature = (task, schema, twins=None))]
+    #[pyo3(signature = (task, schema, duplicate_counts=None))]
     fn new(
         task: &[u8],
         schema: &Bound<'_, PyAny>,
-        twins: Option<Vec<(i64, u32)>>,
+        duplicate_counts: Option<Vec<(i64, u32)>>,
     ) -> PyResult<Self> {
         let task = PassTask::from_bytes(task).refused()?;
         let core = windlass_table::PassAccumulator::new(&task, &*schema_of(schema)?).refused()?;
-        Ok(Self { core: Some(core), twins: twins_of(twins) })
+        Ok(Self { core: Some(core), duplicate_counts: duplicate_counter(duplicate_counts) })
     }
 
     /// Adds the rows of an object with the Arrow interface.
     fn add(&mut self, py: Python<'_>, rows: &Bound<'_, PyAny>) -> PyResult<()> {
         let (_, batches) = read(rows)?;
-        let Self { core: Some(core), twins } = self else {
+        let Self { core: Some(core), duplicate_counts } = self else {
             return Err(InputTypeError::new_err("the accumulator was already used"));
         };
-        let add = || batches.into_iter().try_for_each(|batch| core.add(batch, twins.as_mut()));
+        let add =
+            || batches.into_iter().try_for_each(|batch| core.add(batch, duplicate_counts.as_mut()));
         away(py, add)?.refused()
     }
 
@@ -274,20 +275,20 @@ impl FittedTable {
 #[pyclass(module = "windlass._windlass")]
 pub(crate) struct RowGenerator {
     core: windlass_table::BoundFitted,
-    twins: Option<DuplicateCounter>,
+    duplicate_counts: Option<DuplicateCounter>,
 }
 
 #[pymethods]
 impl RowGenerator {
     #[new]
-    #[pyo3(signature = (fitted, schema, twins=None))]
+    #[pyo3(signature = (fitted, schema, duplicate_counts=None))]
     fn new(
         fitted: &FittedTable,
         schema: &Bound<'_, PyAny>,
-        twins: Option<Vec<(i64, u32)>>,
+        duplicate_counts: Option<Vec<(i64, u32)>>,
     ) -> PyResult<Self> {
         let core = Arc::clone(&fitted.core).bind(&schema_of(schema)?).refused()?;
-        Ok(Self { core, twins: twins_of(twins) })
+        Ok(Self { core, duplicate_counts: duplicate_counter(duplicate_counts) })
     }
 
     /// An empty table with the schema of the output.
@@ -299,9 +300,10 @@ impl RowGenerator {
     /// All copies of the rows of an object with the Arrow interface.
     fn make(&mut self, py: Python<'_>, rows: &Bound<'_, PyAny>) -> PyResult<Table> {
         let (_, batches) = read(rows)?;
-        let Self { core, twins } = self;
+        let Self { core, duplicate_counts } = self;
         let made = away(py, || {
-            let made = batches.into_iter().map(|batch| core.generate(batch, twins.as_mut()));
+            let made =
+                batches.into_iter().map(|batch| core.generate(batch, duplicate_counts.as_mut()));
             made.collect::<Result<Vec<_>, _>>()
         });
         let batches = made?.refused()?.concat();
@@ -312,23 +314,23 @@ impl RowGenerator {
 /// Writes the output of a stream of rows to a file, and returns its number of rows. With `own`, the method was fitted
 /// on the table of these rows, and the file gets a manifest.
 #[pyfunction]
-#[pyo3(signature = (fitted, schema, rows, path, *, twins=None, own=false))]
+#[pyo3(signature = (fitted, schema, rows, path, *, duplicate_counts=None, own=false))]
 pub(crate) fn write_rows(
     py: Python<'_>,
     fitted: &FittedTable,
     schema: &Bound<'_, PyAny>,
     rows: &Bound<'_, PyAny>,
     path: PathBuf,
-    twins: Option<Vec<(i64, u32)>>,
+    duplicate_counts: Option<Vec<(i64, u32)>>,
     own: bool,
 ) -> PyResult<u64> {
     let ready = Arc::clone(&fitted.core).bind(&schema_of(schema)?).refused()?;
     let manifest = own.then(|| fitted.core.manifest());
-    let mut twins = twins_of(twins);
+    let mut duplicate_counts = duplicate_counter(duplicate_counts);
     let rows = stream(rows)?.map(|batch| {
         batch.map_err(|error| Error::Damaged { path: NAME.into(), why: error.to_string() })
     });
-    away(py, || ready.write(rows, twins.as_mut(), &path, manifest.as_ref()))?.refused()
+    away(py, || ready.write(rows, duplicate_counts.as_mut(), &path, manifest.as_ref()))?.refused()
 }
 
 /// The row identifiers of a batch, as a column `id`.

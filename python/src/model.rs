@@ -18,7 +18,7 @@ use windlass_train::{Epoch, EpochProgress, FittedOn};
 use crate::errors::{InputError, Refused as _};
 use crate::options;
 use crate::runtime::{away, interruptible};
-use crate::table::{Ear, NAME, Table, column_roles};
+use crate::table::{CancelCheck, NAME, Table, column_roles};
 
 /// A trained model.
 #[pyclass(frozen, module = "windlass._windlass")]
@@ -37,7 +37,7 @@ impl EpochProgress for Stop<'_> {
 
 /// Augmentation inside the training loop: a method with its parameters, and its layer.
 #[derive(FromPyObject)]
-pub(crate) struct Inside<'py> {
+pub(crate) struct InLoopInput<'py> {
     #[pyo3(item)]
     name: String,
     #[pyo3(item)]
@@ -50,7 +50,7 @@ pub(crate) struct Inside<'py> {
     per_batch: bool,
 }
 
-impl Inside<'_> {
+impl InLoopInput<'_> {
     fn model_config(&self) -> PyResult<InLoopAugmentConfig> {
         Ok(InLoopAugmentConfig {
             method: options::method(&self.name, &self.options)?,
@@ -151,7 +151,7 @@ impl Model {
         network: &Bound<'_, PyDict>,
         seed: u64,
         model: &str,
-        augment: Option<Inside<'_>>,
+        augment: Option<InLoopInput<'_>>,
         valid: Option<&Table>,
         density: Option<(f64, bool)>,
     ) -> PyResult<Trained> {
@@ -187,7 +187,7 @@ impl Model {
         let valid = valid.map(Table::rows).transpose()?;
         let trained = interruptible(py, |stop| {
             let load = |table| {
-                LoadedTable::load(table, &model_config.columns, false, u64::MAX, &Ear(stop))
+                LoadedTable::load(table, &model_config.columns, false, u64::MAX, &CancelCheck(stop))
             };
             let loaded = load(&rows)?;
             let valid = valid.as_ref().map(load).transpose()?;
@@ -224,7 +224,7 @@ impl Model {
         let rows = table.rows()?;
         let unlabeled = unlabeled.map(Table::rows).transpose()?;
         let distilled = interruptible(py, |stop| {
-            let table = self.model.load_for_distillation(&rows, u64::MAX, &Ear(stop))?;
+            let table = self.model.load_for_distillation(&rows, u64::MAX, &CancelCheck(stop))?;
             let table = NamedTable { table: &table, path: Path::new(NAME) };
             let mut distilled =
                 self.model.distill(table, unlabeled.as_ref(), &config, &Stop(stop))?;

@@ -95,7 +95,7 @@ impl Table {
     }
 
     /// Appends the columns of a matrix of floats or integers.
-    fn beside(&self, y: &Bound<'_, PyAny>, names: Vec<String>) -> PyResult<Self> {
+    fn with_columns(&self, y: &Bound<'_, PyAny>, names: Vec<String>) -> PyResult<Self> {
         let more = if let Ok(whole) = y.extract::<PyReadonlyArray2<'_, i64>>() {
             named::<i64, Int64Array>(whole.as_array(), names)?
         } else {
@@ -206,9 +206,9 @@ impl Table {
 }
 
 /// Checks for Ctrl-C.
-pub(crate) struct Ear<'a>(pub(crate) &'a AtomicBool);
+pub(crate) struct CancelCheck<'a>(pub(crate) &'a AtomicBool);
 
-impl RowProgress for Ear<'_> {
+impl RowProgress for CancelCheck<'_> {
     fn advance(&self, _rows: u64) -> windlass_table::Result<()> {
         if self.0.load(Ordering::Relaxed) {
             return Err(windlass_table::Error::Interrupted);
@@ -284,15 +284,15 @@ pub(crate) fn augment(
     windlass::Copies::new(settings.copies).check().refused()?;
     let rows = table.rows()?;
     let made = interruptible(py, |stop| {
-        let ear = Ear(stop);
-        let augmentation = Augmentation::fit(&rows, &settings, u64::MAX, &ear)?;
+        let cancel = CancelCheck(stop);
+        let augmentation = Augmentation::fit(&rows, &settings, u64::MAX, &cancel)?;
         let schema = Arc::clone(augmentation.schema());
         let mut batches = vec![];
         let mut keep = |_: usize, batch: RecordBatch| {
             batches.push(batch);
             Ok(())
         };
-        augmentation.write(&ear, None, &mut keep)?;
+        augmentation.write(&cancel, None, &mut keep)?;
         let roles = augmentation.roles();
         let moved = roles.features().iter().chain(roles.targets());
         let moved = moved.map(|&place| rows.schema().field(place).name().clone()).collect();
@@ -314,7 +314,7 @@ pub(crate) fn similarity(
     let columns = Columns { target, ..Columns::default() };
     let (rows, against) = (synthetic.rows_named(Path::new("synthetic"))?, real.rows()?);
     let found = interruptible(py, |stop| {
-        Similarity::measure(&rows, &against, &columns, u64::MAX, &Ear(stop))
+        Similarity::measure(&rows, &against, &columns, u64::MAX, &CancelCheck(stop))
     })?;
     let found = found.refused()?;
     let page =

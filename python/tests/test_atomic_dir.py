@@ -28,7 +28,7 @@ def test_only_parts_that_count_are_there(tmp_path: pathlib.Path, kind: str) -> N
     with folders.Folder(f"{kind}{path}") as folder:
         elsewhere = pickle.loads(pickle.dumps(folder))
         first, second, again = (elsewhere.write(write) for _ in range(3))
-        pathlib.Path(folder.beside, ".windlass-begun.tmp").touch()
+        pathlib.Path(folder.staging, ".windlass-begun.tmp").touch()
         assert not path.exists()
         folder.complete([first[0], second[0]])
     assert {first[1], second[1], again[1]} == {3}
@@ -39,7 +39,7 @@ def test_only_parts_that_count_are_there(tmp_path: pathlib.Path, kind: str) -> N
 
 
 def test_nothing_is_left_of_what_fails(tmp_path: pathlib.Path) -> None:
-    """Neither the folder nor what is beside it."""
+    """Neither the folder nor its staging folder."""
     with pytest.raises(ZeroDivisionError), folders.Folder(tmp_path / "table") as folder:
         folder.write(write)
         folder.write(lambda path: write(path) // 0)
@@ -48,7 +48,7 @@ def test_nothing_is_left_of_what_fails(tmp_path: pathlib.Path) -> None:
 
 def test_a_atomic_dir_that_workers_do_not_see_is_named(tmp_path: pathlib.Path) -> None:
     """With what to do."""
-    folder = folders.Folder(tmp_path / "table")  # Nobody made the place beside it.
+    folder = folders.Folder(tmp_path / "table")  # Nobody made the staging folder.
     with pytest.raises(windlass.InputError, match="does not exist on a worker\nhint: write to a file system"):
         folder.write(write)
 

@@ -36,14 +36,14 @@ class Folder:
         above, slash, name = self.path.rpartition("/")
         if not (slash and name):
             raise InputError(f"`{path}` is not a folder\nhint: name a folder inside the bucket")
-        self.beside = f"{above}/.{name}-{uuid.uuid4().hex}"
+        self.staging = f"{above}/.{name}-{uuid.uuid4().hex}"
 
     def __enter__(self) -> Folder:
-        self.files.create_dir(self.beside)
+        self.files.create_dir(self.staging)
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.files.delete_dir(self.beside)
+        self.files.delete_dir(self.staging)
 
     @property
     def _is_local(self) -> bool:
@@ -53,18 +53,18 @@ class Folder:
         """Write a file on any worker with ``write``; return its name and number of rows."""
         name = f"part-{uuid.uuid4().hex}.parquet"
         if self._is_local:
-            if not os.path.isdir(self.beside):
+            if not os.path.isdir(self.staging):
                 raise InputError(
-                    f"the folder `{self.beside}` does not exist on a worker\n"
+                    f"the folder `{self.staging}` does not exist on a worker\n"
                     "hint: write to a file system that the driver and all workers share"
                 )
-            return name, write(f"{self.beside}/{name}")
+            return name, write(f"{self.staging}/{name}")
         local = tempfile.mkdtemp(prefix="windlass-")
         try:
             rows = write(f"{local}/{name}")
             pyarrow.fs.copy_files(
                 f"{local}/{name}",
-                f"{self.beside}/{name}",
+                f"{self.staging}/{name}",
                 source_filesystem=pyarrow.fs.LocalFileSystem(),
                 destination_filesystem=self.files,
             )
@@ -76,10 +76,10 @@ class Folder:
         """Move these files to the folder."""
         whole = self.path
         if self.files.type_name in _MOVED_AT_ONCE:
-            whole = f"{self.beside}/whole"
+            whole = f"{self.staging}/whole"
         self.files.create_dir(whole)
         for name in parts:
-            self.files.move(f"{self.beside}/{name}", f"{whole}/{name}")
+            self.files.move(f"{self.staging}/{name}", f"{whole}/{name}")
         self.files.open_output_stream(f"{whole}/{_COMPLETE}").close()
         if whole != self.path:
             self.files.move(whole, self.path)

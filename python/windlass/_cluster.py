@@ -110,7 +110,7 @@ def alone() -> None:
     os.environ.setdefault("RAYON_NUM_THREADS", "1")
 
 
-def take_part(task: bytes, batches: Iterable[Any], twins: Any) -> Iterator[bytes]:
+def take_part(task: bytes, batches: Iterable[Any], duplicate_counts: Any) -> Iterator[bytes]:
     """Compute the partial aggregate of some batches; yield nothing if there are no rows."""
     alone()
     part = None
@@ -118,7 +118,7 @@ def take_part(task: bytes, batches: Iterable[Any], twins: Any) -> Iterator[bytes
         if batch.num_rows == 0:
             continue
         if part is None:
-            part = core.PassAccumulator(task, batch.schema, twins)
+            part = core.PassAccumulator(task, batch.schema, duplicate_counts)
         part.add(batch)
     if part is not None:
         yield part.to_bytes()
@@ -134,7 +134,9 @@ class Whole:
         # Columns without nulls, and whether it was fitted on the table that is augmented.
         self.complete, self.own = complete, own
 
-    def on(self, batches: Iterator[Any], _twins: Any) -> tuple[FittedTable, Iterable[Any]]:
+    def on(
+        self, batches: Iterator[Any], _duplicate_counts: Any
+    ) -> tuple[FittedTable, Iterable[Any]]:
         """Return the fitted state and the batches of a partition."""
         return FittedTable.from_bytes(self.state()), batches
 
@@ -161,13 +163,15 @@ class Within:
         task = self.request.fitting(schema).task()
         self.look = merged(task[1], schema, found(task[1])) if task else b""
 
-    def on(self, batches: Iterator[Any], twins: Any) -> tuple[FittedTable, Iterable[Any]]:
+    def on(
+        self, batches: Iterator[Any], duplicate_counts: Any
+    ) -> tuple[FittedTable, Iterable[Any]]:
         """Fit on the batches of a partition."""
         kept = list(batches)
         schema = kept[0].schema
         fitting = self.request.fitting(schema)
         while (task := fitting.task()) is not None:
-            part = core.PassAccumulator(task[1], schema, twins)
+            part = core.PassAccumulator(task[1], schema, duplicate_counts)
             if task[0] == "reading":
                 part.merge(self.look)
             else:
@@ -177,39 +181,43 @@ class Within:
         return fitting.finish(), kept
 
 
-def make_rows(method: Whole | Within, batches: Iterable[Any], twins: Any) -> Iterator[Any]:
+def make_rows(
+    method: Whole | Within, batches: Iterable[Any], duplicate_counts: Any
+) -> Iterator[Any]:
     """Yield the output of some batches, one batch and copy at a time."""
     import pyarrow
 
-    if (begun := _begun(method, batches, twins)) is None:
+    if (begun := _begun(method, batches, duplicate_counts)) is None:
         return
     fitted, schema, batches = begun
-    maker = core.RowGenerator(fitted, _never_null(schema, method.complete), twins)
+    maker = core.RowGenerator(fitted, _never_null(schema, method.complete), duplicate_counts)
     for batch in batches:
         yield from pyarrow.table(maker.make(batch)).to_batches()
 
 
 def write_rows(
-    method: Whole | Within, batches: Iterable[Any], twins: Any, folder: Folder
+    method: Whole | Within, batches: Iterable[Any], duplicate_counts: Any, folder: Folder
 ) -> Iterator[Any]:
     """Write the output of some batches to a file; yield its name and number of rows."""
     import pyarrow
 
-    if (begun := _begun(method, batches, twins)) is None:
+    if (begun := _begun(method, batches, duplicate_counts)) is None:
         return
     fitted, schema, batches = begun
     stream = pyarrow.RecordBatchReader.from_batches(schema, batches)
     complete = _never_null(schema, method.complete)
 
     def write(path: str) -> int:
-        return core.write_rows(fitted, complete, stream, path, twins=twins, own=method.own)
+        return core.write_rows(
+            fitted, complete, stream, path, duplicate_counts=duplicate_counts, own=method.own
+        )
 
     name, rows = folder.write(write)
     yield pyarrow.RecordBatch.from_pydict({"file": [name], "rows": [rows]})
 
 
 def _begun(
-    method: Whole | Within, batches: Iterable[Any], twins: Any
+    method: Whole | Within, batches: Iterable[Any], duplicate_counts: Any
 ) -> tuple[FittedTable, Any, Iterable[Any]] | None:
     """Return the fitted state, the schema and the batches; None if there are no rows."""
     alone()
@@ -217,7 +225,7 @@ def _begun(
     first = next(rest, None)
     if first is None:
         return None
-    fitted, batches = method.on(itertools.chain([first], rest), twins)
+    fitted, batches = method.on(itertools.chain([first], rest), duplicate_counts)
     return fitted, first.schema, batches
 
 
@@ -279,7 +287,7 @@ def refuse_same_keys(column: str, keys: list[Any]) -> None:
         )
 
 
-def refuse_many_twins(count: int) -> None:
+def refuse_many_duplicates(count: int) -> None:
     """Raise an error for more duplicate rows than the driver can count."""
     if count > MOST_TWINS:
         raise InputError(

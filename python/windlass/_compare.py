@@ -75,7 +75,7 @@ def compare(
         Rows from elsewhere (another generator, a simulator, an expert) by label, each a table
         with the columns of ``X`` and ``y``, or a pair of features and targets. They take part
         as a method: they are added to training rows, never to test rows. Rows whose source
-        (``windlass_source``) is held out, and copies of held-out rows, are left out of that
+        (``windlass_source``) is held out, and copies of held-out rows, are omitted of that
         split. There is no verdict on rows that were probably derived from held-out rows.
     cv : int, default 5
         Number of folds.
@@ -315,7 +315,7 @@ def _added(label: str, data: Any, X: Any, target: list[str]) -> _AddedRows:
         table = Table.of_arrays(x, [f"x{place}" for place in range(width)])
     if y.shape[1] != len(target):
         raise InputError(f"rows[{label!r}] must have {len(target)} targets, got {y.shape[1]}")
-    return _AddedRows(x, y, table.beside(y, target))
+    return _AddedRows(x, y, table.with_columns(y, target))
 
 
 def _select(data: Any, names: list[Any]) -> Any:
@@ -387,12 +387,12 @@ def _table(
         table = Table.of_arrays(x, [f"x{place}" for place in range(x.shape[1])])
     taken = list(table.names)
     names = [_fresh(name, taken) for name in _target_names(y, columns.shape[1])]
-    table = table.beside(columns, names)
+    table = table.with_columns(columns, names)
     if groups is not None:
         if split != "rows":
             raise InputError("groups and split both define held-out rows\nhint: omit one of them")
         name = _fresh("groups", taken)
-        table = table.beside(_arrays.labels(groups, "groups").reshape(-1, 1), [name])
+        table = table.with_columns(_arrays.labels(groups, "groups").reshape(-1, 1), [name])
         split = f"group:{name}"
     return table, names, split
 

@@ -86,14 +86,15 @@ class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     lr : float, default 0.002
         Learning rate.
     schedule : {"constant", "cosine"}, optional
-        Learning rate schedule; by default constant, and cosine for ``lr`` above 0.002.
+        Learning rate schedule; by default constant, and cosine for ``lr`` above 0.002
+        or more than 20 batches in an epoch.
     optimizer : {"adamw", "adam", "sgd"}, default "adamw"
         Optimizer.
     momentum : float, optional
         Momentum of SGD, default 0.9.
     weight_decay : float, optional
         Weight decay; AdamW multiplies it by ``lr`` in each step. By default 0.001 / ``lr``, at
-        most 0.5, times (20 / batches)² if an epoch has more than 20 batches; 0 for other
+        most 0.5, times (20 / batches)⁴ if an epoch has more than 20 batches; 0 for other
         optimizers.
     clip_norm : float, optional
         Clip the gradient norm.
@@ -267,7 +268,7 @@ class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         taken = list(table.names)
         columns = targets.reshape(len(targets), -1)
         names = [_fresh(name, taken) for name in _target_names(y, columns.shape[1])]
-        table = table.beside(columns, names)
+        table = table.with_columns(columns, names)
         roles: dict[str, Any] = {
             "categorical": list(self.categorical),
             "continuous": list(self.continuous),
@@ -275,7 +276,7 @@ class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         if sample_weight is not None:
             weights = _check_sample_weight(sample_weight, targets, dtype=np.float64)
             roles["weight"] = _fresh("sample_weight", taken)
-            table = table.beside(weights.reshape(-1, 1), [roles["weight"]])
+            table = table.with_columns(weights.reshape(-1, 1), [roles["weight"]])
         table, inside = self._inside(table, roles)
         model, notes, history, diverged, warning = core.Model.train(
             table,
@@ -355,7 +356,7 @@ class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                     "hint: pass group labels, or name a column"
                 )
             name = _fresh(key, list(table.names))
-            table = table.beside(labels.reshape(-1, 1), [name])
+            table = table.with_columns(labels.reshape(-1, 1), [name])
             options[key] = name if key == "within" else f"column:{name}"
         named_by = str(options.get("anchors")).partition("column:")[2]
         roles["carry"] = [name for name in (named_by, options.get("within")) if name]
@@ -494,7 +495,7 @@ class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             raise InputError(
                 f"y has {columns.shape[1]} targets, the teacher {len(names)}: {', '.join(names)}"
             )
-        table = table.beside(columns, names)
+        table = table.with_columns(columns, names)
         weight = self.card_["recipe"]["columns"].get("weight")
         if sample_weight is not None:
             if weight is None:
@@ -502,7 +503,7 @@ class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                     "the teacher was trained without sample_weight\nhint: leave it out"
                 )
             weights = _check_sample_weight(sample_weight, columns, dtype=np.float64)
-            table = table.beside(weights.reshape(-1, 1), [weight])
+            table = table.with_columns(weights.reshape(-1, 1), [weight])
         if self.augment is not None and not self._loaded:
             table, _ = self._inside(table, {})
         generator = None

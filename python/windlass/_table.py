@@ -274,7 +274,7 @@ class Source:
         self.core = core.Table.read(data)
         self.names = self.core.names
 
-    def beside(self, values: np.ndarray[Any, Any], *names: str) -> list[str]:
+    def add_columns(self, values: np.ndarray[Any, Any], *names: str) -> list[str]:
         """Add columns that are not part of the result; return their names."""
         if len(values) != len(self.core):
             raise InputError(
@@ -283,7 +283,7 @@ class Source:
             )
         taken = self.core.names
         fresh = [_fresh(name, taken) for name in names]
-        self.core = self.core.beside(values.reshape(len(values), -1), fresh)
+        self.core = self.core.with_columns(values.reshape(len(values), -1), fresh)
         return fresh
 
     def augment(
@@ -308,9 +308,9 @@ class Source:
                 "hint: ADA(...).fit_resample(X.to_numpy(), y), or an array of labels"
             )
         if found is not None:
-            options["anchors"] = f"column:{self.beside(found, 'anchors')[0]}"
+            options["anchors"] = f"column:{self.add_columns(found, 'anchors')[0]}"
         if within is not None:
-            options["within"] = self.beside(within, "within")[0]
+            options["within"] = self.add_columns(within, "within")[0]
         count = copies_of(copies)
         check_room(len(self.core) * ((count or 1) + 1), len(self.names))
         table, moved = core.augment(
@@ -460,11 +460,11 @@ def resample(
     if targets.ndim not in (1, 2) or targets.shape[1:] == (0,):
         raise InputError(f"y must have one or two dimensions, got shape {targets.shape}")
     count = math.prod(targets.shape[1:])
-    names = source.beside(targets.astype(np.float64, copy=False), *_target_names(y, count))
+    names = source.add_columns(targets.astype(np.float64, copy=False), *_target_names(y, count))
     weights = _arrays.weights(sample_weight)
     roles: dict[str, Any] = {"continuous": list(continuous)}
     if weights is not None:
-        roles["weight"] = source.beside(weights, "sample_weight")[0]
+        roles["weight"] = source.add_columns(weights, "sample_weight")[0]
     seed = seed_of(augmenter.random_state)
     made = source.augment(
         augmenter,

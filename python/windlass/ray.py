@@ -68,7 +68,7 @@ def fit(
     request = _cluster.Request(
         plan, target=target, key=key, provenance=provenance, memory=memory, **columns
     )
-    rows = _Rows.asked(dataset, request)
+    rows = _Rows.requested(dataset, request)
     return _cluster.run_passes(request, rows.schema, rows.parts)
 
 
@@ -101,7 +101,7 @@ def augment(
     given = {"target": target, "key": key, "provenance": provenance, **columns}
     method, rows = _method(dataset, plan, memory, given)
     out = method.out_schema(rows.schema) if isinstance(method, _cluster.Whole) else None
-    return rows.each(lambda batches, twins: _cluster.make_rows(method, batches, twins), out)
+    return rows.each(lambda batches, counts: _cluster.make_rows(method, batches, counts), out)
 
 
 def write_parquet(
@@ -136,7 +136,7 @@ def write_parquet(
     with Folder(path) as folder:
         method, rows = _method(dataset, plan, memory, given)
         parts = rows.each(
-            lambda batches, twins: _cluster.write_rows(method, batches, twins, folder),
+            lambda batches, counts: _cluster.write_rows(method, batches, counts, folder),
             pyarrow.schema({"file": pyarrow.string(), "rows": pyarrow.int64()}),
         ).take_all()
         folder.complete([part["file"] for part in parts])
@@ -152,7 +152,7 @@ def _method(
         rows = _Rows.of(dataset, plan.rows_by, plan.draws_for_rows)
         return _cluster.Whole(_shared(plan)), rows
     request = _cluster.Request(plan, memory=memory, **given)
-    rows = _Rows.asked(dataset, request)
+    rows = _Rows.requested(dataset, request)
     fitted = _cluster.fitted_or_within(request, rows.schema, rows.parts)
     if isinstance(fitted, _cluster.Within):
         if isinstance(rows, _Equal):
@@ -201,7 +201,7 @@ class _Rows:
         self.dataset, self.schema = dataset, _arrow_schema(dataset)
 
     @staticmethod
-    def asked(dataset: Any, request: _cluster.Request) -> _Rows:
+    def requested(dataset: Any, request: _cluster.Request) -> _Rows:
         """Return the rows, after a check of the settings that does not read them."""
         request.fitting(_arrow_schema(dataset))
         return _Rows.of(dataset, request.rows_by, request.draws_for_rows)
@@ -222,17 +222,18 @@ class _Rows:
         if rows_by != "content":
             _cluster.refuse_same_keys(rows_by.split(":", 1)[1], found)
             return _Different(dataset)
-        _cluster.refuse_many_twins(len(found))
+        _cluster.refuse_many_duplicates(len(found))
         return _Equal(dataset, found) if found else _Different(dataset)
 
-    twins: Any = None
+    duplicate_counts: Any = None
 
     def parts(self, task: bytes) -> Iterable[bytes]:
         """Return the partial aggregates of the blocks."""
-        schema, twins = self.schema, self.twins
+        schema, duplicate_counts = self.schema, self.duplicate_counts
 
         def part(table: Any) -> Any:
-            return _list(_cluster.take_part(task, _same(table, schema).to_batches(), twins))
+            batches = _same(table, schema).to_batches()
+            return _list(_cluster.take_part(task, batches, duplicate_counts))
 
         found = self.dataset.map_batches(part, batch_format="pyarrow", batch_size=None)
         found = found.map_batches(
@@ -244,10 +245,10 @@ class _Rows:
 
     def each(self, make: _Make, out: Any) -> Any:
         """Return a dataset of the outputs of every block, with this schema."""
-        schema, twins = self.schema, self.twins
+        schema, duplicate_counts = self.schema, self.duplicate_counts
 
         def tables(table: Any) -> Iterator[Any]:
-            for batch in make(_same(table, schema).to_batches(), twins):
+            for batch in make(_same(table, schema).to_batches(), duplicate_counts):
                 yield pyarrow.Table.from_batches([batch], out)
 
         return self.dataset.map_batches(tables, batch_format="pyarrow", batch_size=None)
@@ -256,7 +257,7 @@ class _Rows:
 class _Different(_Rows):
     """Rows without duplicates."""
 
-    twins: Any = []
+    duplicate_counts: Any = []
 
 
 class _Equal(_Rows):
@@ -276,7 +277,7 @@ class _Equal(_Rows):
 
     def parts(self, task: bytes) -> Iterable[bytes]:
         todo = zip(self.blocks, self.before)
-        parts = [_part.remote(task, self.schema, block, twins) for block, twins in todo]
+        parts = [_part.remote(task, self.schema, block, counts) for block, counts in todo]
         return (part for found in parts for part in ray.get(found))
 
     def each(self, make: _Make, out: Any) -> Any:
@@ -297,12 +298,12 @@ def _count_block(block: Any, known: set[int]) -> dict[int, int]:
     return counts
 
 
-def _part_of_block(task: bytes, schema: Any, block: Any, twins: Any) -> list[bytes]:
-    return list(_cluster.take_part(task, _same(block, schema).to_batches(), twins))
+def _part_of_block(task: bytes, schema: Any, block: Any, duplicate_counts: Any) -> list[bytes]:
+    return list(_cluster.take_part(task, _same(block, schema).to_batches(), duplicate_counts))
 
 
-def _make_block(make: _Make, out: Any, block: Any, twins: Any) -> Any:
-    return pyarrow.Table.from_batches(make(block.to_batches(), twins), out)
+def _make_block(make: _Make, out: Any, block: Any, duplicate_counts: Any) -> Any:
+    return pyarrow.Table.from_batches(make(block.to_batches(), duplicate_counts), out)
 
 
 _count, _part, _block = map(ray.remote, (_count_block, _part_of_block, _make_block))

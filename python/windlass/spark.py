@@ -118,17 +118,18 @@ def augment(
     from pyspark.sql.pandas.types import from_arrow_schema
 
     given = {"target": target, "key": key, "provenance": provenance, **columns}
-    method, twins = _method(df, plan, memory, given)
+    method, duplicate_counts = _method(df, plan, memory, given)
 
     def rows(batches: Iterator[Any]) -> Iterator[Any]:
-        yield from _cluster.make_rows(method, batches, _here(twins))
+        yield from _cluster.make_rows(method, batches, _here(duplicate_counts))
 
     # The schema comes from an empty output or, if the method is fitted per partition, a small one.
     if isinstance(method, _cluster.Whole):
         schema = method.out_schema(_arrow_schema(df))
     else:
         some = df.limit(2).toArrow().to_batches()
-        schema = next(_cluster.make_rows(method, some, None if twins is None else [])).schema
+        counts = None if duplicate_counts is None else []
+        schema = next(_cluster.make_rows(method, some, counts)).schema
     return df.mapInArrow(rows, from_arrow_schema(schema))
 
 
@@ -165,10 +166,10 @@ def write_parquet(
     """
     given = {"target": target, "key": key, "provenance": provenance, **columns}
     with Folder(path) as folder:
-        method, twins = _method(df, plan, memory, given)
+        method, duplicate_counts = _method(df, plan, memory, given)
 
         def rows(batches: Iterator[Any]) -> Iterator[Any]:
-            yield from _cluster.write_rows(method, batches, _here(twins), folder)
+            yield from _cluster.write_rows(method, batches, _here(duplicate_counts), folder)
 
         parts = df.mapInArrow(rows, "file string, rows bigint").collect()
         folder.complete([part["file"] for part in parts])
@@ -181,16 +182,16 @@ def _method(
     """Fit a method, unless it is fitted, and count duplicate rows if needed."""
     if isinstance(plan, FittedTable):
         _cluster.check_fitted(plan, given)
-        twins = _twins(df, plan.rows_by) if plan.draws_for_rows else None
-        return _cluster.Whole(_shared(df, plan.to_bytes())), twins
+        duplicate_counts = _duplicate_counts(df, plan.rows_by) if plan.draws_for_rows else None
+        return _cluster.Whole(_shared(df, plan.to_bytes())), duplicate_counts
     request = _cluster.Request(plan, memory=memory, **given)
     rows = _Rows(df, request)
     fitted = _cluster.fitted_or_within(request, rows.schema, rows.found)
     if isinstance(fitted, _cluster.Within):
-        return fitted, rows.twins
+        return fitted, rows.duplicate_counts
     # Columns without nulls save Spark the null checks, a quarter of its time.
     state, complete = _shared(df, fitted.to_bytes()), fitted.complete
-    return _cluster.Whole(state, complete, own=True), rows.twins
+    return _cluster.Whole(state, complete, own=True), rows.duplicate_counts
 
 
 class _Rows:
@@ -199,12 +200,12 @@ class _Rows:
     def __init__(self, df: Any, request: _cluster.Request) -> None:
         self.df, self.schema = df, _arrow_schema(df)
         request.fitting(self.schema)  # Checks the settings before rows are read.
-        self.twins = _twins(df, request.rows_by) if request.draws_for_rows else None
+        self.duplicate_counts = _duplicate_counts(df, request.rows_by) if request.draws_for_rows else None
         self.partitions = df.rdd.getNumPartitions() if hasattr(df, "rdd") else _TOGETHER
 
     def found(self, task: bytes) -> Iterable[bytes]:
         """Return partial aggregates of the partitions."""
-        found = self.df.mapInArrow(_parts(task, self.twins), "part binary")
+        found = self.df.mapInArrow(_parts(task, self.duplicate_counts), "part binary")
         parts = self.partitions
         while parts > _FEW:
             parts = math.ceil(parts / _TOGETHER)
@@ -229,17 +230,17 @@ def _shared(df: Any, state: bytes) -> Callable[[], bytes]:
     return lambda: sent.value
 
 
-def _here(twins: dict[int, Any] | None) -> Any:
+def _here(duplicate_counts: dict[int, Any] | None) -> Any:
     """Return the duplicate counts of this partition."""
-    if twins is None:
+    if duplicate_counts is None:
         return None
     context = pyspark.TaskContext.get()
-    return twins.get(context.partitionId(), []) if context is not None else []
+    return duplicate_counts.get(context.partitionId(), []) if context is not None else []
 
 
-def _parts(task: bytes, twins: dict[int, Any] | None) -> Callable[[Iterator[Any]], Iterator[Any]]:
+def _parts(task: bytes, duplicate_counts: dict[int, Any] | None) -> Callable[[Iterator[Any]], Iterator[Any]]:
     def parts(batches: Iterator[Any]) -> Iterator[Any]:
-        for part in _cluster.take_part(task, batches, _here(twins)):
+        for part in _cluster.take_part(task, batches, _here(duplicate_counts)):
             yield pyarrow.RecordBatch.from_pydict({"part": [part]})
 
     return parts
@@ -254,7 +255,7 @@ def _merge(task: bytes, schema: Any) -> Callable[[Iterator[Any]], Iterator[Any]]
     return merge
 
 
-def _twins(df: Any, rows_by: str) -> dict[int, Any]:
+def _duplicate_counts(df: Any, rows_by: str) -> dict[int, Any]:
     """Count duplicate rows in the partitions before each partition.
 
     Only row identifiers are shuffled, eight bytes per row.
@@ -276,10 +277,10 @@ def _twins(df: Any, rows_by: str) -> dict[int, Any]:
         return {}
     found = equal.limit(_cluster.MOST_TWINS + 1)
     counts = ids.join(found, "id").groupBy("id", "place").count().collect()
-    _cluster.refuse_many_twins(len({row["id"] for row in counts}))
+    _cluster.refuse_many_duplicates(len({row["id"] for row in counts}))
     before: dict[int, int] = {}
-    twins: dict[int, Any] = {}
+    duplicate_counts: dict[int, Any] = {}
     for row in sorted(counts, key=lambda row: (row["id"], row["place"])):
-        twins.setdefault(row["place"], []).append((row["id"], before.get(row["id"], 0)))
+        duplicate_counts.setdefault(row["place"], []).append((row["id"], before.get(row["id"], 0)))
         before[row["id"]] = before.get(row["id"], 0) + row["count"]
-    return twins
+    return duplicate_counts

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 
 use windlass_compare::statistics::{Interval, SplitSizes, over_splits};
 use windlass_compare::{
-    Candidate, CandidateSummary, CompareConfig, Comparison, Finding, MethodName, ModelName, Run,
-    RunDir, RunPlan, RunProgress, Summary,
+    Candidate, CandidateSummary, CompareConfig, Comparison, ComparisonSummary, Finding, MethodName,
+    ModelName, Run, RunDir, RunPlan, RunProgress,
 };
 use windlass_model::{NamedTable, Split};
 use windlass_paper::data::{self, DataSet};
@@ -72,7 +72,7 @@ fn config(set: &DataSet, repeats: usize) -> CompareConfig {
 }
 
 /// Runs a comparison, or what is left of it.
-fn run(set: &DataSet, mut config: CompareConfig, place: &Path) -> Result<Summary> {
+fn run(set: &DataSet, mut config: CompareConfig, place: &Path) -> Result<ComparisonSummary> {
     let loaded = loaded(set, &config.columns)?;
     let path = PathBuf::from(set.name);
     let table = NamedTable { table: &loaded, path: &path };
@@ -94,7 +94,7 @@ fn run(set: &DataSet, mut config: CompareConfig, place: &Path) -> Result<Summary
 }
 
 /// The summaries of all data sets that are there.
-type Found = Vec<(&'static str, Summary)>;
+type Found = Vec<(&'static str, ComparisonSummary)>;
 
 fn main() -> Result<()> {
     let mut args = std::env::args().skip(1);
@@ -116,7 +116,11 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-fn line(summary: &Summary, size: usize, candidate: Candidate) -> Option<&CandidateSummary> {
+fn line(
+    summary: &ComparisonSummary,
+    size: usize,
+    candidate: Candidate,
+) -> Option<&CandidateSummary> {
     summary.lines.iter().find(|line| line.size == Some(size) && line.candidate == candidate)
 }
 
@@ -180,7 +184,7 @@ fn candidates() -> Vec<Candidate> {
 
 fn table_of_methods(out: &mut String, methods: &Found, size: usize, conclusions: &mut Vec<String>) {
     let erm = Candidate::new(ModelName::Mlp, Some(MethodName::Erm));
-    let sets: Vec<&(&str, Summary)> =
+    let sets: Vec<&(&str, ComparisonSummary)> =
         methods.iter().filter(|(_, summary)| line(summary, size, erm).is_some()).collect();
     let names: Vec<&str> = sets.iter().map(|(name, _)| *name).collect();
     let _ = write!(

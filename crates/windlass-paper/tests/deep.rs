@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use windlass_paper::data::{self, Interactions, Series};
-use windlass_paper::reproduce::{Experiment, Metric, PartConfig, Reproduction, Scope, named};
+use windlass_paper::reproduce::{
+    Experiment, PartConfig, ReportedMetric, Reproduction, Scope, named,
+};
 use windlass_paper::{Error, PublishedSplits};
 
 /// Series of two waves, an hour a row.
@@ -175,7 +177,7 @@ fn correlations_are_by_target() {
         ),
     ];
     assert!((a.r.unwrap() - b.r.unwrap()).abs() < 1e-12);
-    assert!(Metric::R.is_better_high() && !Metric::Rmse.is_better_high());
+    assert!(ReportedMetric::R.is_better_high() && !ReportedMetric::Rmse.is_better_high());
     // Results without it are read.
     let old = r#"{"rows": 3, "rmse": 1.0, "mae": 1.0, "mape": null, "r2": null}"#;
     assert_eq!(serde_json::from_str::<Metrics>(old).unwrap().r, None);

@@ -98,7 +98,7 @@ fn bits(values: &[f32]) -> Vec<u32> {
 }
 
 #[test]
-fn a_few_rows_are_learnt_by_heart() {
+fn a_few_rows_are_fitted_exactly() {
     for spec in specs() {
         let name = spec.shape.description().name();
         let mut spec = spec;

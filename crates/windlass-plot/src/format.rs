@@ -21,6 +21,18 @@ pub fn trimmed(value: f64, decimals: usize) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
+/// A size in kB or MB, with about three significant digits.
+#[must_use]
+pub fn size(bytes: u64) -> String {
+    let bytes = bytes as f64;
+    match bytes {
+        0.0..1e4 => format!("{:.1} kB", bytes / 1e3),
+        0.0..1e6 => format!("{:.0} kB", bytes / 1e3),
+        0.0..1e8 => format!("{:.1} MB", bytes / 1e6),
+        _ => format!("{:.0} MB", bytes / 1e6),
+    }
+}
+
 /// A percentage with its sign and one decimal: `−4.2 %`.
 #[must_use]
 pub fn signed_percent(percent: f64) -> String {
@@ -89,6 +101,12 @@ mod tests {
         assert_eq!(thousands(&-1_234_567.5), "−1,234,567.5");
         assert_eq!([-4.24, 0.96].map(signed_percent), ["−4.2 %", "+1.0 %"]);
         assert_eq!([2.0, -0.5].map(|v| trimmed(v, 2)), ["2", "-0.5"]);
+    }
+
+    #[test]
+    fn sizes_have_the_unit_that_fits() {
+        let sizes = [512, 74_400, 32_161_900, 2_500_000_000];
+        assert_eq!(sizes.map(size), ["0.5 kB", "74 kB", "32.2 MB", "2500 MB"]);
     }
 
     #[test]

@@ -38,8 +38,8 @@ def ada(rows, targets, labels, groups, gamma):
 
     def move(values):
         mean = values.mean(0)
-        centred = values - mean
-        return mean + (centred + strength * projection @ centred) / norm
+        centered = values - mean
+        return mean + (centered + strength * projection @ centered) / norm
 
     return move(rows), move(targets)
 

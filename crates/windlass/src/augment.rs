@@ -20,7 +20,7 @@ use rayon::prelude::*;
 use crate::data::flatten;
 use crate::error::same_rows;
 use crate::method::Side;
-use crate::mixing::{Ready, buffer, task_rows, with_rows};
+use crate::mixing::{Prepared, buffer, task_rows, with_rows};
 use crate::{Batch, Draw, Error, Fitted, How, Origin, Real, Result, Seed};
 
 const MAX_COPIES: usize = 1_000_000;
@@ -301,8 +301,8 @@ impl Plan {
         &self,
         side: Side,
         training: ArrayView2<'_, T>,
-    ) -> Result<(Vec<Ready<T>>, Vec<usize>)> {
-        let mut ready: Vec<Ready<T>> = vec![];
+    ) -> Result<(Vec<Prepared<T>>, Vec<usize>)> {
+        let mut ready: Vec<Prepared<T>> = vec![];
         let mut uses = Vec::with_capacity(self.copies.len());
         for (i, DrawnCopy { draw, .. }) in self.copies.iter().enumerate() {
             if i == 0 || !draw.shares_preparation(&self.copies[i - 1].draw) {

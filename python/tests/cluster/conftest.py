@@ -159,6 +159,6 @@ def written(folder: pathlib.Path) -> pyarrow.Table:
     names = sorted(path.name for path in folder.iterdir())
     assert names[0] == "_SUCCESS"
     assert all(name.startswith("part-") and name.endswith(".parquet") for name in names[1:])
-    beside = [path.name for path in folder.parent.iterdir() if path.name.startswith(".")]
-    assert beside == []
+    staging = [path.name for path in folder.parent.iterdir() if path.name.startswith(".")]
+    assert staging == []
     return pyarrow.parquet.read_table(folder)

@@ -118,7 +118,7 @@ pub enum Packaging {
 
 /// A column of a table, as it is loaded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Column {
+pub struct DataColumn {
     /// Its name.
     pub name: &'static str,
     /// `float64`, `int64` or `utf8`.
@@ -214,9 +214,9 @@ impl DataSet {
 
     /// The columns of its table; none if it has no table.
     #[must_use]
-    pub fn columns(&self) -> Vec<Column> {
+    pub fn columns(&self) -> Vec<DataColumn> {
         let of = |names: &[&'static str], type_of: &dyn Fn(&str) -> DataType| {
-            let named = |&name: &&'static str| Column { name, kind: in_words(&type_of(name)) };
+            let named = |&name: &&'static str| DataColumn { name, kind: in_words(&type_of(name)) };
             names.iter().map(named).collect::<Vec<_>>()
         };
         let number = |_: &str| DataType::Float64;

@@ -54,7 +54,7 @@ impl Device {
             return Ok(());
         }
         let name = if self == Self::Wgpu { "wgpu" } else { "cuda" };
-        let why = format!("this build knows no {name}: build it with `--features {name}`");
+        let why = format!("this build does not include {name}: build it with `--features {name}`");
         Err(Error::Network { why })
     }
 

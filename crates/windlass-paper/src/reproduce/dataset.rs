@@ -141,7 +141,7 @@ impl DatasetSpec {
                 let set = data::named(name)?;
                 let target = set.target.ok_or_else(|| Error::BadExperiment {
                     name: name.clone(),
-                    why: "a data set without a target cannot be learnt from".into(),
+                    why: "a data set without a target cannot be used for training".into(),
                 })?;
                 (one(target), set.domain)
             }

@@ -9,7 +9,7 @@ use windlass_train::{FittedOn, Optimizer, TrainConfig};
 
 use super::dataset::{DatasetSpec, PreprocessingScope};
 use super::pictures::FIGURES;
-use super::spec::{Experiment, ExperimentPart, Metric, Picture};
+use super::spec::{Experiment, ExperimentPart, Picture, ReportedMetric};
 use super::stored::{FinishedPart, MeanStd, StoredPart, with_equal_budget};
 use crate::deep::DeepConfig;
 use crate::networks::NetworkSpec;
@@ -122,7 +122,7 @@ fn not_run(out: &mut String, page: &Page<'_>) {
 fn table_of_methods(out: &mut String, main: &FinishedPart, equal: Option<&FinishedPart>) {
     let metrics = &main.part.metrics;
     let candidates = main.candidates();
-    let any_published = |metric: &Metric| {
+    let any_published = |metric: &ReportedMetric| {
         candidates.iter().any(|&candidate| main.published(candidate, *metric).is_some())
     };
     let mut heads = vec![String::new()];
@@ -240,7 +240,7 @@ fn conclusions(main: &FinishedPart, equal: Option<&FinishedPart>) -> Vec<String>
 }
 
 /// Which published numbers were reproduced.
-fn against_paper(main: &FinishedPart, metric: Metric) -> Option<String> {
+fn against_paper(main: &FinishedPart, metric: ReportedMetric) -> Option<String> {
     let decimals = main.part.decimals;
     let first = metric == main.part.metrics[0];
     let (mut same, mut better, mut worse, mut single) = (vec![], vec![], vec![], vec![]);
@@ -304,7 +304,7 @@ fn against_paper(main: &FinishedPart, metric: Metric) -> Option<String> {
 fn triples_beyond(
     main: &FinishedPart,
     candidate: Candidate,
-    metric: Metric,
+    metric: ReportedMetric,
     published: f64,
 ) -> Option<f64> {
     let own = main.stored.runs.iter().filter(|run| run.key.candidate == candidate);
@@ -569,7 +569,7 @@ fn describe_training(training: &TrainConfig) -> String {
 pub(super) fn index(experiments: &[Experiment], output: &Path) -> String {
     let mut out = format!(
         "{MARK}\n# The paper, reproduced\n\nEvery experiment of *Anchor Data Augmentation* (NeurIPS 2023) that fits our networks, and \
-         the tables of two successors, from raw data to the page, by `windlass-paper reproduce all`. Each page has our numbers beside the published ones.\n\n\
+         the tables of two successors, from raw data to the page, by `windlass-paper reproduce all`. Each page compares our numbers with the published ones.\n\n\
          | experiment | in the paper | |\n| :-- | :-- | :-- |\n",
     );
     for experiment in experiments {

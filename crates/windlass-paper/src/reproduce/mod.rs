@@ -14,7 +14,7 @@ mod stored;
 
 pub use lower::PartConfig;
 pub use run::{Reproduction, Scope};
-pub use spec::{Experiment, ExperimentPart, Metric};
+pub use spec::{Experiment, ExperimentPart, ReportedMetric};
 pub use stored::{FinishedPart, StoredPart};
 
 use std::path::{Path, PathBuf};

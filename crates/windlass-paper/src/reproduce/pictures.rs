@@ -15,7 +15,7 @@ use windlass_plot::{
 use windlass_table::{ClusterCount, MethodConfig, to_f64};
 
 use super::dataset::DatasetSpec;
-use super::spec::{Axis, Drawing, Metric, Picture};
+use super::spec::{Axis, Drawing, Picture, ReportedMetric};
 use super::stored::{FinishedPart, MeanStd, with_equal_budget};
 use crate::{Result, data};
 
@@ -286,7 +286,12 @@ fn fits(title: String, part: &FinishedPart, only: &[String]) -> Result<CurveFit>
     Ok(cosine(title, vec![rows], lines))
 }
 
-fn methods(title: String, name: &str, finished: &[FinishedPart], metric: Metric) -> ForestPlot {
+fn methods(
+    title: String,
+    name: &str,
+    finished: &[FinishedPart],
+    metric: ReportedMetric,
+) -> ForestPlot {
     let mut rows = vec![];
     let mut row = |heading: Option<String>, name: &str, found: MeanStd, points: Vec<f64>| {
         let half = found.std.unwrap_or(0.0);

@@ -153,7 +153,7 @@ pub struct ExperimentPart {
     #[serde(default)]
     pub sizes: Vec<usize>,
     /// Reported metrics, the most important first.
-    pub metrics: Vec<Metric>,
+    pub metrics: Vec<ReportedMetric>,
     /// Decimal places.
     #[serde(default = "three")]
     pub decimals: usize,
@@ -280,7 +280,7 @@ pub enum SplitSpec {
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct TrainingSettings {
-    pub optimizer: Option<OptimizerName>,
+    pub optimizer: Option<SpecOptimizer>,
     pub rate: Option<f64>,
     pub weight_decay: Option<f64>,
     pub batch: Option<usize>,
@@ -292,7 +292,7 @@ pub struct TrainingSettings {
 /// An optimizer with PyTorch's defaults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum OptimizerName {
+pub enum SpecOptimizer {
     Adam,
     AdamW,
 }
@@ -303,8 +303,8 @@ impl TrainingSettings {
     pub fn merge(&self, part: &Self) -> TrainConfig {
         let usual = TrainConfig::default();
         let optimizer = match self.optimizer.or(part.optimizer) {
-            Some(OptimizerName::Adam) => Optimizer::adam(),
-            Some(OptimizerName::AdamW) => Optimizer::adam_w(),
+            Some(SpecOptimizer::Adam) => Optimizer::adam(),
+            Some(SpecOptimizer::AdamW) => Optimizer::adam_w(),
             None => usual.optimizer,
         };
         TrainConfig {
@@ -391,7 +391,7 @@ pub struct CandidateGrid {
     pub params: BTreeMap<String, ParamValue>,
     /// Published mean and, if printed, standard deviation.
     #[serde(default)]
-    pub published: BTreeMap<Metric, Vec<f64>>,
+    pub published: BTreeMap<ReportedMetric, Vec<f64>>,
 }
 
 /// The value of a parameter.
@@ -424,7 +424,7 @@ fn one() -> f64 {
 /// A metric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Metric {
+pub enum ReportedMetric {
     /// Root mean squared error.
     Rmse,
     /// Mean squared error.
@@ -439,7 +439,7 @@ pub enum Metric {
     WorstR,
 }
 
-impl Metric {
+impl ReportedMetric {
     /// Its name.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -546,7 +546,7 @@ pub enum Drawing {
         /// The part with the published numbers, followed by that at equal budgets.
         part: String,
         /// The metric.
-        metric: Metric,
+        metric: ReportedMetric,
     },
 }
 

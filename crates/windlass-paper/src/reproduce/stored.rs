@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 use windlass_compare::statistics::mean_and_variance;
-use windlass_compare::{Candidate, CandidateSummary, Run, Summary};
+use windlass_compare::{Candidate, CandidateSummary, ComparisonSummary, Run};
 
 use super::lower::PartConfig;
-use super::spec::{CandidateGrid, ExperimentPart, Metric};
+use super::spec::{CandidateGrid, ExperimentPart, ReportedMetric};
 
 /// A part with its results.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,7 +33,7 @@ pub struct StoredPart {
     /// Number of rows.
     pub rows: usize,
     /// Statistics over all runs.
-    pub summary: Summary,
+    pub summary: ComparisonSummary,
     /// All runs.
     pub runs: Vec<Run>,
 }
@@ -73,7 +73,12 @@ impl StoredPart {
 
     /// The values of a metric over seeds.
     #[must_use]
-    pub fn values(&self, size: Option<usize>, candidate: Candidate, metric: Metric) -> Vec<f64> {
+    pub fn values(
+        &self,
+        size: Option<usize>,
+        candidate: Candidate,
+        metric: ReportedMetric,
+    ) -> Vec<f64> {
         let own = |run: &&Run| run.key.size == size && run.key.candidate == candidate;
         self.runs.iter().filter(own).map(|run| metric.value(run)).collect()
     }
@@ -98,7 +103,11 @@ impl FinishedPart {
     }
 
     /// What the paper printed for a candidate.
-    pub(super) fn published(&self, candidate: Candidate, metric: Metric) -> Option<MeanStd> {
+    pub(super) fn published(
+        &self,
+        candidate: Candidate,
+        metric: ReportedMetric,
+    ) -> Option<MeanStd> {
         let name = self.stored.config.comparison.name(candidate);
         let named = |grid: &&CandidateGrid| grid.name == name;
         let printed = self.part.candidate.iter().find(named)?.published.get(&metric)?;
@@ -110,7 +119,7 @@ impl FinishedPart {
         &self,
         size: Option<usize>,
         candidate: Candidate,
-        metric: Metric,
+        metric: ReportedMetric,
     ) -> Option<MeanStd> {
         let values = self.stored.values(size, candidate, metric);
         (!values.is_empty()).then(|| MeanStd::from_values(&values))

@@ -3,7 +3,7 @@
     python make.py
 
 Needs PyTorch (made with 2.15.0 on a CPU; the version is in each file's `__metadata__`) and NumPy.
-The files land beside this one. `benches/pytorch.py` times the same networks.
+The files are written next to this one. `benches/pytorch.py` times the same networks.
 
 Everything starts from `weights.*`, and `x`, `y` hold 2B rows. A row of `x` is what the network is
 given: a window by time then series, an image by channel, row, column, or drug tokens then protein

@@ -109,8 +109,8 @@ impl Ada {
 
     /// Sets the distribution of γ.
     #[must_use]
-    pub fn gamma(mut self, law: GammaDistribution) -> Self {
-        self.gamma = law;
+    pub fn gamma(mut self, distribution: GammaDistribution) -> Self {
+        self.gamma = distribution;
         self
     }
 

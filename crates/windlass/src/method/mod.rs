@@ -80,7 +80,7 @@ use crate::choice::choice;
 use crate::data::flatten;
 use crate::error::same_rows;
 use crate::mixing::group_mean::GroupMeans;
-use crate::mixing::{Gather, Map, Ready, buffer, copy_rows, with_rows, write_rows};
+use crate::mixing::{Gather, Map, Prepared, buffer, copy_rows, with_rows, write_rows};
 use crate::{Error, Mixing, Partition, Real, Result, Samples, Seed};
 use cems::Displacements;
 use noise::AddedNoise;
@@ -549,7 +549,7 @@ impl Draw {
         side: Side,
         rows: ArrayView2<'_, T>,
         gather: Gather<'_>,
-    ) -> Result<Ready<T>> {
+    ) -> Result<Prepared<T>> {
         let means = self.centers.as_ref().map(|centers| match side {
             Side::Features => &centers.features,
             Side::Targets => &centers.targets,
@@ -566,13 +566,13 @@ impl Draw {
         };
         if self.keeps(side) {
             gather.check_finite(what, rows)?;
-            return Ok(Ready::Nothing);
+            return Ok(Prepared::Nothing);
         }
         let Some(means) = means else {
             return self.mixing.prepare(what, rows, gather);
         };
         gather.check_finite(what, rows)?;
-        Ok(Ready::means(means.clone()))
+        Ok(Prepared::means(means.clone()))
     }
 
     /// See [`Mixing::shares_preparation`].
@@ -591,7 +591,7 @@ impl Draw {
     pub(crate) fn write<T: Real>(
         &self,
         side: Side,
-        ready: &Ready<T>,
+        ready: &Prepared<T>,
         (rows, gather): (ArrayView2<'_, T>, Gather<'_>),
         range: std::ops::Range<usize>,
         out: &mut [T],

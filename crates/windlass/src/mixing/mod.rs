@@ -250,14 +250,14 @@ impl Mixing {
         what: &'static str,
         rows: ArrayView2<'_, T>,
         gather: Gather<'_>,
-    ) -> Result<Ready<T>> {
+    ) -> Result<Prepared<T>> {
         Ok(match &self.0 {
-            Map::GroupMean(map) => Ready::means(map.means_of(what, rows, gather)?),
-            Map::Projection(map) => Ready::Projected(map.project(what, rows, gather)?),
-            Map::LowRank(map) => Ready::LowRank(map.project(what, rows, gather)?),
+            Map::GroupMean(map) => Prepared::means(map.means_of(what, rows, gather)?),
+            Map::Projection(map) => Prepared::Projected(map.project(what, rows, gather)?),
+            Map::LowRank(map) => Prepared::LowRank(map.project(what, rows, gather)?),
             Map::Identity { .. } | Map::Pairs(_) => {
                 gather.check_finite(what, rows)?;
-                Ready::Nothing
+                Prepared::Nothing
             }
         })
     }
@@ -277,20 +277,20 @@ impl Mixing {
     /// Writes the rows `range` of the result into `out`, row-major.
     pub(crate) fn write<T: Real>(
         &self,
-        ready: &Ready<T>,
+        ready: &Prepared<T>,
         rows: ArrayView2<'_, T>,
         gather: Gather<'_>,
         range: Range<usize>,
         out: &mut [T],
     ) {
         match (&self.0, ready) {
-            (Map::GroupMean(map), Ready::Means(means)) => {
+            (Map::GroupMean(map), Prepared::Means(means)) => {
                 map.write(means, rows, gather, range, out);
             }
-            (Map::Projection(map), Ready::Projected(projected)) => {
+            (Map::Projection(map), Prepared::Projected(projected)) => {
                 map.write(projected, rows, gather, range, out);
             }
-            (Map::LowRank(map), Ready::LowRank(coefficients)) => {
+            (Map::LowRank(map), Prepared::LowRank(coefficients)) => {
                 map.write(coefficients, rows, gather, range, out);
             }
             (Map::Pairs(map), _) => map.write(rows, gather, range, out),
@@ -300,7 +300,7 @@ impl Mixing {
 }
 
 /// Statistics of all rows. See [`Mixing::prepare`].
-pub(crate) enum Ready<T> {
+pub(crate) enum Prepared<T> {
     Nothing,
     /// Group means, groups × width.
     Means(Vec<T>),
@@ -309,7 +309,7 @@ pub(crate) enum Ready<T> {
     LowRank(Vec<Vec<f64>>),
 }
 
-impl<T: Real> Ready<T> {
+impl<T: Real> Prepared<T> {
     pub(crate) fn means(means: GroupMeans) -> Self {
         Self::Means(T::narrow_all(means.into_values()))
     }

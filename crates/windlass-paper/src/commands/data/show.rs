@@ -6,9 +6,10 @@ use std::path::PathBuf;
 use clap::Args;
 use serde::Serialize;
 use windlass_paper::Result;
-use windlass_paper::data::{self, Column, DataSet, File};
+use windlass_paper::data::{self, DataColumn, DataSet, File};
 
 use windlass_cli::terminal::{self, aligned, to_json};
+use windlass_plot::format::size;
 
 /// List all datasets and their locations
 #[derive(Debug, Args)]
@@ -52,7 +53,7 @@ struct Info {
     missing: Option<&'static str>,
     split: &'static str,
     files: &'static [File],
-    columns: Vec<Column>,
+    columns: Vec<DataColumn>,
 }
 
 impl Info {
@@ -95,7 +96,7 @@ impl Info {
             self.name.into(),
             known(self.rows.unwrap_or(0)),
             known(self.columns.len()),
-            if self.bytes == 0 { "-".into() } else { in_units(self.bytes) },
+            if self.bytes == 0 { "-".into() } else { size(self.bytes) },
             self.license.into(),
             place,
         ]
@@ -170,14 +171,4 @@ fn in_words(info: &Info) -> String {
         text += &aligned(&lines.collect::<Vec<[String; 3]>>(), 0..0);
     }
     text
-}
-
-/// A size with three significant digits.
-fn in_units(bytes: u64) -> String {
-    let bytes = bytes as f64;
-    match bytes {
-        0.0..1e6 => format!("{:.0} kB", bytes / 1e3),
-        1e6..1e7 => format!("{:.1} MB", bytes / 1e6),
-        _ => format!("{:.0} MB", bytes / 1e6),
-    }
 }

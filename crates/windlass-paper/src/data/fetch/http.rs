@@ -50,10 +50,14 @@ pub(super) fn get(url: &str, from: u64) -> Result<Response, String> {
         let response = request.call().map_err(|error| error.to_string())?;
         let header = |name| response.headers().get(name).and_then(|value| value.to_str().ok());
         let status = response.status();
-        let goes_on = format!("bytes {from}-");
+        let expected_range = format!("bytes {from}-");
         let from = match status.as_u16() {
             200 => 0,
-            206 if header(CONTENT_RANGE).is_some_and(|range| range.starts_with(&goes_on)) => from,
+            206 if header(CONTENT_RANGE)
+                .is_some_and(|range| range.starts_with(&expected_range)) =>
+            {
+                from
+            }
             // The file on the server has changed.
             206 | 416 if from > 0 => return get(url, 0),
             301 | 302 | 303 | 307 | 308 => {

@@ -145,11 +145,11 @@ pub struct KMeansFit {
     partition: Partition,
     inertia: f64,
     iterations: usize,
-    asked: usize,
+    requested: usize,
 }
 
 impl KMeansFit {
-    fn new(best: Lloyd, asked: usize) -> Result<Self> {
+    fn new(best: Lloyd, requested: usize) -> Result<Self> {
         let centers = best.centers.into_rows();
         // A group may have lost its last row in the last step.
         let found = Partition::new(best.labels, centers.nrows())?;
@@ -160,7 +160,7 @@ impl KMeansFit {
             centers: centers.select(Axis(0), &kept),
             inertia: best.inertia,
             iterations: best.iterations,
-            asked,
+            requested,
         })
     }
 
@@ -191,7 +191,7 @@ impl KMeansFit {
     /// Number of requested groups that are missing, mostly because there are too few distinct rows.
     #[must_use]
     pub fn missing_groups(&self) -> usize {
-        self.asked - self.centers.nrows()
+        self.requested - self.centers.nrows()
     }
 
     /// The group of the nearest center, for fitted or new rows.

@@ -32,12 +32,12 @@ pub struct RowSample {
     capacity: usize,
     width: usize,
     seed: u64,
-    kept: BTreeMap<u128, Kept>,
+    kept: BTreeMap<u128, SampledRow>,
 }
 
 #[derive(Debug, Clone)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-struct Kept {
+struct SampledRow {
     row: Box<[f64]>,
     weight: f64,
     count: u64,
@@ -72,7 +72,7 @@ impl RowSample {
                 *bytes = value.to_le_bytes();
             }
             let hash = xxh3_128_with_seed(bytes.as_flattened(), self.seed);
-            self.keep(hash, 1, || Kept { row: row(i).into(), weight, count: 0 });
+            self.keep(hash, 1, || SampledRow { row: row(i).into(), weight, count: 0 });
         }
         Ok(())
     }
@@ -84,12 +84,12 @@ impl RowSample {
             return Err(Error::OtherSample);
         }
         for (&hash, kept) in &other.kept {
-            self.keep(hash, kept.count, || Kept { count: 0, ..kept.clone() });
+            self.keep(hash, kept.count, || SampledRow { count: 0, ..kept.clone() });
         }
         Ok(())
     }
 
-    fn keep(&mut self, hash: u128, count: u64, make: impl FnOnce() -> Kept) {
+    fn keep(&mut self, hash: u128, count: u64, make: impl FnOnce() -> SampledRow) {
         let full = self.kept.len() >= self.capacity;
         if full && self.kept.last_key_value().is_none_or(|(&last, _)| hash > last) {
             return;
@@ -97,7 +97,7 @@ impl RowSample {
         match self.kept.entry(hash) {
             Entry::Occupied(mut entry) => entry.get_mut().count += count,
             Entry::Vacant(entry) => {
-                entry.insert(Kept { count, ..make() });
+                entry.insert(SampledRow { count, ..make() });
                 if full {
                     self.kept.pop_last();
                 }
