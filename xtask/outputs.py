@@ -120,6 +120,10 @@ def command_outputs(windlass, folder):
         extra = ["--epsilon", "500"] if method == "local-mixup" else []
         run("augment", TABLE, *target, "--method", method, "--copies", 2, "--seed", 3, "--output", out, *extra)
         yield f"augment {method} csv", hash_table(pa.csv.read_csv(out))
+    for method in ["smoter", "smogn"]:
+        out = folder / f"{method}.csv"
+        run("augment", TABLE, *target, "--method", method, "--rare", "high", "--seed", 3, "--output", out)
+        yield f"augment {method} csv", hash_table(pa.csv.read_csv(out))
     parquet, arrow = folder / "ada.parquet", folder / "ada.arrow"
     options = ["--copies", 3, "--provenance", "--drop-missing-target"]
     run("augment", TABLE, *target, *options, "--output", parquet)
@@ -150,8 +154,15 @@ def command_outputs(windlass, folder):
     yield from predictions("committee", "--committee", 3, *SHORT)
     yield from predictions("ridge", "--model", "ridge")
     yield from predictions("forest", "--model", "forest", "--trees", 20)
+    yield from predictions("extra-trees", "--model", "extra-trees", "--trees", 20)
+    yield from predictions("boosting", "--model", "boosting")
+    yield from predictions("gp", "--model", "gp")
     yield from predictions("anchor", "--model", "anchor", "--anchors", "column:origin", "--anchor-gamma", "5")
     yield from predictions("auto", "--auto")
+    student, answers = folder / "student.windlass", folder / "student-predictions.csv"
+    run("distill", folder / "ridge.windlass", TABLE, "--steps", 200, "--output", student)
+    run("predict", student, TABLE, "--output", answers)
+    yield "distill predictions", hash_table(pa.csv.read_csv(answers))
     run("export", folder / "committee.windlass", folder / "committee.onnx")
     yield "export", hash_onnx_predictions(folder / "committee.onnx")
     regress = run("regress", TABLE, *target, "--anchors", "column:origin", "--json")

@@ -1,6 +1,7 @@
 """The package as a whole: what it needs, what it exports, and that its defaults are the core's."""
 
 import inspect
+import re
 import subprocess
 import sys
 import textwrap
@@ -11,6 +12,7 @@ from common import ROOT, windlass
 
 import windlass as package
 from windlass import _windlass as core
+from windlass._augmenters import METHODS
 
 ALONE = """
 import sys
@@ -88,10 +90,18 @@ def test_everything_it_exports_is_there_and_explained():
 
 def test_defaults_are_those_of_the_core():
     usual = core.defaults()
-    for name, method in {"ada": "ADA", "mixup": "Mixup", "c-mixup": "CMixup"}.items():
-        params = getattr(package, method)().get_params()
+    methods = {name: method().get_params() for name, method in METHODS.items()}
+    others = {"none", "augment", "regressor", "distill", "anchor", "compare"}
+    assert set(methods) == set(usual) - others
+    shown = " ".join(windlass("augment", "--help").split())
+    for name, params in methods.items():
         for option, value in usual[name].items():
-            assert params[option] == value
+            assert params[option] == value, (name, option)
+            if value is not None:
+                text = f"{value:g}" if isinstance(value, float) else value
+                flag = option.replace("_", "-")
+                found = re.search(rf"--{flag} <.*?\[default: ([^\];]*)", shown)
+                assert found is not None and found[1] == text, (name, option, found)
     network = package.Regressor().get_params()
     assert {k: network[k] for k in usual["regressor"]} == usual["regressor"]
     said = windlass("train", "--help")

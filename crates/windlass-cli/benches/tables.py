@@ -1,4 +1,4 @@
-"""The command line's half of `cargo xtask bench`: `windlass augment` beside Polars and pandas.
+"""The command line's half of `cargo xtask bench`: `windlass augment` compared with Polars and pandas.
 
     python tables.py --windlass BINARY --data FOLDER --out JSONFILE
 
@@ -256,7 +256,7 @@ def measure_all(windlass, data, example):
 
 def main():
     example = Path(__file__).resolve().parents[3] / "examples/auto_mpg.csv"
-    parser = argparse.ArgumentParser(description="windlass augment beside Polars and pandas")
+    parser = argparse.ArgumentParser(description="windlass augment compared with Polars and pandas")
     parser.add_argument("--windlass", type=Path, help="the release binary")
     parser.add_argument("--data", type=Path, help="folder for the tables, made once, and the outputs")
     parser.add_argument("--out", type=Path, help="JSON file for the measurements")

@@ -83,7 +83,7 @@ const COMMON: [&str; 33] = [
 const MODEL_HELP: [(&str, &str); 7] = [
     ("features", "Use only these columns as features"),
     ("exclude", "Ignore these columns"),
-    ("carry", "Do not use these columns as features; --split and --anchors may name them"),
+    ("carry", "Do not use these columns as features; other options may name them"),
     ("continuous", "Treat these columns (0/1 or dates) as numbers"),
     ("weight", "Column of row weights in losses, means and errors"),
     ("format", "Format of stdin, and of files without a known extension"),

@@ -166,7 +166,7 @@ pub fn interrupted() -> bool {
 /// A progress bar on a terminal, with a count, the time left and a message.
 #[must_use]
 pub fn counted(quiet: bool, all: usize, what: &str) -> ProgressBar {
-    let template = format!("{{bar:30}} {{pos}}/{{len}} {what}, {{eta}} left  {{msg}}");
+    let template = format!("{{bar:20}} {{pos}}/{{len}} {what}, {{eta}} left  {{wide_msg}}");
     bar_of(quiet, all as u64, &template)
 }
 

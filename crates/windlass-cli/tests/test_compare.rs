@@ -393,7 +393,7 @@ fn test_rows_that_are_training_rows_are_no_evidence() {
     assert!(said.out.contains(&format!("Warning: {warning}.")), "{}", said.out);
     let said = run("same");
     assert_eq!(said.code, Some(3));
-    let verdict = "No verdict: all 20 test rows are training rows: their errors are no estimate";
+    let verdict = "No verdict: all 20 test rows are training rows: their errors do not estimate";
     assert!(said.out.contains(verdict), "{}", said.out);
     for words in ["Use a random forest", "Use ridge", "better", "worse", "cannot tell", "Next step"]
     {

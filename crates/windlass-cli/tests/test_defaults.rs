@@ -266,3 +266,106 @@ fn an_augmented_table_is_augmented_from_its_originals() {
     assert!(said.err.contains("already has synthetic rows"), "{}", said.err);
     assert!(said.err.contains("--provenance"), "{}", said.err);
 }
+
+/// Rows with a linear relation.
+fn linear(rows: usize) -> String {
+    let mut random = Random(rows as u64);
+    let mut text = String::from("x,z,y\n");
+    for _ in 0..rows {
+        let (x, z) = (random.normal(), random.normal());
+        writeln!(text, "{x:.4},{z:.4},{:.4}", x - 2.0 * z + 0.1 * random.normal()).unwrap();
+    }
+    text
+}
+
+/// Columns of provenance have no role, however they are named, and named features exclude them.
+#[test]
+fn provenance_never_becomes_a_feature() {
+    let desk = TestDir::new();
+    desk.put("t.csv", linear(40));
+    desk.run("augment t.csv -t y --provenance -o p.csv -q").ok();
+    for words in [
+        "train p.csv -t y --features x,windlass_group --model ridge -o m.windlass",
+        "train p.csv -t y --continuous windlass_group --model ridge -o m.windlass",
+        "train p.csv -t windlass_gamma --model ridge -o m.windlass",
+        "augment p.csv -t y --features x,windlass_group -o q.csv",
+        "regress p.csv -t y --features windlass_group",
+    ] {
+        let said = desk.run(words);
+        assert_eq!(said.code, Some(1), "{}", said.err);
+        assert!(said.err.contains("was written by windlass"), "{words}: {}", said.err);
+    }
+    // The originals only, also if features are named; a second time there are no more.
+    desk.run("augment p.csv -t y --features x -o q.csv -q --provenance").ok();
+    assert_eq!(desk.text("q.csv").lines().count(), 81);
+    let said = desk.run("augment p.csv -t y --no-originals --provenance -o n.csv -q");
+    said.ok();
+    let said = desk.run("augment n.csv -t y -o o.csv");
+    assert_eq!(said.code, Some(1), "{}", said.err);
+    assert!(said.err.contains("its rows are synthetic"), "{}", said.err);
+    // Anchor regression uses the originals, as if there were no others.
+    let [own, all] = ["t.csv", "p.csv"]
+        .map(|table| json(&desk.run(&format!("regress {table} -t y --json")).ok().out));
+    assert_eq!(own["rows"][0]["out_of_groups"], all["rows"][0]["out_of_groups"]);
+    let said = desk.run("regress p.csv -t y").ok();
+    assert!((said.out + &said.err).contains("40 synthetic rows are ignored"));
+}
+
+/// Text tables have no metadata: the manifest next to them says that they have synthetic rows.
+#[test]
+fn a_manifest_next_to_a_table_marks_it() {
+    let desk = TestDir::new();
+    desk.put("t.csv", linear(40));
+    desk.run("augment t.csv -t y -o a.csv --manifest a.json -q").ok();
+    let said = desk.run("train a.csv -t y --model ridge -o m.windlass").ok();
+    assert!(said.err.contains("has synthetic rows that are not marked"), "{}", said.err);
+    let said = desk.run("augment a.csv -t y -o b.csv");
+    assert_eq!(said.code, Some(1), "{}", said.err);
+    assert!(said.err.contains("already has synthetic rows"), "{}", said.err);
+    let said = desk.run("show a.csv").ok();
+    assert!(said.out.contains("synthetic rows are not marked"), "{}", said.out);
+    // Another table of that name is none of its outputs.
+    desk.put("a.csv", linear(50));
+    desk.run("augment a.csv -t y -o b.csv").ok();
+}
+
+/// Named features of models may be of any type, and are encoded as others are.
+#[test]
+fn features_of_models_keep_their_encoding() {
+    let desk = TestDir::new();
+    let mut text = String::from("x,site,day,z,y\n");
+    for row in 0..60 {
+        let (site, day) = (["a", "b", "c"][row % 3], 1 + row % 28);
+        writeln!(text, "{row},{site},2024-01-{day:02},{},{}", row * 7 % 11, row + row % 3).unwrap();
+    }
+    desk.put("t.csv", text);
+    let words = "train t.csv -t y --features z,site,day --model ridge -o m.windlass --json";
+    let summary = json(&desk.run(words).ok().out);
+    assert!(summary["inputs"].as_array().unwrap().contains(&"site".into()), "{summary}");
+    assert!(!summary["inputs"].as_array().unwrap().contains(&"x".into()), "{summary}");
+    assert!(summary["notes"].to_string().contains("`day`: a date"), "{summary}");
+    let said = desk.run("augment t.csv -t y --features site -o a.csv");
+    assert_eq!(said.code, Some(1), "{}", said.err);
+    assert!(said.err.contains("is not numeric"), "{}", said.err);
+}
+
+/// `compare` and `tune` say which columns they omit.
+#[test]
+fn comparisons_report_omitted_columns() {
+    let desk = TestDir::new();
+    let mut text = String::from("id,x,site,y\n");
+    for row in 0..40 {
+        writeln!(text, "{row},{},{},{}", row * 3 % 17, row % 4, row * 3 % 17 + row % 2).unwrap();
+    }
+    desk.put("t.csv", text);
+    let words = "compare t.csv -t y --models ridge --folds 2 --repeats 1 --epochs 1 --split group:site -o c";
+    let said = desk.run(words);
+    for note in
+        ["`id`: omitted, row counter", "`site`: omitted, its values are held out as a whole"]
+    {
+        assert!(said.out.contains(note), "{note}: {}", said.out);
+    }
+    assert!(desk.text("c/report.html").contains("row counter"));
+    let said = desk.run("tune t.csv -t y --model ridge --folds 2 --trials 2");
+    assert!(said.err.contains("`id`: omitted, row counter"), "{}", said.err);
+}

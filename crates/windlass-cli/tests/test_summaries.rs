@@ -74,10 +74,10 @@ fn normalized(text: &str) -> String {
     text.lines().map(|line| without_sizes(line) + "\n").collect()
 }
 
-/// Replaces the numbers before ` s`, ` KiB` and ` bytes`, and the date after a size.
+/// Replaces the numbers before ` s` and ` bytes`, and the size and the date of a file.
 fn without_sizes(line: &str) -> String {
-    let line = match line.split_once(" KiB, ") {
-        Some((before, _)) => format!("{before} KiB, DATE"),
+    let line = match line.strip_prefix("  file ") {
+        Some(_) => "  file       SIZE, DATE".to_owned(),
         None => line.to_owned(),
     };
     let mut words: Vec<&str> = line.split(' ').collect();
@@ -85,7 +85,7 @@ fn without_sizes(line: &str) -> String {
         let unit = words[place].trim_end_matches([',', ')']);
         let word = words[place - 1];
         let number = word.trim_start_matches('(');
-        if matches!(unit, "s" | "KiB" | "bytes") && number.parse::<f64>().is_ok() {
+        if matches!(unit, "s" | "bytes") && number.parse::<f64>().is_ok() {
             words[place - 1] = if number == word { "N" } else { "(N" };
         }
     }

@@ -11,7 +11,8 @@ use rayon::prelude::*;
 use windlass::{Seed, Stream};
 use windlass_model::{
     DensityWeights, DistillConfig, ErrorsByTarget, Kind, Metrics, Model, ModelConfig, NamedTable,
-    PreAugmentConfig, Preprocessing, Split, Trained, Validation, groups_of, row_weights,
+    PreAugmentConfig, Preprocessing, Split, Trained, Validation, column_notes, groups_of,
+    row_weights,
 };
 use windlass_table::{LoadedTable, to_f64};
 use windlass_train::Epoch;
@@ -97,6 +98,11 @@ impl<'a> Comparison<'a> {
         let checked = config.check(table.table, &splits);
         checked.map_err(|error| error.in_file(table.path))?;
         Self::prepare(config, table, test, splits)
+    }
+
+    /// Which columns of the table models omit or use in another way.
+    pub(crate) fn column_notes(&self) -> Vec<String> {
+        column_notes(self.loaded(), &self.config.columns, &self.config.rule.split())
     }
 
     fn prepare(
@@ -269,7 +275,7 @@ impl<'a> Comparison<'a> {
                 "{shared} of {rows} test rows are training rows: errors are lower than those of new rows"
             )),
             _ => Some(format!(
-                "all {rows} test rows are training rows: their errors are no estimate for new rows"
+                "all {rows} test rows are training rows: their errors do not estimate those of new rows"
             )),
         }
     }

@@ -1,7 +1,7 @@
 //! Comparisons of augmentation methods and models, hyperparameter searches and reports.
 //!
 //! A [`CompareConfig`] names the candidates and the held-out rows. A [`Comparison`] runs every candidate on the
-//! same rows with the same initial weights, training steps and number of tried settings. A [`Summary`] tests
+//! same rows with the same initial weights, training steps and number of tried settings. A [`ComparisonSummary`] tests
 //! the differences. [`TuneConfig`] searches hyperparameters with nested cross-validation.
 
 mod added_rows;
@@ -32,7 +32,7 @@ pub use results::{GroupError, Key, Record, Results, Run, SettingsTrial};
 pub use run_dir::{PlanDifference, RunDir, RunPlan, plan_difference, read_json};
 pub use similarity::{ColumnSimilarity, ColumnStatistics, CorrelationDifference, Similarity};
 pub use splits::{Fold, ProvidedSplits, SplitOverlap, SplitRule};
-pub use summary::{CandidateSummary, Finding, NextStep, Summary, in_percent, p_value};
+pub use summary::{CandidateSummary, ComparisonSummary, Finding, NextStep, in_percent, p_value};
 pub use tune::{
     SearchKey, Trial, TrialProgress, TrialSettings, TuneConfig, TuneErrors, TuneResult,
 };

@@ -141,7 +141,7 @@ impl NextStep {
 
 /// The outcome of a comparison.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Summary {
+pub struct ComparisonSummary {
     /// Every candidate at every training size.
     pub lines: Vec<CandidateSummary>,
     /// Whether an augmentation is better at the largest training size.
@@ -251,7 +251,7 @@ fn fold_losses(
 impl Comparison<'_> {
     /// Summarizes runs. Folds without a run of the candidate or of its reference are ignored.
     #[must_use]
-    pub fn summary(&self, runs: &[Run]) -> Summary {
+    pub fn summary(&self, runs: &[Run]) -> ComparisonSummary {
         let candidates = self.config().candidates();
         let mut lines = vec![];
         for &size in &self.config().sizes {
@@ -289,9 +289,20 @@ impl Comparison<'_> {
         if let Some(warning) = warning.filter(|_| next.is_some()) {
             remarks.insert(0, format!("Warning: {warning}."));
         }
+        remarks.extend(self.column_notes().iter().map(|note| format!("Column {note}.")));
         let drift = Drift::check(self.loaded(), &self.config().rule.split()).ok();
         remarks.extend(drift.as_ref().map(|drift| format!("Drift: {drift}.")));
-        Summary { lines, helps, augmentations, answer, verdict, next, remarks, rows, drift }
+        ComparisonSummary {
+            lines,
+            helps,
+            augmentations,
+            answer,
+            verdict,
+            next,
+            remarks,
+            rows,
+            drift,
+        }
     }
 
     /// Whether rows of a candidate were probably derived from held-out rows.
@@ -458,11 +469,11 @@ impl Comparison<'_> {
 
     /// The conclusion at the largest training size, and remarks on all sizes.
     fn conclusion(&self, main: &[&CandidateSummary], lines: &[CandidateSummary]) -> Conclusion {
-        let judged = Judged { main, config: self.config() };
+        let verdicts = Verdicts { main, config: self.config() };
         let splits = main.first().map_or(0, |line| line.splits);
         let over = format!("over {splits} splits ({})", self.describe_splits());
-        let (mut answer, mut verdict) = judged.augmentation(&over);
-        let chosen = judged.chosen();
+        let (mut answer, mut verdict) = verdicts.augmentation(&over);
+        let chosen = verdicts.chosen();
         if let Some((line, interval)) = chosen.filter(|(line, _)| line.is_rival()) {
             let what = match line.candidate.method {
                 Some(method) => format!("a network with {}", method.title()),
@@ -493,8 +504,8 @@ impl Comparison<'_> {
             },
             command: None,
         });
-        let mut remarks = judged.remarks(next.as_ref().map(|next| next.candidate));
-        remarks.extend(judged.rare_rows());
+        let mut remarks = verdicts.remarks(next.as_ref().map(|next| next.candidate));
+        remarks.extend(verdicts.rare_rows());
         self.remark_on_others(main, lines, &mut remarks);
         Conclusion { answer, verdict, next, remarks }
     }
@@ -648,12 +659,12 @@ impl CandidateSummary {
 type IsKind = fn(&CandidateSummary) -> bool;
 
 /// The candidates of the largest training size, with their verdicts.
-struct Judged<'a> {
+struct Verdicts<'a> {
     main: &'a [&'a CandidateSummary],
     config: &'a CompareConfig,
 }
 
-impl<'a> Judged<'a> {
+impl<'a> Verdicts<'a> {
     /// Candidates with one of these verdicts, the best first.
     fn found(&self, wanted: &[Finding], kind: IsKind) -> Vec<(&'a CandidateSummary, Interval)> {
         let mut found: Vec<(&CandidateSummary, Interval)> = self

@@ -659,7 +659,7 @@ fn added_rows_are_trained_on_only() {
     assert!(runs.iter().all(|run| run.metrics.rows == 20));
 }
 
-/// A row is left out where its source, partner or the row that it equals is held out, its group is, or it is later.
+/// A row is omitted where its source, partner or the row that it equals is held out, its group is, or it is later.
 #[test]
 fn relatives_of_held_out_rows_are_left_out() {
     let folder = tempfile::tempdir().unwrap();

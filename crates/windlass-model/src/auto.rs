@@ -280,11 +280,11 @@ impl Deadline<'_> {
 
 impl EpochProgress for Deadline<'_> {
     fn epoch(&self, run: usize, epoch: &Epoch) -> bool {
-        let goes_on = self.progress.epoch(run, epoch);
-        if !goes_on {
+        let proceed = self.progress.epoch(run, epoch);
+        if !proceed {
             self.cancelled.store(true, Ordering::Relaxed);
         }
-        goes_on && !self.has_passed()
+        proceed && !self.has_passed()
     }
 }
 

@@ -9,18 +9,18 @@
 //!
 //! For the expected error, a student per fold of the teacher is trained on rows that are generated from the fold's
 //! training rows and labeled by members of the teacher that were not trained on the fold, and predicts the fold. It
-//! is as honest as the teacher's own expected error, and of the same rows.
+//! is as unbiased as the teacher's own expected error, and of the same rows.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use arrow_array::RecordBatch;
-use ndarray::Array2;
+use ndarray::{Array2, Axis};
 use rayon::prelude::*;
 use windlass::{Copies, Dataset, MethodInfo, MethodParams, ParamName, Seed};
 use windlass_table::{
     AdaConfig, AnchorSource, AugmentConfig, Augmentation, Columns, DEFAULT_MEMORY, LoadedTable,
-    MethodConfig, RowProgress, Table,
+    MethodConfig, RowProgress, Table, select,
 };
 use windlass_train::{Activation, EpochProgress, Outcome, Schedule, TrainConfig};
 
@@ -32,6 +32,7 @@ use crate::drift::Drift;
 use crate::ensemble::Blend;
 use crate::fit::{FitContext, FoldBatches, Trained, check_sizes, note_on_copies};
 use crate::metadata::{Distillation, FoldWeight};
+use crate::metrics::Metrics;
 use crate::model::{EnsembleMember, Model};
 use crate::network::{NetworkFold, member_seed, run_networks};
 use crate::out_of_fold::OutOfFold;
@@ -184,8 +185,9 @@ impl Model {
     ///
     /// `table` is the table that the teacher was trained on, or one with the same columns, of which the student uses
     /// those that the teacher uses; [`load_for_distillation`](Self::load_for_distillation) loads it. `unlabeled` are
-    /// further rows; a target in them is ignored. If the teacher's file has no models of folds, or if it was trained
-    /// on another table, its configuration is fitted again on folds of the table.
+    /// further rows; a target in them is ignored. If the teacher's file has no models of folds, its configuration is
+    /// fitted again on folds of the table. On rows that the teacher was not trained on, its own predictions are
+    /// evaluated, and those of students that it labels the other folds for.
     pub fn distill(
         &self,
         table: NamedTable<'_>,
@@ -211,8 +213,12 @@ impl Model {
         // Refuses a table that the teacher cannot predict before anything is fitted.
         let labels = self.predict(&table.table.batch, table.path, 0);
         let labels = labels.map_err(|error| error.locate(&table.table.places))?.mean;
-        let own_table = self.was_trained_on(table.table, rows);
-        let validated = Validated::new(self, table, own_table, config, progress)?;
+        let validated = if self.has_seen(table, rows, &labels)? {
+            let own_table = self.was_trained_on(table.table, rows);
+            Validated::new(self, table, own_table, config, progress)?
+        } else {
+            Validated::on_new_rows(self, table, &labels, config)?
+        };
         let student_config = self.student_config(config, &validated);
         let context = FitContext {
             train: table,
@@ -264,6 +270,17 @@ impl Model {
             seed: config.seed,
             ..self.metadata.config.clone()
         }
+    }
+
+    /// Whether the model was trained on these rows, in this order or another: they are as many, with the same error.
+    fn has_seen(&self, table: NamedTable<'_>, rows: usize, labels: &Array2<f64>) -> Result<bool> {
+        let NamedTable { table, path } = table;
+        let y = self.members[0].preprocessing.raw_targets(&table.batch);
+        let weights = row_weights(table, &table.batch, path)?;
+        let (found, known) =
+            (Metrics::compute(&y, labels, weights.as_deref()), self.metadata.train);
+        let close = (found.rmse - known.rmse).abs() <= 1e-6 * known.rmse;
+        Ok(self.was_trained_on(table, rows) || (self.metadata.rows == rows as u64 && close))
     }
 
     /// Whether the model was trained on this table, whose repeated rows are counted in `rows`.
@@ -340,10 +357,50 @@ struct Validated<'a> {
     folds: Vec<FoldBatches>,
     /// Whether the out-of-fold predictions are labels of training rows.
     labels_rows: bool,
+    /// The teacher's predictions of the rows of the folds, if it was not trained on them: it labels all rows.
+    on_new_rows: Option<OutOfFold>,
     notes: Vec<String>,
 }
 
 impl<'a> Validated<'a> {
+    /// A teacher that was not trained on the table.
+    fn on_new_rows(
+        teacher: &'a Model,
+        table: NamedTable<'_>,
+        labels: &Array2<f64>,
+        config: &DistillConfig,
+    ) -> Result<Self> {
+        let NamedTable { table, path } = table;
+        let batch = &table.batch;
+        let note = "the teacher was trained on other rows: it labels all rows, and errors are measured on this table";
+        let mut validated = Self {
+            model: ValidatedModel::Stored(teacher),
+            folds: vec![],
+            labels_rows: false,
+            on_new_rows: None,
+            notes: vec![note.to_owned()],
+        };
+        if config.estimate_error {
+            let folds = teacher.cross_validated_config(batch.num_rows()).folds(batch)?;
+            let folds = folds.expect("it has cross-validation");
+            let rows: Vec<usize> =
+                folds.iter().flat_map(|fold| fold.held_out.iter().copied()).collect();
+            let numbers = (0_u32..).zip(&folds);
+            let numbers =
+                numbers.flat_map(|(number, fold)| fold.held_out.iter().map(move |_| number));
+            let held_out = select(batch, &rows);
+            validated.on_new_rows = Some(OutOfFold {
+                rows: rows.iter().map(|&row| row as u64).collect(),
+                folds: numbers.collect(),
+                y: teacher.members[0].preprocessing.raw_targets(&held_out),
+                predicted: labels.select(Axis(0), &rows),
+                weights: row_weights(table, &held_out, path)?,
+            });
+            validated.folds = folds.iter().map(|fold| FoldBatches::new(batch, fold)).collect();
+        }
+        Ok(validated)
+    }
+
     fn new(
         teacher: &'a Model,
         table: NamedTable<'_>,
@@ -356,7 +413,7 @@ impl<'a> Validated<'a> {
         let mut notes = vec![];
         if !own_table && config.out_of_fold_labels {
             notes.push(
-                "the teacher was trained on another table: rows have its predictions as labels"
+                "the teacher was trained on these rows in another table: rows have its predictions as labels"
                     .to_owned(),
             );
         }
@@ -384,12 +441,15 @@ impl<'a> Validated<'a> {
             }
         };
         let folds = if config.estimate_error { folds } else { vec![] };
-        Ok(Self { model, folds, labels_rows, notes })
+        Ok(Self { model, folds, labels_rows, on_new_rows: None, notes })
     }
 
     /// For each fold, the members that were not trained on it, with weights that were selected without it: those in
     /// the file are means over all folds.
     fn labelers(&self, path: &Path) -> Result<Vec<Vec<(f64, &EnsembleMember)>>> {
+        if self.on_new_rows.is_some() {
+            return Ok(vec![]);
+        }
         let mut labelers: Vec<Vec<(f64, &EnsembleMember)>> =
             (0..self.folds.len()).map(|fold| self.model.members_of_fold(fold).collect()).collect();
         let entries = labelers.first().map_or(0, Vec::len);
@@ -469,6 +529,9 @@ impl Distiller<'_> {
                 return self.data(&table.batch, Some(&labels), &teacher, seed);
             };
             let of_fold = |rows: &RecordBatch, path: &Path, first: u64| {
+                if labelers.is_empty() {
+                    return teacher(rows, path, first);
+                }
                 let mut mean = Array2::zeros((rows.num_rows(), labels.ncols()));
                 for (weight, member) in &labelers[fold] {
                     mean.scaled_add(*weight, &member.predict_rows(rows, path, first)?);
@@ -483,8 +546,8 @@ impl Distiller<'_> {
         let data = data.into_iter().collect::<Result<Vec<_>>>()?;
         let (count, unlabeled) = (data[0].dataset.rows() as u64, data[0].unlabeled);
         let (mut trained, columns) = self.train(data, &validated.folds, progress)?;
-        let teacher = (!validated.folds.is_empty()).then(|| validated.model.out_of_fold.clone());
-        let teacher = teacher.flatten();
+        let of_folds = (!validated.folds.is_empty()).then(|| validated.model.out_of_fold.clone());
+        let teacher = validated.on_new_rows.clone().or(of_folds.flatten());
         let mut notes = validated.notes.clone();
         if self.config.synthetic.is_some() && self.moved().is_empty() {
             notes.push("no column is continuous: there are no synthetic rows".to_owned());
@@ -932,11 +995,22 @@ mod tests {
         let student = distill(&single, &table, &small(None)).student.model;
         assert_eq!(student.out_of_fold().unwrap().rows.len(), 40);
         assert!(notes(&student)[0].contains("fitted again"));
-        // Another table: its rows are labeled by the teacher itself.
+        // Other rows are labeled by the teacher itself, and its errors are those on them.
         let other = load(&rows(30, &[1]), &["y"]);
         let student = distill(&model, &other, &small(None)).student.model;
-        assert!(!student.metadata().distillation.as_ref().unwrap().out_of_fold_labels);
-        assert!(notes(&student)[0].contains("another table"));
+        let distillation = student.metadata().distillation.clone().unwrap();
+        assert!(!distillation.out_of_fold_labels);
+        assert!(notes(&student)[0].contains("other rows"));
+        let on_other =
+            model.evaluate(NamedTable { table: &other, path: Path::new("t") }).unwrap().1;
+        let off = distillation.teacher_valid.unwrap().rmse - on_other.rmse;
+        assert!(off.abs() < 1e-9 * on_other.rmse);
+        // The same rows in another order are known.
+        let batch = rows(40, &[]);
+        let order: Vec<usize> = (0..40).rev().collect();
+        let shuffled = load(&select(&batch, &order), &["y"]);
+        let student = distill(&model, &shuffled, &small(None)).student.model;
+        assert!(notes(&student)[0].contains("in another table"));
     }
 
     /// What a student is trained with does not depend on columns that its teacher does not use.

@@ -4,7 +4,7 @@ use std::fmt::{self, Display as _};
 use std::path::PathBuf;
 
 use windlass::{ParamName, ParamStyle};
-use windlass_table::{RowPlace, RowPlaces};
+use windlass_table::{RowPlace, RowPlaces, format_number};
 
 /// A result with this crate's error.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -29,7 +29,7 @@ pub enum Error {
     #[error("`{}` has {rows} distinct row{}, too few to learn from", path.display(), if *rows == 1 { "" } else { "s" })]
     TooFewRows { path: PathBuf, rows: usize },
     /// A target that does not vary.
-    #[error("target `{column}` is {value} in every training row: a constant cannot be learned")]
+    #[error("target `{column}` is {} in every training row: a constant cannot be learned", format_number(*value))]
     ConstantTarget { column: String, value: f64 },
     /// No column can be used as a feature.
     #[error("no column can be used as a feature{why}")]
@@ -104,6 +104,9 @@ pub enum Error {
     #[error("column `{column}` of `{}` is {value:?} in row {row}", path.display())]
     BadValue { column: String, path: PathBuf, row: RowPlace, value: f64 },
     /// An output column that the table has already.
+    #[error("two columns of predictions would be named `{column}`")]
+    SamePredictions { column: String },
+    /// A column that predictions would have is in the table.
     #[error("`{}` already has a column `{column}`", path.display())]
     ColumnTaken { column: String, path: PathBuf },
     /// Metrics without a target.
@@ -226,7 +229,8 @@ impl Error {
                 format!("choose a column with several values, or more {}", param("clusters"))
             }
             Self::OneValue { .. } => "choose a column with several values".into(),
-            Self::FewForFolds { .. } => format!("choose fewer {}", param("folds")),
+            Self::SamePredictions { .. } => "rename a target, and train again".into(),
+            Self::FewForFolds { .. } => "use more rows, or fewer folds".into(),
             Self::FewDomains { .. } => format!(
                 "omit {}, or choose another {}",
                 param("expect_larger_shifts"),

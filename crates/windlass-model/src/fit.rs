@@ -140,8 +140,9 @@ impl<'a> FitContext<'a> {
     ) -> Result<(Preprocessing, Vec<ColumnNote>)> {
         let ModelConfig { columns, scaling, target_scaling, .. } = self.config;
         let (table, encoding) = (self.train.table, self.encoding);
-        let (fitted, notes) =
+        let (fitted, mut notes) =
             Preprocessing::fit_encoded(table, rows, columns, *scaling, *target_scaling, encoding)?;
+        notes.extend(ColumnNote::of_split(table, self.config.split()));
         // A linear model is a line everywhere.
         let is_linear = matches!(self.config.kind, Kind::Ridge { .. } | Kind::Anchor { .. });
         Ok((if is_linear { fitted } else { fitted.with_limits() }, notes))

@@ -9,6 +9,7 @@ use windlass_table::{AnchorSource, ClusterCount, Columns, select};
 
 use crate::design_matrix::NamedTable;
 use crate::preprocessing::{ColumnNote, Input, Preprocessing, Scaling};
+use crate::split::originals;
 use crate::{Error, Result, groups};
 
 /// Settings of a [`GammaPath`].
@@ -69,7 +70,8 @@ impl GammaPath {
     pub fn fit(table: NamedTable<'_>, config: &GammaPathConfig) -> Result<Self> {
         const MAX_FOLDS: usize = 10;
         let GammaPathConfig { columns, anchors, clusters, gammas, penalty, seed } = config;
-        let batch = &table.table.batch;
+        let batch = &originals(&table.table.batch);
+        let synthetic = table.table.batch.num_rows() - batch.num_rows();
         if table.table.roles.targets().len() > 1 {
             return Err(Error::SecondTarget);
         }
@@ -130,7 +132,10 @@ impl GammaPath {
             });
         }
         let target = whole.preprocessing.targets[0].name.clone();
-        let (groups, notes) = (filled.len(), ColumnNote::lines(whole.notes));
+        let (groups, mut notes) = (filled.len(), ColumnNote::lines(whole.notes));
+        if synthetic > 0 {
+            notes.push(format!("{synthetic} synthetic rows are ignored"));
+        }
         Ok(Self { names, target, groups, folds, rows, notes })
     }
 }

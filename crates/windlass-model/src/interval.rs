@@ -28,7 +28,7 @@ use crate::{Error, Result};
 
 /// Lower and upper bounds, a column for every target.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Bounds {
+pub struct PredictionBounds {
     /// The lower bounds.
     pub low: Array2<f64>,
     /// The upper bounds.
@@ -101,7 +101,7 @@ impl Intervals<'_> {
         path: &Path,
         first: u64,
         predictions: &Predictions,
-    ) -> Result<Bounds> {
+    ) -> Result<PredictionBounds> {
         let folds = self.residuals[0].len();
         let centers = if self.model.has_fold_members() {
             let of_fold = |fold| self.model.predict_fold(fold, batch, path, first);
@@ -128,6 +128,6 @@ impl Intervals<'_> {
                 high[row] = high[row].max(bound(1.0));
             }
         }
-        Ok(Bounds { low, high })
+        Ok(PredictionBounds { low, high })
     }
 }

@@ -48,7 +48,7 @@ pub use error::{Error, Result};
 pub use fit::Trained;
 pub use gamma_path::{GammaPath, GammaPathConfig, PathRow};
 pub use gp::{GaussianProcess, GaussianProcessSettings};
-pub use interval::{Bounds, Intervals};
+pub use interval::{Intervals, PredictionBounds};
 pub use memory::check_memory;
 pub use metadata::{
     AutoSelection, Distillation, DomainMetrics, EntryError, EstimatorMetadata, FarGroups,
@@ -61,7 +61,7 @@ pub use options::{ActivationName, NetworkOptions, OptimizerName, parse_loss};
 pub use out_of_fold::OutOfFold;
 pub use predict_table::{PredictedBlock, TablePredictor, UnusualRows};
 pub use preprocessing::{
-    ColumnNote, FittedScaling, Input, Preprocessing, Scaling, Target, row_weights,
+    ColumnNote, FittedScaling, Input, Preprocessing, Scaling, Target, column_notes, row_weights,
 };
 pub use split::{Fold, Split, groups_of, time_columns};
 pub use trees::{BoostingSettings, ForestSettings, TreeArrays, TreeData, TreeEnsemble};

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use windlass_train::Shape;
 
-use crate::config::{Kind, ModelConfig, PreAugmentConfig};
+use crate::config::{Kind, ModelConfig, PreAugmentConfig, Validation};
 use crate::drift::Drift;
 use crate::metrics::Metrics;
 use crate::preprocessing::Preprocessing;
@@ -54,6 +54,13 @@ pub struct ModelMetadata {
 }
 
 impl ModelMetadata {
+    /// Whether the held-out rows also chose the best epoch of a single network: errors on them are a little too small.
+    #[must_use]
+    pub fn has_chosen_epoch(&self) -> bool {
+        let Kind::Network(network) = &self.config.kind else { return false };
+        self.distillation.is_none() && !matches!(network.valid, Validation::Folds(_))
+    }
+
     /// The columns that any member uses.
     #[must_use]
     pub fn features(&self) -> Vec<&str> {

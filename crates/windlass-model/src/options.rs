@@ -37,7 +37,7 @@ pub enum OptimizerName {
 /// | `optimizer` | `AdamW` |
 /// | `momentum` | `0.9`, of SGD |
 /// | `weight_decay` | [`TrainConfig::default_weight_decay`], [reduced](TrainConfig::for_rows) for larger tables, for `AdamW`, else 0 |
-/// | `schedule` | [`TrainConfig::default_schedule`] |
+/// | `schedule` | [`TrainConfig::default_schedule`], [a cosine](TrainConfig::for_rows) for larger tables |
 /// | all others | those of [`TrainConfig`] |
 #[derive(Debug, Clone, PartialEq, Default)]
 #[expect(missing_docs, reason = "TrainConfig explains each field")]
@@ -87,6 +87,7 @@ impl NetworkOptions {
                 OptimizerName::Adam | OptimizerName::Sgd => 0.0,
             }),
             adapt_weight_decay: self.weight_decay.is_none(),
+            adapt_schedule: self.schedule.is_none(),
             clip_norm: self.clip_norm,
             loss: self.loss.unwrap_or(default.loss),
             patience: self.patience,

@@ -8,7 +8,7 @@ use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use ndarray::{Array2, ArrayView1};
 use windlass_table::{Table, is_numeric, to_f64};
 
-use crate::interval::{Bounds, Intervals};
+use crate::interval::{Intervals, PredictionBounds};
 use crate::model::{Model, Predictions};
 use crate::preprocessing::Input;
 use crate::{Error, Result};
@@ -29,7 +29,7 @@ pub struct PredictedBlock {
     /// The predictions.
     pub predictions: Predictions,
     /// The bounds of prediction intervals, if requested.
-    pub bounds: Option<Bounds>,
+    pub bounds: Option<PredictionBounds>,
 }
 
 impl PredictedBlock {
@@ -57,6 +57,10 @@ impl<'a> TablePredictor<'a> {
             if table.schema().index_of(name).is_ok() {
                 let (column, path) = (name.clone(), table.path().to_owned());
                 return Err(Error::ColumnTaken { column, path });
+            }
+            // `prediction_low` of `y` is the name of the prediction of `low_y`.
+            if fields.iter().any(|field| field.name() == name) {
+                return Err(Error::SamePredictions { column: name.clone() });
             }
             fields.push(Field::new(name, DataType::Float64, false));
         }

@@ -20,6 +20,7 @@ use windlass_table::{
 };
 
 use crate::calendar::{Calendar, CalendarPart, CalendarTest};
+use crate::split::Split;
 use crate::{Error, Result};
 
 /// Scaling of continuous columns.
@@ -197,6 +198,16 @@ pub(crate) fn limited(value: f64, limits: Option<(f64, f64)>) -> f64 {
     limits.map_or(value, |(low, high)| value.max(low).min(high))
 }
 
+/// A line for each decision that omits a column of a table from models, or changes its kind; none if no model can be
+/// trained.
+#[must_use]
+pub fn column_notes(table: &LoadedTable, columns: &Columns, split: &Split) -> Vec<String> {
+    let (scaling, rows) = (Scaling::default(), &table.batch);
+    let fitted = Preprocessing::fit(table, rows, columns, scaling, scaling);
+    let notes = fitted.map(|(_, notes)| notes).unwrap_or_default();
+    ColumnNote::lines(notes.into_iter().chain(ColumnNote::of_split(table, split)).collect())
+}
+
 /// A note for the user about a column.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ColumnNote {
@@ -207,6 +218,15 @@ pub struct ColumnNote {
 impl ColumnNote {
     fn new(column: &str, what: impl Into<String>) -> Self {
         Self { what: what.into(), column: column.to_owned() }
+    }
+
+    /// A note if the column whose values are held out as a whole is not a feature for that reason.
+    pub(crate) fn of_split(table: &LoadedTable, split: &Split) -> Option<Self> {
+        let name = split.group_column()?;
+        let place = table.batch.schema_ref().index_of(name).ok()?;
+        let named = matches!(table.roles.reasons[place], RoleReason::NamedBy(_));
+        (named && table.roles.roles[place] == Role::Carried)
+            .then(|| Self::new(name, "omitted, its values are held out as a whole"))
     }
 
     /// A line for each decision, with the columns that it is about.

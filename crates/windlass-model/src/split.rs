@@ -325,7 +325,7 @@ impl Split {
 }
 
 /// The rows that may be held out: those that are not synthetic, if a table has both.
-fn originals(rows: &RecordBatch) -> RecordBatch {
+pub(crate) fn originals(rows: &RecordBatch) -> RecordBatch {
     match Relatives::of(rows).filter(Relatives::are_mixed) {
         Some(relatives) => select(rows, &relatives.originals()),
         None => rows.clone(),

@@ -446,9 +446,10 @@ fn default_weight_decay_fits_the_learning_rate() {
     ] {
         let found = training(at(rate));
         assert_eq!((found.weight_decay, found.schedule), (decay, schedule), "{rate}");
-        // 20 batches of 16 rows have all of it, 80 a sixteenth.
-        assert_eq!(found.for_rows(320).weight_decay, decay);
-        assert_eq!(found.for_rows(1280).weight_decay, decay / 16.0);
+        // 20 batches of 16 rows have all of it, 80 a 256th, and a cosine.
+        let (small, large) = (found.for_rows(320), found.for_rows(1280));
+        assert_eq!((small.weight_decay, small.schedule), (decay, schedule));
+        assert_eq!((large.weight_decay, large.schedule), (decay / 256.0, Schedule::Cosine));
     }
     let given = training(NetworkOptions {
         weight_decay: Some(0.3),
@@ -456,7 +457,8 @@ fn default_weight_decay_fits_the_learning_rate() {
         ..at(0.01)
     });
     assert_eq!((given.weight_decay, given.schedule), (0.3, Schedule::Constant));
-    assert_eq!(given.for_rows(5000).weight_decay, 0.3);
+    let large = given.for_rows(5000);
+    assert_eq!((large.weight_decay, large.schedule), (0.3, Schedule::Constant));
     let optimizer = Some(OptimizerName::Adam);
     assert_eq!(training(NetworkOptions { optimizer, ..at(0.01) }).weight_decay, 0.0);
 
@@ -470,7 +472,11 @@ fn default_weight_decay_fits_the_learning_rate() {
     let small = NetworkOptions { batch_size: Some(4), ..options }.config(Validation::Fraction(0.2));
     let trained = table.train(&config(Kind::Network(Box::new(small)))).unwrap();
     let Kind::Network(used) = &trained.model.metadata().config.kind else { unreachable!() };
-    assert_eq!((used.training.weight_decay, used.training.adapt_weight_decay), (0.015_625, false));
+    assert_eq!(
+        (used.training.weight_decay, used.training.adapt_weight_decay),
+        (0.25 / 256.0, false)
+    );
+    assert_eq!((used.training.schedule, used.training.adapt_schedule), (Schedule::Cosine, false));
 }
 
 /// A season, a trend and errors that resemble those of the days before; the rows from `first` on.
@@ -747,7 +753,7 @@ fn intervals_are_those_of_cv_plus() {
 
     let y = new.table.batch.column_by_name("y").unwrap();
     let y = windlass_table::to_f64(y);
-    let covered = |bounds: &windlass_model::Bounds| {
+    let covered = |bounds: &windlass_model::PredictionBounds| {
         let inside =
             |&row: &usize| (bounds.low[(row, 0)]..=bounds.high[(row, 0)]).contains(&y.value(row));
         (0..4_000).filter(inside).count() as f64 / 4_000.0

@@ -12,7 +12,8 @@ use ndarray::Array2;
 use serde::Serialize;
 use serde_json::{Value, json};
 use windlass_compare::{
-    CompareConfig, Comparison, Run, RunDir, RunPlan, RunProgress, Summary, out_of_fold_difference,
+    CompareConfig, Comparison, ComparisonSummary, Run, RunDir, RunPlan, RunProgress,
+    out_of_fold_difference,
 };
 use windlass_model::{
     DistillConfig, Kind, Metrics, Model, NamedTable, UnusualRows, c_export, check_memory, onnx,
@@ -293,7 +294,7 @@ fn compare(session: &Session, job: &Job, settings: &Settings) -> Result<Value> {
     Ok(summary_view(&config, &summary))
 }
 
-fn summary_view(config: &CompareConfig, summary: &Summary) -> Value {
+fn summary_view(config: &CompareConfig, summary: &ComparisonSummary) -> Value {
     let percent = |ratio: f64| 100.0 * ratio.exp_m1();
     let line = |line: &windlass_compare::CandidateSummary| {
         json!({

@@ -61,7 +61,7 @@ impl<F: FnMut(usize, RecordBatch) -> Result<()>> Output for F {
 
 /// Statistics of an augmentation.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Summary {
+pub struct AugmentSummary {
     /// The name of the method.
     pub method: String,
     /// Number of input rows.
@@ -177,10 +177,8 @@ impl<'a> Augmentation<'a> {
         memory: u64,
         progress: &dyn RowProgress,
     ) -> Result<Self> {
+        check_originals(table)?;
         let schema = table.schema();
-        if table.synthetic_rows() == Some(SyntheticRows::Unmarked) {
-            return Err(Error::AlreadyAugmented { path: table.path().to_owned() });
-        }
         let mut driver = FitDriver::new(Arc::clone(schema), settings, memory)
             .map_err(|error| table.with_example(error))?;
         let mut rows = TableRows::new(table, driver.block_reader()?);
@@ -215,6 +213,7 @@ impl<'a> Augmentation<'a> {
         memory: u64,
         progress: &dyn RowProgress,
     ) -> Result<Self> {
+        check_originals(table)?;
         let schema = table.schema();
         let prefitted = Some(fitted.fingerprint());
         let bound = fitted.bind(schema)?;
@@ -239,7 +238,7 @@ impl<'a> Augmentation<'a> {
         }
         let profile = profile.finish(schema).0;
         if profile.kept == 0 {
-            return Err(Error::NoTargets { path: table.path().to_owned() });
+            return Err(Error::no_targets(table.path(), profile.synthetic));
         }
         bound.fitted.roles.check_values(schema, &profile)?;
         Ok(Self { rows, profile, bound, prefitted })
@@ -327,7 +326,7 @@ impl<'a> Augmentation<'a> {
         progress: &dyn RowProgress,
         mut sample: Option<&mut PlotSample>,
         output: &mut impl Output,
-    ) -> Result<Summary> {
+    ) -> Result<AugmentSummary> {
         /// Copies that are generated from a block before the next block is read.
         const INTERLEAVED_COPIES: usize = 8;
         let mut tally = Tally::new(self.roles().moved().len());
@@ -376,7 +375,7 @@ impl<'a> Augmentation<'a> {
         }
     }
 
-    fn summary(&self, tally: Tally) -> Summary {
+    fn summary(&self, tally: Tally) -> AugmentSummary {
         let sources = tally.rare.as_ref().map_or(self.profile.kept, |rare| rare.rows);
         let fields = self.rows.table.schema().fields();
         let settings = self.fitted().settings();
@@ -385,7 +384,7 @@ impl<'a> Augmentation<'a> {
         let roles = self.fitted().columns_by_role().into_iter();
         let owned = |names: Vec<&str>| names.into_iter().map(str::to_owned).collect();
         let roles = roles.map(|(role, names)| (role.to_owned(), owned(names))).collect();
-        Summary {
+        AugmentSummary {
             method: settings.method.name().into(),
             rows_in: self.profile.rows,
             rows_dropped: self.profile.rows - self.profile.kept - self.profile.synthetic,
@@ -411,10 +410,19 @@ impl<'a> Augmentation<'a> {
     }
 }
 
+/// Returns an error for a table with synthetic rows that nothing marks.
+fn check_originals(table: &Table) -> Result<()> {
+    if table.synthetic_rows() == Some(SyntheticRows::Unmarked) {
+        return Err(Error::AlreadyAugmented { path: table.path().to_owned() });
+    }
+    Ok(())
+}
+
 /// Adds the path to an error of the driver, which has none.
 fn with_path(error: Error, table: &Table) -> Error {
     match error {
         Error::NoTargets { .. } => Error::NoTargets { path: table.path().to_owned() },
+        Error::NoOriginals { .. } => Error::NoOriginals { path: table.path().to_owned() },
         other => other,
     }
 }

@@ -127,7 +127,7 @@ impl AugmentConfig {
     }
 
     /// Whether duplicate rows must be counted.
-    pub(crate) fn needs_twins(&self) -> bool {
+    pub(crate) fn needs_duplicate_counts(&self) -> bool {
         self.rows_by == RowIdSource::Content && self.draws_for_rows()
     }
 }

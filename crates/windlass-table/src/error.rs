@@ -108,6 +108,11 @@ pub enum Error {
     /// A column with two requested roles.
     #[error(fmt = two_roles)]
     TwoRoles { column: String, first: ParamName, second: ParamName },
+    /// A column of provenance that is named as a feature, a target or another column.
+    #[error(
+        "column `{column}` of {param} was written by windlass: it says where synthetic rows come from"
+    )]
+    ProvenanceRole { column: String, param: ParamName },
     /// A column that must be numeric is not.
     #[error(fmt = not_numeric)]
     NotNumeric { column: String, param: ParamName, holds: String, example: String },
@@ -149,6 +154,9 @@ pub enum Error {
     /// No row has a finite target.
     #[error("no row of `{}` has a finite target", path.display())]
     NoTargets { path: PathBuf },
+    /// No row that is not synthetic has a finite target.
+    #[error("no original row of `{}` has a finite target: its rows are synthetic", path.display())]
+    NoOriginals { path: PathBuf },
     /// A feature is infinite or too large.
     #[error("column `{column}` is {} in row {row}", format_number(*value))]
     BadFeature { column: String, row: String, value: f64 },
@@ -353,6 +361,7 @@ impl Error {
             | Self::LacksColumn { column, columns, .. } => near(column, columns),
             Self::OtherType { .. } => "correct the value, or remove the row".into(),
             Self::TwoRoles { .. } => "omit one of them".into(),
+            Self::ProvenanceRole { column, .. } => format!("omit `{column}`"),
             Self::NotNumeric { param: ParamName("target"), .. } => "targets must be numeric".into(),
             Self::NotNumeric { param: ParamName("anchors"), column, .. } => {
                 format!("use column:{column}")
@@ -440,6 +449,7 @@ impl Error {
             }
             Self::NotFound { .. } => "check the spelling and the current folder".into(),
             Self::NoTargets { .. } => "check that this is the right target".into(),
+            Self::NoOriginals { .. } => "augment the original table".into(),
             Self::OtherSchema { .. } => {
                 "all files of a table need the same columns in the same order".into()
             }
@@ -474,6 +484,12 @@ impl Error {
             }
             _ => Self::Io { doing, path: path.to_owned(), source },
         }
+    }
+
+    /// No row has a target; `synthetic` rows were not counted.
+    pub(crate) fn no_targets(path: &Path, synthetic: u64) -> Self {
+        let path = path.to_owned();
+        if synthetic > 0 { Self::NoOriginals { path } } else { Self::NoTargets { path } }
     }
 
     pub(crate) fn bad_part(why: impl ToString) -> Self {

@@ -43,7 +43,7 @@ mod schema;
 mod text;
 mod verify;
 
-pub use augment::{Augmentation, OutOfRangeCount, Output, RareRange, RareSummary, Summary};
+pub use augment::{AugmentSummary, Augmentation, OutOfRangeCount, Output, RareRange, RareSummary};
 pub use bounds::Bounds;
 pub use column::{
     MARK, Numbers, PARTNER, SOURCE, SYNTHETIC, is_numeric, select, to_f64, type_name,

@@ -98,8 +98,8 @@ impl LoadedTable {
         every: impl Fn(&Profile) -> u64,
     ) -> Result<(Self, u64)> {
         let schema = table.schema();
-        let requested =
-            RequestedRoles::new(schema, columns).map_err(|error| table.with_example(error))?;
+        let requested = RequestedRoles::for_models(schema, columns)
+            .map_err(|error| table.with_example(error))?;
         let required = if drop_missing_target { requested.targets() } else { vec![] };
         let rows = TableRows::finite(table, required);
         progress.stage("reading");

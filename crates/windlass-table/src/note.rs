@@ -69,7 +69,7 @@ impl fmt::Display for Note {
                 f.write_str(" sets another")
             }
             Self::DecimalComma { example } => {
-                write!(f, "decimal comma detected: `{example}` is a number")
+                write!(f, "decimal comma detected: `{example}` is read as {}", with_point(example))
             }
             Self::UnclearMark { column, example } => {
                 write!(
@@ -139,4 +139,10 @@ impl fmt::Display for Note {
             }
         }
     }
+}
+
+/// A number with a decimal comma, with a point and without separators of thousands.
+fn with_point(number: &str) -> String {
+    const GROUPS: [char; 5] = ['.', ' ', '\'', '\u{a0}', '\u{202f}'];
+    number.replace(GROUPS, "").replace(',', ".")
 }

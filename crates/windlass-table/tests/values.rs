@@ -14,8 +14,8 @@ use windlass::{
     ClusterCount, GammaDistribution, MethodInfo, MethodParams, ParamStyle, Seed, Stream,
 };
 use windlass_table::{
-    AdaConfig, AugmentConfig, Augmentation, Bounds, DEFAULT_MEMORY, Decimals, Fitted, Inspection,
-    Manifest, MethodConfig, ReadOptions, Sink, Summary, Table, Verdict, VerifyOptions,
+    AdaConfig, AugmentConfig, AugmentSummary, Augmentation, Bounds, DEFAULT_MEMORY, Decimals,
+    Fitted, Inspection, Manifest, MethodConfig, ReadOptions, Sink, Table, Verdict, VerifyOptions,
     WriteOptions,
 };
 
@@ -29,12 +29,12 @@ fn put(dir: &TempDir, name: &str, text: &str) -> PathBuf {
     path
 }
 
-fn made(table: &Table, settings: &AugmentConfig) -> (Vec<RecordBatch>, Summary) {
+fn made(table: &Table, settings: &AugmentConfig) -> (Vec<RecordBatch>, AugmentSummary) {
     let augmentation = Augmentation::fit(table, settings, DEFAULT_MEMORY, &()).unwrap();
     made_by(&augmentation)
 }
 
-fn made_by(augmentation: &Augmentation<'_>) -> (Vec<RecordBatch>, Summary) {
+fn made_by(augmentation: &Augmentation<'_>) -> (Vec<RecordBatch>, AugmentSummary) {
     let mut batches = vec![];
     let summary = augmentation.write(&(), None, &mut |copy, batch| {
         if copy > 0 {

@@ -55,6 +55,9 @@ pub struct TrainConfig {
     /// Whether [`for_rows`](Self::for_rows) reduces weight decay for larger data sets.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub adapt_weight_decay: bool,
+    /// Whether [`for_rows`](Self::for_rows) sets a cosine schedule for larger data sets.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub adapt_schedule: bool,
     /// The norm to which longer gradients are clipped.
     #[serde(rename = "clip")]
     pub clip_norm: Option<f64>,
@@ -70,8 +73,8 @@ const MAX_EPOCHS: usize = 1_000_000;
 const LEARNING_RATE: f64 = 2e-3;
 /// The weight decay of `AdamW` at the default learning rate.
 const WEIGHT_DECAY: f64 = 0.5;
-/// With more batches in an epoch, weight decay is reduced.
-const FULL_DECAY_BATCHES: f64 = 20.0;
+/// With more batches in an epoch, weight decay is reduced and the learning rate falls.
+const FEW_BATCHES: f64 = 20.0;
 
 impl Default for TrainConfig {
     fn default() -> Self {
@@ -85,6 +88,7 @@ impl Default for TrainConfig {
             schedule: Schedule::Constant,
             weight_decay: WEIGHT_DECAY,
             adapt_weight_decay: false,
+            adapt_schedule: false,
             clip_norm: None,
             loss: Loss::Squared,
             patience: None,
@@ -115,15 +119,21 @@ impl TrainConfig {
         if learning_rate > LEARNING_RATE { Schedule::Cosine } else { Schedule::Constant }
     }
 
-    /// The settings for a number of training rows: weight decay, if it [adapts](Self::adapt_weight_decay), is
-    /// multiplied
-    /// by `(20 / batches)²` if an epoch has more than 20 batches. Large tables need less of it.
+    /// The settings for a number of training rows. If an epoch has more than 20 batches, weight decay that
+    /// [adapts](Self::adapt_weight_decay) is multiplied by `(20 / batches)⁴`, and a schedule that
+    /// [adapts](Self::adapt_schedule) is a cosine: large tables need less regularization and more steps.
     #[must_use]
     pub fn for_rows(&self, rows: usize) -> Self {
-        let mut training = Self { adapt_weight_decay: false, ..self.clone() };
-        if self.adapt_weight_decay && self.batch_size > 0 {
-            training.weight_decay *=
-                (FULL_DECAY_BATCHES / self.steps(rows) as f64).min(1.0).powi(2);
+        let mut training =
+            Self { adapt_weight_decay: false, adapt_schedule: false, ..self.clone() };
+        let excess = self.steps(rows) as f64 / FEW_BATCHES;
+        if self.batch_size > 0 && excess > 1.0 {
+            if self.adapt_weight_decay {
+                training.weight_decay /= excess.powi(4);
+            }
+            if self.adapt_schedule {
+                training.schedule = Schedule::Cosine;
+            }
         }
         training
     }

@@ -12,9 +12,9 @@ use windlass_compare::{Error as CompareError, Similarity, TuneConfig, similarity
 use windlass_model::{Kind, NamedTable, NetworkOptions, Scaling, Split, Validation};
 use windlass_plot::{Histogram, Labels, Layout, LineSeries, Point, PointSeries, Scatter};
 use windlass_table::{
-    AugmentConfig, Augmentation, Columns, Error as TableError, Fitted, LoadedTable, Manifest,
-    MethodConfig, OutOfRangeCount, OutputKind, PlotPoint, PlotSample, RareRange, RareSummary, Sink,
-    Summary, Table, check_outputs, write_atomic,
+    AugmentConfig, AugmentSummary, Augmentation, Columns, Error as TableError, Fitted, LoadedTable,
+    Manifest, MethodConfig, OutOfRangeCount, OutputKind, PlotPoint, PlotSample, RareRange,
+    RareSummary, Sink, Table, check_outputs, write_atomic,
 };
 
 use super::plot_format::PlotFormat;
@@ -55,7 +55,8 @@ pub(crate) struct AugmentArgs {
     /// Add columns windlass_… with the source, group and strength of each row
     #[arg(long)]
     provenance: bool,
-    /// Write settings, seed, version and the input's fingerprint to a separate file as well
+    /// Write settings, seed, version and the input's fingerprint to a separate file as well; named like the output
+    /// (`out.json` for `out.csv`), it tells other commands that the output has synthetic rows
     #[arg(long, value_name = "FILE.json")]
     manifest: Option<PathBuf>,
     /// Save the fitted state (roles, groups, means) for --fitted and for Spark or Ray
@@ -150,8 +151,7 @@ pub(crate) fn run(args: &AugmentArgs) -> Result<u8> {
     };
     augmentation.notes().iter().for_each(terminal::note);
     let kept = args.save_fitted.as_ref().map(|_| augmentation.fitted().to_json()).transpose()?;
-    let manifest = augmentation.manifest().to_json();
-    let note = Some((Manifest::KEY, manifest.clone()));
+    let note = Some((Manifest::KEY, augmentation.manifest().to_json()));
     terminal::begin_writing();
     let options = args.read.write_options(&args.output, &table);
     let mut sink = Sink::create(&args.output, &options, augmentation.schema(), note)?;
@@ -171,6 +171,8 @@ pub(crate) fn run(args: &AugmentArgs) -> Result<u8> {
     };
     sink.finish()?;
     if let Some(path) = &args.manifest {
+        let output_bytes = std::fs::metadata(&args.output).ok().map(|info| info.len());
+        let manifest = Manifest { output_bytes, ..augmentation.manifest() }.to_json();
         write_atomic(path, format!("{manifest}\n").as_bytes())?;
     }
     if let (Some(path), Some(kept)) = (&args.save_fitted, kept) {
@@ -201,7 +203,7 @@ fn write_report(
     path: &Path,
     table: &Table,
     columns: &Columns,
-    summary: &Summary,
+    summary: &AugmentSummary,
 ) -> Result<()> {
     if summary.synthetic == 0 {
         terminal::note("there are no synthetic rows, so no report is written");
@@ -286,7 +288,7 @@ fn drawn(sketch: &PlotSample) -> String {
 }
 
 /// The target of original and synthetic rows, and its relevance.
-fn histogram(sketch: &PlotSample, summary: &Summary, relevance: &Relevance) -> String {
+fn histogram(sketch: &PlotSample, summary: &AugmentSummary, relevance: &Relevance) -> String {
     /// Points of the curve.
     const POINTS: u32 = 400;
     let targets = |points: &[PlotPoint]| points.iter().map(|point| point.y).collect::<Vec<f64>>();
@@ -308,7 +310,7 @@ fn histogram(sketch: &PlotSample, summary: &Summary, relevance: &Relevance) -> S
     plot.to_svg(&Layout::PAGE)
 }
 
-fn scatter(sketch: &PlotSample, summary: &Summary) -> String {
+fn scatter(sketch: &PlotSample, summary: &AugmentSummary) -> String {
     let series = |name: &str, points: &[PlotPoint]| {
         let point = |point: &PlotPoint| Point { at: (point.x, point.y), group: point.group };
         PointSeries { name: name.to_owned(), points: points.iter().map(point).collect() }
@@ -324,7 +326,7 @@ fn scatter(sketch: &PlotSample, summary: &Summary) -> String {
     scatter.to_svg(&Layout::PAGE)
 }
 
-fn in_words(summary: &Summary, output: &Path, seconds: f64) -> String {
+fn in_words(summary: &AugmentSummary, output: &Path, seconds: f64) -> String {
     let mut text = String::new();
     let place =
         if output.as_os_str() == "-" { "<stdout>".into() } else { output.display().to_string() };
@@ -333,7 +335,7 @@ fn in_words(summary: &Summary, output: &Path, seconds: f64) -> String {
     if summary.synthetic < summary.requested {
         let _ = writeln!(
             text,
-            "  generated   {} of {} synthetic rows: no partner within --epsilon for the others",
+            "  generated   {} of {} synthetic rows: the partners drawn for the others are farther than --epsilon",
             summary.synthetic, summary.requested
         );
     }

@@ -12,9 +12,9 @@ use indicatif::ProgressBar;
 use windlass::ParamStyle;
 use windlass_compare::describe::quoted;
 use windlass_compare::{
-    AddTo, AddedRows, Candidate, CompareConfig, Comparison, Key, MethodName, ModelName, NextStep,
-    Results, Run, RunDir, RunPlan, RunProgress, SplitRule, Summary, check_labels, in_percent,
-    p_value,
+    AddTo, AddedRows, Candidate, CompareConfig, Comparison, ComparisonSummary, Key, MethodName,
+    ModelName, NextStep, Results, Run, RunDir, RunPlan, RunProgress, SplitRule, check_labels,
+    in_percent, p_value,
 };
 use windlass_model::NamedTable;
 use windlass_plot::format::signed_percent;
@@ -62,7 +62,8 @@ pub(crate) struct CompareArgs {
     /// for rare targets]
     #[arg(long, value_name = "METHODS", value_delimiter = ',', value_parser = method_names())]
     methods: Vec<Option<MethodName>>,
-    /// Models to compare [default: mlp,ridge,forest, and auto if the table has at most 4000 rows × features]
+    /// Models to compare; without a network, mlp without augmentation is added as the reference [default:
+    /// mlp,ridge,forest, and auto if the table has at most 4000 rows × features]
     #[arg(long, value_name = "MODELS", value_delimiter = ',', value_parser = choices(&[
         ("mlp", "Multilayer perceptron: --hidden, --activation", ModelName::Mlp),
         ("fcn3", "Network of the ADA paper for tables", ModelName::Fcn3),
@@ -145,6 +146,9 @@ fn size(text: &str) -> Result<Size, String> {
 impl CompareArgs {
     fn methods(&self) -> Vec<MethodName> {
         let all = self.methods.contains(&None);
+        if self.methods.is_empty() && self.has_no_network() && self.rare.is_none() {
+            return vec![MethodName::Erm];
+        }
         let chosen = |method: &MethodName| {
             let default = self.methods.is_empty() && method.is_default();
             let unnamed = if method.is_for_rare_targets() {
@@ -164,7 +168,15 @@ impl CompareArgs {
                 models.push(model);
             }
         }
+        // Without a network, its plain one is the reference.
+        if !models.is_empty() && self.has_no_network() {
+            models.insert(0, ModelName::Mlp);
+        }
         (!models.is_empty()).then_some(models)
+    }
+
+    fn has_no_network(&self) -> bool {
+        !self.models.is_empty() && !self.models.iter().any(|model| model.is_network())
     }
 
     fn sizes(&self) -> Vec<Option<usize>> {
@@ -357,7 +369,10 @@ impl<'a> Runs<'a> {
         }
         let mean = |(candidate, (sum, count)): (Candidate, (f64, f64))| (candidate, sum / count);
         let (candidate, by) = sums.into_iter().map(mean).min_by(|a, b| a.1.total_cmp(&b.1))?;
-        Some(format!("best so far: {}, RMSE {}", self.config.name(candidate), in_percent(by)))
+        let is_reference = self.config.reference(candidate) == Some(candidate);
+        let change =
+            if is_reference { String::new() } else { format!(", RMSE {}", in_percent(by)) };
+        Some(format!("best so far: {}{change}", self.config.name(candidate)))
     }
 }
 
@@ -383,7 +398,7 @@ fn write_report(
     folder: &RunDir,
     comparison: &Comparison<'_>,
     results: &Results,
-    summary: &Summary,
+    summary: &ComparisonSummary,
     table: &str,
 ) -> Result<()> {
     let mut summary = summary.clone();
@@ -467,7 +482,7 @@ fn columns(rows: &[Vec<String>]) -> String {
 }
 
 /// Errors on rare rows next to those of all rows, at the largest training size.
-fn rare_rows(summary: &Summary, config: &CompareConfig) -> String {
+fn rare_rows(summary: &ComparisonSummary, config: &CompareConfig) -> String {
     let size = config.sizes.last().copied().flatten();
     let head = ["rare rows", "RMSE", "change", "95 % interval", "bias", "bias of all"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
@@ -502,7 +517,7 @@ fn percent(ratio: f64) -> String {
     }
 }
 
-fn in_words(summary: &Summary, comparison: &Comparison<'_>) -> String {
+fn in_words(summary: &ComparisonSummary, comparison: &Comparison<'_>) -> String {
     let mut text = String::new();
     let name = |candidate| comparison.config().name(candidate);
     let sizes = &comparison.config().sizes;

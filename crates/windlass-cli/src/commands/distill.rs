@@ -13,7 +13,7 @@ use windlass_model::{
     BoostingSettings, DistillConfig, Distilled, Error as ModelError, Kind, Metrics, Model,
     NamedTable, NetworkRuns, PreAugmentConfig, Trained,
 };
-use windlass_plot::format::significant;
+use windlass_plot::format::{significant, size};
 use windlass_table::{OutputKind, Table, check_outputs, write_atomic};
 
 use super::model_words::{
@@ -68,7 +68,8 @@ pub(crate) struct DistillArgs {
     /// network: number of optimizer steps [default: 6000]
     #[arg(long, value_name = "N")]
     steps: Option<usize>,
-    /// Label training rows by the teacher's predictions, not by its out-of-fold predictions
+    /// Label training rows by the teacher's predictions, not by its out-of-fold predictions; the expected error is
+    /// always that of students whose training rows have in-sample labels
     #[arg(long)]
     in_sample_labels: bool,
     /// Skip the cross-validation that estimates the expected error
@@ -215,15 +216,21 @@ impl DistillRun<'_> {
 
     /// The networks to train, for the progress bar.
     fn network_runs(&self) -> NetworkRuns {
-        /// The usual number of folds.
-        const FOLDS: usize = 4;
+        let folds = self.teacher.out_of_fold().and_then(|known| known.folds.iter().max());
+        let folds = folds.map_or(5, |&last| last as usize + 1);
         let copies = self.config.synthetic.as_ref().map_or(0, |synthetic| synthetic.copies);
         let labeled = self.rows.table.batch.num_rows().saturating_mul(1 + copies);
         match &self.config.student {
             Kind::Network(network) => {
-                let count = if self.config.estimate_error { 1 + FOLDS } else { 1 };
-                let epochs = self.config.steps.div_ceil(network.training.steps(labeled).max(1));
-                NetworkRuns { count, epochs }
+                let epochs =
+                    |rows: usize| self.config.steps.div_ceil(network.training.steps(rows).max(1));
+                // Students of folds have fewer rows, so more epochs.
+                if self.config.estimate_error {
+                    let epochs = epochs(labeled - labeled / folds);
+                    NetworkRuns { count: 1 + folds, epochs }
+                } else {
+                    NetworkRuns { count: 1, epochs: epochs(labeled) }
+                }
             }
             _ => NetworkRuns { count: 0, epochs: 0 },
         }
@@ -315,7 +322,7 @@ impl Summary {
                 name.to_owned(),
                 rmse,
                 r2.map_or_else(String::new, |r2| format!("{r2:.3}")),
-                format!("{:.0} kB", cost.bytes as f64 / 1e3),
+                size(cost.bytes as u64),
                 format!("{} µs", significant(cost.microseconds, 3)),
             ]);
         }

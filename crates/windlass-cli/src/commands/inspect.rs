@@ -8,8 +8,8 @@ use clap::Args;
 use windlass_compare::{Similarity, similarity_report};
 use windlass_plot::format::significant;
 use windlass_table::{
-    AugmentConfig, Columns, Inspection, OutputKind, Table, check_outputs, format_number,
-    write_atomic,
+    AugmentConfig, ColumnReport, Columns, Inspection, MAX_LEVELS, OutputKind, RoleReason, Table,
+    check_outputs, format_number, write_atomic,
 };
 
 use super::augment::groups_in_words;
@@ -178,6 +178,18 @@ fn in_brief(value: f64) -> String {
     if value.fract() == 0.0 || exact.len() <= brief.len() { exact } else { brief }
 }
 
+/// A column that is no feature of models because of its values, with the reason.
+fn omitted_by_models(column: &ColumnReport) -> Option<String> {
+    let RoleReason::Inferred(why) = &column.reason else { return None };
+    match column.role {
+        "carried" | "excluded" => Some(format!("`{}` ({why})", column.name)),
+        "categorical" if column.levels.is_none() => {
+            Some(format!("`{}` (more than {MAX_LEVELS} different values)", column.name))
+        }
+        _ => None,
+    }
+}
+
 fn in_words(inspection: &Inspection, table: &Table, settings: &AugmentConfig) -> String {
     let mut text = String::new();
     let (rows, columns) = (inspection.rows, inspection.columns.len());
@@ -213,6 +225,16 @@ fn in_words(inspection: &Inspection, table: &Table, settings: &AugmentConfig) ->
         ]);
     }
     text += &aligned(&lines, 0..0);
+    let omitted: Vec<String> = inspection.columns.iter().filter_map(omitted_by_models).collect();
+    if !omitted.is_empty() {
+        const SHOWN: usize = 8;
+        let more = match omitted.len().saturating_sub(SHOWN) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let shown = omitted[..omitted.len().min(SHOWN)].join(", ");
+        let _ = writeln!(text, "\nmodels omit {shown}{more}");
+    }
     if !inspection.suggested_anchors.is_empty() {
         let anchors = inspection.suggested_anchors.iter();
         let anchors: Vec<String> = anchors.map(|name| format!("--anchors column:{name}")).collect();

@@ -112,7 +112,8 @@ pub(super) struct NetworkArgs {
     /// Learning rate [default: 0.002]
     #[arg(long, value_name = "η")]
     lr: Option<f64>,
-    /// Learning rate schedule [default: constant; cosine for rates above 0.002]
+    /// Learning rate schedule [default: constant; cosine for rates above 0.002, and for more
+    /// than 20 batches in an epoch]
     #[arg(long, value_name = "SCHEDULE", value_parser = choices(&[
         ("constant", "", Schedule::Constant),
         ("cosine", "", Schedule::Cosine),
@@ -129,7 +130,7 @@ pub(super) struct NetworkArgs {
     #[arg(long, value_name = "μ")]
     momentum: Option<f64>,
     /// Weight decay; adamw multiplies it by the learning rate η in each step [default: for adamw 0.001/η, at most
-    /// 0.5, times (20/batches)² if an epoch has more than 20 batches; else 0]
+    /// 0.5, times (20/batches)⁴ if an epoch has more than 20 batches; else 0]
     #[arg(long, value_name = "λ")]
     weight_decay: Option<f64>,
     /// Clip the gradient norm

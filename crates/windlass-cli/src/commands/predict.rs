@@ -9,8 +9,8 @@ use ndarray::Array2;
 use serde::Serialize;
 use windlass::RareSpec;
 use windlass_model::{
-    Bounds, Error as ModelError, ErrorsByTarget, Metrics, Model, PredictedBlock, TablePredictor,
-    UnusualRows,
+    Error as ModelError, ErrorsByTarget, Metrics, Model, PredictedBlock, PredictionBounds,
+    TablePredictor, UnusualRows,
 };
 use windlass_table::{
     OutputKind, RowProgress as _, Sink, Table, check_outputs, is_numeric, read_rare, to_f64,
@@ -97,6 +97,12 @@ pub(crate) fn run(args: &PredictArgs) -> Result<u8> {
     }
     let table = args.read.open(&args.inputs)?;
     let predictor = TablePredictor::new(&model, &table, args.interval)?;
+    if args.interval.is_some() && model.metadata().has_chosen_epoch() && !args.quiet {
+        terminal::note(
+            "the rows that chose the epoch of this network also set the width of its intervals, which are too narrow; \
+             train with --committee or --auto",
+        );
+    }
     if args.metrics {
         check_targets(&model, &table)?;
         if args.json && args.output.as_ref().is_some_and(|output| output.as_os_str() == "-") {
@@ -249,7 +255,7 @@ impl Compared {
             if targets.iter().all(known) {
                 self.y.extend(targets.iter().map(|target| target.value(row)));
                 self.predicted.extend(mean);
-                if let Some(Bounds { low, high }) = &predicted.bounds {
+                if let Some(PredictionBounds { low, high }) = &predicted.bounds {
                     let is_inside = |(column, target): (usize, &Float64Array)| {
                         let place = (row, column);
                         (low[place]..=high[place]).contains(&target.value(row))

@@ -15,7 +15,8 @@ use windlass_table::{
 };
 
 use super::model_words::{
-    importance_in_words, kind_in_words, labeled_rows_in_words, teacher_in_words,
+    features_in_words, importance_in_words, kind_in_words, labeled_rows_in_words, teacher_in_words,
+    tell_choice, tell_rows, tell_split, tell_training,
 };
 use crate::terminal::{self, to_json};
 use crate::{Error, Result};
@@ -59,9 +60,9 @@ pub(crate) fn run(args: &ShowArgs) -> Result<u8> {
         return Ok(0);
     }
     let mut text = format!("{}: {}\n", path.display(), described.kind);
-    let size = windlass_plot::format::significant(info.len() as f64 / 1024.0, 3);
+    let size = windlass_plot::format::size(info.len());
     let written = written.map_or_else(String::new, |time| format!(", {time} UTC"));
-    let _ = writeln!(text, "  file       {size} KiB{written}");
+    let _ = writeln!(text, "  file       {size}{written}");
     text += &described.text;
     terminal::print(&text)?;
     Ok(0)
@@ -110,6 +111,7 @@ fn describe_table(path: &Path) -> Result<Option<Described>> {
     let mut text = format!("  rows       {rows}\n  columns    {}\n", columns.join(", "));
     let marked = match found {
         SyntheticRows::Marked => "columns windlass_… mark synthetic rows",
+        SyntheticRows::Incomplete => "some columns windlass_…, but not those that name sources",
         SyntheticRows::Unmarked => "synthetic rows are not marked",
     };
     let _ = writeln!(text, "  provenance {marked}");
@@ -164,6 +166,16 @@ fn settings_in_words(settings: &AugmentConfig) -> String {
     text
 }
 
+/// Lines with labels as wide as those of `train`, with labels as wide as those of `show`.
+fn widened(text: &str) -> String {
+    const LABEL: usize = 11;
+    let widen = |line: &str| match line.split_at_checked(LABEL) {
+        Some((label, value)) => format!("{label}  {value}\n"),
+        None => format!("{line}\n"),
+    };
+    text.lines().map(widen).collect()
+}
+
 fn model_in_words(model: &Model) -> String {
     let metadata = model.metadata();
     let mut text = format!("  model      {}\n", kind_in_words(metadata));
@@ -181,19 +193,32 @@ fn model_in_words(model: &Model) -> String {
         let _ = writeln!(text, "  labeled    {rows}");
     }
     let _ = writeln!(text, "  target     {}", model.targets().join(", "));
-    let _ = writeln!(text, "  features   {}", metadata.features().join(", "));
+    let _ = writeln!(text, "  features   {}", features_in_words(metadata));
     let distillation = metadata.distillation.iter().flat_map(|own| &own.notes);
     for note in metadata.notes.iter().chain(distillation) {
         let _ = writeln!(text, "  note       {note}");
     }
+    let mut settings = String::new();
+    tell_rows(&mut settings, metadata);
+    tell_training(&mut settings, metadata);
+    if let Some(choice) = &metadata.selection {
+        tell_choice(&mut settings, choice);
+    }
+    tell_split(&mut settings, metadata);
+    text += &widened(&settings);
     text += &importance_in_words(metadata);
-    let is_expected = metadata.selection.is_some() || metadata.distillation.is_some();
+    let is_expected = metadata.selection.is_some()
+        || metadata.distillation.is_some()
+        || metadata.config.cross_validation.is_some();
     let held_out = if is_expected { "expected" } else { "validation" };
     for (name, metrics) in [("training", Some(metadata.train)), (held_out, metadata.valid)] {
         let Some(metrics) = metrics else { continue };
         let r2 = metrics.r2.map_or_else(String::new, |r2| format!(", R² {r2:.3}"));
         let [rmse, mae] = [metrics.rmse, metrics.mae].map(terminal::short);
         let _ = writeln!(text, "  {name:<10} RMSE {rmse}, MAE {mae}{r2} ({} rows)", metrics.rows);
+    }
+    if let Some(drift) = &metadata.drift {
+        let _ = writeln!(text, "  drift      {drift}");
     }
     let _ = writeln!(text, "  seed       {}", metadata.config.seed);
     text

@@ -10,9 +10,9 @@ use windlass::MethodInfo;
 use windlass_compare::{AddTo, SplitRule, model_report};
 use windlass_model::{
     AutoConfig, AutoSelection, BoostingSettings, Checkpoint, CrossValidation, DensityWeights,
-    DistillConfig, DomainMetrics, Drift, ForestSettings, GaussianProcessSettings,
-    InLoopAugmentConfig, Kind, Metrics, Model, ModelConfig, ModelMetadata, NamedTable,
-    NetworkConfig, NetworkRuns, PreAugmentConfig, Split, Trained, Validation, check_memory,
+    DistillConfig, Drift, ForestSettings, GaussianProcessSettings, InLoopAugmentConfig, Kind,
+    Metrics, Model, ModelConfig, NamedTable, NetworkConfig, NetworkRuns, PreAugmentConfig, Split,
+    Trained, Validation, check_memory,
 };
 use windlass_plot::{Annotation, Labels, Layout, LinePlot, LineSeries};
 use windlass_table::{
@@ -23,7 +23,9 @@ use windlass_train::{Activation, Epoch, FittedOn, Shape};
 
 use super::compare::read_rows;
 use super::distill;
-use super::model_words::{features_in_words, importance_in_words, kind_in_words};
+use super::model_words::{
+    features_in_words, importance_in_words, kind_in_words, tell_choice, tell_rows, tell_split,
+};
 use super::network::TrainingArgs;
 use super::plot_format::PlotFormat;
 use super::typed::{command, published, table_name};
@@ -190,6 +192,11 @@ impl TrainArgs {
             refuse(share.map(|_| "a fraction in --valid"), to)?;
         }
         self.refuse_split()?;
+        if !self.auto {
+            let model = to.unwrap_or("networks");
+            refuse(self.time.map(|_| "--time"), model)?;
+            refuse(self.distill.then_some("--distill"), model)?;
+        }
         if self.auto {
             refuse(self.common.network.valid.as_ref().map(|_| "--valid"), "--auto")?;
         }
@@ -636,22 +643,7 @@ fn in_words(trained: &Trained, path: &Path, seconds: f64) -> String {
     let _ = writeln!(text, "{}: {what}, {} rows, {seconds:.1} s", path.display(), metadata.rows);
     let _ = writeln!(text, "  target   {}", model.targets().join(", "));
     let _ = writeln!(text, "  features {}", features_in_words(metadata));
-    if let Kind::Network(network) = &metadata.config.kind
-        && let Some(augment) = &network.augment
-    {
-        let place = match augment.layer {
-            0 => "on the input".to_owned(),
-            layer => format!("after hidden layer {layer}"),
-        };
-        let _ = writeln!(text, "  augment  {} {place}", augment.method.name());
-    }
-    if let Some(PreAugmentConfig { method, .. }) = &metadata.config.pre_augment {
-        let _ = writeln!(text, "  augment  {} before training", method.name());
-    }
-    if let Some(DensityWeights { alpha, average }) = metadata.config.density_weights {
-        let average = if average { ", averaged with a model without weights" } else { "" };
-        let _ = writeln!(text, "  weights  1 − {alpha} × density of the target{average}");
-    }
+    tell_rows(&mut text, metadata);
     for note in &trained.model.metadata().notes {
         let _ = writeln!(text, "  note     {note}");
     }
@@ -683,70 +675,6 @@ fn in_words(trained: &Trained, path: &Path, seconds: f64) -> String {
         let _ = writeln!(text, "  drift    {drift}");
     }
     text
-}
-
-/// Adds how rows were held out, unless at random.
-fn tell_split(text: &mut String, metadata: &ModelMetadata) {
-    let _ = match metadata.config.split() {
-        Split::Rows => Ok(()),
-        Split::Group(column) => {
-            writeln!(text, "  split    rows with the same `{column}` are held out together")
-        }
-        Split::Domain(column) => {
-            writeln!(text, "  split    each value of `{column}` is held out as a whole")
-        }
-        Split::Time(column) => writeln!(
-            text,
-            "  split    held-out rows are later in `{column}` than the rows they are predicted from;\n           \
-             the final model is trained on all rows"
-        ),
-    };
-}
-
-/// Adds the weights and errors of the models of an automatic selection.
-fn tell_choice(text: &mut String, choice: &AutoSelection) {
-    const SHOWN: usize = 8;
-    let AutoSelection { portfolio: candidates, fits, folds, .. } = choice;
-    let _ = writeln!(
-        text,
-        "  ensemble weights minimize the error of {folds}-fold cross-validation ({fits} fits)"
-    );
-    let chosen = candidates.iter().filter(|candidate| candidate.weight > 0.0);
-    let rejected = candidates.iter().filter(|candidate| candidate.weight == 0.0);
-    let count = chosen.clone().count();
-    let _ = writeln!(text, "           {:>7} {:>12}", "weight", "RMSE");
-    for candidate in chosen.chain(rejected.take(SHOWN.saturating_sub(count))) {
-        let (share, rmse) = (100.0 * candidate.weight, terminal::short(candidate.rmse));
-        let _ = writeln!(text, "           {share:>5.0} % {rmse:>12}  {}", candidate.name);
-    }
-    if candidates.len() > SHOWN.max(count) {
-        let more = candidates.len() - SHOWN.max(count);
-        let _ = writeln!(text, "           and {more} more with weight 0");
-    }
-    if !choice.not_fitted.is_empty() {
-        let count = choice.not_fitted.len();
-        let _ = writeln!(
-            text,
-            "  stopped  by --time before {count} more models; the result depends on the machine"
-        );
-    }
-    if let Some(DomainMetrics { domain, metrics }) = &choice.worst {
-        let (rmse, rows) = (terminal::short(metrics.rmse), metrics.rows);
-        let _ = writeln!(text, "  worst    {domain}: RMSE {rmse} on its {rows} held-out rows");
-    }
-    if let Some(far) = &choice.far_groups {
-        let [plain, anchored] = [far.plain.rmse, far.anchored.rmse].map(terminal::short);
-        let won = if far.chooses_anchors() { "with" } else { "without" };
-        let _ = writeln!(
-            text,
-            "  shifts   on the {} farthest domains, predicted from the others, the best model without anchors\n           \
-             has RMSE {plain} ({}), the best with anchors {anchored} ({}): chosen {won} anchors.\n           \
-             This helps only if shifts are larger than those in the table.",
-            far.groups.len(),
-            far.plain.name,
-            far.anchored.name
-        );
-    }
 }
 
 /// Loss and validation error over the epochs.

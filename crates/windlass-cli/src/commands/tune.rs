@@ -10,6 +10,7 @@ use windlass_compare::describe::quoted;
 use windlass_compare::{RunDir, RunPlan, Trial, TrialProgress, TuneConfig, TuneResult};
 use windlass_model::{
     BoostingSettings, ForestSettings, GaussianProcessSettings, Kind, NamedTable, check_memory,
+    column_notes,
 };
 use windlass_table::{Columns, LoadedTable, MethodConfig};
 use windlass_train::Schedule;
@@ -120,6 +121,9 @@ pub(crate) fn run(args: &TuneArgs) -> Result<u8> {
     let loaded = LoadedTable::load(&table, &config.columns, drop, memory, &progress)?;
     progress.clear();
     args.common.note_random_split(&loaded);
+    if !args.common.quiet {
+        column_notes(&loaded, &config.columns, &config.split).iter().for_each(terminal::note);
+    }
     check_memory(&config.kind, &loaded, &config.columns, rayon::current_num_threads(), memory)?;
     let tables = vec![loaded.profile.fingerprint.clone()];
     let plan = RunPlan::new(published(&command(None)), config.clone(), tables);

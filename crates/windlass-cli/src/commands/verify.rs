@@ -73,21 +73,24 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<u8> {
     Ok(u8::from(!(verdict.holds() && whole)))
 }
 
-fn manifest(path: &Path, beside: Option<&Path>, output: &Table) -> Result<Manifest, TableError> {
-    let (path, text) = match beside {
-        Some(beside) => {
-            let text = std::fs::read_to_string(beside).map_err(|source| TableError::Io {
-                doing: "read",
-                path: beside.to_owned(),
-                source,
-            })?;
-            (beside, text)
-        }
-        None => match output.metadata(Manifest::KEY) {
-            Some(note) => (path, note.to_owned()),
-            None => return Err(TableError::NoManifest { path: path.to_owned() }),
-        },
-    };
+fn manifest(
+    path: &Path,
+    manifest_path: Option<&Path>,
+    output: &Table,
+) -> Result<Manifest, TableError> {
+    let (path, text) =
+        match manifest_path {
+            Some(manifest_path) => {
+                let text = std::fs::read_to_string(manifest_path).map_err(|source| {
+                    TableError::Io { doing: "read", path: manifest_path.to_owned(), source }
+                })?;
+                (manifest_path, text)
+            }
+            None => match output.metadata(Manifest::KEY) {
+                Some(note) => (path, note.to_owned()),
+                None => return Err(TableError::NoManifest { path: path.to_owned() }),
+            },
+        };
     serde_json::from_str(&text)
         .map_err(|error| TableError::BadManifest { path: path.to_owned(), why: error.to_string() })
 }

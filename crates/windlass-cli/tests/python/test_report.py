@@ -83,8 +83,8 @@ def test_difference_interval_and_p_come_first_on_a_phone(browser, report):
         assert max(right[:4]) <= 400, (row.inner_text(), right)
 
 
-def luminance(colour):
-    numbers = colour[colour.index("(") + 1 : -1].split(",")[:3]
+def luminance(color):
+    numbers = color[color.index("(") + 1 : -1].split(",")[:3]
     red, green, blue = (int(number) / 255 for number in numbers)
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in (red, green, blue)]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
@@ -100,9 +100,9 @@ def test_text_stands_out(browser, report, scheme):
         ".map(e => getComputedStyle(e).color)"
         ".concat([...document.querySelectorAll('svg text')].map(e => getComputedStyle(e).fill))"
     )
-    for colour in set(words):
-        light, dark = sorted([luminance(colour), paper], reverse=True)
-        assert (light + 0.05) / (dark + 0.05) >= 4.5, colour
+    for color in set(words):
+        light, dark = sorted([luminance(color), paper], reverse=True)
+        assert (light + 0.05) / (dark + 0.05) >= 4.5, color
 
 
 def places(page):

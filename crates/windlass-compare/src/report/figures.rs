@@ -15,7 +15,7 @@ use crate::compare::Comparison;
 use crate::config::CompareConfig;
 pub(super) use crate::describe::short;
 use crate::results::Run;
-use crate::summary::{CandidateSummary, Finding, Summary};
+use crate::summary::{CandidateSummary, ComparisonSummary, Finding};
 use crate::{Result, Results};
 
 /// A plot with its texts on the page; it is drawn in two layouts.
@@ -55,7 +55,7 @@ pub(super) fn strip_plot(title: &str, rows: Vec<StripRow>) -> StripPlot {
 pub(super) struct Figures<'a> {
     pub(super) comparison: &'a Comparison<'a>,
     pub(super) results: &'a Results,
-    pub(super) summary: &'a Summary,
+    pub(super) summary: &'a ComparisonSummary,
 }
 
 impl Figures<'_> {

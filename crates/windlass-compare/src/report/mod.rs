@@ -10,7 +10,7 @@ pub use model::model_report;
 pub use similarity::similarity_report;
 
 use crate::compare::Comparison;
-use crate::summary::Summary;
+use crate::summary::ComparisonSummary;
 use crate::{Result, Results};
 use figures::{Figure, Figures};
 
@@ -20,7 +20,7 @@ impl Comparison<'_> {
     pub fn report(
         &self,
         results: &Results,
-        summary: &Summary,
+        summary: &ComparisonSummary,
         table: &str,
     ) -> Result<Vec<(String, Vec<u8>)>> {
         let all = Figures { comparison: self, results, summary };

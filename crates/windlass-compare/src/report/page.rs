@@ -9,7 +9,7 @@ use windlass_plot::{Layout, stylesheet};
 use super::figures::{Figure, Figures, percent, short};
 use crate::candidate::{Candidate, CandidateSpec};
 use crate::statistics::Interval;
-use crate::summary::{CandidateSummary, Finding, NextStep, Summary, p_value};
+use crate::summary::{CandidateSummary, ComparisonSummary, Finding, NextStep, p_value};
 use crate::{Results, describe};
 
 /// The files of a report, each with its name.
@@ -108,7 +108,7 @@ pub(super) fn of_comparison(all: &Figures<'_>, figures: &[Figure], table: &str) 
 }
 
 /// One number and its description: the difference of the recommended candidate, or else of the best augmentation.
-fn headline(results: &Results, summary: &Summary) -> Option<[String; 2]> {
+fn headline(results: &Results, summary: &ComparisonSummary) -> Option<[String; 2]> {
     let next = summary.next.as_ref()?;
     let largest = results.config.sizes.last().copied().flatten();
     let main = || summary.lines.iter().filter(|line| line.size == largest);
@@ -149,7 +149,7 @@ pub(super) fn card(id: &str, heading: &str, svg: &str, caption: &str) -> String 
     )
 }
 
-fn numbers(results: &Results, summary: &Summary) -> String {
+fn numbers(results: &Results, summary: &ComparisonSummary) -> String {
     let several_sizes = results.config.sizes.len() > 1;
     let domains = summary.lines.iter().any(|line| line.worst.is_some());
     let mut out = format!(
@@ -215,7 +215,7 @@ fn numbers(results: &Results, summary: &Summary) -> String {
 }
 
 /// Errors by the size of the target at the largest training size: bias, fifths, rare rows.
-fn by_target(results: &Results, summary: &Summary) -> String {
+fn by_target(results: &Results, summary: &ComparisonSummary) -> String {
     let size = results.config.sizes.last().copied().flatten();
     let lines = || summary.lines.iter().filter(|line| line.size == size);
     let row = |line: &CandidateSummary| -> Option<TargetRow> {

@@ -29,11 +29,12 @@ fn lanes(count: usize, term: impl Fn(usize) -> f64) -> f64 {
 
 /// A weak prior of hyperparameters, within bounds: their logarithms are normal. It matters for tables of some dozen
 /// rows, where the likelihood alone may explain noise by short lengths. Above the mode the logarithms of lengths have
-/// a larger standard deviation than below, so that columns that do not matter can have very long ones.
+/// a larger standard deviation than below, so that columns that do not matter can have very long ones, and so have
+/// those of the signal, which a smooth function over long lengths needs.
 ///
 /// | | Mode | Standard deviation of the logarithm | Bounds |
 /// | :-- | :-- | :-- | :-- |
-/// | `s²` | 1 | 1 | 10⁻³, 10⁴ |
+/// | `s²` | 1 | 1 below, 3 above | 10⁻³, 10⁴ |
 /// | `ℓ` | 3 √columns | 1 below, 3 above | 0.02, 10⁵ |
 /// | `v` | 0.03/columns | 2 | 10⁻⁶/columns, 10²/columns |
 /// | `σ²` | 0.1 | 1 | 10⁻⁶, 4 |
@@ -58,7 +59,7 @@ impl Prior {
         Self {
             mode: logs(list(1.0, 3.0 * d.sqrt(), 0.03 / d, 0.1)),
             below: list(1.0, 1.0, 2.0, 1.0),
-            above: list(1.0, 3.0, 2.0, 1.0),
+            above: list(3.0, 3.0, 2.0, 1.0),
             low: logs(list(1e-3, 0.02, 1e-6 / d, 1e-6)),
             high: logs(list(1e4, 1e5, 1e2 / d, 4.0)),
         }

@@ -694,7 +694,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_without_weight_are_not_learnt_from() {
+    fn rows_without_weight_do_not_count() {
         let x = uniform(60, 2);
         let weights: Vec<f64> = (0..60).map(|row| f64::from(row % 2)).collect();
         let y = Array2::from_shape_fn((60, 1), |(row, _)| if row % 2 == 1 { 7.0 } else { 1000.0 });

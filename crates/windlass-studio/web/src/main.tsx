@@ -185,7 +185,7 @@ const ROLES: Record<string, string> = {
   categorical: "category",
   date: "date",
   carried: "keep, do not use",
-  excluded: "leave out",
+  excluded: "omit",
   weight: "row weight",
 };
 const plural = (count: number, what: string) => `${count.toLocaleString("en-US")} ${what}${count === 1 ? "" : "s"}`;
@@ -1533,7 +1533,7 @@ function Start({ take }: { take: (file: File) => void }) {
         </li>
         <li>
           <b>3 Does it help?</b>
-          <span class="about">an honest test on held-out rows</span>
+          <span class="about">a test on held-out rows</span>
         </li>
         <li>
           <b>4 Model</b>

@@ -136,7 +136,7 @@ impl FitDriver {
         let ProfilePass { profile, speculation, targets } = pass;
         let (profile, levels) = profile.finish(&self.schema);
         if profile.kept == 0 {
-            return Err(Error::NoTargets { path: "the table".into() });
+            return Err(Error::no_targets("the table".as_ref(), profile.synthetic));
         }
         let column = |place: usize| profile.columns[place].clone();
         let roles = self.context.requested.infer(&self.schema, column);

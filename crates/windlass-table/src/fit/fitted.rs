@@ -158,6 +158,7 @@ impl Fitted {
                 .iter()
                 .filter_map(|column| Some((column.name.clone(), column.decimals?)))
                 .collect(),
+            output_bytes: None,
         }
     }
 
@@ -171,7 +172,7 @@ impl Fitted {
     /// Whether equal rows must be counted with a [`DuplicateCounter`].
     #[must_use]
     pub fn needs_duplicate_counts(&self) -> bool {
-        self.settings.needs_twins()
+        self.settings.needs_duplicate_counts()
     }
 
     fn to_file(&self) -> FittedFile {

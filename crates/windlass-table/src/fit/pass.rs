@@ -119,7 +119,7 @@ impl PassAccumulator {
 
     /// Adds rows. Equal rows need a `counter` for some methods, if content identifies rows.
     pub fn add(&mut self, rows: RecordBatch, counter: Option<&mut DuplicateCounter>) -> Result<()> {
-        let counted = counter.is_some() || !self.context.settings.needs_twins();
+        let counted = counter.is_some() || !self.context.settings.needs_duplicate_counts();
         if !counted && matches!(self.pass, Pass::Load(_)) {
             return Err(Error::bad_part("duplicate rows were not counted"));
         }

@@ -32,7 +32,7 @@ pub(crate) fn fields(settings: &AugmentConfig, source: &DataType) -> Vec<Field> 
         Field::new(SOURCE, source.clone(), false),
         Field::new(COPY, DataType::Int32, false),
     ];
-    if settings.needs_twins() {
+    if settings.needs_duplicate_counts() {
         fields.push(Field::new(TWIN, DataType::Int32, false));
     }
     let number = |name: &str| Field::new(name, DataType::Float64, true);

@@ -136,7 +136,7 @@ impl BlockReader {
             synthetic: synthetic_column(schema)?,
             required: if settings.drop_missing_target { targets.to_vec() } else { vec![] },
             resolver: RowIdResolver::new(&settings.rows_by, schema)?,
-            needs_duplicate_counts: settings.needs_twins(),
+            needs_duplicate_counts: settings.needs_duplicate_counts(),
             places: RowPlaces::default(),
             rows_read: 0,
             rows_kept: 0,
@@ -144,7 +144,7 @@ impl BlockReader {
     }
 
     /// The next block of a table. Equal rows need a `counter` [if it
-    /// matters](AugmentConfig::needs_twins).
+    /// matters](AugmentConfig::needs_duplicate_counts).
     pub(crate) fn next(
         &mut self,
         unfiltered: RecordBatch,

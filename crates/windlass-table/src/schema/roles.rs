@@ -197,15 +197,38 @@ impl Roles {
 pub(crate) struct RequestedRoles {
     /// The role of each column, and the parameter that requested it.
     by_column: Vec<Option<(Role, ParamName)>>,
-    only_features: bool,
+    /// If features are named: whether each column is one of them.
+    features: Option<Vec<bool>>,
     rules: RoleRules,
     /// The columns of the groups.
     pub(crate) group_columns: Vec<usize>,
 }
 
 impl RequestedRoles {
+    /// The requested roles of a table whose named features are moved, so they must be numeric.
     pub(crate) fn new(schema: &Schema, columns: &Columns) -> Result<Self> {
         Self::with_fixed(schema, columns, &[])
+    }
+
+    /// The requested roles for models: named features may be of any type, and are encoded like others.
+    pub(crate) fn for_models(schema: &Schema, columns: &Columns) -> Result<Self> {
+        const FEATURES: ParamName = ParamName("features");
+        let Some(names) = &columns.features else { return Self::new(schema, columns) };
+        let all = Columns { features: None, ..columns.clone() };
+        let requested = Self::new(schema, &all)?;
+        let mut features = vec![false; schema.fields().len()];
+        for name in names {
+            let place = find_column(schema, name, FEATURES)?;
+            check_origin(name, FEATURES)?;
+            match requested.by_column[place] {
+                None | Some((Role::Continuous | Role::Categorical, _)) => features[place] = true,
+                Some((_, first)) => {
+                    let column = name.clone();
+                    return Err(Error::TwoRoles { column, first, second: FEATURES });
+                }
+            }
+        }
+        Ok(Self { features: Some(features), ..requested })
     }
 
     /// The requested roles for an augmentation, which carries the key and the columns of groups.
@@ -243,6 +266,9 @@ impl RequestedRoles {
             for name in names {
                 let param = ParamName(param);
                 let place = find_column(schema, name, param)?;
+                if role != Role::Excluded {
+                    check_origin(name, param)?;
+                }
                 match by_column[place] {
                     Some((other, first)) if other != role => {
                         let (column, second) = (name.clone(), param);
@@ -277,9 +303,11 @@ impl RequestedRoles {
                 });
             }
         }
-        let only_features = columns.features.is_some();
+        let features = columns.features.is_some().then(|| {
+            by_column.iter().map(|own| matches!(own, Some((Role::Continuous, _)))).collect()
+        });
         let rules = columns.rules;
-        Ok(Self { by_column, only_features, rules, group_columns: vec![] })
+        Ok(Self { by_column, features, rules, group_columns: vec![] })
     }
 
     fn with_role(&self, role: Role) -> impl Iterator<Item = usize> {
@@ -301,9 +329,14 @@ impl RequestedRoles {
     pub(crate) fn movable(&self, schema: &Schema) -> Vec<usize> {
         let movable = |&place: &usize| match self.by_column[place] {
             Some((role, _)) => matches!(role, Role::Target | Role::Continuous),
-            None => !self.only_features && is_numeric(schema.field(place).data_type()),
+            None => !self.is_omitted(place) && is_numeric(schema.field(place).data_type()),
         };
         (0..self.by_column.len()).filter(movable).collect()
+    }
+
+    /// Whether features are named and the column is not one of them.
+    fn is_omitted(&self, place: usize) -> bool {
+        self.features.as_ref().is_some_and(|features| !features[place])
     }
 
     /// The role of every column, inferred from its profile if it was not requested.
@@ -314,7 +347,10 @@ impl RequestedRoles {
         for (place, field) in schema.fields().iter().enumerate() {
             let (role, reason) = match self.by_column[place] {
                 Some((role, param)) => (role, RoleReason::NamedBy(param)),
-                None if self.only_features => {
+                None if self.rules == RoleRules::V2 && is_provenance(field.name()) => {
+                    (Role::Excluded, RoleReason::Inferred("written by Windlass".to_owned()))
+                }
+                None if self.is_omitted(place) => {
                     (Role::Carried, RoleReason::NotNamedBy(ParamName("features")))
                 }
                 None => {
@@ -323,10 +359,15 @@ impl RequestedRoles {
                         RoleRules::V1 => infer_role_v1(field, &profile),
                         RoleRules::V2 => infer_role(field, &profile),
                     };
-                    if profile.counts_rows && role == Role::Carried {
-                        counters.push(place);
+                    if self.features.is_some() && role == Role::Carried && is_number(field) {
+                        // Named in spite of its values.
+                        (Role::Continuous, RoleReason::NamedBy(ParamName("features")))
+                    } else {
+                        if profile.counts_rows && role == Role::Carried {
+                            counters.push(place);
+                        }
+                        (role, RoleReason::Inferred(why))
                     }
-                    (role, RoleReason::Inferred(why))
                 }
             };
             roles.push(role);
@@ -349,9 +390,7 @@ fn infer_role(field: &Field, profile: &ColumnProfile) -> (Role, String) {
     let data_type = field.data_type();
     let holds = type_name(data_type);
     let is_constant = profile.range.map_or(profile.levels == Some(1), |(low, high)| low == high);
-    let (role, why) = if PROVENANCE.contains(&field.name().as_str()) {
-        (Role::Excluded, "written by Windlass")
-    } else if field.name().starts_with(MARK) {
+    let (role, why) = if field.name().starts_with(MARK) {
         (Role::Carried, "named like a column of Windlass")
     } else if profile.is_empty {
         (Role::Carried, "no values")
@@ -376,6 +415,23 @@ fn infer_role(field: &Field, profile: &ColumnProfile) -> (Role, String) {
         (Role::Continuous, &*holds)
     };
     (role, why.to_owned())
+}
+
+/// Whether Windlass wrote a column as provenance.
+fn is_provenance(name: &str) -> bool {
+    PROVENANCE.contains(&name)
+}
+
+fn is_number(field: &Field) -> bool {
+    is_numeric(field.data_type()) && field.extension_type_name().is_none()
+}
+
+/// Returns an error for a column of provenance, which must not have a role.
+fn check_origin(column: &str, param: ParamName) -> Result<()> {
+    if is_provenance(column) {
+        return Err(Error::ProvenanceRole { column: column.to_owned(), param });
+    }
+    Ok(())
 }
 
 /// The rules of 0.1.0.

@@ -414,7 +414,7 @@ struct ColumnRemarks {
 
 impl ColumnRemarks {
     const SHOWN: usize = 3;
-    /// Maximum number of values that are not numbers (or 2 %) for which a column of text is reported.
+    /// Maximum number of values that are not numbers (or a quarter) for which a column of text is reported.
     const FEW: u64 = 10;
 
     fn count_marker(&mut self, marker: usize, count: u64) {
@@ -471,7 +471,7 @@ impl ColumnRemarks {
     /// Whether a column of text is numeric except for a few values.
     fn is_almost_numeric(&self) -> bool {
         let values = self.numbers + self.others;
-        let few = self.others <= Self::FEW.max(values / 50);
+        let few = self.others <= Self::FEW.max(values / 4);
         !self.is_text && self.others > 0 && few && self.others * 2 < values
     }
 }

@@ -20,7 +20,7 @@ use super::parquet::ParquetFile;
 use super::rechunk::{check_columns, flatten_error, rechunk, without_runs};
 use super::sheet;
 use super::sheet_name::SheetName;
-use crate::column::{PROVENANCE, memory_size};
+use crate::column::{PROVENANCE, SOURCE, SYNTHETIC, memory_size};
 use crate::io::format::{Compression, Format};
 use crate::manifest::Manifest;
 use crate::note::Note;
@@ -158,7 +158,7 @@ impl Table {
         let (decimals, places) = (vec![], RowPlaces::default());
         let mut table = Self { files, schema, format, cache: None, decimals, notes, places };
         table.fill_cache(cache_limit(options.memory))?;
-        if table.synthetic_rows() == Some(SyntheticRows::Unmarked) {
+        if table.synthetic_rows().is_some_and(|rows| rows != SyntheticRows::Marked) {
             table.notes.push(Note::SyntheticRows { path: table.path().to_owned() });
         }
         let first = table.blocks().next().transpose()?;
@@ -257,15 +257,20 @@ impl Table {
         Format::from_path(path).is_ok()
     }
 
-    /// Whether the table contains rows that Windlass generated, according to its columns or metadata.
+    /// Whether the table contains rows that Windlass generated, according to its columns, metadata or manifest.
     #[must_use]
     pub fn synthetic_rows(&self) -> Option<SyntheticRows> {
         if self.schema.fields().iter().any(|field| PROVENANCE.contains(&field.name().as_str())) {
-            return Some(SyntheticRows::Marked);
+            let has = |name| self.schema.column_with_name(name).is_some();
+            let complete = has(SYNTHETIC) && has(SOURCE);
+            return Some(if complete { SyntheticRows::Marked } else { SyntheticRows::Incomplete });
         }
-        let manifest = serde_json::from_str(self.metadata(Manifest::KEY)?);
+        let manifest = match &self.files {
+            Files::Text(_) => Manifest::next_to(self.path()),
+            _ => serde_json::from_str(self.metadata(Manifest::KEY)?).ok(),
+        };
         let has_copies = |manifest: Manifest| manifest.settings.copies > 0;
-        manifest.is_ok_and(has_copies).then_some(SyntheticRows::Unmarked)
+        manifest.is_some_and(has_copies).then_some(SyntheticRows::Unmarked)
     }
 
     /// The rows in order. All blocks but the last have the same number of rows, unless text is long.
@@ -367,7 +372,9 @@ impl Table {
 pub enum SyntheticRows {
     /// Provenance columns mark them.
     Marked,
-    /// Only the metadata of the file mention them; they are not marked.
+    /// There are some columns of provenance, but not those that mark synthetic rows and name their sources.
+    Incomplete,
+    /// Only the metadata of the file, or the manifest next to it, mention them; they are not marked.
     Unmarked,
 }
 

@@ -183,7 +183,7 @@ fn ascii_minus(value: &str) -> Cow<'_, str> {
     if value.contains('\u{2212}') { value.replace('\u{2212}', "-").into() } else { value.into() }
 }
 
-/// What a value has besides a number: `%` of `5.3 %`, `$` of `$1,200`, `kg` of `12 kg`.
+/// What a value has besides a number: `%` of `5.3 %`, `$` of `$1,200`, `kg` of `12 kg`, `,` of `1,234,567`.
 pub(super) fn unit(value: &str) -> Option<&str> {
     const CURRENCIES: [char; 4] = ['$', '€', '£', '¥'];
     let value = value.trim();
@@ -194,6 +194,9 @@ pub(super) fn unit(value: &str) -> Option<&str> {
         begins && !code && to_float(&plain, DecimalMark::Point).is_some()
             || to_float(text, DecimalMark::Comma).is_some_and(|_| begins && !code)
     };
+    if value.matches(',').count() > 1 && is_grouped(value, ',') {
+        return value.matches(',').next();
+    }
     if let Some(number) = value.strip_prefix(CURRENCIES) {
         let (unit, number) = (&value[..value.len() - number.len()], number.trim_start());
         return is_number(number).then_some(unit);
