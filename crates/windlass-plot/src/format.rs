@@ -21,14 +21,14 @@ pub fn trimmed(value: f64, decimals: usize) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// A size in kB or MB, with about three significant digits.
+/// A size in kB or MB, with two or three significant digits.
 #[must_use]
 pub fn size(bytes: u64) -> String {
     let bytes = bytes as f64;
     match bytes {
         0.0..1e4 => format!("{:.1} kB", bytes / 1e3),
         0.0..1e6 => format!("{:.0} kB", bytes / 1e3),
-        0.0..1e8 => format!("{:.1} MB", bytes / 1e6),
+        0.0..1e7 => format!("{:.1} MB", bytes / 1e6),
         _ => format!("{:.0} MB", bytes / 1e6),
     }
 }
@@ -106,7 +106,7 @@ mod tests {
     #[test]
     fn sizes_have_the_unit_that_fits() {
         let sizes = [512, 74_400, 32_161_900, 2_500_000_000];
-        assert_eq!(sizes.map(size), ["0.5 kB", "74 kB", "32.2 MB", "2500 MB"]);
+        assert_eq!(sizes.map(size), ["0.5 kB", "74 kB", "32 MB", "2500 MB"]);
     }
 
     #[test]
