@@ -225,7 +225,7 @@ fn what_cannot_be_is_refused() {
             "cuda:1".parse().unwrap(),
         );
         let message = deep.unwrap_err().to_string();
-        assert_eq!(message, "this build knows no cuda: build it with `--features cuda`");
+        assert_eq!(message, "this build does not include cuda: build it with `--features cuda`");
     }
     assert!("tpu".parse::<Device>().is_err());
 
