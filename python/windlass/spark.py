@@ -128,7 +128,7 @@ def augment(
         schema = method.out_schema(_arrow_schema(df))
     else:
         some = df.limit(2).toArrow().to_batches()
-        counts = None if duplicate_counts is None else []
+        counts: list[Any] | None = None if duplicate_counts is None else []
         schema = next(_cluster.make_rows(method, some, counts)).schema
     return df.mapInArrow(rows, from_arrow_schema(schema))
 
