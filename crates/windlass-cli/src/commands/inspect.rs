@@ -178,7 +178,7 @@ fn in_brief(value: f64) -> String {
     if value.fract() == 0.0 || exact.len() <= brief.len() { exact } else { brief }
 }
 
-/// A column that is no feature of models because of its values, with the reason.
+/// A column that models omit because of its values, with the reason.
 fn omitted_by_models(column: &ColumnReport) -> Option<String> {
     let RoleReason::Inferred(why) = &column.reason else { return None };
     match column.role {
