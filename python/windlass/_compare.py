@@ -75,7 +75,7 @@ def compare(
         Rows from elsewhere (another generator, a simulator, an expert) by label, each a table
         with the columns of ``X`` and ``y``, or a pair of features and targets. They take part
         as a method: they are added to training rows, never to test rows. Rows whose source
-        (``windlass_source``) is held out, and copies of held-out rows, are omitted of that
+        (``windlass_source``) is held out, and copies of held-out rows, are omitted from that
         split. There is no verdict on rows that were probably derived from held-out rows.
     cv : int, default 5
         Number of folds.

@@ -3,9 +3,9 @@
 //!
 //! Rows must not tell a model what it is tested on. Three rules see to it:
 //!
-//! * A row whose source or partner is known (`windlass_source`, `windlass_partner`) is omitted of the splits that
+//! * A row whose source or partner is known (`windlass_source`, `windlass_partner`) is omitted from the splits that
 //!   do not train on it.
-//! * A row that equals a row of the table is omitted of the splits that do not train on that row; one that equals
+//! * A row that equals a row of the table is omitted from the splits that do not train on that row; one that equals
 //!   a row of a test table is never used.
 //! * Rows that are [close](crate::neighbors::Closeness) to real rows more often than real rows are to each other
 //!   were probably derived from them. Leaving out the closest would not make the others fair, so there is no

@@ -169,7 +169,7 @@ impl CompareArgs {
             }
         }
         // Without a network, its plain one is the reference.
-        if !models.is_empty() && self.has_no_network() {
+        if self.has_no_network() {
             models.insert(0, ModelName::Mlp);
         }
         (!models.is_empty()).then_some(models)
